@@ -1,0 +1,21 @@
+// Reading the numbers that users write: on the command line, in plans and in stored rows.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "conclave/base/interactions.hpp"
+
+namespace conclave {
+
+// Reads `1000000`, `1e6`, `1.5e6` or `2^20`, exactly and without floating point. Nothing for any
+// other text, for a value that is no integer, and for one that needs more than 128 bits. As in an
+// empty product, `0^0` is 1.
+std::optional<Interactions> parse_count(std::string_view text);
+
+// Reads a decimal number such as `-0.25` or `1e-3`, correctly rounded and whatever the locale, or a
+// power of counts such as `2^20`. Nothing for any other text, for infinities and NaN, and for what
+// lies outside the range of double.
+std::optional<double> parse_real(std::string_view text);
+
+}  // namespace conclave

@@ -1,0 +1,42 @@
+#include "conclave/catalog/catalog.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+
+namespace conclave::catalog {
+
+std::vector<Entry> all_entries();  // generated from the protocol folder
+
+std::span<const Entry> entries() {
+  static const std::vector<Entry> sorted = [] {
+    std::vector<Entry> all = all_entries();
+    std::ranges::sort(all, {}, [](const Entry& entry) { return entry.info.name; });
+    return all;
+  }();
+  return sorted;
+}
+
+const Entry& find(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : entries()) {
+    if (entry.info.name == name) return entry;
+    names.push_back(entry.info.name);
+  }
+  throw Error(unknown_name("protocol", name, names));
+}
+
+AgentCount checked_population(Interactions n) {
+  if (n < 2u) {
+    throw Error(fmt::format("n = {}: a population has at least 2 agents", to_string(n)));
+  }
+  if (n > most_agents) {
+    throw Error(fmt::format("n = {} is too large: at most 2^62 = {} agents are allowed",
+                            to_string(n), to_string(most_agents)));
+  }
+  return *n.as_uint64();
+}
+
+}  // namespace conclave::catalog

@@ -1,0 +1,139 @@
+// `conclave describe`: all that a protocol says about itself.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/terminal.hpp"
+
+namespace conclave::cli {
+namespace {
+
+constexpr std::size_t width = 100;
+
+struct Options {
+  std::string protocol;
+  std::string format = "table";
+};
+
+void print_line(std::string_view label, std::string_view text, std::size_t column = 22) {
+  fmt::print("  {:<{}} {}\n", label, column, wrapped(text, width, column + 3));
+}
+
+template <class Items, class Label, class Text>
+void print_section(std::string_view title, const Items& items, Label label, Text text) {
+  if (items.empty()) return;
+  fmt::print("\n{}\n", title);
+  std::size_t column = 22;
+  for (const auto& item : items) column = std::max(column, std::string_view(label(item)).size());
+  for (const auto& item : items) print_line(label(item), text(item), column);
+}
+
+std::string parameter_text(const catalog::ParameterInfo& parameter) {
+  return fmt::format("{}; default {}; allowed {}", parameter.meaning, parameter.fallback,
+                     parameter.allowed);
+}
+
+std::string variable_text(const Variable& variable) {
+  return fmt::format("{}   {}", variable.domain, variable.meaning);
+}
+
+Exit describe_table(const catalog::Entry& entry) {
+  const ProtocolInfo& info = entry.info;
+  fmt::print("{}: {}\n\n", info.name, info.title);
+  print_line("paper", info.paper);
+  print_line("network", info.network);
+  print_line("convergence", info.convergence);
+  print_line("bound of the paper", info.bound);
+  print_line("states per agent", info.states);
+  print_line("memory", fmt::format("{} bytes per agent (engine agents)", entry.bytes_per_agent));
+  const auto name = [](const auto& item) { return item.name; };
+  const auto meaning = [](const auto& item) { return item.meaning; };
+  print_section("Variables", info.variables, name, variable_text);
+  print_section("Parameters (--param)", entry.parameters, name, parameter_text);
+  print_section("Initial configurations (--init; the first is the default)", entry.starts, name,
+                meaning);
+  print_section("Engines (--engine)", entry.engines, name, meaning);
+  print_section("Observables", info.observables, name, meaning);
+  print_section(
+      "Errata and readings", info.errata,
+      [](const Erratum& e) { return fmt::format("{}  {}", e.id, e.place); },
+      [](const Erratum& e) { return e.remark; });
+  return Exit::done;
+}
+
+template <class Items, class Convert>
+nlohmann::ordered_json json_array(const Items& items, Convert convert) {
+  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  for (const auto& item : items) array.push_back(convert(item));
+  return array;
+}
+
+Exit describe_json(const catalog::Entry& entry) {
+  using Json = nlohmann::ordered_json;
+  const ProtocolInfo& info = entry.info;
+  const auto named = [](const auto& item) -> Json {
+    return {{"name", item.name}, {"meaning", item.meaning}};
+  };
+  const Json description{
+      {"name", info.name},
+      {"title", info.title},
+      {"paper", info.paper},
+      {"network", info.network},
+      {"convergence", info.convergence},
+      {"bound", info.bound},
+      {"states", info.states},
+      {"bytes_per_agent", entry.bytes_per_agent},
+      {"variables",
+       json_array(info.variables,
+                  [](const Variable& v) -> Json {
+                    return {{"name", v.name}, {"domain", v.domain}, {"meaning", v.meaning}};
+                  })},
+      {"parameters", json_array(entry.parameters,
+                                [](const catalog::ParameterInfo& p) -> Json {
+                                  return {{"name", p.name},
+                                          {"meaning", p.meaning},
+                                          {"default", p.fallback},
+                                          {"allowed", p.allowed}};
+                                })},
+      {"init", json_array(entry.starts, named)},
+      {"engines", json_array(entry.engines, named)},
+      {"observables", json_array(info.observables, named)},
+      {"errata", json_array(info.errata,
+                            [](const Erratum& e) -> Json {
+                              return {{"id", e.id}, {"place", e.place}, {"remark", e.remark}};
+                            })},
+  };
+  fmt::print("{}\n", description.dump(2));
+  return Exit::done;
+}
+
+Exit describe(const Options& options) {
+  const catalog::Entry& entry = catalog::find(options.protocol);
+  if (options.format == "table") return describe_table(entry);
+  if (options.format == "json") return describe_json(entry);
+  constexpr std::array<std::string_view, 2> formats{"table", "json"};
+  throw Error(unknown_name("format", options.format, formats));
+}
+
+}  // namespace
+
+void add_describe(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "describe", "Tell all about one protocol: paper, variables, parameters, errata");
+  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
+  command->add_option("--format", options->format, "table or json (default table)")->type_name("F");
+  command->footer("\nExample:\n  conclave describe pll");
+  command->callback([options, &action] { action = [options] { return describe(*options); }; });
+}
+
+}  // namespace conclave::cli

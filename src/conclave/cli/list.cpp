@@ -1,0 +1,57 @@
+// `conclave list`: the catalog in one table.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/cli/cli.hpp"
+
+namespace conclave::cli {
+namespace {
+
+Exit list_table() {
+  fmt::print("{:<14} {:<18} {:<26} {}\n", "PROTOCOL", "NETWORK", "BOUND OF THE PAPER",
+             "WHAT IT DOES");
+  for (const catalog::Entry& entry : catalog::entries()) {
+    fmt::print("{:<14} {:<18} {:<26} {}\n", entry.info.name, entry.info.network, entry.info.bound,
+               entry.info.title);
+  }
+  fmt::print("\nconclave describe NAME tells everything about one of them.\n");
+  return Exit::done;
+}
+
+Exit list_json() {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const catalog::Entry& entry : catalog::entries()) {
+    all.push_back({{"name", entry.info.name},
+                   {"title", entry.info.title},
+                   {"network", entry.info.network},
+                   {"bound", entry.info.bound},
+                   {"paper", entry.info.paper}});
+  }
+  fmt::print("{}\n", all.dump(2));
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Action& action) {
+  auto format = std::make_shared<std::string>("table");
+  CLI::App* command = app.add_subcommand("list", "List the protocols of the catalog");
+  command->add_option("--format", *format, "table or json (default table)")->type_name("F");
+  command->callback([format, &action] {
+    action = [format] {
+      if (*format == "table") return list_table();
+      if (*format == "json") return list_json();
+      constexpr std::array<std::string_view, 2> formats{"table", "json"};
+      throw Error(unknown_name("format", *format, formats));
+    };
+  });
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,63 @@
+#include "conclave/cli/progress.hpp"
+
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/cli/terminal.hpp"
+
+namespace conclave::cli {
+
+std::string duration_text(double seconds) {
+  if (seconds < 10) return fmt::format("{:.2g} s", seconds);
+  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+}
+
+ProgressLine::ProgressLine(std::string label, std::uint64_t trials,
+                           const experiment::Progress& progress, bool quiet)
+    : label_(std::move(label)),
+      trials_(trials),
+      progress_(progress),
+      begin_(std::chrono::steady_clock::now()) {
+  if (quiet || !error_is_terminal()) return;
+  painter_ = std::jthread([this](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200),
+                          [&] { return stop.stop_requested(); })) {
+      show();
+    }
+  });
+}
+
+ProgressLine::~ProgressLine() {
+  if (!painter_.joinable()) return;
+  painter_.request_stop();
+  painter_.join();
+  std::fputs("\r\033[K", stderr);
+}
+
+void ProgressLine::show() const {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+  const std::uint64_t done = progress_.trials_done;
+  const double seconds = elapsed.count();
+  const double rate = progress_.interactions.load() / seconds;
+  std::string text = fmt::format("{}   trial {} of {}   {:.3g} interactions/s   {}", label_, done,
+                                 trials_, rate, duration_text(seconds));
+  if (done > 0) {
+    const double left = seconds / static_cast<double>(done) * static_cast<double>(trials_ - done);
+    text += fmt::format("   about {} left", duration_text(left));
+  }
+  std::fputs(fmt::format("\r\033[K{}", text).c_str(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,219 @@
+// `conclave run`: trials of one protocol, as rows or as statistics.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/interactions.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/progress.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/memory.hpp"
+#include "conclave/experiment/output.hpp"
+#include "conclave/experiment/row.hpp"
+#include "conclave/experiment/runner.hpp"
+#include "conclave/experiment/summary.hpp"
+
+namespace conclave::cli {
+namespace {
+
+struct Options {
+  std::string protocol;
+  std::string n;
+  std::string trials = "1";
+  std::string seed = "1";
+  std::vector<std::string> params;
+  std::string init;
+  std::string engine = "auto";
+  std::string max_parallel_time;
+  std::string max_interactions;
+  std::string threads;
+  std::string format = "table";
+  std::string output;
+  bool quiet = false;
+};
+
+constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
+
+std::vector<catalog::Setting> settings(const Options& options) {
+  std::vector<catalog::Setting> result;
+  for (const std::string& text : options.params) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw Error(fmt::format("--param takes NAME=VALUE, such as m=20, not '{}'", text));
+    }
+    result.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return result;
+}
+
+Interactions limit(const Options& options, Interactions n) {
+  if (!options.max_interactions.empty() && !options.max_parallel_time.empty()) {
+    throw Error("--max-interactions and --max-parallel-time contradict each other: give one");
+  }
+  if (!options.max_interactions.empty()) {
+    return count_option("--max-interactions", options.max_interactions);
+  }
+  if (options.max_parallel_time.empty()) return Interactions::max();
+  // Whole times are multiplied exactly; others are rounded down to a whole interaction.
+  const double time = real_option("--max-parallel-time", options.max_parallel_time);
+  const double product = time * n.as_double();
+  if (product >= 1e38) return Interactions::max();
+  const auto whole = static_cast<std::uint64_t>(std::min(time, 9e18));
+  if (static_cast<double>(whole) == time) return n * whole;
+  if (product >= 9e18) return Interactions(static_cast<std::uint64_t>(time)) * n;
+  return static_cast<std::uint64_t>(product);
+}
+
+catalog::RunRequest request(const Options& options) {
+  if (options.n.empty()) {
+    throw Error(fmt::format("the population size is missing, for example: conclave run {} --n 1e6",
+                            options.protocol));
+  }
+  const Interactions n = count_option("--n", options.n);
+  return {.n = n,
+          .settings = settings(options),
+          .start = options.init,
+          .engine = options.engine,
+          .seed = count_option_64("--seed", options.seed, 0, UINT64_MAX),
+          .limit = limit(options, n)};
+}
+
+std::optional<unsigned> asked_threads(const Options& options) {
+  if (options.threads.empty()) return std::nullopt;
+  return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
+}
+
+// Writes rows in one of the formats.
+class RowWriter {
+ public:
+  RowWriter(std::string_view format, const catalog::PreparedRun& run, const std::string& path)
+      : format_(format), rows_(run), summary_(run), output_(path) {
+    if (format_ == "json") output_.write("{\"rows\":[");
+  }
+
+  void take(const experiment::Row& row) {
+    summary_.add(row);
+    if (format_ == "jsonl") output_.write(rows_.json(row) + '\n');
+    if (format_ == "json") output_.write((first_ ? "\n" : ",\n") + rows_.json(row));
+    if (format_ == "csv" && first_) output_.write(rows_.csv_header(row) + '\n');
+    if (format_ == "csv") output_.write(rows_.csv(row) + '\n');
+    first_ = false;
+  }
+
+  void finish() {
+    if (format_ == "json") output_.write("\n],\n\"summary\":" + summary_.json() + "}\n");
+    if (format_ == "table") output_.write(summary_.table());
+    output_.finish();
+  }
+
+  const experiment::RunSummary& summary() const { return summary_; }
+
+ private:
+  std::string_view format_;
+  experiment::RowFormat rows_;
+  experiment::RunSummary summary_;
+  experiment::Output output_;
+  bool first_ = true;
+};
+
+void print_timing(const experiment::RunSummary& summary, const experiment::Progress& progress,
+                  double seconds, unsigned threads) {
+  fmt::print(stderr, "{} trial{}, {:.3g} interactions in {} on {} thread{} ({:.3g} per second)\n",
+             summary.trials(), summary.trials() == 1 ? "" : "s", progress.interactions.load(),
+             duration_text(seconds), threads, threads == 1 ? "" : "s",
+             progress.interactions.load() / seconds);
+}
+
+Exit run(const Options& options) {
+  if (std::ranges::find(formats, options.format) == formats.end()) {
+    throw Error(unknown_name("format", options.format, formats));
+  }
+  const catalog::Entry& entry = catalog::find(options.protocol);
+  const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
+  const auto prepared = entry.prepare(request(options));
+  const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(options),
+                                                    experiment::available_memory());
+  RowWriter writer(options.format, *prepared, options.output);
+  experiment::Progress progress;
+  const std::atomic<bool>& stop = interrupted_flag();
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const ProgressLine line(fmt::format("{} n = {}", options.protocol, prepared->n()), trials,
+                            progress, options.quiet);
+    experiment::run_trials(
+        *prepared, {.trials = trials, .threads = threads},
+        [&](const experiment::Row& row) { writer.take(row); }, progress, stop);
+  }
+  writer.finish();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  if (!options.quiet) print_timing(writer.summary(), progress, elapsed.count(), threads);
+  if (stop) return Exit::interrupted;
+  return writer.summary().not_converged() > 0 ? Exit::not_converged : Exit::done;
+}
+
+constexpr const char* examples = R"(
+Examples:
+  conclave run pll --n 1e6 --trials 100
+  conclave run pll --n 2^20 --param m=25 --seed 7 --format jsonl > rows.jsonl
+  conclave run pll --n 1000 --trials 1e4 --param reading=printed --max-parallel-time 1e5
+  conclave run fratricide --n 1000 --trials 1000 --format csv --output rows.csv
+
+Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
+130 interrupted (finished rows are kept).)";
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("run", "Run trials of a protocol");
+  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
+  command->add_option("--n", options->n, "Population size: 1000, 1e6, 2^20")->type_name("N");
+  command->add_option("--trials", options->trials, "Number of trials (default 1)")->type_name("T");
+  command->add_option("--seed", options->seed, "Seed; with it everything repeats (default 1)")
+      ->type_name("S");
+  command
+      ->add_option("--param", options->params,
+                   "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)")
+      ->type_name("K=V")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--init", options->init, "Initial configuration (see `describe`)")
+      ->type_name("NAME");
+  command->add_option("--engine", options->engine, "auto or agents (default auto)")
+      ->type_name("NAME");
+  command
+      ->add_option("--max-parallel-time", options->max_parallel_time,
+                   "Give up after this many interactions per agent")
+      ->type_name("X");
+  command
+      ->add_option("--max-interactions", options->max_interactions,
+                   "Give up after this many interactions")
+      ->type_name("X");
+  command
+      ->add_option("--threads", options->threads,
+                   "Worker threads; never changes a result (default: one per processor)")
+      ->type_name("K");
+  command->add_option("--format", options->format, "table, jsonl, csv or json (default table)")
+      ->type_name("F");
+  command
+      ->add_option("--output", options->output,
+                   "Write to FILE instead of standard output; it appears when complete")
+      ->type_name("FILE");
+  command->add_flag("--quiet", options->quiet, "No progress line and no timing on standard error");
+  command->footer(examples);
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,19 @@
+// How many trials fit into the machine's memory at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "conclave/catalog/catalog.hpp"
+
+namespace conclave::experiment {
+
+// Bytes that new allocations may use without swapping, as the system estimates it.
+std::uint64_t available_memory();
+
+// The number of worker threads: what was asked for, or one per processor but no more than there are
+// trials or than memory allows. Throws Error where not even what was asked for fits.
+unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
+                      std::optional<unsigned> asked, std::uint64_t memory);
+
+}  // namespace conclave::experiment

@@ -1,0 +1,106 @@
+#include "conclave/experiment/row.hpp"
+
+#include <cmath>
+#include <type_traits>
+#include <variant>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace conclave::experiment {
+namespace {
+
+// Numbers are written by hand because JSON libraries stop at 64 bits and interactions do not.
+template <class... Ts>
+std::string json_value(const std::variant<Ts...>& value) {
+  return std::visit(
+      [](const auto& v) -> std::string {
+        using T = std::remove_cvref_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::string>)
+          return json_string(v);
+        else if constexpr (std::is_same_v<T, bool>)
+          return v ? "true" : "false";
+        else if constexpr (std::is_same_v<T, double>)
+          return json_number(v);
+        else
+          return to_string(Interactions(v));
+      },
+      value);
+}
+
+// RFC 4180: quoted only where necessary.
+std::string csv_field(std::string text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+template <class... Ts>
+std::string csv_value(const std::variant<Ts...>& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return csv_field(*text);
+  return json_value(value);
+}
+
+template <class Named>
+std::string json_object(const Named& pairs) {
+  std::string text = "{";
+  for (const auto& pair : pairs) {
+    if (text.size() > 1) text += ',';
+    text += json_string(pair.name) + ':' + json_value(pair.value);
+  }
+  return text + '}';
+}
+
+}  // namespace
+
+std::string json_string(std::string_view text) { return nlohmann::json(text).dump(); }
+
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
+  json_head_ = fmt::format(R"({{"protocol":{},"engine":{},"n":{},"params":{},"init":{},"seed":{})",
+                           json_string(run.protocol()), json_string(run.engine()), run.n(),
+                           json_object(run.parameters()), json_string(run.start()), run.seed());
+  csv_head_ =
+      fmt::format("{},{},{},{},{}", run.protocol(), run.engine(), run.n(), run.start(), run.seed());
+}
+
+double RowFormat::parallel_time(const Row& row) const {
+  return row.result.interactions.as_double() / static_cast<double>(run_->n());
+}
+
+std::string RowFormat::json(const Row& row) const {
+  const TrialResult& result = row.result;
+  return fmt::format(
+      R"({},"trial":{},"converged":{},"interactions":{},"parallel_time":{},"leaders":{},)"
+      R"("observables":{}}})",
+      json_head_, row.trial, result.ending == Ending::converged, to_string(result.interactions),
+      json_number(parallel_time(row)), result.leaders, json_object(result.observations));
+}
+
+std::string RowFormat::csv_header(const Row& row) const {
+  std::string line =
+      "protocol,engine,n,init,seed,trial,converged,interactions,parallel_time,leaders";
+  for (const auto& parameter : run_->parameters())
+    line += fmt::format(",params.{}", parameter.name);
+  for (const auto& o : row.result.observations) line += fmt::format(",observables.{}", o.name);
+  return line;
+}
+
+std::string RowFormat::csv(const Row& row) const {
+  const TrialResult& result = row.result;
+  std::string line =
+      fmt::format("{},{},{},{},{},{}", csv_head_, row.trial, result.ending == Ending::converged,
+                  to_string(result.interactions), json_number(parallel_time(row)), result.leaders);
+  for (const auto& parameter : run_->parameters()) line += ',' + csv_value(parameter.value);
+  for (const auto& o : result.observations) line += ',' + csv_value(o.value);
+  return line;
+}
+
+}  // namespace conclave::experiment

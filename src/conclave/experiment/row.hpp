@@ -1,0 +1,42 @@
+// One trial as the user gets it: JSON lines, CSV. Rows hold what replays them and no timing, so
+// equal seeds give equal bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/model/trial.hpp"
+
+namespace conclave::experiment {
+
+struct Row {
+  std::uint64_t trial = 0;
+  TrialResult result;
+};
+
+// What all rows of one run share.
+class RowFormat {
+ public:
+  explicit RowFormat(const catalog::PreparedRun& run);
+
+  std::string json(const Row& row) const;  // one object, no newline
+  std::string csv(const Row& row) const;   // one line, no newline
+  std::string csv_header(const Row& row) const;
+  double parallel_time(const Row& row) const;
+
+ private:
+  const catalog::PreparedRun* run_;
+  std::string json_head_;  // up to and including "seed"
+  std::string csv_head_;
+};
+
+// A string as a JSON literal, quotes included.
+std::string json_string(std::string_view text);
+
+// The shortest decimal that reads back as the same double; "null" for what JSON cannot say.
+std::string json_number(double value);
+
+}  // namespace conclave::experiment

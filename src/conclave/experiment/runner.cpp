@@ -1,0 +1,98 @@
+#include "conclave/experiment/runner.hpp"
+
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace conclave::experiment {
+namespace {
+
+class Pool {
+ public:
+  Pool(const catalog::PreparedRun& run, const RunnerOptions& options,
+       const std::function<void(const Row&)>& take, Progress& progress,
+       const std::atomic<bool>& stop)
+      : run_(run), options_(options), take_(take), progress_(progress), stop_(stop) {}
+
+  std::uint64_t run() {
+    {
+      std::vector<std::jthread> workers;
+      for (unsigned i = 1; i < options_.threads; ++i) workers.emplace_back([this] { work(); });
+      work();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    return next_row_;
+  }
+
+ private:
+  bool stopping() const { return stop_.load() || failed_.load(); }
+
+  void work() {
+    try {
+      const auto workspace = run_.workspace();
+      while (!stopping()) {
+        const std::uint64_t trial = next_trial_++;
+        if (trial >= options_.trials) return;
+        deliver({trial, run_one(trial, *workspace)});
+      }
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      failed_ = true;
+    }
+  }
+
+  TrialResult run_one(std::uint64_t trial, catalog::Workspace& workspace) {
+    double reported = 0;
+    const auto report = [&](double interactions) {
+      progress_.interactions.fetch_add(interactions - reported);
+      reported = interactions;
+    };
+    const auto keep_going = [&](Interactions interactions) {
+      report(interactions.as_double());
+      return !stopping();
+    };
+    TrialResult result = run_.run(trial, workspace, keep_going);
+    report(result.interactions.as_double());
+    return result;
+  }
+
+  // Rows that finish before an earlier one wait here for their turn.
+  void deliver(Row row) {
+    if (row.result.ending == Ending::interrupted) return;
+    ++progress_.trials_done;
+    const std::scoped_lock lock(mutex_);
+    waiting_.emplace(row.trial, std::move(row));
+    while (!waiting_.empty() && waiting_.begin()->first == next_row_) {
+      take_(waiting_.begin()->second);
+      waiting_.erase(waiting_.begin());
+      ++next_row_;
+    }
+  }
+
+  const catalog::PreparedRun& run_;
+  const RunnerOptions& options_;
+  const std::function<void(const Row&)>& take_;
+  Progress& progress_;
+  const std::atomic<bool>& stop_;
+
+  std::atomic<std::uint64_t> next_trial_ = 0;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::map<std::uint64_t, Row> waiting_;
+  std::uint64_t next_row_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& options,
+                         const std::function<void(const Row&)>& take, Progress& progress,
+                         const std::atomic<bool>& stop) {
+  return Pool(run, options, take, progress, stop).run();
+}
+
+}  // namespace conclave::experiment

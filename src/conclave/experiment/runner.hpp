@@ -1,0 +1,33 @@
+// Runs the trials of a prepared run on several threads and hands over the rows in trial order. A
+// row depends on its trial number alone, never on the number of threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/experiment/row.hpp"
+
+namespace conclave::experiment {
+
+// Counters for a progress display, read from another thread while the trials run.
+struct Progress {
+  std::atomic<std::uint64_t> trials_done = 0;
+  std::atomic<double> interactions = 0;  // of finished and running trials; for display only
+};
+
+struct RunnerOptions {
+  std::uint64_t trials = 1;
+  unsigned threads = 1;
+};
+
+// Calls `take` once per trial, in order, as soon as that trial and all before it are done. Stops
+// early, after handing over what is finished without a gap, when `stop` becomes true. Returns the
+// number of rows handed over. An exception of `take` or of a trial stops all workers and is
+// rethrown.
+std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& options,
+                         const std::function<void(const Row&)>& take, Progress& progress,
+                         const std::atomic<bool>& stop);
+
+}  // namespace conclave::experiment

@@ -1,0 +1,42 @@
+// The statistics of a run, as a table for people and as one JSON object.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conclave/base/statistics.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/experiment/row.hpp"
+
+namespace conclave::experiment {
+
+class RunSummary {
+ public:
+  explicit RunSummary(const catalog::PreparedRun& run) : run_(&run), format_(run) {}
+
+  void add(const Row& row);
+
+  std::uint64_t trials() const { return trials_; }
+  std::uint64_t converged() const { return trials_ - not_converged(); }
+  std::uint64_t not_converged() const { return limited_ + hopeless_; }
+
+  std::string table() const;
+  std::string json() const;
+
+ private:
+  struct Column {
+    std::string name;
+    std::vector<double> values;
+  };
+  Column& column(std::string_view name);
+
+  const catalog::PreparedRun* run_;
+  RowFormat format_;
+  std::uint64_t trials_ = 0;
+  std::uint64_t limited_ = 0;
+  std::uint64_t hopeless_ = 0;
+  std::vector<Column> columns_;  // of converged trials
+};
+
+}  // namespace conclave::experiment

@@ -1,0 +1,113 @@
+// The concepts of population protocols: what a protocol must offer, and what an engine must offer.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "conclave/base/choice.hpp"
+#include "conclave/base/fields.hpp"
+#include "conclave/base/interactions.hpp"
+#include "conclave/model/protocol_info.hpp"
+
+namespace conclave {
+
+using AgentCount = std::uint64_t;
+
+enum class Role : std::uint8_t { follower, leader };
+
+// The value of an observable in one trial.
+struct Observation {
+  std::string_view name;
+  std::variant<std::uint64_t, bool, double, std::string, Interactions> value;
+};
+
+// A protocol for populations of agents that meet in ordered pairs. It is built from its Parameters
+// and n; `objection` says in one sentence why these do not fit together, or is empty.
+template <class P>
+concept PopulationProtocol = Described<typename P::State> &&
+    requires(const P& protocol, const typename P::Parameters& parameters, AgentCount n,
+             typename P::State u, typename P::State v, std::size_t start, AnyChoice& choice) {
+  { P::info } -> std::convertible_to<const ProtocolInfo&>;
+  { P::starts.size() } -> std::convertible_to<std::size_t>;
+  { P::objection(parameters, n) } -> std::same_as<std::string>;
+  P(parameters, n);
+  { protocol.initial(start, n, choice) } -> std::same_as<typename P::State>;  // of agent n
+  { protocol.interact(u, v, choice) } -> std::same_as<void>;  // u initiates, v responds
+  { protocol.role(u) } -> std::same_as<Role>;
+};
+
+// A protocol may store a state in fewer bytes than it computes with.
+template <class P>
+concept Packing = PopulationProtocol<P> &&
+    requires(const P& protocol, typename P::State state, typename P::Packed packed) {
+  { protocol.pack(state) } -> std::same_as<typename P::Packed>;
+  { protocol.unpack(packed) } -> std::same_as<typename P::State>;
+};
+
+// The result of a protocol's branch-free transition function on packed states. Where `applies` is
+// 0, the rest means nothing and the general transition function is needed; where it is 1, the new
+// states are right, `leaders_lost` agents (0, 1 or 2) have become followers, and nothing else that
+// the protocol's Tally looks at has changed.
+template <class Packed>
+struct Shortcut {
+  Packed u;
+  Packed v;
+  Packed applies;
+  Packed leaders_lost;
+};
+
+// A protocol may do its most frequent interactions without branches, so that an engine can do many
+// at once in SIMD registers. `no_state` is a word that packs no state.
+template <class P>
+concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Packed packed) {
+  { protocol.shortcut(packed, packed) } -> std::same_as<Shortcut<typename P::Packed>>;
+  { P::no_state } -> std::convertible_to<typename P::Packed>;
+};
+
+template <PopulationProtocol P>
+struct Stored {
+  using type = typename P::State;
+  static type pack(const P&, const typename P::State& state) { return state; }
+  static typename P::State unpack(const P&, const type& state) { return state; }
+};
+template <Packing P>
+struct Stored<P> {
+  using type = typename P::Packed;
+  static type pack(const P& protocol, const typename P::State& state) {
+    return protocol.pack(state);
+  }
+  static typename P::State unpack(const P& protocol, type packed) {
+    return protocol.unpack(packed);
+  }
+};
+
+// What an engine keeps while it runs so that convergence is known at the exact interaction: told of
+// every agent at the start and of every interaction that may matter, never scanning the agents.
+template <class T, class P>
+concept TallyOf = PopulationProtocol<P> &&
+    requires(T& tally, const T& view, const P& protocol, const typename P::State& state) {
+  T(protocol);
+  { tally.add(state) } -> std::same_as<void>;
+  { tally.replace(state, state, state, state) } -> std::same_as<void>;  // u, v before; after
+  { view.leaders() } -> std::same_as<AgentCount>;
+  { view.converged() } -> std::same_as<bool>;
+  { view.hopeless() } -> std::same_as<bool>;  // convergence can never happen any more
+  { view.observations() } -> std::same_as<std::vector<Observation>>;
+};
+
+template <class E>
+concept PopulationEngine = requires(E& engine, const E& view, Interactions budget) {
+  { engine.advance(budget) } -> std::same_as<Interactions>;  // how many it really simulated
+  { view.now() } -> std::same_as<Interactions>;              // null interactions are counted too
+  { view.leaders() } -> std::same_as<AgentCount>;
+  { view.converged() } -> std::same_as<bool>;
+  { view.hopeless() } -> std::same_as<bool>;
+  { view.observations() } -> std::same_as<std::vector<Observation>>;
+};
+
+}  // namespace conclave

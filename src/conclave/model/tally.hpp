@@ -1,0 +1,50 @@
+// The tally of protocols that have converged as soon as exactly one leader is left.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "conclave/model/population.hpp"
+
+namespace conclave {
+
+template <class P>
+class LeaderTally {
+ public:
+  using State = typename P::State;
+
+  explicit LeaderTally(const P& protocol) : protocol_(&protocol) {}
+
+  void add(const State& state) { leaders_ += one_if_leader(state); }
+
+  void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+    leaders_ += one_if_leader(new_u) + one_if_leader(new_v);
+    leaders_ -= one_if_leader(u) + one_if_leader(v);
+  }
+
+  AgentCount leaders() const { return leaders_; }
+  bool converged() const { return leaders_ == 1; }
+  bool hopeless() const { return leaders_ == 0; }
+  std::vector<Observation> observations() const { return {}; }
+
+ private:
+  AgentCount one_if_leader(const State& state) const {
+    return protocol_->role(state) == Role::leader ? 1 : 0;
+  }
+
+  const P* protocol_;
+  AgentCount leaders_ = 0;
+};
+
+// The tally a protocol names, or the leader count.
+template <class P>
+struct TallyFor {
+  using type = LeaderTally<P>;
+};
+template <class P>
+  requires requires { typename P::Tally; }
+struct TallyFor<P> {
+  using type = typename P::Tally;
+};
+
+}  // namespace conclave

@@ -1,0 +1,268 @@
+// The `agents` engine: one stored state per agent in one array, one interaction after the other.
+// Exact for every protocol on the complete graph; O(1) per interaction, near the memory's speed.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/model/tally.hpp"
+#include "conclave/population/detail/agent_memory.hpp"
+#include "conclave/population/detail/instruction_set.hpp"
+#include "conclave/population/detail/pair_pipeline.hpp"
+
+namespace conclave::population {
+// Arrays larger than this profit from prefetching; a smaller one stays in the caches, where the
+// processor's own look-ahead is enough.
+inline constexpr std::size_t prefetch_above_bytes = std::size_t{3} << 20;
+
+// Below this size the meetings of one group share agents too often for groups to pay.
+inline constexpr AgentCount groups_from_agents = 64;
+
+template <PopulationProtocol P>
+class Agents {
+ public:
+  using State = typename P::State;
+  using Storage = Stored<P>;
+  using Tally = typename TallyFor<P>::type;
+  static constexpr AgentCount most_agents = PairPipeline::most_agents;
+  static constexpr std::size_t one_by_one_ahead = 24;  // 16 to 32 are equally good at n = 1e8
+  static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type);
+
+  Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory)
+      : protocol_(protocol),
+        pairs_(with_purpose(name, Purpose::schedule), n),
+        choice_(with_purpose(name, Purpose::transition)),
+        tally_(protocol_) {
+    agents_ = allocate(memory, n);
+    Stream start_choice(with_purpose(name, Purpose::start));
+    for (AgentCount agent = 0; agent < n; ++agent) {
+      const State state = protocol_.initial(start, agent, start_choice);
+      agents_[agent] = Storage::pack(protocol_, state);
+      tally_.add(state);
+    }
+  }
+  Agents(const Agents&) = delete;  // the tally may look at the protocol beside it
+  Agents& operator=(const Agents&) = delete;
+
+  // Simulates up to `budget` interactions, fewer only if the protocol converges or can never do so;
+  // the last one simulated is then the one at which that happened.
+  Interactions advance(Interactions budget) {
+    const Interactions before = now_;
+    while (budget > 0u && !converged() && !hopeless()) {
+      const std::span<const std::uint64_t> meetings = pairs_.upcoming();
+      const std::uint64_t most = budget.as_uint64().value_or(meetings.size());
+      const std::size_t used =
+          meet_all(meetings.first(std::min<std::size_t>(meetings.size(), most)));
+      pairs_.drop(used);
+      now_ += used;
+      budget -= used;
+    }
+    return now_ - before;
+  }
+
+  Interactions now() const { return now_; }
+  AgentCount leaders() const { return tally_.leaders(); }
+  bool converged() const { return tally_.converged(); }
+  bool hopeless() const { return tally_.hopeless(); }
+  std::vector<Observation> observations() const { return tally_.observations(); }
+
+  State state(AgentCount agent) const { return Storage::unpack(protocol_, agents_[agent]); }
+  AgentCount size() const { return agents_.size(); }
+
+ private:
+  using Packed = typename Storage::type;
+
+  static StreamName with_purpose(StreamName name, Purpose purpose) {
+    name.purpose = purpose;
+    return name;
+  }
+
+  static std::span<Packed> allocate(AgentMemory& memory, AgentCount n) {
+    static_assert(std::is_trivially_copyable_v<Packed>);
+    std::byte* const bytes = memory.reserve(n * sizeof(Packed)).data();
+    Packed* const first = reinterpret_cast<Packed*>(bytes);
+    std::uninitialized_default_construct_n(first, n);
+    return {first, n};
+  }
+
+  // Carries out all meetings, or those up to the one that ends the trial; returns how many.
+  std::size_t meet_all(std::span<const std::uint64_t> meetings) {
+    const bool prefetching = agents_.size_bytes() > prefetch_above_bytes;
+    if constexpr (HasShortcut<P>) {
+      if (agents_.size() >= groups_from_agents) {
+        return prefetching ? in_groups<true>(meetings) : in_groups<false>(meetings);
+      }
+    }
+    return prefetching ? one_by_one<true>(meetings) : one_by_one<false>(meetings);
+  }
+
+  // What the loop uses is copied into locals, which the compiler can keep in registers.
+  template <bool prefetching>
+  std::size_t one_by_one(std::span<const std::uint64_t> meetings) {
+    Packed* const agents = agents_.data();
+    const P protocol = protocol_;
+    Tally tally = tally_;
+    std::size_t done = 0;
+    while (done < meetings.size()) {
+      const std::uint64_t* const word = &meetings[done];
+      if constexpr (prefetching) prefetch(agents, Meeting{word[one_by_one_ahead]});
+      const Meeting meeting{*word};
+      meet(protocol, tally, agents[meeting.initiator()], agents[meeting.responder()]);
+      ++done;
+      if (tally.converged() || tally.hopeless()) break;
+    }
+    tally_ = tally;
+    return done;
+  }
+
+  static void prefetch(const Packed* agents, Meeting meeting) {
+    __builtin_prefetch(agents + meeting.initiator(), 1);
+    __builtin_prefetch(agents + meeting.responder(), 1);
+  }
+
+  // The general interaction.
+  void meet(const P& protocol, Tally& tally, Packed& initiator, Packed& responder) {
+    const State u = Storage::unpack(protocol, initiator);
+    const State v = Storage::unpack(protocol, responder);
+    State new_u = u;
+    State new_v = v;
+    protocol.interact(new_u, new_v, choice_);
+    initiator = Storage::pack(protocol, new_u);
+    responder = Storage::pack(protocol, new_v);
+    tally.replace(u, v, new_u, new_v);
+  }
+
+  // Groups of meetings at once: read all their agents, compute all new states with the protocol's
+  // branch-free shortcut in SIMD registers, then write them back one meeting after the other. A
+  // meeting whose agents no longer are as they were read (an earlier one of the group has changed
+  // them), or to which the shortcut does not apply, is carried out in general at its turn. So every
+  // interaction sees the result of all before it, exactly as one by one.
+  static constexpr std::size_t group = 32;
+  static_assert(group <= PairPipeline::least && 2 * group <= PairPipeline::lookahead);
+  static_assert(one_by_one_ahead <= PairPipeline::lookahead);
+
+  template <bool prefetching>
+  std::size_t in_groups(std::span<const std::uint64_t> meetings) {
+    switch (detail::instruction_set()) {
+      case detail::InstructionSet::avx512:
+        return in_groups_avx512<prefetching>(meetings);
+      case detail::InstructionSet::avx2:
+        return in_groups_avx2<prefetching>(meetings);
+      default:
+        return in_groups_of_any<prefetching>(meetings);
+    }
+  }
+
+  template <bool prefetching>
+  CONCLAVE_AVX512 std::size_t in_groups_avx512(std::span<const std::uint64_t> meetings) {
+    return in_groups_of_any<prefetching>(meetings);
+  }
+
+  template <bool prefetching>
+  CONCLAVE_AVX2 std::size_t in_groups_avx2(std::span<const std::uint64_t> meetings) {
+    return in_groups_of_any<prefetching>(meetings);
+  }
+
+  struct Group {
+    alignas(64) Packed u[group];  // the states as read
+    alignas(64) Packed v[group];
+  };
+
+  struct Results {
+    alignas(64) Packed expected_u[group];  // what must still be in place of u, or no_state
+    alignas(64) Packed u[group];           // the new states
+    alignas(64) Packed v[group];
+    alignas(64) Packed leaders_lost[group];
+
+    CONCLAVE_INLINE Packed lost_by_first(std::size_t count) const {
+      Packed sum = 0;
+      for (std::size_t k = 0; k < count; ++k) sum += leaders_lost[k];
+      return sum;
+    }
+  };
+
+  template <bool prefetching>
+  CONCLAVE_INLINE std::size_t in_groups_of_any(std::span<const std::uint64_t> meetings) {
+    Packed* const agents = agents_.data();
+    const P protocol = protocol_;
+    const std::uint64_t* word = meetings.data();
+    const std::uint64_t* const end = word + meetings.size();
+    Group groups[2];
+    Results results;
+    for (std::size_t k = 0; k < group; ++k) read(agents, Meeting{word[k]}, groups[0], k);
+    for (int now = 0; end - word >= static_cast<std::ptrdiff_t>(group); now = 1 - now) {
+      compute(protocol, groups[now], results);
+      for (std::size_t k = 0; k < group; ++k) {
+        if constexpr (prefetching) prefetch(agents, Meeting{word[k + 2 * group]});
+        read(agents, Meeting{word[k + group]}, groups[1 - now], k);
+        if (write(agents, Meeting{word[k]}, groups[now].v[k], results, k)) continue;
+        results.leaders_lost[k] = 0;
+        if (!meet_again(protocol, Meeting{word[k]})) continue;
+        tally_.lose_leaders(results.lost_by_first(k));
+        return static_cast<std::size_t>(word - meetings.data()) + k + 1;
+      }
+      tally_.lose_leaders(results.lost_by_first(group));
+      word += group;
+    }
+    // What is left of the span comes again at the head of the next one. A span shorter than a group
+    // is the end of the caller's budget.
+    const auto done = static_cast<std::size_t>(word - meetings.data());
+    return done > 0 ? done : one_by_one<prefetching>(meetings);
+  }
+
+  CONCLAVE_INLINE static void read(const Packed* agents, Meeting meeting, Group& into,
+                                   std::size_t k) {
+    into.u[k] = agents[meeting.initiator()];
+    into.v[k] = agents[meeting.responder()];
+  }
+
+  // With many leaders, no loss within the group can be the decisive one, and none needs a look;
+  // with few, a meeting that loses a leader is left to the general path, which checks for
+  // convergence.
+  CONCLAVE_INLINE void compute(const P& protocol, const Group& states, Results& results) const {
+    const Packed losses_decide = tally_.leaders() <= 2 * group + 1 ? 1 : 0;
+    for (std::size_t k = 0; k < group; ++k) {
+      const Shortcut<Packed> next = protocol.shortcut(states.u[k], states.v[k]);
+      const bool decisive = (losses_decide != 0) & (next.leaders_lost != 0);
+      results.expected_u[k] = (next.applies != 0) & !decisive ? states.u[k] : P::no_state;
+      results.u[k] = next.u;
+      results.v[k] = next.v;
+      results.leaders_lost[k] = next.leaders_lost;
+    }
+  }
+
+  CONCLAVE_INLINE static bool write(Packed* agents, Meeting meeting, Packed expected_v,
+                                    const Results& results, std::size_t k) {
+    Packed& u = agents[meeting.initiator()];
+    Packed& v = agents[meeting.responder()];
+    if (((u ^ results.expected_u[k]) | (v ^ expected_v)) != 0) [[unlikely]]
+      return false;
+    u = results.u[k];
+    v = results.v[k];
+    return true;
+  }
+
+  // True if that interaction ends the trial. The tally does not know yet of the leaders lost
+  // earlier in the group, but then there are too many leaders for the end to be near.
+  [[gnu::noinline]] bool meet_again(const P& protocol, Meeting meeting) {
+    meet(protocol, tally_, agents_[meeting.initiator()], agents_[meeting.responder()]);
+    return tally_.converged() || tally_.hopeless();
+  }
+
+  P protocol_;
+  PairPipeline pairs_;
+  Stream choice_;
+  Tally tally_;
+  std::span<Packed> agents_;
+  Interactions now_;
+};
+
+}  // namespace conclave::population

@@ -1,0 +1,61 @@
+// Angluin, Aspnes, Diamadi, Fischer, Peralta: Computation in networks of passively mobile
+// finite-state sensors. Distributed Computing 18(4), 2006. Two leaders meet, the responder resigns.
+// From n leaders, exactly one is left after (n-1)^2 interactions in expectation.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <tuple>
+
+#include "conclave/model/parameters.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave::protocols {
+
+struct Fratricide {
+  struct State {
+    bool leader = true;
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{Field{"leader", &State::leader}};
+  };
+
+  using Parameters = NoParameters;
+
+  static constexpr std::array variables{
+      Variable{"leader", "{false, true}", "the output; initially true"},
+  };
+  static constexpr ProtocolInfo info{
+      .name = "fratricide",
+      .title = "two leaders meet, one resigns: the two-state baseline",
+      .paper = "D. Angluin, J. Aspnes, Z. Diamadi, M. J. Fischer, R. Peralta: Computation in "
+               "networks of passively mobile finite-state sensors. Distributed Computing 18(4), "
+               "2006",
+      .network = "complete graph",
+      .convergence = "stabilization: exactly one leader is left",
+      .bound = "(n-1)^2 interactions",
+      .states = "2",
+      .demo_n = 50'000,
+      .variables = variables,
+      .observables = {},
+      .errata = {},
+  };
+  static constexpr std::array starts{Start{"clean", "every agent is a leader"}};
+
+  static std::string objection(const Parameters&, AgentCount) { return {}; }
+  Fratricide(const Parameters&, AgentCount) {}
+
+  State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+
+  void interact(State& u, State& v, Choice auto&) const {
+    // "If both lead, v resigns", without a branch: at the start nobody could predict it.
+    v.leader = static_cast<bool>(v.leader & !u.leader);
+  }
+
+  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+
+  Interactions state_count() const { return 2u; }
+};
+static_assert(PopulationProtocol<Fratricide>);
+
+}  // namespace conclave::protocols

@@ -1,0 +1,420 @@
+// Sudo, Ooshita, Izumi, Kakugawa, Masuzawa: Time-Optimal Leader Election in Population Protocols.
+// IEEE TPDS 31(11), 2020. Algorithms 1 to 5; "line" numbers are those of the paper.
+//
+// Lines 1-6 make every agent a candidate (A) or a timer (B). The timers' colours divide the run
+// into three epochs: in the first the leaders play a lottery (QuickElimination), in the second they
+// compare random nonces (Tournament), and the third eliminates whoever is left (BackUp).
+//
+// Three of the paper's variables need no memory: `tick` lives within one interaction (line 7),
+// `init` equals `epoch` after every interaction, and count, level_Q, rand and level_B are each
+// defined for one group of agents only (Table 3), so they share one field.
+//
+// The file is long because the algorithm is, and because the branch-free copy of its most frequent
+// interactions (`shortcut`) stands beside it.
+//
+// Two lines cannot be right as printed (docs/errata-pll.md); `reading=printed` runs them anyway.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "conclave/model/parameters.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave::protocols {
+
+class Pll {
+ public:
+  enum class Status : std::uint8_t { x, a, b };
+  enum class Reading : std::uint8_t { corrected, printed };
+
+  struct State {
+    bool leader = true;
+    Status status = Status::x;
+    std::uint8_t epoch = 1;  // 1, 2, 3; as printed also 4, which stands for all later ones
+    std::uint8_t color = 0;
+    bool done = false;           // A in epoch 1; true for every A later on, false for X and B
+    std::uint16_t variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
+
+    std::uint16_t& count() { return variable; }
+    std::uint16_t& level_q() { return variable; }
+    std::uint16_t& rand() { return variable; }
+    std::uint16_t& level_b() { return variable; }
+
+    bool is_x() const { return status == Status::x; }
+    bool is_a() const { return status == Status::a; }
+    bool is_b() const { return status == Status::b; }
+
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{
+        Field{"leader", &State::leader}, Field{"status", &State::status},
+        Field{"epoch", &State::epoch},   Field{"color", &State::color},
+        Field{"done", &State::done},     Field{"variable", &State::variable}};
+  };
+
+  struct Parameters {
+    std::optional<std::uint64_t> m;
+    std::optional<std::uint64_t> c_max;
+    std::optional<std::uint64_t> k;
+    Reading reading = Reading::corrected;
+
+    static constexpr std::tuple fields{
+        Parameter{"m", &Parameters::m, "rough knowledge of lg n; the paper demands m >= lg n",
+                  "ceil(lg n)", 1, 1598},
+        Parameter{"c_max", &Parameters::c_max, "length of a timer and largest level, for toy sizes",
+                  "41 m", 1, 65535},
+        Parameter{"k", &Parameters::k, "bits of a nonce, for toy sizes", "ceil(lg m)", 0, 15},
+        Parameter{"reading", &Parameters::reading,
+                  "printed follows lines 9 and 46 to the letter (see errata L1, L2)", "corrected"}};
+
+    void resolve(AgentCount n) {
+      if (!m) m = std::max<std::uint64_t>(1, ceil_lg(n));
+    }
+  };
+
+  static constexpr std::array variables{
+      Variable{"leader", "{false, true}", "the output; initially true"},
+      Variable{"status", "{X, A, B}", "X until the first interaction, A candidate, B timer"},
+      Variable{"epoch", "{1, 2, 3}", "which module the agent executes"},
+      Variable{"color", "{0, 1, 2}", "the phase of the synchronization"},
+      Variable{"count", "{0 ... c_max - 1}", "of B: interactions since the last change of color"},
+      Variable{"level_Q", "{0 ... c_max}", "of A in epoch 1: heads before the first tail"},
+      Variable{"done", "{false, true}", "of A in epoch 1: has seen its first tail"},
+      Variable{"rand", "{1 ... 2^(k+1) - 1}", "of A in epoch 2: the nonce, built bit by bit"},
+      Variable{"level_B", "{0 ... c_max}", "of A in epoch 3: heads among the ticks"},
+  };
+  static constexpr std::array observables{
+      Observable{"epoch_at_convergence", "largest epoch of any agent when the trial ends"},
+      Observable{"leaders_after_quick_elimination",
+                 "leaders when the first agent leaves epoch 1 (1 if stabilized before)"},
+      Observable{"leaders_after_tournament",
+                 "leaders when the first agent reaches epoch 3 (1 if stabilized before)"},
+      Observable{"frozen", "reading=printed only: everyone is beyond epoch 3, with several leaders "
+                           "that can never meet their end"},
+  };
+  static constexpr std::array errata{
+      Erratum{"L1", "Algorithm 1, line 9",
+              "printed max(epoch+1, 3); must be min: with max nobody plays the Tournament and the "
+              "second tick freezes all leaders"},
+      Erratum{"L2", "Algorithm 4, line 46",
+              "printed: both agents need rand >= 2^k, which a follower never has, so nonces do not "
+              "spread; must be demanded of leaders only"},
+      Erratum{
+          "L3", "lines 1-3, 35-36",
+          "the interaction X,X itself gives the new leader its first head; harmless, as printed"},
+      Erratum{"L4", "lines 3, 24", "a new timer counts the interaction of its birth; as printed"},
+      Erratum{"L7", "Table 3", "an agent in status X is a leader; as printed"},
+  };
+  static constexpr ProtocolInfo info{
+      .name = "pll",
+      .title = "time-optimal leader election: lottery, tournament, backup",
+      .paper = "Y. Sudo, F. Ooshita, T. Izumi, H. Kakugawa, T. Masuzawa: Time-Optimal Leader "
+               "Election in Population Protocols. IEEE Transactions on Parallel and Distributed "
+               "Systems 31(11), 2020",
+      .network = "complete graph",
+      .convergence = "stabilization: exactly one leader is left (it stays for ever)",
+      .bound = "O(log n) parallel time",
+      .states = "14 c_max + 7 + 3 * 2^k reachable",
+      .demo_n = 10'000'000,
+      .variables = variables,
+      .observables = observables,
+      .errata = errata,
+  };
+  static constexpr std::array starts{Start{"clean", "every agent in status X (Table 3)"}};
+
+  static std::string objection(const Parameters& parameters, AgentCount n) {
+    const std::uint64_t least = std::max<std::uint64_t>(1, ceil_lg(n));
+    if (parameters.m && *parameters.m < least) {
+      return "m = " + std::to_string(*parameters.m) + " is too small for n = " + std::to_string(n) +
+             ": the paper demands m >= lg n, that is m >= " + std::to_string(least);
+    }
+    return {};
+  }
+
+  Pll(const Parameters& parameters, AgentCount n) {
+    const std::uint64_t m = parameters.m.value_or(std::max<std::uint64_t>(1, ceil_lg(n)));
+    c_max_ = static_cast<std::uint32_t>(parameters.c_max.value_or(41 * m));
+    nonce_ = std::uint32_t{1} << parameters.k.value_or(ceil_lg(m));
+    reading_ = parameters.reading;
+  }
+
+  State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+  Reading reading() const { return reading_; }
+
+  // The number of reachable states with the corrected reading.
+  Interactions state_count() const { return 14 * c_max_ + 7 + 3 * nonce_; }
+
+  // Algorithm 1.
+  void interact(State& a0, State& a1, Choice auto&) const {
+    const Pair a{&a0, &a1};
+    const std::array<std::uint8_t, 2> init{a0.epoch, a1.epoch};
+    assign_status(a);                        // lines 1-6
+    std::array<bool, 2> tick{false, false};  // line 7
+    count_up(a, tick);                       // line 8
+    for (const int i : both) {               // line 9
+      if (tick[i]) a[i]->epoch = next_epoch(a[i]->epoch);
+    }
+    a0.epoch = a1.epoch = std::max(a0.epoch, a1.epoch);  // line 10
+    for (const int i : both) {                           // lines 11-15
+      if (a[i]->epoch > init[i]) enter_epoch(*a[i]);
+    }
+    if (a0.epoch == 1) quick_elimination(a);  // lines 16-17
+    if (a0.epoch == 2) tournament(a);         // lines 18-19
+    if (a0.epoch == 3) back_up(a, tick[0]);   // lines 20-21
+  }
+
+  // A state in 32 bits: the variable below, six fields above it. A status has one bit for A and one
+  // for B, so that the shortcut can tell them apart by masks.
+  using Packed = std::uint32_t;
+
+  Packed pack(const State& s) const {
+    return s.variable | (s.leader ? leader_bit : 0) | (s.done ? done_bit : 0) |
+           (s.is_a() ? a_bit : 0) | (s.is_b() ? b_bit : 0) |
+           static_cast<Packed>(s.color) << color_shift |
+           static_cast<Packed>(s.epoch - 1) << epoch_shift;
+  }
+
+  State unpack(Packed word) const {
+    State s;
+    s.leader = (word & leader_bit) != 0;
+    s.status = static_cast<Status>((word & status_mask) / a_bit);
+    s.epoch = static_cast<std::uint8_t>((word >> epoch_shift & 3) + 1);
+    s.color = static_cast<std::uint8_t>(word >> color_shift & 3);
+    s.done = (word & done_bit) != 0;
+    s.variable = static_cast<std::uint16_t>(word);
+    return s;
+  }
+
+  static constexpr Packed no_state = ~Packed{0};
+
+  // The same transition function for two agents of one colour and one epoch, no timer about to
+  // wrap, and in epochs 2 and 3 no leader: almost every interaction. Flags are bits, truth is a
+  // mask of all ones or all zeros, and there are no branches.
+  Shortcut<Packed> shortcut(Packed u, Packed v) const {
+    const Packed leaders_before = (u & leader_bit) + (v & leader_bit);
+    const Packed out_of_step = (u ^ v) & (color_mask | epoch_mask);
+    const Packed late_leader = mask((u & epoch_mask) != 0) & (u | v) & leader_bit;
+    const bool wraps = std::max(u & variable_mask, v & variable_mask) + 1 >= c_max_;
+    const Packed applies = ((out_of_step | late_leader) == 0) & !wraps;
+
+    const Packed u_new = mask((u & status_mask) == 0);  // lines 1-6
+    const Packed v_new = mask((v & status_mask) == 0);
+    u |= u_new & (a_bit | (~v_new & done_bit));
+    u &= ~(u_new & ~v_new & leader_bit);
+    v |= v_new & ((u_new & b_bit) | (~u_new & (a_bit | done_bit)));
+    v &= ~(v_new & leader_bit);
+
+    u += u / b_bit & 1;  // line 24
+    v += v / b_bit & 1;
+
+    const Packed u_undone = ~(u / done_bit * leader_bit);
+    u += (u & ~v & u_undone & leader_bit) / leader_bit;  // line 36, head
+    v |= (v & ~u & leader_bit) / leader_bit * done_bit;  // line 37, tail
+
+    const Packed compare = mask((u & v & (a_bit | done_bit)) == (a_bit | done_bit));
+    const Packed u_value = u & variable_mask;  // lines 39-42, and their like in later epochs
+    const Packed v_value = v & variable_mask;
+    const Packed larger = std::max(u_value, v_value);
+    u = (u & ~(mask(u_value < v_value) & compare & leader_bit)) + ((larger - u_value) & compare);
+    v = (v & ~(mask(v_value < u_value) & compare & leader_bit)) + ((larger - v_value) & compare);
+
+    const Packed leaders_after = (u & leader_bit) + (v & leader_bit);
+    return {u, v, applies, (leaders_before - leaders_after) / leader_bit};
+  }
+
+  // Counts the leaders and notes how many there are when the epochs begin.
+  class Tally {
+   public:
+    explicit Tally(const Pll& protocol) : reading_(protocol.reading()) {}
+
+    void add(const State& s) {
+      leaders_ += s.leader ? 1 : 0;
+      unfrozen_ += s.epoch <= 3 ? 1 : 0;
+    }
+
+    void lose_leaders(AgentCount count) { leaders_ -= count; }
+
+    void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+      leaders_ = leaders_ + new_u.leader + new_v.leader - u.leader - v.leader;
+      if (u.epoch != new_u.epoch || v.epoch != new_v.epoch) note_epoch(u, v, new_u.epoch);
+    }
+
+    AgentCount leaders() const { return leaders_; }
+    bool converged() const { return leaders_ == 1; }
+    bool hopeless() const { return unfrozen_ == 0 && leaders_ > 1; }
+
+    std::vector<Observation> observations() const {
+      std::vector<Observation> all{
+          {observables[0].name, std::uint64_t{epoch_}},
+          {observables[1].name, after_quick_elimination_.value_or(leaders_)},
+          {observables[2].name, after_tournament_.value_or(leaders_)}};
+      if (reading_ == Reading::printed) all.push_back({observables[3].name, hopeless()});
+      return all;
+    }
+
+   private:
+    // Line 10 has given both agents the same epoch, the later of the two.
+    void note_epoch(const State& u, const State& v, std::uint8_t epoch) {
+      epoch_ = std::max(epoch_, epoch);
+      if (epoch >= 2 && !after_quick_elimination_) after_quick_elimination_ = leaders_;
+      if (epoch >= 3 && !after_tournament_) after_tournament_ = leaders_;
+      if (epoch == 4) unfrozen_ = unfrozen_ - (u.epoch < 4) - (v.epoch < 4);
+    }
+
+    Reading reading_;
+    AgentCount leaders_ = 0;
+    AgentCount unfrozen_ = 0;  // agents that still execute a module
+    std::uint8_t epoch_ = 1;
+    std::optional<AgentCount> after_quick_elimination_;
+    std::optional<AgentCount> after_tournament_;
+  };
+
+ private:
+  using Pair = std::array<State*, 2>;  // a_0 initiates, a_1 responds
+  static constexpr std::array both{0, 1};
+
+  static constexpr Packed mask(bool condition) { return condition ? ~Packed{0} : Packed{0}; }
+
+  static constexpr Packed variable_mask = 0xffff;
+  static constexpr Packed leader_bit = Packed{1} << 16;
+  static constexpr Packed done_bit = Packed{1} << 17;
+  static constexpr Packed a_bit = Packed{1} << 18;
+  static constexpr Packed b_bit = Packed{1} << 19;
+  static constexpr Packed status_mask = a_bit | b_bit;
+  static constexpr int color_shift = 20;
+  static constexpr int epoch_shift = 22;
+  static constexpr Packed color_mask = Packed{3} << color_shift;
+  static constexpr Packed epoch_mask = Packed{3} << epoch_shift;
+
+  static constexpr std::uint64_t ceil_lg(std::uint64_t n) {
+    return static_cast<std::uint64_t>(n <= 1 ? 0 : std::bit_width(n - 1));
+  }
+
+  // Lines 1-6: every agent gets its status at its first interaction.
+  static void assign_status(Pair a) {
+    if (a[0]->is_x() && a[1]->is_x()) {  // lines 1-3
+      a[0]->status = Status::a;
+      a[1]->status = Status::b;
+      a[1]->leader = false;
+      return;
+    }
+    for (const int i : both) {  // lines 4-6: a late agent is a follower without coin flips
+      if (!a[i]->is_x()) continue;
+      a[i]->status = Status::a;
+      a[i]->done = true;
+      a[i]->leader = false;
+    }
+  }
+
+  // Algorithm 2.
+  void count_up(Pair a, std::array<bool, 2>& tick) const {
+    for (const int i : both) {  // lines 23-29
+      if (!a[i]->is_b()) continue;
+      a[i]->count() = static_cast<std::uint16_t>((a[i]->count() + 1u) % c_max_);
+      if (a[i]->count() != 0) continue;
+      a[i]->color = next_color(a[i]->color);
+      tick[i] = true;
+    }
+    for (const int i : both) {  // lines 30-34: the colour behind catches up
+      if (a[1 - i]->color != next_color(a[i]->color)) continue;
+      a[i]->color = a[1 - i]->color;
+      tick[i] = true;
+      if (a[i]->is_b()) a[i]->count() = 0;
+      return;  // "exists i": at most one
+    }
+  }
+
+  static std::uint8_t next_color(std::uint8_t color) {
+    return color == 2 ? std::uint8_t{0} : static_cast<std::uint8_t>(color + 1);
+  }
+
+  // Line 9. As printed, the epoch leaves its domain; no module runs from 4 on, so 4 means "beyond".
+  std::uint8_t next_epoch(std::uint8_t epoch) const {
+    const int next = epoch + 1;
+    if (reading_ == Reading::printed)
+      return static_cast<std::uint8_t>(std::min(std::max(next, 3), 4));
+    return static_cast<std::uint8_t>(std::min(next, 3));
+  }
+
+  // Lines 12-14. `done` has no meaning any more and gets the value that most agents have.
+  static void enter_epoch(State& s) {
+    if (!s.is_a()) return;
+    s.done = true;
+    if (s.epoch == 2) s.rand() = 1;
+    if (s.epoch == 3) s.level_b() = 0;
+    if (s.epoch == 4) s.variable = 0;
+  }
+
+  // Algorithm 3: a leader flips a coin whenever it meets a follower (initiator = head), until its
+  // first tail; those who have stopped spread the largest number of heads.
+  void quick_elimination(Pair a) const {
+    for (const int i : both) {  // lines 35-38
+      if (!a[i]->leader || a[1 - i]->leader || a[i]->done) continue;
+      if (i == 0) a[0]->level_q() = plus_one(a[0]->level_q());
+      if (i == 1) a[1]->done = true;
+      break;
+    }
+    if (!a[0]->is_a() || !a[1]->is_a() || !a[0]->done || !a[1]->done) return;
+    take_larger(a);  // lines 39-42
+  }
+
+  // Algorithm 4: a leader builds a nonce of k bits, then the largest nonce spreads.
+  void tournament(Pair a) const {
+    for (const int i : both) {  // lines 43-45
+      if (!a[i]->leader || a[1 - i]->leader || a[i]->rand() >= nonce_) continue;
+      a[i]->rand() = static_cast<std::uint16_t>(2 * a[i]->rand() + i);
+      break;
+    }
+    if (!a[0]->is_a() || !a[1]->is_a() || !has_nonce(*a[0]) || !has_nonce(*a[1])) return;
+    take_larger(a);  // lines 46-49
+  }
+
+  // Line 46. Followers keep rand = 1 from line 12, so to demand rand >= 2^k of them, as printed,
+  // stops the epidemic before it starts (erratum L2).
+  bool has_nonce(State& s) const {
+    return s.rand() >= nonce_ || (reading_ == Reading::corrected && !s.leader);
+  }
+
+  // Algorithm 5. Only the initiator's tick is a head: this is the coin flip (line 50).
+  void back_up(Pair a, bool initiator_ticks) const {
+    if (initiator_ticks && a[0]->leader) {  // lines 50-52
+      a[0]->level_b() = plus_one(a[0]->level_b());
+    }
+    if (a[0]->is_a() && a[1]->is_a()) take_larger(a);        // lines 53-56
+    if (a[0]->leader && a[1]->leader) a[1]->leader = false;  // line 57
+  }
+
+  std::uint16_t plus_one(std::uint16_t level) const {
+    return static_cast<std::uint16_t>(std::min<std::uint32_t>(level + 1u, c_max_));
+  }
+
+  // Lines 40-41, 47-48, 54-55: the agent with the smaller value takes the larger and is a follower.
+  static void take_larger(Pair a) {
+    for (const int i : both) {
+      if (a[i]->variable >= a[1 - i]->variable) continue;
+      a[i]->variable = a[1 - i]->variable;
+      a[i]->leader = false;
+      return;
+    }
+  }
+
+  std::uint32_t c_max_;
+  std::uint32_t nonce_;  // 2^k, the smallest complete nonce
+  Reading reading_;
+};
+static_assert(HasShortcut<Pll>);
+static_assert(TallyOf<Pll::Tally, Pll>);
+
+}  // namespace conclave::protocols
+
+template <>
+inline constexpr std::array<std::string_view, 2>
+    conclave::names_of<conclave::protocols::Pll::Reading>{"corrected", "printed"};

@@ -1,0 +1,147 @@
+// What every protocol of the catalog must do, whichever it is.
+#include "conclave/catalog/catalog.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/experiment/row.hpp"
+#include "conclave/experiment/runner.hpp"
+
+namespace conclave {
+namespace {
+
+using catalog::Entry;
+using catalog::RunRequest;
+
+class EveryProtocol : public testing::TestWithParam<const Entry*> {
+ protected:
+  const Entry& entry() const { return *GetParam(); }
+
+  RunRequest request(std::uint64_t n) const {
+    RunRequest result;
+    result.n = n;
+    result.limit = n * n * std::uint64_t{1000};
+    return result;
+  }
+
+  std::vector<std::string> rows(const RunRequest& request, std::uint64_t trials,
+                                unsigned threads) const {
+    const auto run = entry().prepare(request);
+    const experiment::RowFormat format(*run);
+    std::vector<std::string> lines;
+    experiment::Progress progress;
+    const std::atomic<bool> stop = false;
+    experiment::run_trials(
+        *run, {.trials = trials, .threads = threads},
+        [&](const experiment::Row& row) { lines.push_back(format.json(row)); }, progress, stop);
+    return lines;
+  }
+};
+
+TEST_P(EveryProtocol, SaysWhatItIs) {
+  EXPECT_FALSE(entry().info.title.empty());
+  EXPECT_FALSE(entry().info.paper.empty());
+  EXPECT_FALSE(entry().info.bound.empty());
+  EXPECT_FALSE(entry().info.variables.empty());
+  EXPECT_FALSE(entry().starts.empty());
+  EXPECT_FALSE(entry().engines.empty());
+  EXPECT_GE(entry().info.demo_n, 2u);
+}
+
+TEST_P(EveryProtocol, ElectsExactlyOneLeaderFromEveryStartAtEverySmallSize) {
+  for (const Start& start : entry().starts) {
+    for (const std::uint64_t n : {2u, 3u, 4u, 7u, 16u, 63u, 64u, 65u, 200u}) {
+      RunRequest wanted = request(n);
+      wanted.start = start.name;
+      const auto run = entry().prepare(wanted);
+      const auto workspace = run->workspace();
+      for (std::uint64_t trial = 0; trial < 20; ++trial) {
+        const auto result = run->run(trial, *workspace, [](Interactions) { return true; });
+        EXPECT_EQ(result.ending, Ending::converged) << "n=" << n << " trial=" << trial;
+        EXPECT_EQ(result.leaders, 1u) << "n=" << n << " trial=" << trial;
+      }
+    }
+  }
+}
+
+TEST_P(EveryProtocol, ReportsOnlyDeclaredObservables) {
+  std::set<std::string_view> declared;
+  for (const Observable& observable : entry().info.observables) declared.insert(observable.name);
+  const auto run = entry().prepare(request(50));
+  const auto workspace = run->workspace();
+  const auto result = run->run(0, *workspace, [](Interactions) { return true; });
+  for (const Observation& observation : result.observations) {
+    EXPECT_TRUE(declared.contains(observation.name)) << observation.name;
+  }
+}
+
+TEST_P(EveryProtocol, GivesTheSameRowsForAnyNumberOfThreads) {
+  const auto one = rows(request(100), 40, 1);
+  EXPECT_EQ(one.size(), 40u);
+  EXPECT_EQ(one, rows(request(100), 40, 2));
+  EXPECT_EQ(one, rows(request(100), 40, 7));
+}
+
+TEST_P(EveryProtocol, GivesTheSameTrialInAUsedWorkspace) {
+  const auto run = entry().prepare(request(100));
+  const auto always = [](Interactions) { return true; };
+  const auto fresh = run->workspace();
+  const auto expected = run->run(5, *fresh, always);
+  const auto used = run->workspace();
+  for (std::uint64_t trial = 0; trial < 5; ++trial) run->run(trial, *used, always);
+  EXPECT_EQ(run->run(5, *used, always).interactions, expected.interactions);
+}
+
+TEST_P(EveryProtocol, StopsAtItsLimitExactly) {
+  RunRequest wanted = request(1000);
+  wanted.limit = 17u;
+  const auto run = entry().prepare(wanted);
+  const auto workspace = run->workspace();
+  const auto result = run->run(0, *workspace, [](Interactions) { return true; });
+  EXPECT_EQ(result.ending, Ending::limit);
+  EXPECT_EQ(result.interactions, Interactions(17u));
+}
+
+TEST_P(EveryProtocol, RefusesImpossibleRequests) {
+  EXPECT_THROW(entry().prepare(request(0)), Error);
+  EXPECT_THROW(entry().prepare(request(1)), Error);
+  RunRequest unknown_start = request(10);
+  unknown_start.start = "no such start";
+  EXPECT_THROW(entry().prepare(unknown_start), Error);
+  RunRequest unknown_engine = request(10);
+  unknown_engine.engine = "no such engine";
+  EXPECT_THROW(entry().prepare(unknown_engine), Error);
+  RunRequest unknown_parameter = request(10);
+  unknown_parameter.settings = {{"no_such_parameter", "1"}};
+  EXPECT_THROW(entry().prepare(unknown_parameter), Error);
+}
+
+std::vector<const Entry*> all_entries() {
+  std::vector<const Entry*> all;
+  for (const Entry& entry : catalog::entries()) all.push_back(&entry);
+  return all;
+}
+
+std::string test_name(const testing::TestParamInfo<const Entry*>& info) {
+  std::string name(info.param->info.name);
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryProtocol, testing::ValuesIn(all_entries()), test_name);
+
+TEST(Catalog, IsSortedAndFindsByName) {
+  const auto entries = catalog::entries();
+  EXPECT_TRUE(std::ranges::is_sorted(entries, {}, [](const Entry& e) { return e.info.name; }));
+  for (const Entry& entry : entries) EXPECT_EQ(&catalog::find(entry.info.name), &entry);
+  EXPECT_THROW(catalog::find("no-such-protocol"), Error);
+}
+
+}  // namespace
+}  // namespace conclave

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""The style check that runs as a test: what neither the compiler nor clang-tidy can see.
+
+Prints `path:line: rule: sentence` per violation, then exits 1. The tables below are the rules.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+from posixpath import dirname, join, normpath
+
+# Layers: module -> the modules it may include besides itself.
+LAYERS = {
+    "base": set(), "model": {"base"},
+    **dict.fromkeys(("protocols", "population", "network", "exact", "cuda"), {"model", "base"}),
+    "catalog": {"base", "model", "protocols", "population", "network", "exact", "cuda"},
+    "experiment": {"catalog", "base", "model"},
+    "mpi": {"experiment", "catalog", "base", "model"},
+    "cli": {"experiment", "catalog", "base", "model", "bench"},
+}
+LAYERS["bench"] = set(LAYERS) - {"cli"}
+DETAIL_EXCEPTIONS = {("population", "base")}  # (who, whose detail/ it may include)
+FORBIDDEN_HEADERS = {"protocols": {"thread", "chrono", "iostream", "fstream"}}
+# Third-party headers: prefix -> the modules that may include it; tests may include any.
+THIRD_PARTY = {
+    "Random123/": {"base"}, "hwy/": {"base"}, "boost/math": {"base"}, "gtest": set(),
+    "fmt/": {"base", "population", "catalog", "experiment", "cli", "bench"},
+    "nlohmann/": {"experiment", "catalog", "cli"}, "toml++": {"experiment", "catalog"},
+    "CLI/": {"cli"}, "sqlite3.h": {"experiment"}, "Eigen/": {"exact"}, "asio": {"network"},
+    "openssl/": {"network"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"}, "cuda": {"cuda"},
+}
+SYSTEM_HEADER = re.compile(r"[^/]+|(?:sys|net|netinet|arpa|linux)/.*")
+
+# Banned names: (pattern, where, except where, sentence). Places are beginnings of paths. CALL is
+# what stands before the name of a called function, so that `Ticks time() const` is no call.
+CALL = r"(?:^|[=(,;{}+\-%/?!|^<~[]|[^:]:|\breturn|\s[&*>]|\bstd::)\s*(?:(?<![\w:])::)?"
+HOMES = {"tests": ("tests/", "bench/"), "bench": ("bench/",), "cli": ("bench/",)}  # and conclave/
+ALL_CODE = ("src/", "tests/", "bench/")
+BELOW_EXPERIMENT = tuple(f"src/conclave/{m}/" for m in {"catalog"} | LAYERS["catalog"])
+FRONT_ENDS = ("src/conclave/cli/", "src/conclave/bench/", "src/conclave/base/check.cpp")
+BANNED = [(re.compile(pattern, re.M), *rest) for pattern, *rest in (
+    (r"\b(?:mt19937\w*|random_device)\b|\bstd::(?:s?rand|\w+_distribution)\b|" + CALL
+     + r"s?rand\s*\(", ALL_CODE, (), "randomness comes from base/random.hpp, bit for bit"),
+    (r"\bstd::chrono\b|\bclock_gettime\b|\bstd::time\s*\(|"
+     + CALL + r"time\s*\(\s*(?=(?:nullptr|NULL|0|&\w+)\s*\))",
+     BELOW_EXPERIMENT, (), "no clock below experiment"),
+    (r"\bstd::(?:cout|cerr|clog)\b|\bv?f?printf\s*\(|\bfmt::print\b|\b(?:secure_)?getenv\b|"
+     + CALL + r"(?:_|quick_)?exit\s*\(", ("src/",), FRONT_ENDS,
+     "the library never prints, exits or reads the environment"),
+    (r"(?<![\w.>:])get_\w+\s*\(", ("src/",), (), "name a function without get_"),
+    (r"\b\w*(?:Manager|Helper|Util|Impl)\b", ("src/",), (), "name what the thing is"),
+)]
+COLUMNS, FILE_LINES, FUNCTION_LINES, EXCUSE_LINES = 100, 400, 70, 15
+# Leftovers, each pattern written so that it does not match itself.
+LEFTOVERS = [(re.compile(pattern, re.M), sentence) for pattern, sentence in (
+    (r"\b(?:TO[D]O|FIXM[E]|XX[X])\b", "unfinished work"),
+    (r"\t", "tab"), (r"[ \t]+$", "white space at the end of the line"), (r"\r$", "CRLF line end"),
+    (r"(?<![\w.~)}>*-])/(?:home|root|work|farm)/", "path of one machine"),
+    (r"^(?:<{7}|>{7}|\|{7})(?: |$)", "merge marker"), (r"[^\n]\Z", "no newline at the end"),
+)]
+TABS_ALLOWED = re.compile(r"(?:^|/)(?:GNUm|M|m)akefile[^/]*$|\.(?:mk|tsv)$")
+FOREIGN = re.compile(r"\.min\.(?:js|css)$|(?:^|/)package-lock\.json$")  # text we did not write
+LISTED_BY_BUILD = ("src/conclave/protocols/population/", "src/conclave/protocols/message/")
+SKIPPED_FOLDERS = {".git", "build", "node_modules", "__pycache__"}  # only where git is absent
+# Comments and literals; what is kept are includes, and numbers for the sake of the ' in 1'000.
+TOKEN = re.compile(
+    r'(?P<kept>#[ \t]*include[ \t]*[<"][^>"\n]*[>"]|\b\d[\w.\']*)|//(?:\\\n|[^\n])*|/\*.*?\*/|'
+    r'R"(?P<end>[^(\s]*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.M)
+# Preprocessor lines, and every branch of an #if but the first: others may open the same brace.
+DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*el(?:se|if)\b(?:.|\n)*?\n[ \t]*#[ \t]*endif.*|"
+                       r"^[ \t]*#(?:\\\n|.)*", re.M)
+BRACE_KINDS = (  # the first that fits; \0 stands for a pair of brackets and what is in it
+    (r"\bnamespace\b|\benum\b|\bextern\s*$", "scope"), (r"(?<![=!<>])=(?!=)", "table"),
+    (r"\b(?:class|struct|union)\b[^\0]*$", "scope"),
+    (r"\0[\s\w]*\0?\s*:(?!:).*\w\s*$", "part"),  # of a list of initializers, Name() : member_{
+    (r"\0", "function"))
+
+
+class Source:
+    """One text file: its path from the root, and what the rules ask about it."""
+    def __init__(self, path, text):
+        self.path, self.text, self.lines = path, text, text.split("\n")
+        self.ending = path.rpartition(".")[2]
+        self.is_cpp = path.startswith(ALL_CODE) and self.ending in ("hpp", "cpp", "cu", "cuh")
+        self.is_cmake = self.ending == "cmake" or path.endswith("CMakeLists.txt")
+        folders = path.split("/")[:-1] + ["", "", ""]
+        self.module = folders[2] if folders[:2] == ["src", "conclave"] else folders[0]
+        # The tests of a module, tests/KIND/MODULE/, may include its detail/.
+        self.detail_of = folders[2] if self.module == "tests" else self.module
+        self.code = TOKEN.sub(lambda t: t["kept"] or blank(t), text) if self.is_cpp else ""
+        self.includes = [(line_of(self.code, match.start(1)), match[1] == '"', match[2])
+                         for match in INCLUDE.finditer(self.code)]  # (line, is quoted, path)
+
+
+def blank(match):
+    return " " + "\n" * match[0].count("\n")
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def check_includes(file):
+    allowed = {file.module} | LAYERS.get(file.module, set(LAYERS))
+    homes = ("conclave/",) + HOMES.get(file.module, ())
+    for line, quoted, path in file.includes:
+        ours = re.match(r"conclave/(\w+)/(detail/)?", path)
+        users = next((users for prefix, users in THIRD_PARTY.items() if path.startswith(prefix)),
+                     LAYERS if quoted or SYSTEM_HEADER.fullmatch(path) else ())
+        if quoted and not path.startswith(homes):
+            yield line, "layers", f'"{path}" does not start with {" or ".join(homes)}'
+        elif path in FORBIDDEN_HEADERS.get(file.module, ()):
+            yield line, "layers", f"{file.module} may not include <{path}>"
+        elif ours and ours[1] not in allowed:
+            yield line, "layers", f"{file.module} may not include {ours[1]}"
+        elif ours and ours[2] and ours[1] not in (file.module, file.detail_of):
+            if (file.module, ours[1]) not in DETAIL_EXCEPTIONS:
+                yield line, "layers", f"{path} is private to {ours[1]}"
+        elif file.module in LAYERS and file.module not in users:
+            yield line, "third-party", f"{file.module} may not include <{path}>"
+
+
+def check_banned(file):
+    for pattern, inside, outside, sentence in BANNED:
+        applies = file.path.startswith(inside) and not file.path.startswith(outside)
+        for match in pattern.finditer(file.code if applies else ""):
+            name = re.findall(r"\w[\w:]*", match[0])[-1]
+            yield line_of(file.code, match.end() - 1), "banned", f"{name}: {sentence}"
+
+
+def check_lengths(file):
+    if file.is_cpp or file.is_cmake or file.ending in ("py", "sh", "in"):
+        for number, line in enumerate(file.lines, 1):
+            if len(line) > COLUMNS and "://" not in line:  # an address cannot be broken
+                yield number, "length", f"{len(line)} columns, at most {COLUMNS}"
+    if file.is_cpp and file.path.startswith("src/") and len(file.lines) - 1 > FILE_LINES:
+        if not any("long because" in line for line in file.lines[:EXCUSE_LINES]):
+            yield 1, "length", f'over {FILE_LINES} lines without a reason, "long because ..."'
+    for line, length in function_lengths(file.code):
+        if length > FUNCTION_LINES:
+            yield line, "length", f"function body of {length} lines, at most {FUNCTION_LINES}"
+
+
+def function_lengths(code):
+    """(line, lines of the body) of each outermost function, found by its braces."""
+    code = DIRECTIVE.sub(blank, code)
+    open_braces, parens, head = [], 0, 0  # (kind, position); the head of a brace begins at `head`
+    for match in re.finditer(r"[{}();]", code):
+        token, here, kind = match[0], match.start(), "part"
+        outside = all(around == "scope" for around, _ in open_braces)
+        if token == "{":
+            kind = brace_kind(code[head:here]) if outside and not parens else "part"
+            open_braces.append((kind, here))
+        elif token == "}":
+            kind, opened = open_braces.pop() if open_braces else ("scope", here)
+            if kind == "function":
+                yield line_of(code, opened), code.count("\n", opened, here) - 1
+        elif outside:
+            kind = "statement" if token == ";" and not parens else "part"
+            parens = max(0, parens + {"(": 1, ")": -1, ";": 0}[token])
+        if kind != "part":
+            head = here + 1
+
+
+def brace_kind(head):
+    """What a brace opens, from the text before it: scope, function, table, or part of a head."""
+    head = re.sub(r"\boperator\s*(?:\(\s*\)|[^\w\s(]+)", "operator_", head)
+    for brackets, filler in ((r"\([^()]*\)", "\0"), (r"\{[^{}]*\}", "\0"), (r"<[^<>]*>", " ")):
+        while (shorter := re.sub(brackets, filler, head)) != head:
+            head = shorter
+    head = re.sub(r"\[\[[^\]]*\]\]|\b(?:alignas|__attribute__)\s*\0", " ", head)
+    return next((kind for pattern, kind in BRACE_KINDS if re.search(pattern, head, re.S)), "table")
+
+
+def check_leftovers(file):
+    text = file.text.replace("\t", ".") if TABS_ALLOWED.search(file.path) else file.text
+    for pattern, sentence in () if FOREIGN.search(file.path) else LEFTOVERS:
+        for match in pattern.finditer(text):
+            yield line_of(text, match.start()), "leftover", sentence
+
+
+def check_header(file):
+    if file.is_cpp and file.ending == "hpp" and not re.search(r"(?m)^#pragma once$", file.code):
+        yield 1, "header", "no #pragma once"
+    if file.is_cpp and file.path.startswith("src/"):
+        own_header = f'#include "{file.path[len("src/"):-len(".cpp")]}.hpp"'
+        if not file.text.startswith(("//", "/*", own_header)):
+            yield 1, "header", "does not begin with a comment that says what it is"
+        if file.module not in LAYERS:
+            yield 1, "layers", "lies in no module of the table"
+
+
+def check_dead(files):
+    """Yields (path, line, rule, sentence) for what nothing builds, includes or links to."""
+    built, globbed, included, linked = set(), set(), set(), set()
+    for file in files:
+        folder = dirname(file.path)
+        text = file.text if file.is_cmake or file.ending == "in" else file.code
+        included |= {"src/" + path for path in re.findall(r"\bconclave/[\w/]+\.hpp", text)}
+        if file.is_cmake:
+            text = re.sub(r"(?m)(?:^|\s)#.*|\$\{\w+\}/?", " ", file.text)
+            built |= {"/" + name for name in re.findall(r"\w[\w./+-]*\.(?:cpp|cu)\b", text)}
+            for glob in re.findall(r"\bGLOB\b[^)]*\)", text):
+                patterns = re.findall(r"[\w./-]*\*\.\w+", glob)
+                globbed |= {normpath(join(start, p)) for p in patterns for start in ("", folder)}
+        if re.match(r"README\.md$|docs/.*\.md$", file.path):
+            targets = re.findall(r"(?m)(?:\]\(\s*<?|^\[[^\]]+\]:\s*)([^)#>\s]+)", file.text)
+            linked |= {normpath(join(folder, target)) for target in targets} - {file.path}
+    for path, ending in ((file.path, file.ending) for file in files):
+        is_built = f"/{path}".endswith(tuple(built)) or f"{dirname(path)}/*.{ending}" in globbed
+        is_used = path in included or path.startswith(LISTED_BY_BUILD)
+        if path.startswith(("src/", "bench/")) and ending in ("cpp", "cu") and not is_built:
+            yield path, 1, "dead", "no CMake file names it"
+        if path.startswith("src/") and ending == "hpp" and not is_used:
+            yield path, 1, "dead", "no other file includes it"
+        if path.startswith("docs/") and ending == "md" and path not in linked:
+            yield path, 1, "dead", "neither README.md nor another page links to it"
+
+
+def sources(root):
+    """Every text file that git tracks or does not ignore; every one at all where git is absent."""
+    listing = subprocess.run("test -e .git && git ls-files -co --exclude-standard -z", cwd=root,
+                             shell=True, check=False, capture_output=True).stdout
+    paths = listing.decode().split("\0")[:-1] or [
+        path.relative_to(root).as_posix() for path in root.rglob("*")
+        if not SKIPPED_FOLDERS & set(path.relative_to(root).parts)]
+    for path in sorted(set(paths)):
+        content = (root / path).read_bytes() if (root / path).is_file() else b"\0"
+        if b"\0" not in content:
+            yield Source(path, content.decode(errors="replace"))
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
+    files = list(sources(parser.parse_args(arguments).root))
+    checks = check_includes, check_banned, check_lengths, check_leftovers, check_header
+    violations = {(file.path, *found) for check in checks for file in files
+                  for found in check(file)} | set(check_dead(files))
+    for path, line, rule, sentence in sorted(violations):
+        print(f"{path}:{line}: {rule}: {sentence}")
+    if not violations:
+        print(f"tidy: {len(files)} files, no violations")
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
