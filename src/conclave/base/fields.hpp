@@ -23,6 +23,17 @@ concept Described = std::regular<T> && std::is_trivially_copyable_v<T> && requir
   T::fields;
 };
 
+// A member as an integer that std::to_string can print without change of sign.
+template <class T>
+constexpr auto as_integer(T value) {
+  if constexpr (std::is_enum_v<T>)
+    return as_integer(static_cast<std::underlying_type_t<T>>(value));
+  else if constexpr (std::is_unsigned_v<T>)
+    return static_cast<unsigned long long>(value);
+  else
+    return static_cast<long long>(value);
+}
+
 // "leader=1 epoch=2": for messages of tests and counterexamples.
 template <Described T>
 std::string to_text(const T& value) {
@@ -30,7 +41,7 @@ std::string to_text(const T& value) {
   const auto append = [&](const auto& field) {
     if (!text.empty()) text += ' ';
     text += field.name;
-    text += '=' + std::to_string(static_cast<long long>(value.*field.member));
+    text += '=' + std::to_string(as_integer(value.*field.member));
   };
   std::apply([&](const auto&... field) { (append(field), ...); }, T::fields);
   return text;

@@ -100,6 +100,12 @@ concept TallyOf = PopulationProtocol<P> &&
   { view.observations() } -> std::same_as<std::vector<Observation>>;
 };
 
+// A tally that can take the losses of many shortcuts at once.
+template <class T, class P>
+concept ShortcutTallyOf = TallyOf<T, P> && requires(T& tally, AgentCount count) {
+  { tally.lose_leaders(count) } -> std::same_as<void>;
+};
+
 template <class E>
 concept PopulationEngine = requires(E& engine, const E& view, Interactions budget) {
   { engine.advance(budget) } -> std::same_as<Interactions>;  // how many it really simulated

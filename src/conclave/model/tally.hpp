@@ -22,6 +22,8 @@ class LeaderTally {
     leaders_ -= one_if_leader(u) + one_if_leader(v);
   }
 
+  void lose_leaders(AgentCount count) { leaders_ -= count; }
+
   AgentCount leaders() const { return leaders_; }
   bool converged() const { return leaders_ == 1; }
   bool hopeless() const { return leaders_ == 0; }

@@ -32,6 +32,8 @@ class Agents {
   using State = typename P::State;
   using Storage = Stored<P>;
   using Tally = typename TallyFor<P>::type;
+  static_assert(TallyOf<Tally, P>);
+  static_assert(!HasShortcut<P> || ShortcutTallyOf<Tally, P>);
   static constexpr AgentCount most_agents = PairPipeline::most_agents;
   static constexpr std::size_t one_by_one_ahead = 24;  // 16 to 32 are equally good at n = 1e8
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type);
@@ -182,9 +184,9 @@ class Agents {
     alignas(64) Packed v[group];
     alignas(64) Packed leaders_lost[group];
 
-    CONCLAVE_INLINE Packed lost_by_first(std::size_t count) const {
+    CONCLAVE_INLINE Packed lost_between(std::size_t begin, std::size_t end) const {
       Packed sum = 0;
-      for (std::size_t k = 0; k < count; ++k) sum += leaders_lost[k];
+      for (std::size_t k = begin; k < end; ++k) sum += leaders_lost[k];
       return sum;
     }
   };
@@ -200,16 +202,17 @@ class Agents {
     for (std::size_t k = 0; k < group; ++k) read(agents, Meeting{word[k]}, groups[0], k);
     for (int now = 0; end - word >= static_cast<std::ptrdiff_t>(group); now = 1 - now) {
       compute(protocol, groups[now], results);
+      std::size_t told = 0;  // the tally knows of the leaders lost before this meeting
       for (std::size_t k = 0; k < group; ++k) {
         if constexpr (prefetching) prefetch(agents, Meeting{word[k + 2 * group]});
         read(agents, Meeting{word[k + group]}, groups[1 - now], k);
         if (write(agents, Meeting{word[k]}, groups[now].v[k], results, k)) continue;
-        results.leaders_lost[k] = 0;
+        tally_.lose_leaders(results.lost_between(told, k));
+        told = k + 1;
         if (!meet_again(protocol, Meeting{word[k]})) continue;
-        tally_.lose_leaders(results.lost_by_first(k));
         return static_cast<std::size_t>(word - meetings.data()) + k + 1;
       }
-      tally_.lose_leaders(results.lost_by_first(group));
+      tally_.lose_leaders(results.lost_between(told, group));
       word += group;
     }
     // What is left of the span comes again at the head of the next one. A span shorter than a group
@@ -232,7 +235,7 @@ class Agents {
     for (std::size_t k = 0; k < group; ++k) {
       const Shortcut<Packed> next = protocol.shortcut(states.u[k], states.v[k]);
       const bool decisive = (losses_decide != 0) & (next.leaders_lost != 0);
-      results.expected_u[k] = (next.applies != 0) & !decisive ? states.u[k] : P::no_state;
+      results.expected_u[k] = ((next.applies != 0) & !decisive) ? states.u[k] : P::no_state;
       results.u[k] = next.u;
       results.v[k] = next.v;
       results.leaders_lost[k] = next.leaders_lost;
@@ -250,8 +253,7 @@ class Agents {
     return true;
   }
 
-  // True if that interaction ends the trial. The tally does not know yet of the leaders lost
-  // earlier in the group, but then there are too many leaders for the end to be near.
+  // True if that interaction ends the trial.
   [[gnu::noinline]] bool meet_again(const P& protocol, Meeting meeting) {
     meet(protocol, tally_, agents_[meeting.initiator()], agents_[meeting.responder()]);
     return tally_.converged() || tally_.hopeless();

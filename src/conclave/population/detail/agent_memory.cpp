@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <limits>
 #include <new>
 
 namespace conclave::population {
@@ -16,6 +17,7 @@ std::size_t round_up(std::size_t bytes) { return (bytes + huge_page - 1) / huge_
 
 std::span<std::byte> AgentMemory::reserve(std::size_t bytes) {
   if (bytes <= usable_.size()) return usable_;
+  if (bytes > std::numeric_limits<std::size_t>::max() - 2 * huge_page) throw std::bad_alloc();
   release();
   // A mapping is aligned to 4 KiB only; one huge page more leaves room to align it.
   const std::size_t wanted = round_up(bytes);

@@ -149,7 +149,8 @@ class Pll {
   Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
   Reading reading() const { return reading_; }
 
-  // The number of reachable states with the corrected reading.
+  // The number of reachable states with the corrected reading, for c_max >= 2 and k >= 1 (tinier
+  // constants make some of them coincide).
   Interactions state_count() const { return 14 * c_max_ + 7 + 3 * nonce_; }
 
   // Algorithm 1.
@@ -159,11 +160,11 @@ class Pll {
     assign_status(a);                        // lines 1-6
     std::array<bool, 2> tick{false, false};  // line 7
     count_up(a, tick);                       // line 8
-    for (const int i : both) {               // line 9
+    for (const std::size_t i : both) {       // line 9
       if (tick[i]) a[i]->epoch = next_epoch(a[i]->epoch);
     }
     a0.epoch = a1.epoch = std::max(a0.epoch, a1.epoch);  // line 10
-    for (const int i : both) {                           // lines 11-15
+    for (const std::size_t i : both) {                   // lines 11-15
       if (a[i]->epoch > init[i]) enter_epoch(*a[i]);
     }
     if (a0.epoch == 1) quick_elimination(a);  // lines 16-17
@@ -279,7 +280,7 @@ class Pll {
 
  private:
   using Pair = std::array<State*, 2>;  // a_0 initiates, a_1 responds
-  static constexpr std::array both{0, 1};
+  static constexpr std::array<std::size_t, 2> both{0, 1};
 
   static constexpr Packed mask(bool condition) { return condition ? ~Packed{0} : Packed{0}; }
 
@@ -306,7 +307,7 @@ class Pll {
       a[1]->leader = false;
       return;
     }
-    for (const int i : both) {  // lines 4-6: a late agent is a follower without coin flips
+    for (const std::size_t i : both) {  // lines 4-6: a late agent is a follower without coin flips
       if (!a[i]->is_x()) continue;
       a[i]->status = Status::a;
       a[i]->done = true;
@@ -316,14 +317,14 @@ class Pll {
 
   // Algorithm 2.
   void count_up(Pair a, std::array<bool, 2>& tick) const {
-    for (const int i : both) {  // lines 23-29
+    for (const std::size_t i : both) {  // lines 23-29
       if (!a[i]->is_b()) continue;
       a[i]->count() = static_cast<std::uint16_t>((a[i]->count() + 1u) % c_max_);
       if (a[i]->count() != 0) continue;
       a[i]->color = next_color(a[i]->color);
       tick[i] = true;
     }
-    for (const int i : both) {  // lines 30-34: the colour behind catches up
+    for (const std::size_t i : both) {  // lines 30-34: the colour behind catches up
       if (a[1 - i]->color != next_color(a[i]->color)) continue;
       a[i]->color = a[1 - i]->color;
       tick[i] = true;
@@ -356,7 +357,7 @@ class Pll {
   // Algorithm 3: a leader flips a coin whenever it meets a follower (initiator = head), until its
   // first tail; those who have stopped spread the largest number of heads.
   void quick_elimination(Pair a) const {
-    for (const int i : both) {  // lines 35-38
+    for (const std::size_t i : both) {  // lines 35-38
       if (!a[i]->leader || a[1 - i]->leader || a[i]->done) continue;
       if (i == 0) a[0]->level_q() = plus_one(a[0]->level_q());
       if (i == 1) a[1]->done = true;
@@ -368,9 +369,9 @@ class Pll {
 
   // Algorithm 4: a leader builds a nonce of k bits, then the largest nonce spreads.
   void tournament(Pair a) const {
-    for (const int i : both) {  // lines 43-45
+    for (const std::size_t i : both) {  // lines 43-45
       if (!a[i]->leader || a[1 - i]->leader || a[i]->rand() >= nonce_) continue;
-      a[i]->rand() = static_cast<std::uint16_t>(2 * a[i]->rand() + i);
+      a[i]->rand() = static_cast<std::uint16_t>(2u * a[i]->rand() + i);
       break;
     }
     if (!a[0]->is_a() || !a[1]->is_a() || !has_nonce(*a[0]) || !has_nonce(*a[1])) return;
@@ -398,7 +399,7 @@ class Pll {
 
   // Lines 40-41, 47-48, 54-55: the agent with the smaller value takes the larger and is a follower.
   static void take_larger(Pair a) {
-    for (const int i : both) {
+    for (const std::size_t i : both) {
       if (a[i]->variable >= a[1 - i]->variable) continue;
       a[i]->variable = a[1 - i]->variable;
       a[i]->leader = false;

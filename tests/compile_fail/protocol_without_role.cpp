@@ -1,0 +1,33 @@
+// A protocol must say of every state whether it leads.
+#include <array>
+#include <cstddef>
+#include <string>
+#include <tuple>
+
+#include "conclave/model/parameters.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave {
+
+struct Fight {
+  struct State {
+    bool leader = true;
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{Field{"leader", &State::leader}};
+  };
+  using Parameters = NoParameters;
+
+  static constexpr ProtocolInfo info{};
+  static constexpr std::array starts{Start{"clean", "every agent is a leader"}};
+  static std::string objection(const Parameters&, AgentCount) { return {}; }
+  Fight(const Parameters&, AgentCount) {}
+
+  State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+  void interact(State& u, State& v, Choice auto&) const { v.leader = v.leader && !u.leader; }
+#ifndef CONCLAVE_MISTAKE
+  Role role(const State& state) const { return state.leader ? Role::leader : Role::follower; }
+#endif
+};
+static_assert(PopulationProtocol<Fight>);
+
+}  // namespace conclave

@@ -1,0 +1,199 @@
+// The concepts of the model, each with its archetype: a type that offers what the concept asks for
+// and nothing more. What the archetype of a protocol lacks, no engine may use.
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/base/choice.hpp"
+#include "conclave/base/fields.hpp"
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/parameters.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
+#include "conclave/model/tally.hpp"
+#include "conclave/population/agents.hpp"
+
+namespace conclave {
+namespace {
+
+// Every agent leads at first; a coin decides which of two leaders resigns.
+struct CoinFight {
+  struct State {
+    bool leader = true;
+    std::uint8_t fights = 0;
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{Field{"leader", &State::leader},
+                                       Field{"fights", &State::fights}};
+  };
+  using Parameters = NoParameters;
+
+  static constexpr ProtocolInfo info{};
+  static constexpr std::array starts{Start{"clean", "every agent is a leader"}};
+
+  static std::string objection(const Parameters&, AgentCount) { return {}; }
+  CoinFight(const Parameters&, AgentCount) {}
+
+  State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+
+  void interact(State& u, State& v, Choice auto& choice) const {
+    if (!u.leader || !v.leader) return;
+    State& loser = choice.chance(1, 2) ? u : v;
+    loser.leader = false;
+    loser.fights = static_cast<std::uint8_t>(loser.fights + 1);
+  }
+
+  Role role(const State& state) const { return state.leader ? Role::leader : Role::follower; }
+};
+static_assert(PopulationProtocol<CoinFight>);
+static_assert(!Packing<CoinFight>);
+static_assert(!HasShortcut<CoinFight>);
+static_assert(TallyOf<LeaderTally<CoinFight>, CoinFight>);
+static_assert(PopulationEngine<population::Agents<CoinFight>>);
+
+// The same protocol, stored in one byte, with the most frequent interaction as a shortcut.
+struct PackedFight : CoinFight {
+  using CoinFight::CoinFight;
+  using Packed = std::uint8_t;
+  static constexpr Packed no_state = 0xff;
+
+  Packed pack(const State& state) const {
+    return static_cast<Packed>(2 * state.fights + (state.leader ? 1 : 0));
+  }
+  State unpack(Packed packed) const {
+    return {(packed & 1) != 0, static_cast<std::uint8_t>(packed >> 1)};
+  }
+  Shortcut<Packed> shortcut(Packed u, Packed v) const {
+    return {u, v, static_cast<Packed>(1 & ~(u & v)), 0};
+  }
+
+  // The leader count, told as well what shortcuts have done.
+  class Tally {
+   public:
+    explicit Tally(const PackedFight& protocol) : leaders_(protocol) {}
+    void add(const State& state) { leaders_.add(state); }
+    void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+      leaders_.replace(u, v, new_u, new_v);
+    }
+    void lose_leaders(AgentCount count) { lost_ += count; }
+    AgentCount leaders() const { return leaders_.leaders() - lost_; }
+    bool converged() const { return leaders() == 1; }
+    bool hopeless() const { return leaders() == 0; }
+    std::vector<Observation> observations() const { return {}; }
+
+   private:
+    LeaderTally<PackedFight> leaders_;
+    AgentCount lost_ = 0;
+  };
+};
+static_assert(PopulationProtocol<PackedFight>);
+static_assert(Packing<PackedFight>);
+static_assert(HasShortcut<PackedFight>);
+static_assert(TallyOf<PackedFight::Tally, PackedFight>);
+static_assert(std::same_as<TallyFor<PackedFight>::type, PackedFight::Tally>);
+static_assert(std::same_as<TallyFor<CoinFight>::type, LeaderTally<CoinFight>>);
+static_assert(PopulationEngine<population::Agents<PackedFight>>);
+
+// What an engine must offer, and nothing more.
+struct AnyEngine {
+  Interactions advance(Interactions budget);
+  Interactions now() const;
+  AgentCount leaders() const;
+  bool converged() const;
+  bool hopeless() const;
+  std::vector<Observation> observations() const;
+};
+static_assert(PopulationEngine<AnyEngine>);
+
+// Nothing else is one.
+struct WithoutRole {
+  using State = CoinFight::State;
+};
+static_assert(!PopulationProtocol<WithoutRole>);
+static_assert(!PopulationProtocol<int>);
+static_assert(!PopulationEngine<CoinFight>);
+static_assert(!TallyOf<CoinFight, CoinFight>);
+static_assert(!Choice<CoinFight>);
+static_assert(Choice<AnyChoice>);
+static_assert(Choice<Stream>);
+
+template <class P>
+AgentCount leaders_among(const population::Agents<P>& engine, const P& protocol) {
+  AgentCount leaders = 0;
+  for (AgentCount agent = 0; agent < engine.size(); ++agent) {
+    leaders += protocol.role(engine.state(agent)) == Role::leader ? 1 : 0;
+  }
+  return leaders;
+}
+
+template <class P>
+class Archetypes : public testing::Test {};
+using Protocols = testing::Types<CoinFight, PackedFight>;
+TYPED_TEST_SUITE(Archetypes, Protocols);
+
+TYPED_TEST(Archetypes, RunInTheAgentsEngine) {
+  for (const AgentCount n : {2u, 3u, 50u, 2000u}) {
+    const TypeParam protocol({}, n);
+    population::AgentMemory memory;
+    population::Agents<TypeParam> engine(protocol, n, 0, {.seed = 3, .trial = n}, memory);
+    EXPECT_EQ(engine.now(), 0u);
+    EXPECT_EQ(engine.leaders(), n);
+    Interactions simulated;
+    for (const unsigned budget : {1u, 0u, 2u, 31u, 32u, 33u, 1000u}) {
+      const Interactions done = engine.advance(budget);
+      EXPECT_TRUE(done == budget || engine.converged());
+      simulated += done;
+      EXPECT_EQ(engine.now(), simulated);
+      EXPECT_EQ(engine.leaders(), leaders_among(engine, protocol));
+    }
+    engine.advance(Interactions::max());
+    EXPECT_TRUE(engine.converged());
+    EXPECT_FALSE(engine.hopeless());
+    EXPECT_EQ(leaders_among(engine, protocol), 1u);
+    EXPECT_EQ(engine.advance(10u), 0u);
+  }
+}
+
+TEST(PackedArchetype, GivesTheSameTrial) {
+  for (const AgentCount n : {2u, 10u, 1023u, 1024u, 2000u}) {
+    population::AgentMemory memory;
+    population::AgentMemory packed_memory;
+    const StreamName name{.seed = 4, .trial = n};
+    population::Agents<CoinFight> plain(CoinFight({}, n), n, 0, name, memory);
+    population::Agents<PackedFight> packed(PackedFight({}, n), n, 0, name, packed_memory);
+    plain.advance(Interactions::max());
+    packed.advance(Interactions::max());
+    EXPECT_EQ(plain.now(), packed.now()) << "n " << n;
+    for (AgentCount agent = 0; agent < n; ++agent) {
+      ASSERT_EQ(plain.state(agent), packed.state(agent))
+          << "n " << n << " agent " << agent << ": " << to_text(plain.state(agent));
+    }
+  }
+}
+
+TEST(LeaderTally, CountsWhoLeads) {
+  const CoinFight protocol({}, 3);
+  LeaderTally<CoinFight> tally(protocol);
+  EXPECT_TRUE(tally.hopeless());
+  for (int agent = 0; agent < 3; ++agent) tally.add({.leader = true});
+  EXPECT_EQ(tally.leaders(), 3u);
+  tally.replace({.leader = true}, {.leader = true}, {.leader = true}, {.leader = false});
+  EXPECT_EQ(tally.leaders(), 2u);
+  EXPECT_FALSE(tally.converged());
+  tally.replace({.leader = true}, {.leader = true}, {.leader = false}, {.leader = true});
+  EXPECT_TRUE(tally.converged());
+  tally.replace({.leader = true}, {.leader = false}, {.leader = false}, {.leader = true});
+  EXPECT_TRUE(tally.converged());
+  tally.replace({.leader = true}, {.leader = false}, {.leader = false}, {.leader = false});
+  EXPECT_TRUE(tally.hopeless());
+  EXPECT_TRUE(tally.observations().empty());
+}
+
+}  // namespace
+}  // namespace conclave
