@@ -16,9 +16,11 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 REWRITE = "--rewrite" in sys.argv
+TOY_PPL = [word for value in ("t_max=6", "t_virus=4", "t_emit=2") for word in ("--param", value)]
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "cli"
 
 
@@ -118,11 +120,13 @@ class Mistakes(unittest.TestCase):
         (["run", "pll"], "the population size is missing"),
         (["run", "pll", "--n", "0"], "n = 0: a population has at least 2 agents"),
         (["run", "pll", "--n", "1"], "n = 1: a population has at least 2 agents"),
+        (["run", "pll-sym", "--n", "2"],
+         "n = 2: pll-sym needs at least 3 agents; two alone never break their tie"),
         (["run", "pll", "--n", "-5"], "--n"),
         (["run", "pll", "--n", "ten"],
          "--n takes a whole number such as 1000, 1e6 or 2^20, not 'ten'"),
         (["run", "pll", "--n", "1.5"], "--n takes a whole number"),
-        (["run", "pll", "--n", "1e11"], "too large for engine agents"),
+        (["run", "pll", "--n", "1e11", "--engine", "agents"], "too large for engine agents"),
         (["run", "pll", "--n", "1e30"], "at most 2^62"),
         (["run", "pll", "--n", "4e9", "--threads", "64", "--trials", "64"], "of memory"),
         (["run", "pll", "--n", "1000", "--param", "m=9"],
@@ -133,6 +137,9 @@ class Mistakes(unittest.TestCase):
         (["run", "pll", "--n", "1000", "--param", "cmax=3"], "did you mean 'c_max'?"),
         (["run", "pll", "--n", "1000", "--param", "m=10", "--param", "m=11"], "was given twice"),
         (["run", "pll", "--n", "9", "--param", "reading=print"], "did you mean 'printed'?"),
+        (["run", "prl", "--n", "10", "--param", "N=9"],
+         "N = 9 is too small for n = 10: the paper demands N >= n"),
+        (["run", "prl", "--n", "10", "--init", "two-leader"], "did you mean 'two-leaders'?"),
         (["run", "fratricide", "--n", "10", "--param", "m=4"], "fratricide has no parameters"),
         (["run", "pll", "--n", "10", "--init", "cleen"], "did you mean 'clean'?"),
         (["run", "pll", "--n", "10", "--engine", "agent"], "did you mean 'agents'?"),
@@ -154,18 +161,67 @@ class Mistakes(unittest.TestCase):
         (["list", "--format", "xml"], "unknown format 'xml'"),
         (["bench", "agent"], "did you mean 'agents'?"),
         (["bench", "agents", "--n", "10"], "--n takes a number from 1000"),
+        (["run", "ppl", "--n", "1e5", "--init", "random", "--engine", "events"],
+         "more than 4096 agents in different states; use engine agents"),
+        (["run", "pll", "--n", "10", "--engine", "event"], "did you mean 'events'?"),
+        (["plot", "/nowhere/trace.csv", "-o", "trace.svg"], "cannot read '/nowhere/trace.csv'"),
+        (["plot", "trace.csv"], "--output is required"),
+        (["plot", "-o", "trace.svg"], "TRACE is required"),
         ([], "a command is missing"),
     ]
+    FAULTS = [
+        ("corupt:5@3", "unknown fault 'corupt' (did you mean 'corrupt'?); known: "),
+        ("kill-leader@3", "did you mean 'kill-leaders'?"),
+        ("corrupt:5", "--fault takes WHAT@TIME"),
+        ("@3", "unknown fault ''"),
+        ("corrupt@3", "lacks how many agents"),
+        ("make-leaders@3", "lacks how many agents"),
+        ("corrupt:@3", "'' in 'corrupt:@3' is not a number"),
+        ("corrupt:x@3", "'x' in 'corrupt:x@3' is not a number"),
+        ("corrupt:-5@3", "is not a number"),
+        ("corrupt:nan@3", "is not a number"),
+        ("corrupt:101%@3", "at most 100% of the agents can be hit"),
+        ("corrupt:1.5@3", "a number of agents is a whole number"),
+        ("kill-leaders:3@3", "kills all leaders and takes no number"),
+        ("corrupt:5@", "'' in 'corrupt:5@' is not a number"),
+        ("corrupt:5@soon", "'soon' in 'corrupt:5@soon' is not a number"),
+        ("corrupt:5@-1", "is not a number"),
+        ("corrupt:5@inf", "is not a number"),
+        ("corrupt:5@convergence-1", "--fault takes WHAT@TIME"),
+        ("corrupt:5@convergence+", "'' in 'corrupt:5@convergence+' is not a number"),
+    ]
+    GRIDS = [
+        ("lg", "unknown grid 'lg' (did you mean 'log'?)"),
+        ("linear:0", "a positive step of parallel time, not 'linear:0'"),
+        ("linear:-1", "not 'linear:-1'"),
+        ("linear:x", "not 'linear:x'"),
+        ("log:1", "a factor above 1"),
+        ("log:nan", "a factor above 1"),
+    ]
+
+    def expect_sentence(self, sentence, *words):
+        with self.subTest(" ".join(map(str, words))):
+            result = conclave(*words)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertEqual(result.stdout, "")
+            self.assertTrue(result.stderr.startswith("conclave: "), result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            self.assertIn(sentence, result.stderr)
 
     def test_give_one_clear_sentence_and_exit_status_2(self):
         for words, sentence in self.CASES:
-            with self.subTest(" ".join(words)):
-                result = conclave(*words)
-                self.assertEqual(result.returncode, 2, result.stderr)
-                self.assertEqual(result.stdout, "")
-                self.assertTrue(result.stderr.startswith("conclave: "), result.stderr)
-                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
-                self.assertIn(sentence, result.stderr)
+            self.expect_sentence(sentence, *words)
+
+    def test_in_faults_give_one_clear_sentence(self):
+        for fault, sentence in self.FAULTS:
+            self.expect_sentence(sentence, "run", "prl", "--n", "100", "--fault", fault)
+
+    def test_in_grids_give_one_clear_sentence_and_leave_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for grid, sentence in self.GRIDS:
+                self.expect_sentence(sentence, "run", "pll", "--n", "100", "--trace",
+                                     f"{folder}/trace.csv", "--trace-grid", grid)
+            self.assertEqual(os.listdir(folder), [])
 
 
 class Files(unittest.TestCase):
@@ -199,7 +255,7 @@ class Files(unittest.TestCase):
 class Interruption(unittest.TestCase):
     def test_keeps_finished_rows_and_exits_with_130(self):
         words = ["run", "fratricide", "--n", "20000", "--trials", "100000", "--format", "jsonl",
-                 "--seed", "3"]
+                 "--seed", "3", "--engine", "agents"]
         with subprocess.Popen([BINARY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as process:
             time.sleep(4)
@@ -209,12 +265,14 @@ class Interruption(unittest.TestCase):
         self.assertEqual(process.returncode, 130)
         self.assertEqual([row["trial"] for row in finished], list(range(len(finished))))
         if finished:
-            self.assertEqual(finished[:1], rows("fratricide", "--n", "20000", "--seed", "3"))
+            self.assertEqual(finished[:1], rows("fratricide", "--n", "20000", "--seed", "3",
+                                                 "--engine", "agents"))
 
 
 class Terminal(unittest.TestCase):
     def test_shows_a_progress_line_only_on_a_terminal(self):
-        words = [BINARY, "run", "fratricide", "--n", "10000", "--trials", "8", "--format", "jsonl"]
+        words = [BINARY, "run", "fratricide", "--n", "10000", "--trials", "8", "--format", "jsonl",
+                 "--engine", "agents"]
         silent = subprocess.run(words, capture_output=True, text=True)
         self.assertNotIn("\r", silent.stderr)
         leader, follower = pty.openpty()
@@ -234,6 +292,208 @@ class Terminal(unittest.TestCase):
         self.assertEqual(conclave("run", "pll", "--n", "50", "--quiet").stderr, "")
 
 
+class Holding(unittest.TestCase):
+    COMMAND = ("ppl", "--n", "3", "--init", "safe", *TOY_PPL, "--trials", "20000")
+
+    def test_lasts_as_long_as_the_exact_chain_says(self):
+        times = [row["observables"]["holding_interactions"]
+                 for row in rows(*self.COMMAND, "--param", "hold=1")]
+        mean = sum(times) / len(times)
+        deviation = (sum((t - mean) ** 2 for t in times) / len(times) ** 2) ** 0.5
+        self.assertLess(abs(mean - 13.391531), 4 * deviation)
+
+    def test_is_censored_by_the_limit_which_counts_from_the_start(self):
+        for row in rows("ppl", "--n", "8", "--init", "all-leaders", "--trials", "20",
+                        "--param", "hold=1", "--max-interactions", "100000"):
+            if row["converged"]:
+                self.assertEqual(row["observables"]["holding_interactions"],
+                                 100000 - row["interactions"])
+                self.assertTrue(row["observables"]["holding_censored"])
+                self.assertEqual(row["leaders"], 1)
+            else:
+                self.assertEqual(row["observables"], {})
+
+    def test_is_not_measured_unasked(self):
+        self.assertTrue(all(row["interactions"] == 0 and row["observables"] == {}
+                            for row in rows(*self.COMMAND)))
+
+
+class Faults(unittest.TestCase):
+    COMMAND = ("prl", "--n", "1000", "--init", "all-leaders",
+               "--fault", "corrupt:50%@convergence+100", "--trials", "20")
+
+    def test_are_recovered_from_in_every_trial(self):
+        result = rows(*self.COMMAND)
+        self.assertEqual(len(result), 20)
+        for row in result:
+            (fault,) = row["faults"]
+            self.assertEqual(list(fault), ["fault", "interactions", "agents", "leaders",
+                                           "recovered", "recovery_interactions"])
+            self.assertEqual(fault["fault"], "corrupt:50%@convergence+100")
+            self.assertEqual(fault["interactions"], row["interactions"] + 100 * 1000)
+            self.assertEqual(fault["agents"], 500)
+            self.assertTrue(fault["recovered"])
+            self.assertGreater(fault["recovery_interactions"], 0)
+
+    def test_come_in_the_order_of_time(self):
+        (row,) = rows("prl", "--n", "100", "--fault", "kill-leaders@convergence",
+                      "--fault", "make-leaders:3@1.5", "--fault", "zero:10%@0")
+        first, second, third = row["faults"]
+        self.assertEqual([first["interactions"], first["agents"]], [0, 10])
+        self.assertEqual([second["interactions"], second["agents"]], [150, 3])
+        self.assertEqual([third["interactions"], third["agents"], third["leaders"]],
+                         [row["interactions"], 1, 0])
+        self.assertEqual([f["recovered"] for f in row["faults"]], [False, True, True])
+
+    def test_of_a_protocol_that_cannot_recover_are_told(self):
+        (row,) = rows("fratricide", "--n", "100", "--fault", "kill-leaders@convergence+1")
+        (fault,) = row["faults"]
+        self.assertEqual([row["converged"], fault["recovered"], fault["leaders"]],
+                         [True, False, 0])
+        self.assertNotIn("recovery_interactions", fault)
+
+    def test_are_columns_of_csv(self):
+        words = ("run", *self.COMMAND, "--format", "csv")
+        table = list(csv.DictReader(io.StringIO(conclave(*words).stdout)))
+        for line, row in zip(table, rows(*self.COMMAND), strict=True):
+            self.assertEqual(int(line["faults.0.interactions"]), row["faults"][0]["interactions"])
+            self.assertEqual(int(line["faults.0.recovery_interactions"]),
+                             row["faults"][0]["recovery_interactions"])
+
+    def test_give_the_same_bytes_for_any_number_of_threads(self):
+        for words in (self.COMMAND,
+                      ("ppl", "--n", "50", "--init", "all-leaders", *TOY_PPL, "--trials", "40",
+                       "--fault", "corrupt:10@5", "--fault", "kill-leaders@convergence+3",
+                       "--max-parallel-time", "1000")):
+            for engine in ("agents", "events"):
+                outputs = {conclave("run", *words, "--engine", engine, "--format", "jsonl",
+                                    "--threads", threads).stdout for threads in "127"}
+                self.assertEqual(len(outputs), 1)
+                self.assertGreater(len(outputs.pop()), 1000)
+
+
+class Engines(unittest.TestCase):
+    def test_are_chosen_by_the_user_or_by_the_protocol(self):
+        for protocol, words, engine in (
+                ("fratricide", [], "events"), ("pll", [], "agents"), ("prl", [], "events"),
+                ("fratricide", ["--engine", "agents"], "agents"),
+                ("pll", ["--engine", "events"], "events"),
+                ("prl", ["--engine", "agents"], "agents")):
+            (row,) = rows(protocol, "--n", "100", *words)
+            self.assertEqual((row["engine"], row["converged"]), (engine, True))
+
+    def test_of_the_same_name_give_the_same_rows_as_auto(self):
+        self.assertEqual(rows("fratricide", "--n", "5000", "--trials", "5"),
+                         rows("fratricide", "--n", "5000", "--trials", "5", "--engine", "events"))
+
+    def test_that_jump_tell_how_many_interactions_were_effective(self):
+        result = conclave("run", "fratricide", "--n", "100000", "--format", "jsonl")
+        self.assertIn("effective", result.stderr)
+        self.assertEqual(json.loads(result.stdout)["converged"], True)
+
+
+class Traces(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.trace = self.folder / "trace.csv"
+
+    def run_traced(self, *words):
+        result = conclave("run", *words, "--trace", self.trace, "--format", "jsonl")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.trace, encoding="ascii") as file:
+            return ([json.loads(line) for line in result.stdout.splitlines()],
+                    list(csv.DictReader(file)))
+
+    def test_are_csv_with_the_observables_of_the_protocol(self):
+        result, table = self.run_traced("pll", "--n", "1000", "--trials", "3")
+        self.assertEqual(list(table[0]), ["trial", "interactions", "parallel_time", "leaders",
+                                          *result[0]["observables"]])
+        self.assertEqual(os.listdir(self.folder), ["trace.csv"])
+        for row in result:
+            lines = [line for line in table if int(line["trial"]) == row["trial"]]
+            times = [int(line["interactions"]) for line in lines]
+            self.assertEqual(times, sorted(times))
+            self.assertEqual((times[0], int(lines[0]["leaders"])), (0, 1000))
+            self.assertEqual((times[-1], lines[-1]["leaders"]), (row["interactions"], "1"))
+
+    def test_change_no_row_and_no_thread_count_changes_them(self):
+        words = ("prl", "--n", "200", "--trials", "5", "--fault", "corrupt:20@convergence+5")
+        texts = set()
+        for threads in "13":
+            result, _ = self.run_traced(*words, "--threads", threads)
+            texts.add(self.trace.read_text())
+            self.assertEqual(result, rows(*words))
+        self.assertEqual(len(texts), 1)
+
+    def test_on_a_linear_grid_have_equal_steps(self):
+        result, table = self.run_traced("fratricide", "--n", "100", "--trace-grid", "linear:0.5")
+        times = [int(line["interactions"]) for line in table]
+        self.assertEqual(times, [*range(0, result[0]["interactions"], 50),
+                                 result[0]["interactions"]])
+
+    def test_are_not_left_half_written(self):
+        for words in (["--param", "m=1"], ["--fault", "corrupt:5"], ["--output", "/nowhere/x"]):
+            result = conclave("run", "pll", "--n", "300", *words, "--trace", self.trace)
+            self.assertEqual(result.returncode, 2, result.stderr)
+        result = conclave("run", "pll", "--n", "300", "--trace", self.folder / "no" / "trace.csv")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("cannot write", result.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+class Plots(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.trace = self.folder / "trace.csv"
+        conclave("run", "pll", "--n", "1000", "--trials", "4", "--trace", self.trace)
+
+    def curves_of(self, picture):
+        """What gnuplot has drawn with one stroke inside its plots, apart from axes and key."""
+        document = xml.etree.ElementTree.parse(picture)
+        name = "{http://www.w3.org/2000/svg}"
+        return [stroke for group in document.iter(name + "g")
+                if group.get("id", "").startswith("gnuplot_plot")
+                for path in group.iter(name + "path")
+                for stroke in path.get("d", "").split("M") if stroke.count("L") > 5]
+
+    def test_hold_a_path_for_every_trial(self):
+        picture = self.folder / "trace.svg"
+        result = conclave("plot", self.trace, "-o", picture)
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        self.assertEqual(len(self.curves_of(picture)), 4)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["trace.csv", "trace.svg"])
+
+    def test_take_columns_and_a_title(self):
+        picture = self.folder / "two.svg"
+        result = conclave("plot", self.trace, "-o", picture, "--title", "It's <P_LL> & more",
+                          "--columns", "leaders,leaders_after_tournament")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        text = "".join(xml.etree.ElementTree.parse(picture).getroot().itertext())
+        self.assertIn("It's <P_LL> & more", text)
+        self.assertIn("leaders_after_tournament (4 trials)", text)
+
+    def test_object_to_mistakes_and_leave_nothing_behind(self):
+        cases = [
+            (["trace.csv", "-o", "x.svg", "--columns", "leader"],
+             "unknown column 'leader' (did you mean 'leaders'?)"),
+            (["none.csv", "-o", "x.svg"], "cannot read 'none.csv'"),
+            (["trace.csv", "-o", "x.jpg"], "a picture ends in .svg, .pdf or .png"),
+            (["trace.csv", "-o", "picture"], "a picture ends in .svg, .pdf or .png"),
+            (["trace.csv", "-o", "no/x.svg"], "cannot write 'no/x.svg'"),
+        ]
+        for words, sentence in cases:
+            with self.subTest(" ".join(words)):
+                result = conclave("plot", *words, cwd=self.folder)
+                self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+                self.assertIn(sentence, result.stderr)
+        self.assertEqual(os.listdir(self.folder), ["trace.csv"])
+
+
 class Golden(unittest.TestCase):
     CASES = {
         "version.txt": ["--version"],
@@ -243,11 +503,14 @@ class Golden(unittest.TestCase):
         "describe_fratricide.txt": ["describe", "fratricide"],
         "describe_pll.txt": ["describe", "pll"],
         "describe_pll.json": ["describe", "pll", "--format", "json"],
+        "describe_pll_sym.txt": ["describe", "pll-sym"],
         "run_pll.jsonl": ["run", "pll", "--n", "1000", "--trials", "5", "--format", "jsonl"],
         "run_pll.csv": ["run", "pll", "--n", "2^11", "--trials", "3", "--seed", "9", "--format",
                         "csv"],
         "run_pll.json": ["run", "pll", "--n", "100", "--trials", "2", "--format", "json"],
         "run_pll_table.txt": ["run", "pll", "--n", "1e3", "--trials", "100"],
+        "run_pll_sym.jsonl": ["run", "pll-sym", "--n", "1000", "--trials", "5", "--format",
+                              "jsonl"],
         "run_fratricide.jsonl": ["run", "fratricide", "--n", "1e3", "--trials", "5", "--format",
                                  "jsonl"],
     }

@@ -78,63 +78,98 @@ class MarkovChain {
     return inside;
   }
 
-  // The states that can be reached from 0 through states outside the target, each after (almost)
-  // all its successors: the order of a depth-first search on its way back.
-  std::vector<std::size_t> successors_first(const Target& target) const {
-    std::vector<std::size_t> order;
-    std::vector<bool> seen(size(), false);
-    std::vector<std::pair<std::size_t, std::size_t>> path{{0, 0}};  // state, its next arc
-    seen[0] = true;
+  using Component = std::vector<std::size_t>;
+
+  // The strongly connected components of what can be reached from 0 through states outside the
+  // target, each after all those it leads to (Tarjan).
+  std::vector<Component> components(const Target& target) const {
+    std::vector<Component> found;
+    std::vector<std::size_t> number(size(), 0);  // in the order of the first visits; see close()
+    std::vector<std::size_t> lowest(size(), 0);  // number that can be reached and is still open
+    std::vector<std::size_t> open;
+    std::vector<std::pair<std::size_t, std::size_t>> path;  // state, its next arc
+    auto enter = [&, count = std::size_t{0}](std::size_t state) mutable {
+      number[state] = lowest[state] = ++count;
+      open.push_back(state);
+      path.emplace_back(state, 0);
+    };
+    enter(0);
     while (!path.empty()) {
-      auto& [state, arc] = path.back();
-      if (target[state] || arc == rows_[state].size()) {
-        order.push_back(state);
-        path.pop_back();
+      const std::size_t state = path.back().first;
+      if (!target[state] && path.back().second < rows_[state].size()) {
+        const std::size_t to = rows_[state][path.back().second++].to;
+        if (number[to] == 0)
+          enter(to);
+        else
+          lowest[state] = std::min(lowest[state], number[to]);
         continue;
       }
-      const std::size_t to = rows_[state][arc++].to;
-      if (seen[to]) continue;
-      seen[to] = true;
-      path.emplace_back(to, 0);
+      path.pop_back();
+      if (lowest[state] == number[state])
+        found.push_back(close(state, open, number));
+      else
+        lowest[path.back().first] = std::min(lowest[path.back().first], lowest[state]);
     }
-    return order;
+    return found;
+  }
+
+  // Takes the component whose first state is `first` from the open states; its numbers are infinite
+  // from now on.
+  static Component close(std::size_t first, std::vector<std::size_t>& open,
+                         std::vector<std::size_t>& number) {
+    Component component;
+    do {
+      component.push_back(open.back());
+      number[open.back()] = std::numeric_limits<std::size_t>::max();
+      open.pop_back();
+    } while (component.back() != first);
+    return component;
   }
 
   // Whether the target is reached with probability 1: every state that can be reached before it
   // must be able to reach it.
   bool is_certain(const Target& target) const {
-    const std::vector<std::size_t> order = successors_first(target);
     std::vector<bool> can_reach = target;
-    for (bool grows = true; grows;) {
-      grows = false;
-      for (const std::size_t state : order) {
-        if (can_reach[state]) continue;
-        can_reach[state] = std::ranges::any_of(
-            rows_[state], [&](const Arc& arc) -> bool { return can_reach[arc.to]; });
-        grows = grows || can_reach[state];
-      }
+    const auto leads_there = [&](std::size_t state) -> bool {
+      return can_reach[state] || std::ranges::any_of(rows_[state], [&](const Arc& arc) -> bool {
+               return can_reach[arc.to];
+             });
+    };
+    for (const Component& component : components(target)) {
+      if (std::ranges::none_of(component, leads_there)) return false;
+      for (const std::size_t state : component) can_reach[state] = true;
     }
-    return std::ranges::all_of(order, [&](std::size_t state) -> bool { return can_reach[state]; });
+    return true;
   }
 
   // The least solution of x = inside on the target and x = cost + P x elsewhere, by Gauss and
-  // Seidel from 0 upwards. Where the chain has no cycles, one sweep is exact.
+  // Seidel from 0 upwards, one component after the other. Where the chain has no cycles, this is
+  // exact.
   std::vector<double> solve(const Target& target, double cost, double inside) const {
-    const std::vector<std::size_t> order = successors_first(target);
+    const std::vector<Component> all = components(target);
     std::vector<double> x(size(), 0.0);
-    for (const std::size_t state : order) x[state] = target[state] ? inside : 0;
+    for (const Component& component : all) {
+      if (target[component[0]])
+        x[component[0]] = inside;
+      else
+        solve(component, cost, x);
+    }
+    for (const Component& component : all) {
+      CONCLAVE_CHECK(target[component[0]] || residual(component, cost, x) < 1e-12);
+    }
+    return x;
+  }
+
+  void solve(const Component& component, double cost, std::vector<double>& x) const {
     for (int sweep = 0; sweep < most_sweeps; ++sweep) {
       double change = 0;
-      for (const std::size_t state : order) {
-        if (target[state]) continue;
+      for (const std::size_t state : component) {
         const double value = from_others(state, cost, x);
         change = std::max(change, std::abs(value - x[state]) / std::max(1.0, value));
         x[state] = value;
       }
       if (change < 1e-15) break;
     }
-    CONCLAVE_CHECK(residual(target, order, cost, x) < 1e-12);
-    return x;
   }
 
   // The value of a state from those of the others: its own loop is solved for.
@@ -149,11 +184,9 @@ class MarkovChain {
     return leaving > 0 ? sum / leaving : 0;
   }
 
-  double residual(const Target& target, const std::vector<std::size_t>& order, double cost,
-                  const std::vector<double>& x) const {
+  double residual(const Component& component, double cost, const std::vector<double>& x) const {
     double worst = 0;
-    for (const std::size_t state : order) {
-      if (target[state]) continue;
+    for (const std::size_t state : component) {
       double miss = cost - x[state];
       for (const Arc& arc : rows_[state]) miss += arc.probability * x[arc.to];
       worst = std::max(worst, std::abs(miss) / std::max(1.0, x[state]));

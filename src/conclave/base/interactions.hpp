@@ -68,16 +68,17 @@ class Interactions {
     return static_cast<std::uint64_t>(count_);
   }
 
- private:
+  // The compiler's own 128-bit integer, for arithmetic that needs no checks. Not a constructor: it
+  // would compete with the implicit one for every integer.
   __extension__ using Wide = unsigned __int128;
-
-  // Not a constructor: it would compete with the implicit one for every integer.
   static constexpr Interactions from_wide(Wide wide) {
     Interactions result;
     result.count_ = wide;
     return result;
   }
+  constexpr Wide as_wide() const { return count_; }
 
+ private:
   Wide count_ = 0;
 };
 

@@ -15,6 +15,8 @@ enum class Purpose : std::uint64_t {
   schedule = 1,    // which agents meet
   transition = 2,  // random choices inside an interaction
   start = 3,       // the initial configuration
+  fault = 4,       // whom a fault hits and what becomes of them
+  graph = 5,       // random graphs
   test = 1000,     // tests and benchmarks
 };
 
@@ -22,6 +24,8 @@ struct StreamName {
   std::uint64_t seed = 1;
   std::uint64_t trial = 0;
   Purpose purpose = Purpose::test;
+
+  StreamName with(Purpose other) const { return {seed, trial, other}; }
 };
 
 // Eight xoshiro256++ generators side by side. Word k of the stream comes from lane k mod 8.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/model/graph.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/trial.hpp"
 
@@ -48,7 +49,9 @@ struct RunRequest {
   std::string start;   // empty: the protocol's first
   std::string engine;  // empty or "auto": chosen here
   std::uint64_t seed = 1;
-  Interactions limit = Interactions::max();
+  TrialPlan plan{};
+  std::string graph{};                       // empty: the protocol's own
+  std::shared_ptr<const Digraph> digraph{};  // what `graph` names, unless it is complete
 };
 
 // The memory of one worker, kept from trial to trial.
@@ -75,6 +78,9 @@ class PreparedRun {
   virtual std::string_view start() const = 0;
   virtual std::uint64_t seed() const = 0;
   virtual std::span<const ParameterValue> parameters() const = 0;
+  virtual std::span<const Observable> observables() const = 0;  // all that a trial may report
+  virtual const TrialPlan& plan() const = 0;
+  virtual std::string_view graph() const = 0;  // empty: the protocol's own
 };
 
 struct Entry {

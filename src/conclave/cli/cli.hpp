@@ -25,6 +25,7 @@ void add_bench(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_describe(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
+void add_plot(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 
 }  // namespace conclave::cli

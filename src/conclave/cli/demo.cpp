@@ -17,7 +17,7 @@
 namespace conclave::cli {
 namespace {
 
-constexpr const char* layout = "{:<14} {:<32} {:>12}  {:<38} {:<26} {:>8}\n";
+constexpr const char* layout = "{:<14} {:<34} {:>12}  {:<38} {:<26} {:>8}\n";
 
 // One election, timed. Returns nothing but the line of the table.
 std::string elect(const catalog::Entry& entry, std::uint64_t seed, const std::atomic<bool>& stop) {
@@ -26,7 +26,7 @@ std::string elect(const catalog::Entry& entry, std::uint64_t seed, const std::at
                                   .start = {},
                                   .engine = {},
                                   .seed = seed,
-                                  .limit = Interactions::max()});
+                                  .plan = {}});
   experiment::worker_count(*run, 1, 1, experiment::available_memory());  // objects if too large
   experiment::Progress progress;
   TrialResult result;

@@ -51,6 +51,7 @@ Exit describe_table(const catalog::Entry& entry) {
   fmt::print("{}: {}\n\n", info.name, info.title);
   print_line("paper", info.paper);
   print_line("network", info.network);
+  if (info.smallest_n > 2) print_line("smallest n", fmt::format("{}", info.smallest_n));
   print_line("convergence", info.convergence);
   print_line("bound of the paper", info.bound);
   print_line("states per agent", info.states);
@@ -88,6 +89,7 @@ Exit describe_json(const catalog::Entry& entry) {
       {"title", info.title},
       {"paper", info.paper},
       {"network", info.network},
+      {"smallest_n", info.smallest_n},
       {"convergence", info.convergence},
       {"bound", info.bound},
       {"states", info.states},

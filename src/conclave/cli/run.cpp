@@ -18,6 +18,8 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/fault_text.hpp"
+#include "conclave/experiment/graphs.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/output.hpp"
 #include "conclave/experiment/row.hpp"
@@ -35,11 +37,15 @@ struct Options {
   std::vector<std::string> params;
   std::string init;
   std::string engine = "auto";
+  std::string graph;
   std::string max_parallel_time;
   std::string max_interactions;
   std::string threads;
   std::string format = "table";
   std::string output;
+  std::vector<std::string> faults;
+  std::string trace;
+  std::string trace_grid = "log";
   bool quiet = false;
 };
 
@@ -75,6 +81,22 @@ Interactions limit(const Options& options, Interactions n) {
   return static_cast<std::uint64_t>(product);
 }
 
+TrialPlan plan(const Options& options, Interactions n) {
+  TrialPlan result{.limit = limit(options, n)};
+  for (const std::string& text : options.faults) {
+    result.faults.push_back(experiment::parse_fault(text));
+  }
+  const TraceGrid grid = experiment::parse_grid(options.trace_grid);
+  if (!options.trace.empty()) result.grid = grid;
+  return result;
+}
+
+std::shared_ptr<const Digraph> graph(const Options& options, Interactions n) {
+  if (options.graph.empty()) return nullptr;
+  return experiment::make_graph(options.graph, catalog::checked_population(n),
+                                count_option_64("--seed", options.seed, 0, UINT64_MAX));
+}
+
 catalog::RunRequest request(const Options& options) {
   if (options.n.empty()) {
     throw Error(fmt::format("the population size is missing, for example: conclave run {} --n 1e6",
@@ -86,7 +108,9 @@ catalog::RunRequest request(const Options& options) {
           .start = options.init,
           .engine = options.engine,
           .seed = count_option_64("--seed", options.seed, 0, UINT64_MAX),
-          .limit = limit(options, n)};
+          .plan = plan(options, n),
+          .graph = options.graph,
+          .digraph = graph(options, n)};
 }
 
 std::optional<unsigned> asked_threads(const Options& options) {
@@ -97,17 +121,19 @@ std::optional<unsigned> asked_threads(const Options& options) {
 // Writes rows in one of the formats.
 class RowWriter {
  public:
-  RowWriter(std::string_view format, const catalog::PreparedRun& run, const std::string& path)
-      : format_(format), rows_(run), summary_(run), output_(path) {
+  RowWriter(const Options& options, const catalog::PreparedRun& run)
+      : format_(options.format), rows_(run), summary_(run), output_(options.output) {
     if (format_ == "json") output_.write("{\"rows\":[");
+    if (!options.trace.empty()) trace_.emplace(options.trace);
   }
 
   void take(const experiment::Row& row) {
     summary_.add(row);
     if (format_ == "jsonl") output_.write(rows_.json(row) + '\n');
     if (format_ == "json") output_.write((first_ ? "\n" : ",\n") + rows_.json(row));
-    if (format_ == "csv" && first_) output_.write(rows_.csv_header(row) + '\n');
+    if (format_ == "csv" && first_) output_.write(rows_.csv_header() + '\n');
     if (format_ == "csv") output_.write(rows_.csv(row) + '\n');
+    if (trace_) trace_->write((first_ ? rows_.trace_header(row) : "") + rows_.trace(row));
     first_ = false;
   }
 
@@ -115,6 +141,7 @@ class RowWriter {
     if (format_ == "json") output_.write("\n],\n\"summary\":" + summary_.json() + "}\n");
     if (format_ == "table") output_.write(summary_.table());
     output_.finish();
+    if (trace_) trace_->finish();
   }
 
   const experiment::RunSummary& summary() const { return summary_; }
@@ -124,6 +151,7 @@ class RowWriter {
   experiment::RowFormat rows_;
   experiment::RunSummary summary_;
   experiment::Output output_;
+  std::optional<experiment::Output> trace_;
   bool first_ = true;
 };
 
@@ -133,6 +161,11 @@ void print_timing(const experiment::RunSummary& summary, const experiment::Progr
              summary.trials(), summary.trials() == 1 ? "" : "s", progress.interactions.load(),
              duration_text(seconds), threads, threads == 1 ? "" : "s",
              progress.interactions.load() / seconds);
+  if (progress.effective > 0) {
+    const auto effective = static_cast<double>(progress.effective.load());
+    fmt::print(stderr, "{:.3g} of them effective ({:.3g} per second), the rest jumped over\n",
+               effective, effective / seconds);
+  }
 }
 
 Exit run(const Options& options) {
@@ -144,7 +177,7 @@ Exit run(const Options& options) {
   const auto prepared = entry.prepare(request(options));
   const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(options),
                                                     experiment::available_memory());
-  RowWriter writer(options.format, *prepared, options.output);
+  RowWriter writer(options, *prepared);
   experiment::Progress progress;
   const std::atomic<bool>& stop = interrupted_flag();
   const auto begin = std::chrono::steady_clock::now();
@@ -168,6 +201,8 @@ Examples:
   conclave run pll --n 2^20 --param m=25 --seed 7 --format jsonl > rows.jsonl
   conclave run pll --n 1000 --trials 1e4 --param reading=printed --max-parallel-time 1e5
   conclave run fratricide --n 1000 --trials 1000 --format csv --output rows.csv
+  conclave run prl --n 1000 --init all-leaders --fault 'corrupt:50%@convergence+100' --trials 20
+  conclave run pll --n 1e5 --trials 5 --trace pll.csv && conclave plot pll.csv -o pll.svg
 
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
 130 interrupted (finished rows are kept).)";
@@ -191,8 +226,13 @@ void add_run(CLI::App& app, Action& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--init", options->init, "Initial configuration (see `describe`)")
       ->type_name("NAME");
-  command->add_option("--engine", options->engine, "auto or agents (default auto)")
+  command->add_option("--engine", options->engine, "auto, agents or events (default auto)")
       ->type_name("NAME");
+  command
+      ->add_option("--graph", options->graph,
+                   "complete, ring, undirected-ring, grid:RxC, regular:D, gnp:P or file:PATH, for "
+                   "protocols that allow it")
+      ->type_name("GRAPH");
   command
       ->add_option("--max-parallel-time", options->max_parallel_time,
                    "Give up after this many interactions per agent")
@@ -211,6 +251,22 @@ void add_run(CLI::App& app, Action& action) {
       ->add_option("--output", options->output,
                    "Write to FILE instead of standard output; it appears when complete")
       ->type_name("FILE");
+  command
+      ->add_option("--fault", options->faults,
+                   "WHAT@TIME: corrupt:K, corrupt:P%, zero:P%, kill-leaders, make-leaders:K, at a "
+                   "parallel time or at convergence+T; repeatable")
+      ->type_name("FAULT")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("--trace", options->trace,
+                   "Write leaders and observables over time to FILE (CSV, for `conclave plot`)")
+      ->type_name("FILE");
+  command
+      ->add_option("--trace-grid", options->trace_grid,
+                   "When to look: log, log:FACTOR or linear:STEP of parallel time (default log)")
+      ->type_name("GRID");
   command->add_flag("--quiet", options->quiet, "No progress line and no timing on standard error");
   command->footer(examples);
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -1,5 +1,6 @@
 #include "conclave/experiment/row.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <variant>
@@ -55,6 +56,27 @@ std::string json_object(const Named& pairs) {
   return text + '}';
 }
 
+std::string json_fault(const FaultOutcome& fault) {
+  std::string text = fmt::format(
+      R"({{"fault":{},"interactions":{},"agents":{},"leaders":{},"recovered":{})",
+      json_string(fault.text), to_string(fault.at), fault.agents, fault.leaders, fault.recovered);
+  if (fault.recovered) {
+    text += fmt::format(R"(,"recovery_interactions":{})", to_string(fault.recovery));
+  }
+  return text + '}';
+}
+
+std::string json_faults(const std::vector<FaultOutcome>& faults) {
+  std::vector<std::string> texts;
+  for (const FaultOutcome& fault : faults) texts.push_back(json_fault(fault));
+  return fmt::format("[{}]", fmt::join(texts, ","));
+}
+
+std::string csv_fault(const FaultOutcome& fault) {
+  return fmt::format(",{},{}", to_string(fault.at),
+                     fault.recovered ? to_string(fault.recovery) : "");
+}
+
 }  // namespace
 
 std::string json_string(std::string_view text) { return nlohmann::json(text).dump(); }
@@ -67,6 +89,7 @@ RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
   json_head_ = fmt::format(R"({{"protocol":{},"engine":{},"n":{},"params":{},"init":{},"seed":{})",
                            json_string(run.protocol()), json_string(run.engine()), run.n(),
                            json_object(run.parameters()), json_string(run.start()), run.seed());
+  if (!run.graph().empty()) json_head_ += fmt::format(R"(,"graph":{})", json_string(run.graph()));
   csv_head_ =
       fmt::format("{},{},{},{},{}", run.protocol(), run.engine(), run.n(), run.start(), run.seed());
 }
@@ -77,30 +100,62 @@ double RowFormat::parallel_time(const Row& row) const {
 
 std::string RowFormat::json(const Row& row) const {
   const TrialResult& result = row.result;
-  return fmt::format(
+  std::string text = fmt::format(
       R"({},"trial":{},"converged":{},"interactions":{},"parallel_time":{},"leaders":{},)"
-      R"("observables":{}}})",
+      R"("observables":{})",
       json_head_, row.trial, result.ending == Ending::converged, to_string(result.interactions),
       json_number(parallel_time(row)), result.leaders, json_object(result.observations));
+  if (!result.faults.empty()) text += fmt::format(R"(,"faults":{})", json_faults(result.faults));
+  return text + '}';
 }
 
-std::string RowFormat::csv_header(const Row& row) const {
+std::string RowFormat::csv_header() const {
   std::string line =
       "protocol,engine,n,init,seed,trial,converged,interactions,parallel_time,leaders";
   for (const auto& parameter : run_->parameters())
     line += fmt::format(",params.{}", parameter.name);
-  for (const auto& o : row.result.observations) line += fmt::format(",observables.{}", o.name);
+  for (const auto& o : run_->observables()) line += fmt::format(",observables.{}", o.name);
+  for (std::size_t i = 0; i < run_->plan().faults.size(); ++i) {
+    line += fmt::format(",faults.{0}.interactions,faults.{0}.recovery_interactions", i);
+  }
   return line;
 }
 
+// What a trial does not report is an empty field.
 std::string RowFormat::csv(const Row& row) const {
   const TrialResult& result = row.result;
   std::string line =
       fmt::format("{},{},{},{},{},{}", csv_head_, row.trial, result.ending == Ending::converged,
                   to_string(result.interactions), json_number(parallel_time(row)), result.leaders);
   for (const auto& parameter : run_->parameters()) line += ',' + csv_value(parameter.value);
-  for (const auto& o : result.observations) line += ',' + csv_value(o.value);
+  for (const auto& declared : run_->observables()) {
+    const auto found = std::ranges::find(result.observations, declared.name, &Observation::name);
+    line += ',' + (found == result.observations.end() ? "" : csv_value(found->value));
+  }
+  for (std::size_t i = 0; i < run_->plan().faults.size(); ++i) {
+    line += i < result.faults.size() ? csv_fault(result.faults[i]) : ",,";
+  }
   return line;
+}
+
+std::string RowFormat::trace_header(const Row& row) const {
+  std::string line = "trial,interactions,parallel_time,leaders";
+  if (!row.result.trace.empty()) {
+    for (const auto& o : row.result.trace.front().observations) line += fmt::format(",{}", o.name);
+  }
+  return line + '\n';
+}
+
+std::string RowFormat::trace(const Row& row) const {
+  std::string text;
+  for (const TracePoint& point : row.result.trace) {
+    const double time = point.interactions.as_double() / static_cast<double>(run_->n());
+    text += fmt::format("{},{},{},{}", row.trial, to_string(point.interactions), json_number(time),
+                        point.leaders);
+    for (const auto& o : point.observations) text += ',' + csv_value(o.value);
+    text += '\n';
+  }
+  return text;
 }
 
 }  // namespace conclave::experiment

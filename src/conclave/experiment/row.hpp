@@ -24,8 +24,12 @@ class RowFormat {
 
   std::string json(const Row& row) const;  // one object, no newline
   std::string csv(const Row& row) const;   // one line, no newline
-  std::string csv_header(const Row& row) const;
+  std::string csv_header() const;          // the same columns for every row of a run
   double parallel_time(const Row& row) const;
+
+  // The trace of one trial in CSV: a line per look, with newlines.
+  std::string trace_header(const Row& row) const;
+  std::string trace(const Row& row) const;
 
  private:
   const catalog::PreparedRun* run_;

@@ -1,5 +1,6 @@
 #include "conclave/experiment/runner.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -56,7 +57,7 @@ class Pool {
       return !stopping();
     };
     TrialResult result = run_.run(trial, workspace, keep_going);
-    report(result.interactions.as_double());
+    report(std::max(reported, result.interactions.as_double()));  // it may have gone on since
     return result;
   }
 
@@ -64,6 +65,7 @@ class Pool {
   void deliver(Row row) {
     if (row.result.ending == Ending::interrupted) return;
     ++progress_.trials_done;
+    progress_.effective += row.result.effective;
     const std::scoped_lock lock(mutex_);
     waiting_.emplace(row.trial, std::move(row));
     while (!waiting_.empty() && waiting_.begin()->first == next_row_) {

@@ -14,7 +14,8 @@ namespace conclave::experiment {
 // Counters for a progress display, read from another thread while the trials run.
 struct Progress {
   std::atomic<std::uint64_t> trials_done = 0;
-  std::atomic<double> interactions = 0;  // of finished and running trials; for display only
+  std::atomic<double> interactions = 0;      // of finished and running trials; for display only
+  std::atomic<std::uint64_t> effective = 0;  // of finished trials, by engines that jump
 };
 
 struct RunnerOptions {

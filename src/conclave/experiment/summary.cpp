@@ -55,6 +55,12 @@ void RunSummary::add(const Row& row) {
   if (row.result.ending != Ending::converged) return;
   column("interactions").values.push_back(row.result.interactions.as_double());
   column("parallel time").values.push_back(format_.parallel_time(row));
+  for (std::size_t i = 0; i < row.result.faults.size(); ++i) {
+    const FaultOutcome& fault = row.result.faults[i];
+    if (!fault.recovered) continue;
+    column(fmt::format("recovery {}: {}", i + 1, fault.text))
+        .values.push_back(fault.recovery.as_double());
+  }
   for (const Observation& observation : row.result.observations) {
     if (const auto value = as_number(observation))
       column(observation.name).values.push_back(*value);
@@ -64,6 +70,7 @@ void RunSummary::add(const Row& row) {
 std::string RunSummary::table() const {
   std::string text = fmt::format("{}   n = {}", run_->protocol(), run_->n());
   for (const auto& parameter : run_->parameters()) text += "   " + parameter_text(parameter);
+  if (!run_->graph().empty()) text += fmt::format("   graph {}", run_->graph());
   text += fmt::format("   start {}   engine {}   seed {}\n", run_->start(), run_->engine(),
                       run_->seed());
   text += fmt::format("{} of {} trials converged", converged(), trials_);

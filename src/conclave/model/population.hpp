@@ -41,6 +41,18 @@ concept PopulationProtocol = Described<typename P::State> &&
   { protocol.role(u) } -> std::same_as<Role>;
 };
 
+// A protocol that starts anywhere can name any state.
+template <class P>
+concept SelfStabilizing = PopulationProtocol<P> && requires(const P& protocol, AnyChoice& choice) {
+  { protocol.arbitrary(choice) } -> std::same_as<typename P::State>;
+};
+
+template <PopulationProtocol P>
+inline constexpr Topology topology_of = Topology::complete;
+template <PopulationProtocol P>
+  requires requires { P::topology; }
+inline constexpr Topology topology_of<P> = P::topology;
+
 // A protocol may store a state in fewer bytes than it computes with.
 template <class P>
 concept Packing = PopulationProtocol<P> &&
@@ -62,11 +74,20 @@ struct Shortcut {
 };
 
 // A protocol may do its most frequent interactions without branches, so that an engine can do many
-// at once in SIMD registers. `no_state` is a word that packs no state.
+// at once in SIMD registers; marked always_inline, for a call in the loop would undo all of that.
+// `no_state` is a word that packs no state.
 template <class P>
 concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Packed packed) {
   { protocol.shortcut(packed, packed) } -> std::same_as<Shortcut<typename P::Packed>>;
   { P::no_state } -> std::convertible_to<typename P::Packed>;
+};
+
+// A protocol whose interactions mostly change nothing may say so without branches, so that an
+// engine can look at many meetings at once in SIMD registers. Where `may_change` is 0, the
+// interaction leaves both states as they are and makes no random choice.
+template <class P>
+concept HasNullTest = Packing<P> && requires(const P& protocol, typename P::Packed packed) {
+  { protocol.may_change(packed, packed) } -> std::same_as<typename P::Packed>;
 };
 
 template <PopulationProtocol P>
@@ -106,14 +127,67 @@ concept ShortcutTallyOf = TallyOf<T, P> && requires(T& tally, AgentCount count) 
   { tally.lose_leaders(count) } -> std::same_as<void>;
 };
 
+// A protocol that elects for long but not for ever can measure how long: after convergence its
+// tally is told to hold, and watches from then on whether any agent's output has changed.
+template <class P>
+concept MeasuresHolding = PopulationProtocol<P> &&
+    requires(const P& protocol, typename P::Tally& tally, const typename P::Tally& view) {
+  { protocol.measures_holding() } -> std::same_as<bool>;  // whether the parameters ask for it
+  { tally.hold() } -> std::same_as<void>;
+  { view.violated() } -> std::same_as<bool>;
+};
+
+// What an engine shows to a positional tally: the configuration and the number of interactions so
+// far, both after the one it is told of.
+template <class State>
+struct AnyView {  // archetype, for concepts only
+  State operator()(AgentCount agent) const;
+  Interactions now() const;
+};
+
+// A tally for protocols on graphs, where it matters which agents have which states. It is built for
+// n agents and gets them in order. Interactions that change no state may be kept from it.
+template <class T, class P>
+concept PositionalTallyOf = PopulationProtocol<P> &&
+    requires(T& tally, const T& view, const P& protocol, AgentCount agent,
+             const typename P::State& state, const AnyView<typename P::State>& configuration) {
+  T(protocol, agent);
+  { tally.add(state) } -> std::same_as<void>;
+  // Initiator, responder; their states before; after.
+  tally.replace_at(agent, agent, state, state, state, state, configuration);
+  { view.leaders() } -> std::same_as<AgentCount>;
+  { view.converged() } -> std::same_as<bool>;
+  { view.hopeless() } -> std::same_as<bool>;
+  { view.observations() } -> std::same_as<std::vector<Observation>>;
+};
+
+// What ends an engine's `advance` before its budget is spent.
+enum class Watch : std::uint8_t {
+  convergence,  // the protocol converges, or can never do so any more
+  violation,    // after `hold`: what was elected has changed
+  nothing,
+};
+
 template <class E>
 concept PopulationEngine = requires(E& engine, const E& view, Interactions budget) {
+  { engine.watch(Watch::convergence) } -> std::same_as<void>;
+  { view.has_stopped() } -> std::same_as<bool>;  // what is watched for has happened
+  { view.size() } -> std::same_as<AgentCount>;
   { engine.advance(budget) } -> std::same_as<Interactions>;  // how many it really simulated
   { view.now() } -> std::same_as<Interactions>;              // null interactions are counted too
   { view.leaders() } -> std::same_as<AgentCount>;
   { view.converged() } -> std::same_as<bool>;
   { view.hopeless() } -> std::same_as<bool>;
   { view.observations() } -> std::same_as<std::vector<Observation>>;
+};
+
+// An engine of a protocol that MeasuresHolding. After `hold`, `advance` goes on past convergence
+// and ends at the first violation instead.
+template <class E>
+concept HoldingEngine = PopulationEngine<E> && requires(E& engine, const E& view) {
+  { view.measures_holding() } -> std::same_as<bool>;
+  { engine.hold() } -> std::same_as<void>;
+  { view.violated() } -> std::same_as<bool>;
 };
 
 }  // namespace conclave

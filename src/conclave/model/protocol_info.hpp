@@ -1,16 +1,25 @@
 // What a protocol says about itself: the text behind `conclave list` and `conclave describe`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace conclave {
 
+// Who can meet whom. A protocol that is not for the complete graph names its own as `topology`.
+enum class Topology : std::uint8_t {
+  complete,       // all ordered pairs of distinct agents
+  directed_ring,  // agent i initiates, agent i + 1 mod n responds
+  any,            // the arcs of any strongly connected graph; the complete one unless told
+};
+
 // A named initial configuration.
 struct Start {
   std::string_view name;
   std::string_view meaning;
+  bool uniform = false;  // every agent has the same state
 };
 
 struct Variable {
@@ -25,6 +34,15 @@ struct Observable {
   std::string_view meaning;
 };
 
+// What a trial reports that goes on after convergence, for protocols that do not elect for ever.
+inline constexpr std::array holding_observables{
+    Observable{"holding_interactions",
+               "hold=1 only: interactions from convergence to the first after which some agent's "
+               "output differs from its output at convergence"},
+    Observable{"holding_censored",
+               "hold=1 only: the limit came first, so that holding_interactions is a lower bound"},
+};
+
 // Where the paper's text and the reading implemented here differ, or where it is easily misread.
 struct Erratum {
   std::string_view id;
@@ -34,13 +52,15 @@ struct Erratum {
 
 struct ProtocolInfo {
   std::string_view name;
-  std::string_view title;        // one line: what it does
-  std::string_view paper;        // authors, title, venue
-  std::string_view network;      // who can meet whom
-  std::string_view convergence;  // the event whose time is reported
-  std::string_view bound;        // the paper's bound on that time
-  std::string_view states;       // states per agent, as a formula
-  std::uint64_t demo_n;          // a size that elects within some seconds
+  std::string_view title;         // one line: what it does
+  std::string_view paper;         // authors, title, venue
+  std::string_view network;       // who can meet whom
+  std::string_view only_there{};  // why it runs on no other network
+  std::string_view convergence;   // the event whose time is reported
+  std::string_view bound;         // the paper's bound on that time
+  std::string_view states;        // states per agent, as a formula
+  std::uint64_t demo_n;           // a size that elects within some seconds
+  std::uint64_t smallest_n = 2;   // smaller populations are refused
   std::span<const Variable> variables;
   std::span<const Observable> observables;
   std::span<const Erratum> errata;

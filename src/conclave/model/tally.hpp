@@ -15,7 +15,7 @@ class LeaderTally {
 
   explicit LeaderTally(const P& protocol) : protocol_(&protocol) {}
 
-  void add(const State& state) { leaders_ += one_if_leader(state); }
+  void add(const State& state, AgentCount count = 1) { leaders_ += one_if_leader(state) * count; }
 
   void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
     leaders_ += one_if_leader(new_u) + one_if_leader(new_v);

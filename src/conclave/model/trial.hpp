@@ -1,12 +1,15 @@
-// What one trial gives, whichever protocol and engine produced it.
+// What one trial is asked for and what it gives, whichever protocol and engine.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/trace.hpp"
 
 namespace conclave {
 
@@ -17,11 +20,22 @@ enum class Ending : std::uint8_t {
   interrupted,  // the caller asked to stop
 };
 
+struct TrialPlan {
+  Interactions limit = Interactions::max();
+  std::vector<Fault> faults{};
+  std::optional<TraceGrid> grid{};  // none: no trace
+};
+
+// Interactions, leaders and observations are as of the first convergence, or of the end of a trial
+// without one; the rest tells what came later.
 struct TrialResult {
   Ending ending = Ending::interrupted;
   Interactions interactions{};
   AgentCount leaders = 0;
   std::vector<Observation> observations{};
+  std::vector<FaultOutcome> faults{};
+  std::vector<TracePoint> trace{};
+  std::uint64_t effective = 0;  // interactions that an engine did not jump over; 0: it never jumps
 };
 
 // Called now and then during a trial with the number of interactions so far; false ends the trial.

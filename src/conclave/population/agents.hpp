@@ -1,5 +1,6 @@
 // The `agents` engine: one stored state per agent in one array, one interaction after the other.
-// Exact for every protocol on the complete graph; O(1) per interaction, near the memory's speed.
+// Exact for every protocol, on the complete graph or the directed ring as its topology says; O(1)
+// per interaction, near the memory's speed.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,11 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/detail/agent_memory.hpp"
+#include "conclave/population/detail/graph_pipeline.hpp"
 #include "conclave/population/detail/instruction_set.hpp"
 #include "conclave/population/detail/pair_pipeline.hpp"
+#include "conclave/population/detail/ring_pipeline.hpp"
+#include "conclave/population/detail/watched.hpp"
 
 namespace conclave::population {
 // Arrays larger than this profit from prefetching; a smaller one stays in the caches, where the
@@ -26,39 +30,51 @@ inline constexpr std::size_t prefetch_above_bytes = std::size_t{3} << 20;
 // Below this size the meetings of one group share agents too often for groups to pay.
 inline constexpr AgentCount groups_from_agents = 64;
 
-template <PopulationProtocol P>
-class Agents {
+// The pipeline that draws the meetings of a topology.
+template <Topology topology>
+struct PipelineFor {
+  using type = PairPipeline;
+};
+template <>
+struct PipelineFor<Topology::directed_ring> {
+  using type = RingPipeline;
+};
+
+template <PopulationProtocol P, class Pipeline = typename PipelineFor<topology_of<P>>::type>
+class Agents : public Watched<P> {
  public:
-  using State = typename P::State;
+  using typename Watched<P>::State;
+  using typename Watched<P>::Tally;
+  using Watched<P>::is_positional;
   using Storage = Stored<P>;
-  using Tally = typename TallyFor<P>::type;
-  static_assert(TallyOf<Tally, P>);
   static_assert(!HasShortcut<P> || ShortcutTallyOf<Tally, P>);
-  static constexpr AgentCount most_agents = PairPipeline::most_agents;
+  static constexpr AgentCount most_agents = Pipeline::most_agents;
   static constexpr std::size_t one_by_one_ahead = 24;  // 16 to 32 are equally good at n = 1e8
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type);
 
-  Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory)
-      : protocol_(protocol),
-        pairs_(with_purpose(name, Purpose::schedule), n),
-        choice_(with_purpose(name, Purpose::transition)),
-        tally_(protocol_) {
+  // `source` is the number of agents, or what else the pipeline draws its meetings from.
+  template <class Source>
+  Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory,
+         const Source& source)
+      : Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), source) {
     agents_ = allocate(memory, n);
-    Stream start_choice(with_purpose(name, Purpose::start));
+    Stream start_choice(name.with(Purpose::start));
     for (AgentCount agent = 0; agent < n; ++agent) {
       const State state = protocol_.initial(start, agent, start_choice);
       agents_[agent] = Storage::pack(protocol_, state);
       tally_.add(state);
     }
   }
-  Agents(const Agents&) = delete;  // the tally may look at the protocol beside it
-  Agents& operator=(const Agents&) = delete;
 
-  // Simulates up to `budget` interactions, fewer only if the protocol converges or can never do so;
-  // the last one simulated is then the one at which that happened.
+  Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory)
+      : Agents(protocol, n, start, name, memory, n) {}
+
+  // Simulates up to `budget` interactions, fewer only if the protocol converges or can never do so,
+  // or after `hold`, if it is violated; the last one simulated is then the one at which that
+  // happened.
   Interactions advance(Interactions budget) {
     const Interactions before = now_;
-    while (budget > 0u && !converged() && !hopeless()) {
+    while (budget > 0u && !is_over()) {
       const std::span<const std::uint64_t> meetings = pairs_.upcoming();
       const std::uint64_t most = budget.as_uint64().value_or(meetings.size());
       const std::size_t used =
@@ -71,21 +87,23 @@ class Agents {
   }
 
   Interactions now() const { return now_; }
-  AgentCount leaders() const { return tally_.leaders(); }
-  bool converged() const { return tally_.converged(); }
   bool hopeless() const { return tally_.hopeless(); }
-  std::vector<Observation> observations() const { return tally_.observations(); }
+  bool has_stopped() const { return is_over(); }
+
+  // A fault; returns how many agents it hit.
+  AgentCount strike(const Fault& fault) requires Corruptible<P> {
+    return this->strike_array(
+        fault, size(), [this](AgentCount agent) { return state(agent); },
+        [this](AgentCount agent, const State& state) {
+          agents_[agent] = Storage::pack(protocol_, state);
+        });
+  }
 
   State state(AgentCount agent) const { return Storage::unpack(protocol_, agents_[agent]); }
   AgentCount size() const { return agents_.size(); }
 
  private:
   using Packed = typename Storage::type;
-
-  static StreamName with_purpose(StreamName name, Purpose purpose) {
-    name.purpose = purpose;
-    return name;
-  }
 
   static std::span<Packed> allocate(AgentMemory& memory, AgentCount n) {
     static_assert(std::is_trivially_copyable_v<Packed>);
@@ -98,12 +116,21 @@ class Agents {
   // Carries out all meetings, or those up to the one that ends the trial; returns how many.
   std::size_t meet_all(std::span<const std::uint64_t> meetings) {
     const bool prefetching = agents_.size_bytes() > prefetch_above_bytes;
+    if constexpr (is_positional) {
+      return prefetching ? by_position<true>(meetings) : by_position<false>(meetings);
+    } else {
+      return prefetching ? by_state<true>(meetings) : by_state<false>(meetings);
+    }
+  }
+
+  template <bool prefetching>
+  std::size_t by_state(std::span<const std::uint64_t> meetings) {
     if constexpr (HasShortcut<P>) {
       if (agents_.size() >= groups_from_agents) {
-        return prefetching ? in_groups<true>(meetings) : in_groups<false>(meetings);
+        return in_groups<prefetching>(meetings);
       }
     }
-    return prefetching ? one_by_one<true>(meetings) : one_by_one<false>(meetings);
+    return one_by_one<prefetching>(meetings);
   }
 
   // What the loop uses is copied into locals, which the compiler can keep in registers.
@@ -111,6 +138,7 @@ class Agents {
   std::size_t one_by_one(std::span<const std::uint64_t> meetings) {
     Packed* const agents = agents_.data();
     const P protocol = protocol_;
+    const Watch watch = watch_;
     Tally tally = tally_;
     std::size_t done = 0;
     while (done < meetings.size()) {
@@ -119,7 +147,7 @@ class Agents {
       const Meeting meeting{*word};
       meet(protocol, tally, agents[meeting.initiator()], agents[meeting.responder()]);
       ++done;
-      if (tally.converged() || tally.hopeless()) break;
+      if (is_over(watch, tally)) break;
     }
     tally_ = tally;
     return done;
@@ -148,8 +176,8 @@ class Agents {
   // them), or to which the shortcut does not apply, is carried out in general at its turn. So every
   // interaction sees the result of all before it, exactly as one by one.
   static constexpr std::size_t group = 32;
-  static_assert(group <= PairPipeline::least && 2 * group <= PairPipeline::lookahead);
-  static_assert(one_by_one_ahead <= PairPipeline::lookahead);
+  static_assert(group <= Pipeline::least && 2 * group <= Pipeline::lookahead);
+  static_assert(one_by_one_ahead <= Pipeline::lookahead);
 
   template <bool prefetching>
   std::size_t in_groups(std::span<const std::uint64_t> meetings) {
@@ -256,13 +284,115 @@ class Agents {
   // True if that interaction ends the trial.
   [[gnu::noinline]] bool meet_again(const P& protocol, Meeting meeting) {
     meet(protocol, tally_, agents_[meeting.initiator()], agents_[meeting.responder()]);
-    return tally_.converged() || tally_.hopeless();
+    return is_over();
   }
 
-  P protocol_;
-  PairPipeline pairs_;
-  Stream choice_;
-  Tally tally_;
+  // For positional tallies: the tally stays in place, for it may be large, and hears only of
+  // interactions that change something. Where the protocol can tell which do, whole groups of
+  // meetings that change nothing are passed over.
+  template <bool prefetching>
+  std::size_t by_position(std::span<const std::uint64_t> meetings) {
+    if constexpr (HasNullTest<P>) {
+      switch (detail::instruction_set()) {
+        case detail::InstructionSet::avx512:
+          return passing_over_avx512<prefetching>(meetings);
+        case detail::InstructionSet::avx2:
+          return passing_over_avx2<prefetching>(meetings);
+        default:
+          return passing_over<prefetching>(meetings);
+      }
+    }
+    return each_in_place(meetings);
+  }
+
+  template <bool prefetching>
+  CONCLAVE_AVX512 std::size_t passing_over_avx512(std::span<const std::uint64_t> meetings) {
+    return passing_over<prefetching>(meetings);
+  }
+
+  template <bool prefetching>
+  CONCLAVE_AVX2 std::size_t passing_over_avx2(std::span<const std::uint64_t> meetings) {
+    return passing_over<prefetching>(meetings);
+  }
+
+  // If the first meetings of a group change nothing in the configuration before it, then one after
+  // the other they change nothing either. From the first that may change something on, each is
+  // looked at in its turn.
+  template <bool prefetching>
+  CONCLAVE_INLINE std::size_t passing_over(std::span<const std::uint64_t> meetings) {
+    const P protocol = protocol_;
+    std::size_t done = 0;
+    while (meetings.size() - done >= group) {
+      const std::uint64_t* const word = &meetings[done];
+      if constexpr (prefetching) {
+        for (std::size_t k = 0; k < group; ++k) prefetch(agents_.data(), Meeting{word[k + group]});
+      }
+      for (std::size_t k = idle_ones(protocol, word); k < group; ++k) {
+        const Meeting meeting{word[k]};
+        const Packed& initiator = agents_[meeting.initiator()];
+        if (protocol.may_change(initiator, agents_[meeting.responder()]) == 0) continue;
+        if (meet_in_place(meeting, now_ + (done + k + 1))) return done + k + 1;
+      }
+      done += group;
+    }
+    return done > 0 ? done : each_in_place(meetings);  // the rest as in groups, above
+  }
+
+  // How many meetings of the group come before the first that may change something.
+  CONCLAVE_INLINE std::size_t idle_ones(const P& protocol, const std::uint64_t* word) const {
+    Group states;
+    for (std::size_t k = 0; k < group; ++k) read(agents_.data(), Meeting{word[k]}, states, k);
+    alignas(64) Packed may_change[group];
+    Packed any = 0;
+    for (std::size_t k = 0; k < group; ++k) {
+      may_change[k] = protocol.may_change(states.u[k], states.v[k]);
+      any |= may_change[k];
+    }
+    if (any == 0) return group;
+    return static_cast<std::size_t>(
+        std::find_if(may_change, may_change + group, [](Packed p) { return p != 0; }) - may_change);
+  }
+
+  std::size_t each_in_place(std::span<const std::uint64_t> meetings) {
+    std::size_t done = 0;
+    while (done < meetings.size()) {
+      const Meeting meeting{meetings[done++]};
+      if (meet_in_place(meeting, now_ + done)) break;
+    }
+    return done;
+  }
+
+  struct View {
+    const Agents* engine;
+    Interactions time;
+    State operator()(AgentCount agent) const { return engine->state(agent); }
+    Interactions now() const { return time; }
+  };
+
+  // True if that interaction, the one with this number, ends the trial.
+  [[gnu::noinline]] bool meet_in_place(Meeting meeting, Interactions number) {
+    Packed& initiator = agents_[meeting.initiator()];
+    Packed& responder = agents_[meeting.responder()];
+    const State u = Storage::unpack(protocol_, initiator);
+    const State v = Storage::unpack(protocol_, responder);
+    State new_u = u;
+    State new_v = v;
+    protocol_.interact(new_u, new_v, choice_);
+    if (new_u == u && new_v == v) return false;
+    initiator = Storage::pack(protocol_, new_u);
+    responder = Storage::pack(protocol_, new_v);
+    tally_.replace_at(meeting.initiator(), meeting.responder(), u, v, new_u, new_v,
+                      View{this, number});
+    return is_over();
+  }
+
+  using Watched<P>::choice_;
+  using Watched<P>::is_over;
+  using Watched<P>::protocol_;
+  using Watched<P>::tally_;
+  using Watched<P>::watch_;
+
+  Pipeline pairs_;
   std::span<Packed> agents_;
   Interactions now_;
 };

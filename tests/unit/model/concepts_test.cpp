@@ -102,6 +102,9 @@ static_assert(PopulationEngine<population::Agents<PackedFight>>);
 
 // What an engine must offer, and nothing more.
 struct AnyEngine {
+  void watch(Watch what);
+  bool has_stopped() const;
+  AgentCount size() const;
   Interactions advance(Interactions budget);
   Interactions now() const;
   AgentCount leaders() const;

@@ -157,6 +157,25 @@ std::size_t fill_pairs(Lanes::State& state, std::uint64_t n, std::uint64_t* pair
                                : fill_pairs_large(state, n, pairs, words);
 }
 
+// floor(x n / 2^64) is uniform over the agents once the words x with x n mod 2^64 < 2^64 mod n are
+// dropped (Lemire 2019).
+std::size_t fill_arcs(Lanes::State& state, std::uint64_t n, std::uint64_t* arcs,
+                      std::size_t words) {
+  const Words d;
+  const Word biased = hn::Set(d, (0 - n) % n);
+  const Word agents = hn::Set(d, n);
+  const Word one = hn::Set(d, 1);
+  std::uint64_t* out = arcs;
+  for_each_vector(state, words, [&](Word word) {
+    const Product product = multiply(word, agents);
+    const Word next = hn::Add(product.high, one);
+    const Word responder = hn::IfThenZeroElse(hn::Eq(next, agents), next);
+    const Word arc = hn::Or(product.high, hn::ShiftLeft<32>(responder));
+    out = append(arc, hn::Lt(product.low, biased), out);
+  });
+  return static_cast<std::size_t>(out - arcs);
+}
+
 }  // namespace conclave::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -165,6 +184,7 @@ namespace conclave::detail {
 
 HWY_EXPORT(fill_words);
 HWY_EXPORT(fill_pairs);
+HWY_EXPORT(fill_arcs);
 
 void fill_words(Lanes::State& state, std::span<std::uint64_t> words) {
   HWY_DYNAMIC_DISPATCH(fill_words)(state, words);
@@ -173,6 +193,11 @@ void fill_words(Lanes::State& state, std::span<std::uint64_t> words) {
 std::size_t fill_pairs(Lanes::State& state, std::uint64_t n, std::uint64_t* pairs,
                        std::size_t words) {
   return HWY_DYNAMIC_DISPATCH(fill_pairs)(state, n, pairs, words);
+}
+
+std::size_t fill_arcs(Lanes::State& state, std::uint64_t n, std::uint64_t* arcs,
+                      std::size_t words) {
+  return HWY_DYNAMIC_DISPATCH(fill_arcs)(state, n, arcs, words);
 }
 
 }  // namespace conclave::detail

@@ -20,4 +20,8 @@ inline constexpr std::uint64_t small_population = std::uint64_t{1} << 24;
 std::size_t fill_pairs(Lanes::State& state, std::uint64_t n, std::uint64_t* pairs,
                        std::size_t words);
 
+// The same for the arcs (i, i + 1 mod n) of the directed ring, uniform over all n of them.
+// 2 <= n < 2^32; drops less than one word in 2^32.
+std::size_t fill_arcs(Lanes::State& state, std::uint64_t n, std::uint64_t* arcs, std::size_t words);
+
 }  // namespace conclave::detail

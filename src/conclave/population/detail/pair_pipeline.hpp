@@ -1,61 +1,26 @@
-// The meetings of the complete graph, drawn in blocks ahead of their use so that the agents' cache
-// lines can be fetched in time.
+// The meetings of the complete graph.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
-#include "conclave/base/check.hpp"
 #include "conclave/base/detail/lanes.hpp"
-#include "conclave/base/random.hpp"
-#include "conclave/model/population.hpp"
+#include "conclave/population/detail/meeting_pipeline.hpp"
 
 namespace conclave::population {
 
-// A meeting in one word: who initiates in the low half, who responds in the high half.
-struct Meeting {
-  std::uint64_t word;
-  std::uint32_t initiator() const { return static_cast<std::uint32_t>(word); }
-  std::uint32_t responder() const { return static_cast<std::uint32_t>(word >> 32); }
-};
-
 // Ordered pairs of distinct agents, independent and uniform over all n(n-1), exactly.
-class PairPipeline {
+class AllPairs {
  public:
-  static constexpr std::size_t block = 512;
-  static constexpr std::size_t lookahead = 64;
-  static constexpr std::size_t least = 32;
-  static constexpr AgentCount most_agents = 0xffffffffu;
-
-  PairPipeline(const StreamName& name, AgentCount n) : lanes_(name), n_(n) {
-    CONCLAVE_CHECK(n >= 2 && n <= most_agents);
+  explicit AllPairs(AgentCount n) : n_(n) {}
+  std::size_t fill(Lanes::State& state, std::uint64_t* meetings, std::size_t words) const {
+    return conclave::detail::fill_pairs(state, n_, meetings, words);
   }
-
-  // The words of the next meetings, at least `least` of them. `lookahead` more lie in memory behind
-  // the end of the span: they come next and may be prefetched.
-  std::span<const std::uint64_t> upcoming() {
-    while (end_ - next_ < lookahead + least) refill();
-    return {&meetings_[next_], end_ - next_ - lookahead};
-  }
-
-  void drop(std::size_t used) { next_ += used; }
 
  private:
-  void refill() {
-    std::copy(&meetings_[next_], &meetings_[end_], meetings_.data());
-    end_ -= next_;
-    next_ = 0;
-    end_ += conclave::detail::fill_pairs(lanes_.state(), n_, &meetings_[end_], block);
-  }
-
-  Lanes lanes_;
   AgentCount n_;
-  std::size_t next_ = 0;
-  std::size_t end_ = 0;
-  alignas(64) std::array<std::uint64_t, block + 2 * lookahead> meetings_;
 };
+
+using PairPipeline = MeetingPipeline<AllPairs>;
 
 }  // namespace conclave::population

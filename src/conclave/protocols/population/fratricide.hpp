@@ -22,6 +22,9 @@ struct Fratricide {
 
   using Parameters = NoParameters;
 
+  // Soon only leaders that meet each other matter, and they are few: made for jumping.
+  static constexpr bool is_mostly_null = true;
+
   static constexpr std::array variables{
       Variable{"leader", "{false, true}", "the output; initially true"},
   };
@@ -32,6 +35,7 @@ struct Fratricide {
                "networks of passively mobile finite-state sensors. Distributed Computing 18(4), "
                "2006",
       .network = "complete graph",
+      .only_there = "leaders that never meet would both stay",
       .convergence = "stabilization: exactly one leader is left",
       .bound = "(n-1)^2 interactions",
       .states = "2",
@@ -40,18 +44,21 @@ struct Fratricide {
       .observables = {},
       .errata = {},
   };
-  static constexpr std::array starts{Start{"clean", "every agent is a leader"}};
+  static constexpr std::array starts{Start{"clean", "every agent is a leader", true}};
 
   static std::string objection(const Parameters&, AgentCount) { return {}; }
   Fratricide(const Parameters&, AgentCount) {}
 
   State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+  State arbitrary(Choice auto& choice) const { return {.leader = choice.chance(1, 2)}; }
 
   void interact(State& u, State& v, Choice auto&) const {
     // "If both lead, v resigns", without a branch: at the start nobody could predict it.
     v.leader = static_cast<bool>(v.leader & !u.leader);
   }
 
+  State zero() const { return {.leader = false}; }
+  void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
   Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
 
   Interactions state_count() const { return 2u; }

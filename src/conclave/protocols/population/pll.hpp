@@ -5,35 +5,33 @@
 // into three epochs: in the first the leaders play a lottery (QuickElimination), in the second they
 // compare random nonces (Tournament), and the third eliminates whoever is left (BackUp).
 //
-// Three of the paper's variables need no memory: `tick` lives within one interaction (line 7),
+// Some of the paper's variables need no memory: `tick` lives within one interaction (line 7),
 // `init` equals `epoch` after every interaction, and count, level_Q, rand and level_B are each
 // defined for one group of agents only (Table 3), so they share one field.
 //
-// The file is long because the algorithm is, and because the branch-free copy of its most frequent
-// interactions (`shortcut`) stands beside it.
+// A branch-free copy of the most frequent interactions (`shortcut`) stands beside the algorithm.
+// What the symmetric variant (pll_sym.hpp) shares with it is in detail/pll_common.hpp.
 //
 // Two lines cannot be right as printed (docs/errata-pll.md); `reading=printed` runs them anyway.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <tuple>
-#include <vector>
 
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/protocols/population/detail/pll_common.hpp"
 
 namespace conclave::protocols {
 
 class Pll {
  public:
   enum class Status : std::uint8_t { x, a, b };
-  enum class Reading : std::uint8_t { corrected, printed };
+  using Reading = detail::PllReading;
+  using Parameters = detail::PllParameters;
 
   struct State {
     bool leader = true;
@@ -48,6 +46,9 @@ class Pll {
     std::uint16_t& rand() { return variable; }
     std::uint16_t& level_b() { return variable; }
 
+    // The last epoch initialized. Only a corrupted X can be in a later one.
+    std::uint8_t init() const { return is_x() ? std::uint8_t{1} : epoch; }
+
     bool is_x() const { return status == Status::x; }
     bool is_a() const { return status == Status::a; }
     bool is_b() const { return status == Status::b; }
@@ -57,26 +58,6 @@ class Pll {
         Field{"leader", &State::leader}, Field{"status", &State::status},
         Field{"epoch", &State::epoch},   Field{"color", &State::color},
         Field{"done", &State::done},     Field{"variable", &State::variable}};
-  };
-
-  struct Parameters {
-    std::optional<std::uint64_t> m;
-    std::optional<std::uint64_t> c_max;
-    std::optional<std::uint64_t> k;
-    Reading reading = Reading::corrected;
-
-    static constexpr std::tuple fields{
-        Parameter{"m", &Parameters::m, "rough knowledge of lg n; the paper demands m >= lg n",
-                  "ceil(lg n)", 1, 1598},
-        Parameter{"c_max", &Parameters::c_max, "length of a timer and largest level, for toy sizes",
-                  "41 m", 1, 65535},
-        Parameter{"k", &Parameters::k, "bits of a nonce, for toy sizes", "ceil(lg m)", 0, 15},
-        Parameter{"reading", &Parameters::reading,
-                  "printed follows lines 9 and 46 to the letter (see errata L1, L2)", "corrected"}};
-
-    void resolve(AgentCount n) {
-      if (!m) m = std::max<std::uint64_t>(1, ceil_lg(n));
-    }
   };
 
   static constexpr std::array variables{
@@ -89,15 +70,6 @@ class Pll {
       Variable{"done", "{false, true}", "of A in epoch 1: has seen its first tail"},
       Variable{"rand", "{1 ... 2^(k+1) - 1}", "of A in epoch 2: the nonce, built bit by bit"},
       Variable{"level_B", "{0 ... c_max}", "of A in epoch 3: heads among the ticks"},
-  };
-  static constexpr std::array observables{
-      Observable{"epoch_at_convergence", "largest epoch of any agent when the trial ends"},
-      Observable{"leaders_after_quick_elimination",
-                 "leaders when the first agent leaves epoch 1 (1 if stabilized before)"},
-      Observable{"leaders_after_tournament",
-                 "leaders when the first agent reaches epoch 3 (1 if stabilized before)"},
-      Observable{"frozen", "reading=printed only: everyone is beyond epoch 3, with several leaders "
-                           "that can never meet their end"},
   };
   static constexpr std::array errata{
       Erratum{"L1", "Algorithm 1, line 9",
@@ -119,49 +91,69 @@ class Pll {
                "Election in Population Protocols. IEEE Transactions on Parallel and Distributed "
                "Systems 31(11), 2020",
       .network = "complete graph",
+      .only_there = "its epidemics need that everybody can meet everybody",
       .convergence = "stabilization: exactly one leader is left (it stays for ever)",
       .bound = "O(log n) parallel time",
       .states = "14 c_max + 7 + 3 * 2^k reachable",
       .demo_n = 10'000'000,
       .variables = variables,
-      .observables = observables,
+      .observables = detail::pll_observables,
       .errata = errata,
   };
-  static constexpr std::array starts{Start{"clean", "every agent in status X (Table 3)"}};
+  static constexpr std::array starts{Start{"clean", "every agent in status X (Table 3)", true}};
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
-    const std::uint64_t least = std::max<std::uint64_t>(1, ceil_lg(n));
-    if (parameters.m && *parameters.m < least) {
-      return "m = " + std::to_string(*parameters.m) + " is too small for n = " + std::to_string(n) +
-             ": the paper demands m >= lg n, that is m >= " + std::to_string(least);
-    }
-    return {};
+    return parameters.objection(n);
   }
 
-  Pll(const Parameters& parameters, AgentCount n) {
-    const std::uint64_t m = parameters.m.value_or(std::max<std::uint64_t>(1, ceil_lg(n)));
-    c_max_ = static_cast<std::uint32_t>(parameters.c_max.value_or(41 * m));
-    nonce_ = std::uint32_t{1} << parameters.k.value_or(ceil_lg(m));
-    reading_ = parameters.reading;
+  Pll(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {
+    if (reading() == Reading::printed) not_in_later_epochs_ |= epoch_2_bit;
   }
 
   State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+
+  // Every variable uniform in its domain, as far as the agent's group has it: an agent in status X
+  // is a leader and a timer is none, for a leader needs the variables of A.
+  State arbitrary(Choice auto& choice) const {
+    State s;
+    s.status = static_cast<Status>(choice.below(3));
+    s.leader = s.is_x() || (s.is_a() && choice.chance(1, 2));
+    s.epoch = static_cast<std::uint8_t>(1 + choice.below(3));
+    s.color = static_cast<std::uint8_t>(choice.below(3));
+    s.done = s.is_a() && (s.epoch > 1 || choice.chance(1, 2));
+    if (s.is_a()) s.variable = constants_.arbitrary_variable_of_a(s.epoch, choice);
+    if (s.is_b()) s.variable = static_cast<std::uint16_t>(choice.below(constants_.c_max));
+    return s;
+  }
+
+  // A candidate that follows, everything else 0.
+  State zero() const { return {.leader = false, .status = Status::a}; }
+
+  // A timer that is made a leader becomes a candidate, and so does a new agent that is made a
+  // follower: the other groups have no choice.
+  void set_role(State& s, Role role) const {
+    s.leader = role == Role::leader;
+    if (s.is_a()) return;
+    s.status = Status::a;
+    s.done = s.epoch > 1 || !s.leader;
+    s.variable = s.epoch == 2 ? 1 : 0;
+  }
+
   Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
-  Reading reading() const { return reading_; }
+  Reading reading() const { return constants_.reading; }
 
   // The number of reachable states with the corrected reading, for c_max >= 2 and k >= 1 (tinier
   // constants make some of them coincide).
-  Interactions state_count() const { return 14 * c_max_ + 7 + 3 * nonce_; }
+  Interactions state_count() const { return 14 * constants_.c_max + 7 + 3 * constants_.nonce; }
 
   // Algorithm 1.
   void interact(State& a0, State& a1, Choice auto&) const {
     const Pair a{&a0, &a1};
-    const std::array<std::uint8_t, 2> init{a0.epoch, a1.epoch};
-    assign_status(a);                        // lines 1-6
-    std::array<bool, 2> tick{false, false};  // line 7
-    count_up(a, tick);                       // line 8
-    for (const std::size_t i : both) {       // line 9
-      if (tick[i]) a[i]->epoch = next_epoch(a[i]->epoch);
+    const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
+    assign_status(a);                                                  // lines 1-6
+    const std::array<bool, 2> tick = detail::count_up(a, constants_);  // lines 7-8
+    for (const std::size_t i : both) {                                 // line 9
+      if (tick[i]) a[i]->epoch = constants_.next_epoch(a[i]->epoch);
     }
     a0.epoch = a1.epoch = std::max(a0.epoch, a1.epoch);  // line 10
     for (const std::size_t i : both) {                   // lines 11-15
@@ -197,13 +189,14 @@ class Pll {
   static constexpr Packed no_state = ~Packed{0};
 
   // The same transition function for two agents of one colour and one epoch, no timer about to
-  // wrap, and in epochs 2 and 3 no leader: almost every interaction. Flags are bits, truth is a
-  // mask of all ones or all zeros, and there are no branches.
-  Shortcut<Packed> shortcut(Packed u, Packed v) const {
+  // wrap, and in epochs 2 and 3 no leader: almost every interaction. (As printed, epoch 2 is left
+  // out, for its followers do not compare; only corrupted agents are in it.) Flags are bits, truth
+  // is a mask of all ones or all zeros, and there are no branches.
+  [[gnu::always_inline]] Shortcut<Packed> shortcut(Packed u, Packed v) const {
     const Packed leaders_before = (u & leader_bit) + (v & leader_bit);
     const Packed out_of_step = (u ^ v) & (color_mask | epoch_mask);
-    const Packed late_leader = mask((u & epoch_mask) != 0) & (u | v) & leader_bit;
-    const bool wraps = std::max(u & variable_mask, v & variable_mask) + 1 >= c_max_;
+    const Packed late_leader = mask((u & epoch_mask) != 0) & (u | v) & not_in_later_epochs_;
+    const bool wraps = std::max(u & variable_mask, v & variable_mask) + 1 >= constants_.c_max;
     const Packed applies = ((out_of_step | late_leader) == 0) & !wraps;
 
     const Packed u_new = mask((u & status_mask) == 0);  // lines 1-6
@@ -231,56 +224,11 @@ class Pll {
     return {u, v, applies, (leaders_before - leaders_after) / leader_bit};
   }
 
-  // Counts the leaders and notes how many there are when the epochs begin.
-  class Tally {
-   public:
-    explicit Tally(const Pll& protocol) : reading_(protocol.reading()) {}
-
-    void add(const State& s) {
-      leaders_ += s.leader ? 1 : 0;
-      unfrozen_ += s.epoch <= 3 ? 1 : 0;
-    }
-
-    void lose_leaders(AgentCount count) { leaders_ -= count; }
-
-    void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
-      leaders_ = leaders_ + new_u.leader + new_v.leader - u.leader - v.leader;
-      if (u.epoch != new_u.epoch || v.epoch != new_v.epoch) note_epoch(u, v, new_u.epoch);
-    }
-
-    AgentCount leaders() const { return leaders_; }
-    bool converged() const { return leaders_ == 1; }
-    bool hopeless() const { return unfrozen_ == 0 && leaders_ > 1; }
-
-    std::vector<Observation> observations() const {
-      std::vector<Observation> all{
-          {observables[0].name, std::uint64_t{epoch_}},
-          {observables[1].name, after_quick_elimination_.value_or(leaders_)},
-          {observables[2].name, after_tournament_.value_or(leaders_)}};
-      if (reading_ == Reading::printed) all.push_back({observables[3].name, hopeless()});
-      return all;
-    }
-
-   private:
-    // Line 10 has given both agents the same epoch, the later of the two.
-    void note_epoch(const State& u, const State& v, std::uint8_t epoch) {
-      epoch_ = std::max(epoch_, epoch);
-      if (epoch >= 2 && !after_quick_elimination_) after_quick_elimination_ = leaders_;
-      if (epoch >= 3 && !after_tournament_) after_tournament_ = leaders_;
-      if (epoch == 4) unfrozen_ = unfrozen_ - (u.epoch < 4) - (v.epoch < 4);
-    }
-
-    Reading reading_;
-    AgentCount leaders_ = 0;
-    AgentCount unfrozen_ = 0;  // agents that still execute a module
-    std::uint8_t epoch_ = 1;
-    std::optional<AgentCount> after_quick_elimination_;
-    std::optional<AgentCount> after_tournament_;
-  };
+  using Tally = detail::PllTally<Pll>;
 
  private:
-  using Pair = std::array<State*, 2>;  // a_0 initiates, a_1 responds
-  static constexpr std::array<std::size_t, 2> both{0, 1};
+  using Pair = detail::PllPair<State>;
+  static constexpr std::array both = detail::both;
 
   static constexpr Packed mask(bool condition) { return condition ? ~Packed{0} : Packed{0}; }
 
@@ -294,10 +242,7 @@ class Pll {
   static constexpr int epoch_shift = 22;
   static constexpr Packed color_mask = Packed{3} << color_shift;
   static constexpr Packed epoch_mask = Packed{3} << epoch_shift;
-
-  static constexpr std::uint64_t ceil_lg(std::uint64_t n) {
-    return static_cast<std::uint64_t>(n <= 1 ? 0 : std::bit_width(n - 1));
-  }
+  static constexpr Packed epoch_2_bit = Packed{1} << epoch_shift;
 
   // Lines 1-6: every agent gets its status at its first interaction.
   static void assign_status(Pair a) {
@@ -315,36 +260,6 @@ class Pll {
     }
   }
 
-  // Algorithm 2.
-  void count_up(Pair a, std::array<bool, 2>& tick) const {
-    for (const std::size_t i : both) {  // lines 23-29
-      if (!a[i]->is_b()) continue;
-      a[i]->count() = static_cast<std::uint16_t>((a[i]->count() + 1u) % c_max_);
-      if (a[i]->count() != 0) continue;
-      a[i]->color = next_color(a[i]->color);
-      tick[i] = true;
-    }
-    for (const std::size_t i : both) {  // lines 30-34: the colour behind catches up
-      if (a[1 - i]->color != next_color(a[i]->color)) continue;
-      a[i]->color = a[1 - i]->color;
-      tick[i] = true;
-      if (a[i]->is_b()) a[i]->count() = 0;
-      return;  // "exists i": at most one
-    }
-  }
-
-  static std::uint8_t next_color(std::uint8_t color) {
-    return color == 2 ? std::uint8_t{0} : static_cast<std::uint8_t>(color + 1);
-  }
-
-  // Line 9. As printed, the epoch leaves its domain; no module runs from 4 on, so 4 means "beyond".
-  std::uint8_t next_epoch(std::uint8_t epoch) const {
-    const int next = epoch + 1;
-    if (reading_ == Reading::printed)
-      return static_cast<std::uint8_t>(std::min(std::max(next, 3), 4));
-    return static_cast<std::uint8_t>(std::min(next, 3));
-  }
-
   // Lines 12-14. `done` has no meaning any more and gets the value that most agents have.
   static void enter_epoch(State& s) {
     if (!s.is_a()) return;
@@ -359,7 +274,7 @@ class Pll {
   void quick_elimination(Pair a) const {
     for (const std::size_t i : both) {  // lines 35-38
       if (!a[i]->leader || a[1 - i]->leader || a[i]->done) continue;
-      if (i == 0) a[0]->level_q() = plus_one(a[0]->level_q());
+      if (i == 0) a[0]->level_q() = constants_.next_level(a[0]->level_q());
       if (i == 1) a[1]->done = true;
       break;
     }
@@ -370,7 +285,7 @@ class Pll {
   // Algorithm 4: a leader builds a nonce of k bits, then the largest nonce spreads.
   void tournament(Pair a) const {
     for (const std::size_t i : both) {  // lines 43-45
-      if (!a[i]->leader || a[1 - i]->leader || a[i]->rand() >= nonce_) continue;
+      if (!a[i]->leader || a[1 - i]->leader || a[i]->rand() >= constants_.nonce) continue;
       a[i]->rand() = static_cast<std::uint16_t>(2u * a[i]->rand() + i);
       break;
     }
@@ -381,20 +296,16 @@ class Pll {
   // Line 46. Followers keep rand = 1 from line 12, so to demand rand >= 2^k of them, as printed,
   // stops the epidemic before it starts (erratum L2).
   bool has_nonce(State& s) const {
-    return s.rand() >= nonce_ || (reading_ == Reading::corrected && !s.leader);
+    return s.rand() >= constants_.nonce || (constants_.reading == Reading::corrected && !s.leader);
   }
 
   // Algorithm 5. Only the initiator's tick is a head: this is the coin flip (line 50).
   void back_up(Pair a, bool initiator_ticks) const {
     if (initiator_ticks && a[0]->leader) {  // lines 50-52
-      a[0]->level_b() = plus_one(a[0]->level_b());
+      a[0]->level_b() = constants_.next_level(a[0]->level_b());
     }
     if (a[0]->is_a() && a[1]->is_a()) take_larger(a);        // lines 53-56
     if (a[0]->leader && a[1]->leader) a[1]->leader = false;  // line 57
-  }
-
-  std::uint16_t plus_one(std::uint16_t level) const {
-    return static_cast<std::uint16_t>(std::min<std::uint32_t>(level + 1u, c_max_));
   }
 
   // Lines 40-41, 47-48, 54-55: the agent with the smaller value takes the larger and is a follower.
@@ -407,15 +318,10 @@ class Pll {
     }
   }
 
-  std::uint32_t c_max_;
-  std::uint32_t nonce_;  // 2^k, the smallest complete nonce
-  Reading reading_;
+  detail::PllConstants constants_;
+  Packed not_in_later_epochs_ = leader_bit;  // what keeps the shortcut from epochs 2 and 3
 };
 static_assert(HasShortcut<Pll>);
 static_assert(TallyOf<Pll::Tally, Pll>);
 
 }  // namespace conclave::protocols
-
-template <>
-inline constexpr std::array<std::string_view, 2>
-    conclave::names_of<conclave::protocols::Pll::Reading>{"corrected", "printed"};

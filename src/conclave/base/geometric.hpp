@@ -1,0 +1,43 @@
+// Waiting times: how many trials until the first success, when each succeeds with probability
+// successes/total. This is how an engine jumps over interactions that change nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+
+namespace conclave {
+
+// The number of trials up to and including the first success; 0 < successes <= total <= 2^124. Only
+// comparisons of random integers and basic arithmetic are used, so the result has the same bits on
+// every machine. Exact for probabilities of 1/4 and more; below, the rate of decay has a relative
+// error of at most 2^-50. Expected time O(1). What does not fit into 128 bits becomes the largest
+// count.
+class Geometric {
+ public:
+  Geometric() = default;
+  Geometric(Interactions successes, Interactions total);
+
+  Interactions operator()(Stream& stream) const {
+    if (digits_ == 0) return try_one_by_one(stream);
+    return jump(stream);
+  }
+
+ private:
+  Interactions try_one_by_one(Stream& stream) const;
+  Interactions jump(Stream& stream) const;
+
+  static constexpr int finely_from_ = 64 + 53 - 40;  // where the mean reaches 2^40
+
+  // A jump is an exponential variate times digits_ * 2^-shift_, rounded down, plus one.
+  std::uint64_t digits_ = 0;
+  int shift_ = 0;
+  Interactions successes_;
+  Interactions total_;
+};
+
+// Uniform on 0 ... bound-1, exactly, for bounds beyond 64 bits.
+Interactions below_wide(Stream& stream, Interactions bound);
+
+}  // namespace conclave

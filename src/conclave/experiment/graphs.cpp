@@ -1,0 +1,188 @@
+#include "conclave/experiment/graphs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/geometric.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/base/random.hpp"
+
+namespace conclave::experiment {
+namespace {
+
+using Arcs = std::vector<Digraph::Pair>;
+
+constexpr std::array<std::string_view, 7> kinds{
+    "complete", "ring", "undirected-ring", "grid", "regular", "gnp", "file"};
+constexpr AgentCount most_agents = 100'000'000;
+
+void add_edge(Arcs& arcs, AgentCount u, AgentCount v) {
+  arcs.emplace_back(static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v));
+  arcs.emplace_back(static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(u));
+}
+
+Arcs ring(AgentCount n) {
+  Arcs arcs;
+  for (AgentCount i = 0; i < n; ++i) {
+    arcs.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>((i + 1) % n));
+  }
+  return arcs;
+}
+
+Arcs undirected_ring(AgentCount n) {
+  Arcs arcs;
+  for (AgentCount i = 0; i + 1 < n; ++i) add_edge(arcs, i, i + 1);
+  if (n > 2) add_edge(arcs, n - 1, 0);
+  return arcs;
+}
+
+Arcs grid(const std::string& size, AgentCount n) {
+  const std::size_t cross = size.find('x');
+  const auto rows = parse_count(size.substr(0, cross));
+  const auto columns =
+      parse_count(cross == std::string::npos ? std::string() : size.substr(cross + 1));
+  if (!rows || !columns || *rows * *columns != Interactions(n)) {
+    throw Error(fmt::format("--graph grid:RxC needs R times C = n = {}, not '{}'", n, size));
+  }
+  const AgentCount width = *columns->as_uint64();
+  Arcs arcs;
+  for (AgentCount i = 0; i < n; ++i) {
+    if ((i + 1) % width != 0) add_edge(arcs, i, i + 1);
+    if (i + width < n) add_edge(arcs, i, i + width);
+  }
+  return arcs;
+}
+
+// Pairs free ends at random, without loops and double edges, and starts again when it is stuck
+// (Steger and Wormald 1999: close to uniform over all regular graphs).
+std::optional<Arcs> try_regular(AgentCount n, AgentCount degree, Stream& stream) {
+  std::vector<std::uint32_t> ends;
+  for (AgentCount i = 0; i < n * degree; ++i)
+    ends.push_back(static_cast<std::uint32_t>(i / degree));
+  std::set<Digraph::Pair> taken;
+  Arcs arcs;
+  for (int failures = 0; !ends.empty() && failures < 200;) {
+    const std::size_t i = stream.below64(ends.size());
+    const std::size_t j = stream.below64(ends.size());
+    const Digraph::Pair edge = std::minmax(ends[i], ends[j]);
+    if (edge.first == edge.second || taken.contains(edge)) {
+      ++failures;
+      continue;
+    }
+    failures = 0;
+    taken.insert(edge);
+    add_edge(arcs, edge.first, edge.second);
+    for (const std::size_t k : {std::max(i, j), std::min(i, j)}) {
+      ends[k] = ends.back();
+      ends.pop_back();
+    }
+  }
+  if (!ends.empty()) return std::nullopt;
+  return arcs;
+}
+
+Arcs regular(const std::string& text, AgentCount n, Stream& stream) {
+  const auto degree = parse_count(text);
+  if (!degree || *degree < 1u || *degree >= n || (*degree * n) % 2u != 0u) {
+    throw Error(fmt::format(
+        "--graph regular:D needs a degree D from 1 to n - 1 with n D even, not '{}' for n = {}",
+        text, n));
+  }
+  for (;;) {
+    if (auto arcs = try_regular(n, *degree->as_uint64(), stream)) return std::move(*arcs);
+  }
+}
+
+// Every pair is an edge with probability p, a multiple of 2^-40; jumps over pairs that are not.
+Arcs gnp(const std::string& text, AgentCount n, Stream& stream) {
+  const auto p = parse_real(text);
+  if (!p || *p <= 0 || *p > 1) {
+    throw Error(
+        fmt::format("--graph gnp:P needs a probability above 0 and at most 1, not '{}'", text));
+  }
+  const std::uint64_t unit = std::uint64_t{1} << 40;
+  const auto successes = static_cast<std::uint64_t>(*p * static_cast<double>(unit) + 0.5);
+  const Geometric wait(std::max<std::uint64_t>(1, successes), unit);
+  Arcs arcs;
+  AgentCount row = 0;
+  Interactions column;  // the pair (row, row + column)
+  for (;;) {
+    column += wait(stream);
+    while (row < n && column >= Interactions(n - row)) {
+      column -= Interactions(n - row - 1);
+      ++row;
+    }
+    if (row + 1 >= n) return arcs;
+    add_edge(arcs, row, row + *column.as_uint64());
+  }
+}
+
+Arcs from_file(const std::string& path, AgentCount n) {
+  std::ifstream file(path);
+  if (!file) throw Error(fmt::format("cannot read the graph '{}'", path));
+  Arcs arcs;
+  std::string line;
+  for (std::uint64_t number = 1; std::getline(file, line); ++number) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string u;
+    std::string v;
+    std::string more;
+    if (!(words >> u)) continue;
+    words >> v >> more;
+    const auto initiator = parse_count(u);
+    const auto responder = parse_count(v);
+    if (!initiator || !responder || !more.empty()) {
+      throw Error(fmt::format("'{}', line {}: expected an arc \"INITIATOR RESPONDER\", not '{}'",
+                              path, number, line));
+    }
+    if (*initiator >= n || *responder >= n || *initiator == *responder) {
+      throw Error(fmt::format("'{}', line {}: agents are numbered 0 to {} and an arc joins two of "
+                              "them, unlike '{}'",
+                              path, number, n - 1, line));
+    }
+    arcs.emplace_back(static_cast<std::uint32_t>(*initiator->as_uint64()),
+                      static_cast<std::uint32_t>(*responder->as_uint64()));
+  }
+  return arcs;
+}
+
+Arcs arcs_of(std::string_view kind, const std::string& argument, AgentCount n, Stream& stream) {
+  if (kind == "ring") return ring(n);
+  if (kind == "undirected-ring") return undirected_ring(n);
+  if (kind == "grid") return grid(argument, n);
+  if (kind == "regular") return regular(argument, n, stream);
+  if (kind == "gnp") return gnp(argument, n, stream);
+  return from_file(argument, n);
+}
+
+}  // namespace
+
+std::shared_ptr<const Digraph> make_graph(const std::string& text, AgentCount n,
+                                          std::uint64_t seed) {
+  const std::size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  if (std::ranges::find(kinds, kind) == kinds.end())
+    throw Error(unknown_name("graph", kind, kinds));
+  if (kind == "complete") return nullptr;
+  if (n > most_agents) {
+    throw Error(
+        fmt::format("n = {} is too large for --graph {}: at most {} agents", n, text, most_agents));
+  }
+  Stream stream({.seed = seed, .trial = 0, .purpose = Purpose::graph});
+  const std::string argument = colon == std::string::npos ? std::string() : text.substr(colon + 1);
+  auto graph = std::make_shared<const Digraph>(n, arcs_of(kind, argument, n, stream));
+  if (graph->is_strongly_connected()) return graph;
+  throw Error(fmt::format("--graph {}: not every agent can be reached from every other{}", text,
+                          kind == "gnp" ? "; try a larger probability" : ""));
+}
+
+}  // namespace conclave::experiment

@@ -1,0 +1,19 @@
+// `--graph` in words a user writes: generators and edge-list files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "conclave/model/graph.hpp"
+
+namespace conclave::experiment {
+
+// "complete" gives no graph (every pair is an arc); otherwise "ring", "undirected-ring",
+// "grid:RxC", "regular:D", "gnp:P" or "file:PATH". Random graphs follow from the seed. Throws Error
+// with one sentence where the text makes no sense, does not fit n, or the graph is not strongly
+// connected.
+std::shared_ptr<const Digraph> make_graph(const std::string& text, AgentCount n,
+                                          std::uint64_t seed);
+
+}  // namespace conclave::experiment

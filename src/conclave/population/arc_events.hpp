@@ -1,0 +1,205 @@
+// The `events` engine on a graph: keeps the set of arcs whose interaction would change something
+// and jumps from one of them to the next with geometric waiting times. Exact in law; null
+// interactions are counted. O(degree) per effective interaction.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/geometric.hpp"
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/graph.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/model/tally.hpp"
+#include "conclave/population/detail/reaction.hpp"
+#include "conclave/population/detail/watched.hpp"
+
+namespace conclave::population {
+
+// The arcs that are active, as a set that can draw a member uniformly: O(1) for everything.
+class ActiveArcs {
+ public:
+  explicit ActiveArcs(Arc arcs) : place_(arcs, absent) { CONCLAVE_CHECK(arcs < absent); }
+
+  std::uint64_t size() const { return members_.size(); }
+  Arc draw(Stream& stream) const { return members_[stream.below64(members_.size())]; }
+
+  void prefetch(Arc arc) const { __builtin_prefetch(&place_[arc]); }
+
+  void set(Arc arc, bool active) {
+    if (active == (place_[arc] != absent)) return;
+    if (active) {
+      place_[arc] = static_cast<std::uint32_t>(members_.size());
+      members_.push_back(static_cast<std::uint32_t>(arc));
+      return;
+    }
+    members_[place_[arc]] = members_.back();
+    place_[members_.back()] = place_[arc];
+    members_.pop_back();
+    place_[arc] = absent;
+  }
+
+ private:
+  static constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
+
+  std::vector<std::uint32_t> members_;
+  std::vector<std::uint32_t> place_;  // where an arc stands among the members
+};
+
+// Graph may be a reference type for a graph too large to copy.
+template <PopulationProtocol P, class Graph>
+class ArcEvents : public Watched<P> {
+ public:
+  using typename Watched<P>::State;
+  using typename Watched<P>::Tally;
+  using Storage = Stored<P>;
+  static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type) + 8;
+
+  ArcEvents(const P& protocol, const std::remove_cvref_t<Graph>& graph, std::size_t start,
+            const StreamName& name)
+      : Watched<P>(protocol, graph.agents(), name),
+        graph_(graph),
+        schedule_(name.with(Purpose::schedule)),
+        active_(graph.arcs()) {
+    Stream start_choice(name.with(Purpose::start));
+    agents_.reserve(graph.agents());
+    for (AgentCount agent = 0; agent < graph.agents(); ++agent) {
+      const State state = protocol_.initial(start, agent, start_choice);
+      agents_.push_back(Storage::pack(protocol_, state));
+      tally_.add(state);
+    }
+    refresh_all();
+  }
+
+  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after this
+  // many that change something.
+  Interactions advance(Interactions budget, std::uint64_t most_effective = UINT64_MAX) {
+    const Interactions before = now_;
+    const Interactions end =
+        budget < Interactions::max() - now_ ? now_ + budget : Interactions::max();
+    const std::uint64_t pause = effective_ + std::min(most_effective, UINT64_MAX - effective_);
+    while (!has_stopped() && now_ < end && effective_ < pause) {
+      if (next_event_ > end) {
+        now_ = end;
+        break;
+      }
+      now_ = next_event_;
+      react(next_arc_);
+      draw_next_event();
+    }
+    return now_ - before;
+  }
+
+  Interactions now() const { return now_; }
+  bool hopeless() const {
+    return tally_.hopeless() || (active_.size() == 0 && !tally_.converged());
+  }
+  bool has_stopped() const {
+    return this->is_over() || (active_.size() == 0 && watch_ == Watch::convergence);
+  }
+
+  // A fault; returns how many agents it hit.
+  AgentCount strike(const Fault& fault) requires Corruptible<P> {
+    const AgentCount hit = this->strike_array(
+        fault, size(), [this](AgentCount agent) { return state(agent); },
+        [this](AgentCount agent, const State& state) {
+          agents_[agent] = Storage::pack(protocol_, state);
+        });
+    refresh_all();
+    return hit;
+  }
+
+  State state(AgentCount agent) const { return Storage::unpack(protocol_, agents_[agent]); }
+  AgentCount size() const { return agents_.size(); }
+  std::uint64_t effective_interactions() const { return effective_; }
+
+ private:
+  using Packed = typename Storage::type;
+
+  // What a positional tally sees of the configuration.
+  struct View {
+    const ArcEvents* engine;
+    State operator()(AgentCount agent) const { return engine->state(agent); }
+    Interactions now() const { return engine->now_; }
+  };
+
+  void refresh(Arc arc) {
+    const AgentCount initiator = graph_.initiator(arc);
+    const AgentCount responder = graph_.responder(arc);
+    if constexpr (HasNullTest<P>) {
+      active_.set(arc, protocol_.may_change(agents_[initiator], agents_[responder]) != 0);
+    } else {
+      active_.set(arc, detail::reacts(protocol_, state(initiator), state(responder)));
+    }
+  }
+
+  void refresh_all() {
+    for (Arc arc = 0; arc < graph_.arcs(); ++arc) refresh(arc);
+    draw_next_event();
+  }
+
+  // With nothing active, nothing ever happens again.
+  void draw_next_event() {
+    next_event_ = Interactions::max();
+    if (active_.size() == 0) return;
+    next_arc_ = active_.draw(schedule_);
+    // In large populations its agents are far away; they arrive while the waiting time is drawn.
+    __builtin_prefetch(&agents_[graph_.initiator(next_arc_)], 1);
+    active_.prefetch(next_arc_);
+    const Interactions wait = law_of(active_.size())(schedule_);
+    next_event_ = wait < Interactions::max() - now_ ? now_ + wait : Interactions::max();
+  }
+
+  // The law of the waiting time depends on the number of active arcs alone; small numbers come
+  // again and again.
+  Geometric law_of(std::uint64_t active) {
+    if (active >= laws_.size()) return {active, graph_.arcs()};
+    if (!laws_[active]) laws_[active] = Geometric(active, graph_.arcs());
+    return *laws_[active];
+  }
+
+  void react(Arc arc) {
+    ++effective_;
+    const AgentCount initiator = graph_.initiator(arc);
+    const AgentCount responder = graph_.responder(arc);
+    const State u = state(initiator);
+    const State v = state(responder);
+    State new_u = u;
+    State new_v = v;
+    protocol_.interact(new_u, new_v, choice_);
+    agents_[initiator] = Storage::pack(protocol_, new_u);
+    agents_[responder] = Storage::pack(protocol_, new_v);
+    if constexpr (requires {
+                    tally_.replace_at(initiator, responder, u, v, new_u, new_v, View{});
+                  }) {
+      tally_.replace_at(initiator, responder, u, v, new_u, new_v, View{this});
+    } else {
+      tally_.replace(u, v, new_u, new_v);
+    }
+    graph_.for_each_near(arc, [this](Arc near) { refresh(near); });
+  }
+
+  using Watched<P>::choice_;
+  using Watched<P>::protocol_;
+  using Watched<P>::tally_;
+  using Watched<P>::watch_;
+
+  Graph graph_;
+  Stream schedule_;
+  std::vector<Packed> agents_;
+  ActiveArcs active_;
+  std::vector<std::optional<Geometric>> laws_{std::size_t{1} << 12};
+  Interactions now_;
+  Interactions next_event_;
+  Arc next_arc_ = 0;
+  std::uint64_t effective_ = 0;
+};
+
+}  // namespace conclave::population

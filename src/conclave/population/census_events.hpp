@@ -1,0 +1,242 @@
+// The `events` engine on the complete graph: keeps the census (how many agents are in which state)
+// and jumps from one interaction that changes something to the next with geometric waiting times.
+// Exact in law; null interactions are counted. O(k) per effective interaction for k states seen.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/geometric.hpp"
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/model/tally.hpp"
+#include "conclave/population/detail/reaction.hpp"
+#include "conclave/population/detail/watched.hpp"
+
+namespace conclave::population {
+
+template <PopulationProtocol P>
+class CensusEvents : public Watched<P> {
+ public:
+  using typename Watched<P>::State;
+  using typename Watched<P>::Tally;
+  static constexpr AgentCount most_agents = AgentCount{1} << 62;
+  static_assert(TallyOf<Tally, P>);
+
+  CensusEvents(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
+      : Watched<P>(protocol, n, name), n_(n), schedule_(name.with(Purpose::schedule)) {
+    CONCLAVE_CHECK(n >= 2 && n <= most_agents);
+    fill(start, name.with(Purpose::start));
+    draw_next_event();
+  }
+
+  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after this
+  // many that change something.
+  Interactions advance(Interactions budget, std::uint64_t most_effective = UINT64_MAX) {
+    const Interactions before = now_;
+    const Interactions end =
+        budget < Interactions::max() - now_ ? now_ + budget : Interactions::max();
+    const std::uint64_t pause = effective_ + std::min(most_effective, UINT64_MAX - effective_);
+    while (!has_stopped() && now_ < end && effective_ < pause) {
+      if (next_event_ > end) {
+        now_ = end;
+        break;
+      }
+      now_ = next_event_;
+      react();
+      draw_next_event();
+    }
+    return now_ - before;
+  }
+
+  Interactions now() const { return now_; }
+  bool hopeless() const { return tally_.hopeless() || (weight_ == 0u && !tally_.converged()); }
+  bool has_stopped() const {
+    return this->is_over() || (weight_ == 0u && watch_ == Watch::convergence);
+  }
+
+  // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
+  AgentCount strike(const Fault& fault) requires Corruptible<P> {
+    std::vector<AgentCount> left = candidates_by_species(fault);
+    AgentCount total = this->candidates(fault, n_);
+    const AgentCount hit = fault.agents_hit(n_, total);
+    std::vector<State> before;
+    for (AgentCount i = 0; i < hit; ++i, --total) {
+      AgentCount pick = this->fault_choice_.below64(total);
+      std::size_t index = 0;
+      for (; pick >= left[index]; ++index) pick -= left[index];
+      --left[index];
+      before.push_back(species_[index].state);
+    }
+    for (const State& state : before) {
+      change(species_of(state), 0 - AgentCount{1});
+      change(species_of(this->struck(fault, state)), 1);
+    }
+    recount();
+    draw_next_event();
+    return hit;
+  }
+
+  AgentCount size() const { return n_; }
+  std::uint64_t effective_interactions() const { return effective_; }
+
+ private:
+  // A state with the agents in it and, for each other state, whether a meeting would change
+  // something (this one initiating), and how many agents it could react with.
+  struct Species {
+    State state;
+    AgentCount count;
+    AgentCount partners;
+    std::vector<std::uint8_t> reacts;
+  };
+
+  std::vector<AgentCount> candidates_by_species(const Fault& fault) const {
+    std::vector<AgentCount> counts;
+    for (const Species& each : species_) {
+      counts.push_back(this->can_hit(fault, each.state) ? each.count : 0);
+    }
+    return counts;
+  }
+
+  void recount() {
+    Tally fresh = Watched<P>::empty_tally(protocol_, n_);
+    for (const Species& each : species_) add_to(fresh, each.state, each.count);
+    this->replace_tally(std::move(fresh));
+  }
+
+  static void add_to(Tally& tally, const State& state, AgentCount count) {
+    if constexpr (requires { tally.add(state, count); }) {
+      tally.add(state, count);
+    } else {
+      for (AgentCount i = 0; i < count; ++i) tally.add(state);
+    }
+  }
+
+  void fill(std::size_t start, const StreamName& name) {
+    Stream choice(name);
+    if (P::starts[start].uniform) {
+      add_agents(protocol_.initial(start, 0, choice), n_);
+      return;
+    }
+    for (AgentCount agent = 0; agent < n_; ++agent) {
+      add_agents(protocol_.initial(start, agent, choice), 1);
+    }
+  }
+
+  void add_agents(const State& state, AgentCount count) {
+    change(species_of(state), count);
+    add_to(tally_, state, count);
+  }
+
+  // The index of a state's species; a state met for the first time becomes a new one.
+  std::size_t species_of(const State& state) {
+    const auto found = std::ranges::find(species_, state, &Species::state);
+    if (found != species_.end()) return static_cast<std::size_t>(found - species_.begin());
+    drop_empty_species();
+    const std::size_t index = species_.size();
+    Species fresh{state, 0, 0, {}};
+    for (Species& other : species_) {
+      fresh.reacts.push_back(detail::reacts(protocol_, state, other.state));
+      fresh.partners += fresh.reacts.back() != 0 ? other.count : 0;
+      other.reacts.push_back(detail::reacts(protocol_, other.state, state));
+    }
+    fresh.reacts.push_back(detail::reacts(protocol_, state, state));
+    species_.push_back(std::move(fresh));
+    return index;
+  }
+
+  // Keeps the table small when states come and go. Indices change, so this happens only where none
+  // is held: before a new species is made.
+  void drop_empty_species() {
+    if (species_.size() < 2 * occupied_ + 64) return;
+    for (std::size_t i = species_.size(); i-- > 0;) {
+      if (species_[i].count != 0) continue;
+      species_.erase(species_.begin() + static_cast<std::ptrdiff_t>(i));
+      for (Species& other : species_) {
+        other.reacts.erase(other.reacts.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+  }
+
+  // `count` more agents of a species (fewer, modulo 2^64, if it is the negative of a number).
+  void change(std::size_t index, AgentCount count) {
+    Species& changed = species_[index];
+    occupied_ -= changed.count != 0 ? 1 : 0;
+    changed.count += count;
+    occupied_ += changed.count != 0 ? 1 : 0;
+    for (Species& each : species_) each.partners += each.reacts[index] != 0 ? count : 0;
+  }
+
+  // Ordered pairs of distinct agents of this initiating species that would react.
+  Interactions pairs_of(const Species& initiators, std::size_t index) const {
+    const AgentCount itself = initiators.reacts[index] != 0 && initiators.count != 0 ? 1 : 0;
+    return Interactions(initiators.count) * Interactions(initiators.partners - itself);
+  }
+
+  void draw_next_event() {
+    weight_ = 0u;
+    for (std::size_t i = 0; i < species_.size(); ++i) weight_ += pairs_of(species_[i], i);
+    next_event_ = Interactions::max();
+    if (weight_ == 0u) return;
+    const Interactions wait =
+        Geometric(weight_, Interactions(n_) * Interactions(n_ - 1))(schedule_);
+    next_event_ = wait < Interactions::max() - now_ ? now_ + wait : Interactions::max();
+  }
+
+  // One of the pairs that react, all equally likely, meets.
+  void react() {
+    ++effective_;
+    Interactions pick = below_wide(schedule_, weight_);
+    std::size_t initiator = 0;
+    for (;; ++initiator) {
+      const Interactions pairs = pairs_of(species_[initiator], initiator);
+      if (pick < pairs) break;
+      pick -= pairs;
+    }
+    const Species& initiators = species_[initiator];
+    const bool among_themselves = initiators.reacts[initiator] != 0;
+    AgentCount partner = schedule_.below64(initiators.partners - (among_themselves ? 1 : 0));
+    std::size_t responder = 0;
+    for (;; ++responder) {
+      if (initiators.reacts[responder] == 0) continue;
+      const AgentCount others = species_[responder].count - (responder == initiator ? 1 : 0);
+      if (partner < others) break;
+      partner -= others;
+    }
+    meet(initiator, responder);
+  }
+
+  void meet(std::size_t initiator, std::size_t responder) {
+    const State u = species_[initiator].state;
+    const State v = species_[responder].state;
+    State new_u = u;
+    State new_v = v;
+    protocol_.interact(new_u, new_v, choice_);
+    change(initiator, 0 - AgentCount{1});
+    change(responder, 0 - AgentCount{1});
+    change(species_of(new_u), 1);
+    change(species_of(new_v), 1);
+    tally_.replace(u, v, new_u, new_v);
+  }
+
+  using Watched<P>::choice_;
+  using Watched<P>::protocol_;
+  using Watched<P>::tally_;
+  using Watched<P>::watch_;
+
+  AgentCount n_;
+  Stream schedule_;
+  std::vector<Species> species_;
+  std::size_t occupied_ = 0;
+  Interactions weight_;
+  Interactions now_;
+  Interactions next_event_;
+  std::uint64_t effective_ = 0;
+};
+
+}  // namespace conclave::population

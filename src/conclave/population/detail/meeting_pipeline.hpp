@@ -1,0 +1,74 @@
+// Meetings, drawn in blocks ahead of their use so that the agents' cache lines can be fetched in
+// time. Which meetings there are is the source's business: a scheduler is one small struct.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave::population {
+
+// A meeting in one word: who initiates in the low half, who responds in the high half.
+struct Meeting {
+  std::uint64_t word;
+  std::uint32_t initiator() const { return static_cast<std::uint32_t>(word); }
+  std::uint32_t responder() const { return static_cast<std::uint32_t>(word >> 32); }
+};
+
+// Turns `words` words of the stream (a multiple of 8) into at most as many meetings, independent
+// and of the right law, and returns how many it wrote.
+template <class S>
+concept MeetingSource = requires(const S& source, Lanes::State& state, std::uint64_t* meetings,
+                                 std::size_t words) {
+  { source.fill(state, meetings, words) } -> std::same_as<std::size_t>;
+};
+
+template <MeetingSource Source>
+class MeetingPipeline {
+ public:
+  static constexpr std::size_t block = 512;
+  static constexpr std::size_t lookahead = 64;
+  static constexpr std::size_t least = 32;
+  static constexpr AgentCount most_agents = 0xffffffffu;
+
+  MeetingPipeline(const StreamName& name, const Source& source) : lanes_(name), source_(source) {}
+
+  // For sources that follow from the number of agents.
+  MeetingPipeline(const StreamName& name,
+                  AgentCount n) requires std::constructible_from<Source, AgentCount>
+      : MeetingPipeline(name, Source(n)) {
+    CONCLAVE_CHECK(n >= 2 && n <= most_agents);
+  }
+
+  // The words of the next meetings, at least `least` of them. `lookahead` more lie in memory behind
+  // the end of the span: they come next and may be prefetched.
+  std::span<const std::uint64_t> upcoming() {
+    while (end_ - next_ < lookahead + least) refill();
+    return {&meetings_[next_], end_ - next_ - lookahead};
+  }
+
+  void drop(std::size_t used) { next_ += used; }
+
+ private:
+  void refill() {
+    std::copy(&meetings_[next_], &meetings_[end_], meetings_.data());
+    end_ -= next_;
+    next_ = 0;
+    end_ += source_.fill(lanes_.state(), &meetings_[end_], block);
+  }
+
+  Lanes lanes_;
+  Source source_;
+  std::size_t next_ = 0;
+  std::size_t end_ = 0;
+  alignas(64) std::array<std::uint64_t, block + 2 * lookahead> meetings_;
+};
+
+}  // namespace conclave::population

@@ -1,0 +1,135 @@
+// What all engines share: the protocol, its tally, and what is watched for.
+#pragma once
+
+#include <vector>
+
+#include "conclave/base/random.hpp"
+#include "conclave/model/fault.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/model/tally.hpp"
+
+namespace conclave::population {
+
+template <PopulationProtocol P>
+class Watched {
+ public:
+  using State = typename P::State;
+  using Tally = typename TallyFor<P>::type;
+  static constexpr bool is_positional = PositionalTallyOf<Tally, P>;
+  static_assert(TallyOf<Tally, P> || is_positional);
+
+  Watched(const Watched&) = delete;  // the tally may look at the protocol beside it
+  Watched& operator=(const Watched&) = delete;
+
+  AgentCount leaders() const { return tally_.leaders(); }
+  bool converged() const { return tally_.converged(); }
+  std::vector<Observation> observations() const { return tally_.observations(); }
+
+  void watch(Watch what) { watch_ = what; }
+
+  // Called at convergence: from now on, the trial ends at the first violation.
+  void hold() requires MeasuresHolding<P> {
+    tally_.hold();
+    watch_ = Watch::violation;
+  }
+  bool measures_holding() const requires MeasuresHolding<P> { return protocol_.measures_holding(); }
+  bool violated() const requires MeasuresHolding<P> { return tally_.violated(); }
+
+ protected:
+  Watched(const P& protocol, AgentCount n, const StreamName& name)
+      : protocol_(protocol),
+        choice_(name.with(Purpose::transition)),
+        fault_choice_(name.with(Purpose::fault)),
+        tally_(empty_tally(protocol_, n)) {}
+
+  static Tally empty_tally(const P& protocol, AgentCount n) {
+    if constexpr (is_positional) {
+      return Tally(protocol, n);
+    } else {
+      return Tally(protocol);
+    }
+  }
+
+  // Whether what is watched for has happened, as far as this tally knows.
+  static bool is_over(Watch watch, const Tally& tally) {
+    switch (watch) {
+      case Watch::convergence:
+        return tally.converged() || tally.hopeless();
+      case Watch::violation:
+        if constexpr (MeasuresHolding<P>) return tally.violated();
+        return false;
+      case Watch::nothing:
+        return false;
+    }
+    return false;
+  }
+
+  bool is_over() const { return is_over(watch_, tally_); }
+
+  // Takes over a tally made anew after a fault, with what the old one had observed.
+  void replace_tally(Tally fresh) {
+    if constexpr (requires { fresh.inherit(tally_); }) fresh.inherit(tally_);
+    tally_ = std::move(fresh);
+  }
+
+  // What a fault makes of an agent.
+  State struck(const Fault& fault, State state) {
+    switch (fault.kind) {
+      case FaultKind::corrupt:
+        return protocol_.arbitrary(fault_choice_);
+      case FaultKind::zero:
+        return protocol_.zero();
+      case FaultKind::kill_leaders:
+        protocol_.set_role(state, Role::follower);
+        return state;
+      case FaultKind::make_leaders:
+        protocol_.set_role(state, Role::leader);
+        return state;
+    }
+    return state;
+  }
+
+  bool can_hit(const Fault& fault, const State& state) const {
+    if (fault.kind == FaultKind::kill_leaders) return protocol_.role(state) == Role::leader;
+    if (fault.kind == FaultKind::make_leaders) return protocol_.role(state) == Role::follower;
+    return true;
+  }
+
+  AgentCount candidates(const Fault& fault, AgentCount n) const {
+    if (fault.kind == FaultKind::kill_leaders) return leaders();
+    if (fault.kind == FaultKind::make_leaders) return n - leaders();
+    return n;
+  }
+
+  // Strikes agents kept in an array behind `state_of` and `put`, all sets of that many candidates
+  // equally likely; returns how many. O(n).
+  template <class StateOf, class Put>
+  AgentCount strike_array(const Fault& fault, AgentCount n, StateOf state_of, Put put) {
+    AgentCount left = candidates(fault, n);
+    AgentCount to_hit = fault.agents_hit(n, left);
+    const AgentCount hit = to_hit;
+    Tally fresh = empty_tally(protocol_, n);
+    for (AgentCount agent = 0; agent < n; ++agent) {
+      State state = state_of(agent);
+      if (can_hit(fault, state)) {
+        if (fault_choice_.below64(left) < to_hit) {
+          state = struck(fault, state);
+          put(agent, state);
+          --to_hit;
+        }
+        --left;
+      }
+      fresh.add(state);
+    }
+    replace_tally(std::move(fresh));
+    return hit;
+  }
+
+  P protocol_;
+  Stream choice_;
+  Stream fault_choice_;
+  Tally tally_;
+  Watch watch_ = Watch::convergence;
+};
+
+}  // namespace conclave::population

@@ -1,0 +1,194 @@
+// What P_LL (pll.hpp) and its symmetric variant (pll_sym.hpp) have in common: parameters, the
+// synchronization by timers and colours (Algorithm 2 and line 9), and what is observed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "conclave/model/parameters.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave::protocols::detail {
+
+enum class PllReading : std::uint8_t { corrected, printed };
+
+constexpr std::uint64_t ceil_lg(std::uint64_t n) {
+  return static_cast<std::uint64_t>(n <= 1 ? 0 : std::bit_width(n - 1));
+}
+
+struct PllParameters {
+  std::optional<std::uint64_t> m;
+  std::optional<std::uint64_t> c_max;
+  std::optional<std::uint64_t> k;
+  PllReading reading = PllReading::corrected;
+
+  static constexpr std::tuple fields{
+      Parameter{"m", &PllParameters::m, "rough knowledge of lg n; the paper demands m >= lg n",
+                "ceil(lg n)", 1, 1598},
+      Parameter{"c_max", &PllParameters::c_max,
+                "length of a timer and largest level, for toy sizes", "41 m", 1, 65535},
+      Parameter{"k", &PllParameters::k, "bits of a nonce, for toy sizes", "ceil(lg m)", 0, 15},
+      Parameter{"reading", &PllParameters::reading,
+                "printed follows lines 9 and 46 to the letter (see errata L1, L2)", "corrected"}};
+
+  static std::uint64_t least_m(AgentCount n) { return std::max<std::uint64_t>(1, ceil_lg(n)); }
+
+  void resolve(AgentCount n) {
+    if (!m) m = least_m(n);
+  }
+
+  std::string objection(AgentCount n) const {
+    if (!m || *m >= least_m(n)) return {};
+    return "m = " + std::to_string(*m) + " is too small for n = " + std::to_string(n) +
+           ": the paper demands m >= lg n, that is m >= " + std::to_string(least_m(n));
+  }
+};
+
+struct PllConstants {
+  std::uint32_t c_max;
+  std::uint32_t nonce;  // 2^k, the smallest complete nonce
+  PllReading reading;
+
+  PllConstants(const PllParameters& parameters, AgentCount n) : reading(parameters.reading) {
+    const std::uint64_t m = parameters.m.value_or(PllParameters::least_m(n));
+    c_max = static_cast<std::uint32_t>(parameters.c_max.value_or(41 * m));
+    nonce = std::uint32_t{1} << parameters.k.value_or(ceil_lg(m));
+  }
+
+  // Line 9. As printed, the epoch leaves its domain; no module runs from 4 on, so 4 means "beyond".
+  std::uint8_t next_epoch(std::uint8_t epoch) const {
+    const int next = epoch + 1;
+    if (reading == PllReading::printed)
+      return static_cast<std::uint8_t>(std::min(std::max(next, 3), 4));
+    return static_cast<std::uint8_t>(std::min(next, 3));
+  }
+
+  // Lines 36 and 51; line 6 of Algorithm 6.
+  std::uint16_t next_level(std::uint16_t level) const {
+    return static_cast<std::uint16_t>(std::min<std::uint32_t>(level + 1u, c_max));
+  }
+
+  // Line 24: the timer of B, 0 when it is over.
+  std::uint16_t next_count(std::uint16_t count) const {
+    return static_cast<std::uint16_t>((count + 1u) % c_max);
+  }
+
+  // level_Q, rand or level_B of A, uniform in the domain of Table 3.
+  std::uint16_t arbitrary_variable_of_a(std::uint8_t epoch, Choice auto& choice) const {
+    const std::uint32_t value =
+        epoch == 2 ? 1 + choice.below(2 * nonce - 1) : choice.below(c_max + 1);
+    return static_cast<std::uint16_t>(value);
+  }
+};
+
+template <class State>
+using PllPair = std::array<State*, 2>;  // a_0 initiates, a_1 responds
+
+inline constexpr std::array<std::size_t, 2> both{0, 1};
+
+constexpr std::uint8_t next_color(std::uint8_t color) {
+  return color == 2 ? std::uint8_t{0} : static_cast<std::uint8_t>(color + 1);
+}
+
+// Algorithm 2, CountUp(); says who ticks.
+template <class State>
+std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstants& constants) {
+  std::array<bool, 2> tick{false, false};  // line 7
+  for (const std::size_t i : both) {       // lines 23-29
+    if (!a[i]->is_b()) continue;
+    a[i]->count() = constants.next_count(a[i]->count());
+    if (a[i]->count() != 0) continue;
+    a[i]->color = next_color(a[i]->color);
+    tick[i] = true;
+  }
+  for (const std::size_t i : both) {  // lines 30-34: the colour behind catches up
+    if (a[1 - i]->color != next_color(a[i]->color)) continue;
+    a[i]->color = a[1 - i]->color;
+    tick[i] = true;
+    if (a[i]->is_b()) a[i]->count() = 0;
+    break;  // "exists i": at most one
+  }
+  return tick;
+}
+
+inline constexpr std::array pll_observables{
+    Observable{"epoch_at_convergence", "largest epoch of any agent when the trial ends"},
+    Observable{"leaders_after_quick_elimination",
+               "leaders when the first agent leaves epoch 1 (1 if stabilized before)"},
+    Observable{"leaders_after_tournament",
+               "leaders when the first agent reaches epoch 3 (1 if stabilized before)"},
+    Observable{"frozen", "reading=printed only: everyone is beyond epoch 3, with several leaders "
+                         "that can never meet their end"},
+};
+
+// Counts the leaders and notes how many there are when the epochs begin.
+template <class P>
+class PllTally {
+ public:
+  using State = typename P::State;
+
+  explicit PllTally(const P& protocol) : reading_(protocol.reading()) {}
+
+  void add(const State& s, AgentCount count = 1) {
+    leaders_ += s.leader ? count : 0;
+    unfrozen_ += s.epoch <= 3 ? count : 0;
+  }
+
+  // After a fault: what had been observed stays observed.
+  void inherit(const PllTally& before) {
+    epoch_ = before.epoch_;
+    after_quick_elimination_ = before.after_quick_elimination_;
+    after_tournament_ = before.after_tournament_;
+  }
+
+  void lose_leaders(AgentCount count) { leaders_ -= count; }
+
+  void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+    leaders_ = leaders_ + new_u.leader + new_v.leader - u.leader - v.leader;
+    if (u.epoch != new_u.epoch || v.epoch != new_v.epoch) note_epoch(u, v, new_u.epoch);
+  }
+
+  AgentCount leaders() const { return leaders_; }
+  bool converged() const { return leaders_ == 1; }
+  bool frozen() const { return unfrozen_ == 0 && leaders_ > 1; }
+  bool hopeless() const { return frozen() || leaders_ == 0; }  // no line makes a leader
+
+  std::vector<Observation> observations() const {
+    std::vector<Observation> all{
+        {pll_observables[0].name, std::uint64_t{epoch_}},
+        {pll_observables[1].name, after_quick_elimination_.value_or(leaders_)},
+        {pll_observables[2].name, after_tournament_.value_or(leaders_)}};
+    if (reading_ == PllReading::printed) all.push_back({pll_observables[3].name, frozen()});
+    return all;
+  }
+
+ private:
+  // Line 10 has given both agents the same epoch, the later of the two.
+  void note_epoch(const State& u, const State& v, std::uint8_t epoch) {
+    epoch_ = std::max(epoch_, epoch);
+    if (epoch >= 2 && !after_quick_elimination_) after_quick_elimination_ = leaders_;
+    if (epoch >= 3 && !after_tournament_) after_tournament_ = leaders_;
+    if (epoch == 4) unfrozen_ = unfrozen_ - (u.epoch < 4) - (v.epoch < 4);
+  }
+
+  PllReading reading_;
+  AgentCount leaders_ = 0;
+  AgentCount unfrozen_ = 0;  // agents that still execute a module
+  std::uint8_t epoch_ = 1;
+  std::optional<AgentCount> after_quick_elimination_;
+  std::optional<AgentCount> after_tournament_;
+};
+
+}  // namespace conclave::protocols::detail
+
+template <>
+inline constexpr std::array<std::string_view, 2>
+    conclave::names_of<conclave::protocols::detail::PllReading>{"corrected", "printed"};

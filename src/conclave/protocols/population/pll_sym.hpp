@@ -1,0 +1,346 @@
+// Sudo, Ooshita, Izumi, Kakugawa, Masuzawa: Time-Optimal Leader Election in Population Protocols.
+// IEEE TPDS 31(11), 2020. Section 4 and Algorithm 6: the symmetric variant, in which nobody may
+// make use of who initiates an interaction. "Line" numbers are those of Algorithms 1 to 4, and of
+// Algorithm 6 where it is named.
+//
+// The run is that of pll.hpp; three things replace the roles of the two agents. The first status
+// alternates between X and Y until an X meets a Y; one becomes A, the other B. Followers carry
+// coins: J and K alternate in the same manner until a J meets a K; one becomes F0, the other F1,
+// so both are equally many, and a leader flips a fair coin by looking at a follower that has one of
+// them. In the end (BackUp), leaders alternate between two values of status_L, and of two different
+// ones one resigns.
+//
+// Only BackUp() is printed in the paper; docs/errata-pll-sym.md tells how the rest is read.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+#include "conclave/model/population.hpp"
+#include "conclave/protocols/population/detail/pll_common.hpp"
+
+namespace conclave::protocols {
+
+class PllSym {
+ public:
+  enum class Status : std::uint8_t { x, y, a, b };
+  enum class Coin : std::uint8_t { j, k, f0, f1 };
+  using Reading = detail::PllReading;
+  using Parameters = detail::PllParameters;
+
+  struct State {
+    bool leader = true;
+    Status status = Status::x;
+    std::uint8_t epoch = 1;  // 1, 2, 3; as printed also 4, which stands for all later ones
+    std::uint8_t color = 0;
+    Coin coin = Coin::j;         // of followers; J for leaders
+    bool done = false;           // A in epoch 1; true for every A later on, false for X, Y and B
+    bool ready = false;          // leaders in epoch 3; false for all others
+    std::uint8_t status_l = 0;   // leaders in epoch 3; 0 for all others
+    std::uint16_t variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
+
+    std::uint16_t& count() { return variable; }
+    std::uint16_t& level_q() { return variable; }
+    std::uint16_t& rand() { return variable; }
+    std::uint16_t& level_b() { return variable; }
+
+    // The last epoch initialized. Only a corrupted X or Y can be in a later one.
+    std::uint8_t init() const { return is_new() ? std::uint8_t{1} : epoch; }
+
+    bool is_new() const { return status == Status::x || status == Status::y; }
+    bool is_a() const { return status == Status::a; }
+    bool is_b() const { return status == Status::b; }
+
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{
+        Field{"leader", &State::leader},    Field{"status", &State::status},
+        Field{"epoch", &State::epoch},      Field{"color", &State::color},
+        Field{"coin", &State::coin},        Field{"done", &State::done},
+        Field{"ready", &State::ready},      Field{"status_L", &State::status_l},
+        Field{"variable", &State::variable}};
+  };
+
+  static constexpr std::array variables{
+      Variable{"leader", "{false, true}", "the output; initially true"},
+      Variable{"status", "{X, Y, A, B}", "X or Y at first, A candidate, B timer; initially X"},
+      Variable{"epoch", "{1, 2, 3}", "which module the agent executes"},
+      Variable{"color", "{0, 1, 2}", "the phase of the synchronization"},
+      Variable{"coin", "{J, K, F0, F1}", "of followers: F0 shows head, F1 tail; J when new"},
+      Variable{"count", "{0 ... c_max - 1}", "of B: interactions since the last change of color"},
+      Variable{"level_Q", "{0 ... c_max}", "of A in epoch 1: heads before the first tail"},
+      Variable{"done", "{false, true}", "of A in epoch 1: has seen its first tail"},
+      Variable{"rand", "{1 ... 2^(k+1) - 1}", "of A in epoch 2: the nonce, built bit by bit"},
+      Variable{"level_B", "{0 ... c_max}", "of A in epoch 3: heads, one flip per tick"},
+      Variable{"ready", "{false, true}", "of leaders in epoch 3: has ticked and not flipped yet"},
+      Variable{"status_L", "{0, 1}", "of leaders in epoch 3: alternates; 1 resigns before 0"},
+  };
+  static constexpr std::array errata{
+      Erratum{"S1", "Section 4",
+              "n = 2 alternates between X,X and Y,Y for ever, as any symmetric protocol must; "
+              "n >= 3 is demanded"},
+      Erratum{"S2", "Section 4",
+              "two followers alone only alternate between J,J and K,K: no coin until there are "
+              "three; with n = 4 two leaders are left to BackUp"},
+      Erratum{"S3", "Section 4",
+              "whoever turns from leader to follower gets J: the eliminated, the Y that becomes B, "
+              "and X or Y meeting A or B; so timers carry coins"},
+      Erratum{"S4", "Section 4", "of X and Y, the X becomes A; both count as leaders before"},
+      Erratum{"S5", "Section 4",
+              "the coin rules apply to agents that were followers before the interaction"},
+      Erratum{"S6", "Algorithms 3, 4",
+              "F0 is a head, F1 a tail, J and K are no flip; so nobody gets a free first head"},
+      Erratum{"S7", "Algorithm 6, lines 3-5",
+              "no flip in the interaction of the tick itself; ready and status_L start as false, 0 "
+              "in epoch 3"},
+      Erratum{"S8", "Algorithm 6, line 1",
+              "status_L of a follower is never read, so it is not kept"},
+      Erratum{"S9", "lines 9, 46", "corrected as in pll (errata L1, L2 there)"},
+  };
+  static constexpr ProtocolInfo info{
+      .name = "pll-sym",
+      .title = "pll without initiator and responder: symmetric transitions, coins from followers",
+      .paper = "Y. Sudo, F. Ooshita, T. Izumi, H. Kakugawa, T. Masuzawa: Time-Optimal Leader "
+               "Election in Population Protocols. IEEE Transactions on Parallel and Distributed "
+               "Systems 31(11), 2020; Section 4",
+      .network = "complete graph, n >= 3",
+      .only_there = "its epidemics need that everybody can meet everybody",
+      .convergence = "stabilization: exactly one leader is left (it stays for ever); two agents "
+                     "alone could never break their tie",
+      .bound = "O(log n) parallel time",
+      .states = "50 c_max + 27 + 6 * 2^k reachable (n >= 3)",
+      .demo_n = 400'000,
+      .smallest_n = 3,
+      .variables = variables,
+      .observables = detail::pll_observables,
+      .errata = errata,
+  };
+  static constexpr std::array starts{Start{"clean", "every agent in status X (Table 3)", true}};
+
+  static std::string objection(const Parameters& parameters, AgentCount n) {
+    if (n < info.smallest_n) {
+      return "n = " + std::to_string(n) +
+             ": pll-sym needs at least 3 agents; two alone never break their tie, because "
+             "symmetric transitions keep equal states equal";
+    }
+    return parameters.objection(n);
+  }
+
+  PllSym(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
+
+  State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+
+  // Every variable uniform in its domain, as far as the agent's group has it: an agent in status X
+  // or Y is a leader and a timer is none, for a leader needs the variables of A.
+  State arbitrary(Choice auto& choice) const {
+    State s;
+    s.status = static_cast<Status>(choice.below(4));
+    s.leader = s.is_new() || (s.is_a() && choice.chance(1, 2));
+    s.epoch = static_cast<std::uint8_t>(1 + choice.below(3));
+    s.color = static_cast<std::uint8_t>(choice.below(3));
+    if (!s.leader) s.coin = static_cast<Coin>(choice.below(4));
+    s.done = s.is_a() && (s.epoch > 1 || choice.chance(1, 2));
+    if (s.is_a() && s.leader && s.epoch == 3) {
+      s.ready = choice.chance(1, 2);
+      s.status_l = static_cast<std::uint8_t>(choice.below(2));
+    }
+    if (s.is_a()) s.variable = constants_.arbitrary_variable_of_a(s.epoch, choice);
+    if (s.is_b()) s.variable = static_cast<std::uint16_t>(choice.below(constants_.c_max));
+    return s;
+  }
+
+  // A candidate that follows, everything else 0.
+  State zero() const {
+    State s;
+    s.leader = false;
+    s.status = Status::a;
+    return s;
+  }
+
+  // A timer that is made a leader becomes a candidate, and so does a new agent that is made a
+  // follower: the other groups have no choice.
+  void set_role(State& s, Role role) const {
+    s.leader = role == Role::leader;
+    s.coin = {};
+    s.ready = false;
+    s.status_l = 0;
+    if (s.is_a()) return;
+    s.status = Status::a;
+    s.done = s.epoch > 1 || !s.leader;
+    s.variable = s.epoch == 2 ? 1 : 0;
+  }
+
+  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+  Reading reading() const { return constants_.reading; }
+
+  // The number of reachable states with the corrected reading, for c_max >= 2 and k >= 1 (tinier
+  // constants make some of them coincide).
+  Interactions state_count() const { return 50 * constants_.c_max + 27 + 6 * constants_.nonce; }
+
+  // Algorithm 1, with the rules of Section 4.
+  void interact(State& a0, State& a1, Choice auto&) const {
+    const Pair a{&a0, &a1};
+    const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
+    if (!a0.leader && !a1.leader) change_coins(a);
+    assign_status(a);                                                  // instead of lines 1-6
+    const std::array<bool, 2> tick = detail::count_up(a, constants_);  // lines 7-8
+    for (const std::size_t i : both) {                                 // line 9
+      if (tick[i]) a[i]->epoch = constants_.next_epoch(a[i]->epoch);
+    }
+    a0.epoch = a1.epoch = std::max(a0.epoch, a1.epoch);  // line 10
+    if (a0.is_new()) return;            // X,X or Y,Y: they have no variables of a module yet
+    for (const std::size_t i : both) {  // lines 11-15
+      if (a[i]->epoch > init[i]) enter_epoch(*a[i]);
+    }
+    if (a0.epoch == 1) quick_elimination(a);  // lines 16-17
+    if (a0.epoch == 2) tournament(a);         // lines 18-19
+    if (a0.epoch == 3) back_up(a, tick);      // lines 20-21
+  }
+
+  // A state in 32 bits: the variable below, eight fields above it.
+  using Packed = std::uint32_t;
+
+  Packed pack(const State& s) const {
+    return s.variable | Packed{s.leader} << 16 | Packed{s.done} << 17 | Packed{s.ready} << 18 |
+           Packed{s.status_l} << 19 | static_cast<Packed>(s.status) << 20 |
+           static_cast<Packed>(s.coin) << 22 | Packed{s.color} << 24 |
+           static_cast<Packed>(s.epoch - 1) << 26;
+  }
+
+  State unpack(Packed word) const {
+    State s;
+    s.variable = static_cast<std::uint16_t>(word);
+    s.leader = (word >> 16 & 1) != 0;
+    s.done = (word >> 17 & 1) != 0;
+    s.ready = (word >> 18 & 1) != 0;
+    s.status_l = static_cast<std::uint8_t>(word >> 19 & 1);
+    s.status = static_cast<Status>(word >> 20 & 3);
+    s.coin = static_cast<Coin>(word >> 22 & 3);
+    s.color = static_cast<std::uint8_t>(word >> 24 & 3);
+    s.epoch = static_cast<std::uint8_t>((word >> 26 & 3) + 1);
+    return s;
+  }
+
+  using Tally = detail::PllTally<PllSym>;
+
+ private:
+  using Pair = detail::PllPair<State>;
+  static constexpr std::array both = detail::both;
+
+  // J,J -> K,K and K,K -> J,J and J,K -> F0,F1, for two that were followers before (S5).
+  static void change_coins(Pair a) {
+    const Coin c0 = a[0]->coin;
+    const Coin c1 = a[1]->coin;
+    if (c0 > Coin::k || c1 > Coin::k) return;  // F0 and F1 are for ever
+    for (const std::size_t i : both) {
+      const bool was_j = (i == 0 ? c0 : c1) == Coin::j;
+      if (c0 == c1) a[i]->coin = was_j ? Coin::k : Coin::j;
+      if (c0 != c1) a[i]->coin = was_j ? Coin::f0 : Coin::f1;
+    }
+  }
+
+  // X,X -> Y,Y and Y,Y -> X,X and X,Y -> A,B; a late agent is a follower without coin flips.
+  static void assign_status(Pair a) {
+    const Status s0 = a[0]->status;
+    const Status s1 = a[1]->status;
+    const bool both_new = a[0]->is_new() && a[1]->is_new();
+    for (const std::size_t i : both) {
+      if (!a[i]->is_new()) continue;
+      const bool was_x = a[i]->status == Status::x;
+      if (both_new && s0 == s1) a[i]->status = was_x ? Status::y : Status::x;
+      if (both_new && s0 != s1) a[i]->status = was_x ? Status::a : Status::b;
+      if (both_new && s0 != s1 && !was_x) resign(*a[i]);
+      if (!both_new) {  // lines 4-6
+        a[i]->status = Status::a;
+        a[i]->done = true;
+        resign(*a[i]);
+      }
+    }
+  }
+
+  // Every new follower has coin J; what only leaders have is forgotten.
+  static void resign(State& s) {
+    s.leader = false;
+    s.coin = Coin::j;
+    s.ready = false;
+    s.status_l = 0;
+  }
+
+  // Lines 12-14. `done` has no meaning any more and gets the value that most agents have.
+  static void enter_epoch(State& s) {
+    if (!s.is_a()) return;
+    s.done = true;
+    s.variable = s.epoch == 2 ? 1 : 0;  // rand, level_B
+    s.ready = false;
+    s.status_l = 0;
+  }
+
+  // Algorithm 3: a leader flips a coin whenever it meets a follower with F0 (head) or F1 (tail),
+  // until its first tail; those who have stopped spread the largest number of heads.
+  void quick_elimination(Pair a) const {
+    for (const std::size_t i : both) {  // lines 35-38
+      if (!a[i]->leader || a[i]->done) continue;
+      if (a[1 - i]->coin == Coin::f0) a[i]->level_q() = constants_.next_level(a[i]->level_q());
+      if (a[1 - i]->coin == Coin::f1) a[i]->done = true;
+    }
+    if (!a[0]->is_a() || !a[1]->is_a() || !a[0]->done || !a[1]->done) return;
+    take_larger(a);  // lines 39-42
+  }
+
+  // Algorithm 4: a leader builds a nonce of k bits, then the largest nonce spreads.
+  void tournament(Pair a) const {
+    for (const std::size_t i : both) {  // lines 43-45
+      if (!a[i]->leader || a[i]->rand() >= constants_.nonce) continue;
+      const Coin coin = a[1 - i]->coin;
+      if (coin == Coin::f0) a[i]->rand() = static_cast<std::uint16_t>(2 * a[i]->rand());
+      if (coin == Coin::f1) a[i]->rand() = static_cast<std::uint16_t>(2 * a[i]->rand() + 1);
+    }
+    if (!a[0]->is_a() || !a[1]->is_a() || !has_nonce(*a[0]) || !has_nonce(*a[1])) return;
+    take_larger(a);  // lines 46-49
+  }
+
+  // Line 46, of leaders only (erratum L2); as printed, of followers too.
+  bool has_nonce(State& s) const {
+    return s.rand() >= constants_.nonce || (reading() == Reading::corrected && !s.leader);
+  }
+
+  // Algorithm 6. A tick makes a leader ready, and its next look at F0 or F1 is its flip.
+  void back_up(Pair a, const std::array<bool, 2>& tick) const {
+    for (const std::size_t i : both) {  // lines 1-11
+      if (!a[i]->leader) continue;
+      a[i]->status_l = static_cast<std::uint8_t>(1 - a[i]->status_l);
+      const Coin coin = a[1 - i]->coin;
+      if (tick[i]) {
+        a[i]->ready = true;
+      } else if (a[i]->ready && coin == Coin::f0) {
+        a[i]->level_b() = constants_.next_level(a[i]->level_b());
+        a[i]->ready = false;
+      } else if (a[i]->ready && coin == Coin::f1) {
+        a[i]->ready = false;
+      }
+    }
+    if (a[0]->is_a() && a[1]->is_a()) take_larger(a);  // lines 12-15
+    if (a[0]->leader && a[1]->leader && a[0]->status_l != a[1]->status_l) {
+      resign(a[0]->status_l == 1 ? *a[0] : *a[1]);  // lines 16-18
+    }
+  }
+
+  // The agent with the smaller value takes the larger and is a follower. A follower keeps its coin.
+  static void take_larger(Pair a) {
+    for (const std::size_t i : both) {
+      if (a[i]->variable >= a[1 - i]->variable) continue;
+      a[i]->variable = a[1 - i]->variable;
+      if (a[i]->leader) resign(*a[i]);
+      return;
+    }
+  }
+
+  detail::PllConstants constants_;
+};
+static_assert(Packing<PllSym>);
+static_assert(TallyOf<PllSym::Tally, PllSym>);
+
+}  // namespace conclave::protocols

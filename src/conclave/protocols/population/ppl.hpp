@@ -1,0 +1,446 @@
+// Sudo, Ooshita, Kakugawa, Masuzawa, Datta, Larmore: Loosely-Stabilizing Leader Election with
+// Polylogarithmic Convergence Time. OPODIS 2018. Algorithm 1; "line" numbers are those of the
+// paper, which is right as printed (docs/errata-ppl.md).
+//
+// From any configuration, exactly one leader is left soon, and it stays for long, though not for
+// ever. Lines 1-3 make a leader where none has been heard of for a while; lines 4-9 let leaders
+// kill each other: each emits a virus now and then, which is deadly to whoever has no shield.
+//
+// The file is long because the branch-free copy of the most frequent interactions (`shortcut`)
+// stands beside the algorithm, and because there are many named starts.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "conclave/model/parameters.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave::protocols {
+
+class Ppl {
+ public:
+  enum class Hold : std::uint8_t { no, yes };
+
+  struct State {
+    bool leader = false;
+    bool shield = false;
+    std::uint16_t virus = 0;
+    std::uint32_t timer_l = 0;
+    std::uint32_t timer_i = 0;
+
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{
+        Field{"leader", &State::leader}, Field{"shield", &State::shield},
+        Field{"virus", &State::virus}, Field{"timer_L", &State::timer_l},
+        Field{"timer_I", &State::timer_i}};
+  };
+
+  static constexpr std::uint64_t most_size = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t most_timer = (std::uint64_t{1} << 24) - 2;  // packed in 24 bits
+  static constexpr std::uint64_t most_virus = (std::uint64_t{1} << 14) - 2;  // packed in 14 bits
+
+  struct Parameters {
+    std::optional<std::uint64_t> upper_bound;
+    std::optional<std::uint64_t> c;
+    std::optional<std::uint64_t> t_max;
+    std::optional<std::uint64_t> t_virus;
+    std::optional<std::uint64_t> t_emit;
+    Hold hold = Hold::no;
+
+    static constexpr std::tuple fields{
+        Parameter{"N", &Parameters::upper_bound, "what the agents know: an upper bound of n", "n",
+                  2, most_size},
+        Parameter{"c", &Parameters::c, "longer timers: slower, but the leader stays longer", "1", 1,
+                  most_timer / 720},
+        Parameter{"t_max", &Parameters::t_max, "full timer_L, for toy sizes",
+                  "12 c t_virus ceil(ln N)", 1, most_timer},
+        Parameter{"t_virus", &Parameters::t_virus,
+                  "life of a virus, for toy sizes (one of life 1 infects nobody)",
+                  "60 ceil(ln N)", 1, most_virus},
+        Parameter{"t_emit", &Parameters::t_emit, "full timer_I, for toy sizes",
+                  "12 c t_virus ceil(ln N)", 1, most_timer},
+        Parameter{"hold", &Parameters::hold,
+                  "1: a trial goes on after convergence until some output changes; to be used with "
+                  "a limit, since with the paper's constants that takes practically for ever",
+                  "0"}};
+
+    void resolve(AgentCount n) {
+      if (!upper_bound) upper_bound = n;
+    }
+  };
+
+  static constexpr std::array variables{
+      Variable{"leader", "{false, true}", "the output"},
+      Variable{"shield", "{false, true}", "whether the agent survives a virus as leader"},
+      Variable{"virus", "{0 ... t_virus}", "remaining life of the virus it carries; 0: none"},
+      Variable{"timer_L", "{0 ... t_max}", "counts down since a leader was heard of"},
+      Variable{"timer_I", "{0 ... t_emit}", "counts down to the agent's next virus or unshielding"},
+  };
+  static constexpr std::array errata{
+      Erratum{"P9", "lines 1-9",
+              "executed in the order printed; other orders give other expected times"},
+      Erratum{"P10", "line 2",
+              "a timeout makes two leaders at once: after line 1 both agents have timer_L = 0"},
+      Erratum{"P11", "Section 3",
+              "\"a leader always keeps timer_L = t_max\" holds from its first interaction on"},
+      Erratum{"P12", "lines 4, 7",
+              "a virus emitted in line 7 is not passed on in the same interaction; if both timers "
+              "fire, the initiator is shielded and the responder unshielded"},
+      Erratum{"P13", "lines 2, 5",
+              "a leader may be made and killed within one interaction; outputs are compared after "
+              "whole interactions"},
+      Erratum{"P14", "Algorithm 1, constants",
+              "ceil(ln N) with N, never n; \"timer >= t_max/2\" compares reals"},
+      Erratum{"P16", "Section 4",
+              "safe: exactly one leader, timer_L >= t_max/2 everywhere, and the leader is shielded "
+              "with timer_I >= t_emit/2 or there is no virus"},
+  };
+  static constexpr ProtocolInfo info{
+      .name = "ppl",
+      .title = "loosely stabilizing: from any configuration, one leader soon and for long",
+      .paper = "Y. Sudo, F. Ooshita, H. Kakugawa, T. Masuzawa, A. K. Datta, L. L. Larmore: "
+               "Loosely-Stabilizing Leader Election with Polylogarithmic Convergence Time. OPODIS "
+               "2018, LIPIcs 125, 30:1-30:16",
+      .network = "complete graph",
+      .only_there = "its epidemics need that everybody can meet everybody",
+      .convergence = "entering the safe set S = L_1 and G_half and (L_safe or V_clean)",
+      .bound = "O(c log^3 N) parallel time",
+      .states = "4 (t_max + 1)(t_virus + 1)(t_emit + 1)",
+      .demo_n = 4'000,
+      .variables = variables,
+      .observables = holding_observables,
+      .errata = errata,
+  };
+
+  enum StartIndex : std::size_t {
+    random,
+    all_leaders,
+    all_leaders_shielded,
+    no_leader,
+    all_zero,
+    virus_everywhere,
+    safe,
+    half_timers,
+    leader_timer0,
+  };
+  static constexpr std::array starts{
+      Start{"random", "every variable of every agent uniform in its domain"},
+      Start{"all-leaders", "all leaders, unshielded, timers full, no virus", true},
+      Start{"all-leaders-shielded", "all leaders, shielded, timers full, no virus", true},
+      Start{"no-leader", "no leader, unshielded, timers full, no virus", true},
+      Start{"all-zero", "every variable 0 or false", true},
+      Start{"virus-everywhere", "all leaders, unshielded, timers full, virus = t_virus", true},
+      Start{"safe", "one shielded leader, timers full, no virus"},
+      Start{"half-timers", "a corner of S: one shielded leader, timers at half, virus = t_virus"},
+      Start{"leader-timer0",
+            "one unshielded leader, timer_L = 0 everywhere, timer_I full, no virus"},
+  };
+
+  static std::string objection(const Parameters& parameters, AgentCount n) {
+    const std::uint64_t bound = parameters.upper_bound.value_or(n);
+    if (bound < n) {
+      return "N = " + std::to_string(bound) + " is smaller than n = " + std::to_string(n) +
+             ": N must be an upper bound of n";
+    }
+    if (bound > most_size) {
+      return "n = " + std::to_string(n) + " is too large for ppl, which knows sizes up to 2^40";
+    }
+    const Constants constants(parameters, n);
+    for (const auto& [name, value] :
+         {std::pair{"t_max", constants.t_max}, std::pair{"t_emit", constants.t_emit}}) {
+      if (value <= most_timer) continue;
+      return std::string(name) + " = 12 c t_virus ceil(ln N) = " + std::to_string(value) +
+             " is too large: at most " + std::to_string(most_timer) + " is allowed";
+    }
+    return {};
+  }
+
+  Ppl(const Parameters& parameters, AgentCount n) : hold_(parameters.hold == Hold::yes) {
+    const Constants constants(parameters, n);
+    t_virus_ = static_cast<std::uint16_t>(constants.t_virus);
+    t_max_ = static_cast<std::uint32_t>(constants.t_max);
+    t_emit_ = static_cast<std::uint32_t>(constants.t_emit);
+    half_timer_i_ = (constants.t_emit + 1) / 2 * timer_i_one;
+  }
+
+  std::uint16_t t_virus() const { return t_virus_; }
+  std::uint32_t t_max() const { return t_max_; }
+  std::uint32_t t_emit() const { return t_emit_; }
+  bool measures_holding() const { return hold_; }
+  State zero() const { return {}; }
+  void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
+  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+
+  // All combinations of the declared domains.
+  Interactions state_count() const {
+    return Interactions(4u) * (t_max_ + 1) * (t_virus_ + 1u) * (t_emit_ + 1);
+  }
+
+  State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
+    const bool first = agent == 0;
+    switch (start) {
+      case all_leaders:
+        return full_timers({.leader = true});
+      case all_leaders_shielded:
+        return full_timers({.leader = true, .shield = true});
+      case no_leader:
+        return full_timers({});
+      case all_zero:
+        return {};
+      case virus_everywhere:
+        return full_timers({.leader = true, .virus = t_virus_});
+      case safe:
+        return full_timers({.leader = first, .shield = first});
+      case half_timers:
+        return {.leader = first,
+                .shield = first,
+                .virus = t_virus_,
+                .timer_l = t_max_ - t_max_ / 2,
+                .timer_i = t_emit_ - t_emit_ / 2};
+      case leader_timer0:
+        return {.leader = first, .timer_i = t_emit_};
+      default:
+        return arbitrary(choice);
+    }
+  }
+
+  // Any state of the declared domains, each with the same probability.
+  State arbitrary(Choice auto& choice) const {
+    State s;
+    s.leader = choice.chance(1, 2);
+    s.shield = choice.chance(1, 2);
+    s.virus = static_cast<std::uint16_t>(choice.below(t_virus_ + 1u));
+    s.timer_l = choice.below(t_max_ + 1);
+    s.timer_i = choice.below(t_emit_ + 1);
+    return s;
+  }
+
+  // Algorithm 1. Conditions that nobody could predict are written without branches.
+  void interact(State& a0, State& a1, Choice auto&) const {
+    a0.timer_l = a1.timer_l = minus_one(std::max(a0.timer_l, a1.timer_l));  // line 1
+    a0.leader |= a0.timer_l == 0;                                           // line 2
+    a1.leader |= a1.timer_l == 0;
+    if (a0.leader | a1.leader) a0.timer_l = a1.timer_l = t_max_;  // line 3
+
+    a0.virus = a1.virus = minus_one(std::max(a0.virus, a1.virus));  // line 4
+    a0.leader &= a0.shield | (a0.virus == 0);                       // line 5
+    a1.leader &= a1.shield | (a1.virus == 0);
+
+    a0.timer_i = minus_one(a0.timer_i);  // line 6
+    a1.timer_i = minus_one(a1.timer_i);
+    if (a0.timer_i == 0 && a0.leader) {  // line 7
+      a0.virus = t_virus_;
+      a0.shield = true;
+    }
+    if (a1.timer_i == 0 && a1.leader) a1.shield = false;  // line 8
+    if (a0.timer_i == 0) a0.timer_i = t_emit_;            // line 9
+    if (a1.timer_i == 0) a1.timer_i = t_emit_;
+  }
+
+  // A state in 64 bits: timer_L, timer_I, virus, and the two flags on top.
+  using Packed = std::uint64_t;
+
+  Packed pack(const State& s) const {
+    return s.timer_l | s.timer_i * timer_i_one | s.virus * virus_one | s.shield * shield_bit |
+           s.leader * leader_bit;
+  }
+
+  State unpack(Packed word) const {
+    State s;
+    s.timer_l = static_cast<std::uint32_t>(word & timer_l_mask);
+    s.timer_i = static_cast<std::uint32_t>((word & timer_i_mask) / timer_i_one);
+    s.virus = static_cast<std::uint16_t>((word & virus_mask) / virus_one);
+    s.shield = (word & shield_bit) != 0;
+    s.leader = (word & leader_bit) != 0;
+    return s;
+  }
+
+  static constexpr Packed no_state = ~Packed{0};
+
+  // The same transition function where nothing happens but the counting down of timers and viruses
+  // and the reset of line 3, and where nobody crosses a line that the tally knows (half of a timer,
+  // no virus): almost every interaction. No branches; subtractions stay within their fields.
+  [[gnu::always_inline]] Shortcut<Packed> shortcut(Packed u, Packed v) const {
+    const Packed timer_l = std::max(u & timer_l_mask, v & timer_l_mask);
+    const Packed reset = (u | v) / leader_bit;
+    const Packed new_timer_l = reset != 0 ? t_max_ : timer_l - 1;  // lines 1, 3
+    const Packed virus = std::max(u & virus_mask, v & virus_mask);
+    const Packed new_virus = virus - (virus != 0 ? virus_one : 0);  // line 4
+    const Packed timer_i_u = u & timer_i_mask;
+    const Packed timer_i_v = v & timer_i_mask;
+
+    const Packed times_out = timer_l <= 1;                                     // line 2
+    const Packed unshielded = ((u & ~(u * 2)) | (v & ~(v * 2))) / leader_bit;  // line 5
+    const Packed kills = unshielded & (new_virus != 0);
+    const Packed fires = std::min(timer_i_u, timer_i_v) <= timer_i_one;  // lines 7-9
+    const Packed half = (timer_i_u == half_timer_i_) | (timer_i_v == half_timer_i_);
+    const Packed new_marks = marks(new_timer_l | new_virus);
+    const Packed crosses = (marks(u) ^ new_marks) | (marks(v) ^ new_marks) | half;
+
+    const Packed both = new_timer_l | new_virus;
+    return {.u = (u & flags_mask) | (timer_i_u - timer_i_one) | both,  // line 6
+            .v = (v & flags_mask) | (timer_i_v - timer_i_one) | both,
+            .applies = (times_out | kills | fires | crosses) == 0,
+            .leaders_lost = 0};
+  }
+
+  // Counts what decides whether the configuration is in S, and notes whether outputs change.
+  class Tally {
+   public:
+    explicit Tally(const Ppl& protocol) : t_max_(protocol.t_max()), t_emit_(protocol.t_emit()) {}
+
+    void add(const State& s, AgentCount count = 1) {
+      leaders_ += is_leader(s) * count;
+      late_ += is_late(s) * count;
+      infected_ += is_infected(s) * count;
+      safe_leaders_ += is_safe_leader(s) * count;
+    }
+
+    void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+      leaders_ += is_leader(new_u) + is_leader(new_v) - is_leader(u) - is_leader(v);
+      late_ += is_late(new_u) + is_late(new_v) - is_late(u) - is_late(v);
+      infected_ += is_infected(new_u) + is_infected(new_v) - is_infected(u) - is_infected(v);
+      safe_leaders_ +=
+          is_safe_leader(new_u) + is_safe_leader(new_v) - is_safe_leader(u) - is_safe_leader(v);
+      violated_ |= (u.leader != new_u.leader) | (v.leader != new_v.leader);
+    }
+
+    void lose_leaders(AgentCount count) { leaders_ -= count; }
+
+    AgentCount leaders() const { return leaders_; }
+    bool hopeless() const { return false; }
+    std::vector<Observation> observations() const { return {}; }
+
+    // In S now.
+    bool converged() const {
+      return leaders_ == 1 && late_ == 0 && (safe_leaders_ == 1 || infected_ == 0);
+    }
+
+    // From now on, watches for violations: interactions after which some output differs from what
+    // it is now. Up to the first one, that is every change of an output.
+    void hold() { violated_ = false; }
+    bool violated() const { return violated_; }
+
+    friend bool operator==(const Tally&, const Tally&) = default;
+
+   private:
+    static AgentCount is_leader(const State& s) { return s.leader; }
+    static AgentCount is_infected(const State& s) { return s.virus > 0; }
+    AgentCount is_late(const State& s) const { return 2 * s.timer_l < t_max_; }
+    AgentCount is_safe_leader(const State& s) const {
+      return s.leader & s.shield & (2 * s.timer_i >= t_emit_);
+    }
+
+    std::uint32_t t_max_;
+    std::uint32_t t_emit_;
+    bool violated_ = false;
+    AgentCount leaders_ = 0;
+    AgentCount late_ = 0;          // timer_L < t_max/2; G_half: none
+    AgentCount infected_ = 0;      // V_clean: none
+    AgentCount safe_leaders_ = 0;  // L_safe: some
+  };
+
+  // ceil(ln N), exactly: the least k with N <= e^k, and no e^k with k > 0 is an integer.
+  static constexpr std::uint64_t ceil_ln(std::uint64_t number) {
+    constexpr std::array<std::uint64_t, 29> floor_exp{1,
+                                                      2,
+                                                      7,
+                                                      20,
+                                                      54,
+                                                      148,
+                                                      403,
+                                                      1096,
+                                                      2980,
+                                                      8103,
+                                                      22026,
+                                                      59874,
+                                                      162754,
+                                                      442413,
+                                                      1202604,
+                                                      3269017,
+                                                      8886110,
+                                                      24154952,
+                                                      65659969,
+                                                      178482300,
+                                                      485165195,
+                                                      1318815734,
+                                                      3584912846,
+                                                      9744803446,
+                                                      26489122129,
+                                                      72004899337,
+                                                      195729609428,
+                                                      532048240601,
+                                                      1446257064291};
+    static_assert(floor_exp.back() >= most_size);
+    return static_cast<std::uint64_t>(std::ranges::lower_bound(floor_exp, number) -
+                                      floor_exp.begin());
+  }
+
+ private:
+  // The constants of Algorithm 1, before it is known that they fit.
+  struct Constants {
+    std::uint64_t t_virus;
+    std::uint64_t t_max;
+    std::uint64_t t_emit;
+
+    Constants(const Parameters& parameters, AgentCount n) {
+      const std::uint64_t log = ceil_ln(parameters.upper_bound.value_or(n));
+      t_virus = parameters.t_virus.value_or(60 * log);
+      const std::uint64_t derived = 12 * parameters.c.value_or(1) * t_virus * log;
+      t_max = parameters.t_max.value_or(derived);
+      t_emit = parameters.t_emit.value_or(derived);
+    }
+  };
+
+  static constexpr Packed timer_l_mask = (Packed{1} << 24) - 1;
+  static constexpr Packed timer_i_one = Packed{1} << 24;
+  static constexpr Packed timer_i_mask = timer_l_mask * timer_i_one;
+  static constexpr Packed virus_one = Packed{1} << 48;
+  static constexpr Packed virus_mask = ((Packed{1} << 14) - 1) * virus_one;
+  static constexpr Packed shield_bit = Packed{1} << 62;
+  static constexpr Packed leader_bit = Packed{1} << 63;
+  static constexpr Packed flags_mask = shield_bit | leader_bit;
+
+  // Whether timer_L < t_max/2, and whether there is a virus.
+  Packed marks(Packed word) const {
+    const Packed late = 2 * (word & timer_l_mask) < t_max_;
+    const Packed infected = (word & virus_mask) != 0;
+    return late | infected << 1;
+  }
+
+  State full_timers(State s) const {
+    s.timer_l = t_max_;
+    s.timer_i = t_emit_;
+    return s;
+  }
+
+  // max(value - 1, 0)
+  template <class T>
+  static T minus_one(T value) {
+    return static_cast<T>(value - (value > 0));
+  }
+
+  std::uint32_t t_max_;
+  std::uint32_t t_emit_;
+  std::uint16_t t_virus_;
+  bool hold_;
+  Packed half_timer_i_;  // the smallest timer_I >= t_emit/2, in its place
+};
+static_assert(HasShortcut<Ppl>);
+static_assert(SelfStabilizing<Ppl>);
+static_assert(TallyOf<Ppl::Tally, Ppl>);
+static_assert(MeasuresHolding<Ppl>);
+
+}  // namespace conclave::protocols
+
+template <>
+inline constexpr std::array<std::string_view, 2> conclave::names_of<conclave::protocols::Ppl::Hold>{
+    "0", "1"};

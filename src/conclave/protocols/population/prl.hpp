@@ -1,0 +1,501 @@
+// Yokota, Sudo, Masuzawa: Time-Optimal Self-Stabilizing Leader Election on Rings in Population
+// Protocols. IEICE Trans. Fundamentals E104-A(12), 2021. Algorithm 1; "line" numbers are those of
+// the paper.
+//
+// Lines 1-5 create a leader where the distance to the nearest leader on the left seems to reach N,
+// a known bound of n. Lines 6-16 eliminate: a leader fires bullets to the right, live ones with a
+// shield and dummies without, and the next one only after a signal from the right has told it that
+// the last one is gone. A live bullet kills a leader without a shield.
+//
+//   l, r    u, v      initiator and responder: left and right neighbour
+//   distL   distance  what the agent believes is the distance to the nearest leader on its left
+//   N       bound_    n <= N
+//
+// The file is long because the definition of convergence is kept up to date incrementally, in
+// Tally. The algorithm is right as printed, its lines one after the other; docs/errata-prl.md tells
+// what is ambiguous in the text and which steps of the proofs are false.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "conclave/base/position_set.hpp"
+#include "conclave/model/parameters.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave::protocols {
+
+class Prl {
+ public:
+  enum class Bullet : std::uint8_t { none, dummy, live };
+
+  struct State {
+    std::uint64_t distance = 0;
+    Bullet bullet = Bullet::none;
+    bool leader = false;
+    bool shield = false;  // of a follower: no meaning
+    bool signal = false;
+
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{
+        Field{"leader", &State::leader}, Field{"bullet", &State::bullet},
+        Field{"shield", &State::shield}, Field{"signal", &State::signal},
+        Field{"distL", &State::distance}};
+  };
+
+  static constexpr std::uint64_t largest_bound = (std::uint64_t{1} << 59) - 1;
+
+  struct Parameters {
+    std::optional<std::uint64_t> upper_bound;
+
+    static constexpr std::tuple fields{Parameter{"N", &Parameters::upper_bound,
+                                                 "what the agents know: an upper bound of n", "n",
+                                                 2, largest_bound}};
+
+    void resolve(AgentCount n) {
+      if (!upper_bound) upper_bound = n;
+    }
+  };
+
+  static constexpr Topology topology = Topology::directed_ring;
+
+  static constexpr std::array variables{
+      Variable{"leader", "{0, 1}", "the output"},
+      Variable{"bullet", "{0, 1, 2}", "none, dummy, live; travels to the right"},
+      Variable{"shield", "{0, 1}", "of a leader: a live bullet does not kill it"},
+      Variable{"signal", "{0, 1}", "travels to the left: no bullet on the way, fire the next one"},
+      Variable{"distL", "{0 ... N}", "estimated distance to the nearest leader on the left"},
+  };
+  static constexpr std::array observables{
+      Observable{"leaders_created", "times that lines 3-5 made a leader"},
+      Observable{"leaders_killed", "times that line 11 made a follower"},
+      Observable{"times_leaderless", "times that the last leader was killed"},
+      Observable{"last_output_change",
+                 "number of the last interaction that changed an output, 0 if none did; once "
+                 "converged, outputs are final from then on"},
+  };
+  static constexpr std::array errata{
+      Erratum{
+          "R1", "Algorithm 1",
+          "lines are executed one after the other: line 2 sees the distL of line 1, line 11 the "
+          "shield of line 9; a leader that fires a dummy just when a live bullet arrives is "
+          "killed and keeps its bullet"},
+      Erratum{"R2", "lines 2-5",
+              "a follower with a bullet and distL = N becomes a leader at its next interaction as "
+              "responder, whoever its left neighbour is; only initial configurations have such"},
+      Erratum{"R3", "Sect. 3.2",
+              "distances do not propagate to an agent with a bullet (line 2); the text says: to a "
+              "leader"},
+      Erratum{"R4", "Sect. 4.1", "Peaceful is false where there is no leader"},
+      Erratum{"R5", "Definition 1",
+              "more configurations are safe than S_RL; the time reported is that of entering S_RL, "
+              "and last_output_change is the time from which outputs are final"},
+      Erratum{
+          "R6", "Lemma 11, Claim 2",
+          "false for an insecure agent with a dummy bullet, which line 2 leaves alone; the lemma "
+          "survives"},
+      Erratum{"R7", "Lemmas 12, 13",
+              "three steps of the proofs are false or printed the wrong way round; the theorem "
+              "survives"},
+  };
+  static constexpr ProtocolInfo info{
+      .name = "prl",
+      .title = "self-stabilizing leader election on directed rings: bullets, shields, signals",
+      .paper = "D. Yokota, Y. Sudo, T. Masuzawa: Time-Optimal Self-Stabilizing Leader Election on "
+               "Rings in Population Protocols. IEICE Transactions on Fundamentals E104-A(12), 2021",
+      .network = "directed ring",
+      .only_there = "its bullets and signals travel around a ring in one direction",
+      .convergence = "entering S_RL: one leader, all agents secure, all live bullets modest",
+      .bound = "O(n N) interactions",
+      .states = "24 (N + 1)",
+      .demo_n = 20'000,
+      .variables = variables,
+      .observables = observables,
+      .errata = errata,
+  };
+
+  static constexpr std::array starts{
+      Start{"random", "every variable of every agent uniform in its domain"},
+      Start{"all-leaders", "leaders without bullet, shield or signal, distL 0"},
+      Start{"all-leaders-shielded", "the same with shields"},
+      Start{"no-leader", "another name of no-leader-distL-zero"},
+      Start{"no-leader-distL-zero", "every variable of every agent 0"},
+      Start{"no-leader-distL-random", "the same with distL uniform in 0 ... N"},
+      Start{"all-live-bullets", "followers with live bullets, everything else 0"},
+      Start{"one-leader-own-live",
+            "agent 0 the only leader, unshielded, with a live bullet, everything else 0"},
+      Start{"two-leaders", "agents 0 and floor(n/2) lead, distL right, everything else 0"},
+      Start{"figure-3",
+            "the example of Sect. 4.1: in C_PB, all agents secure, yet a leader may be created"},
+      Start{"safe", "agent 0 leads with a shield, distL right, everything else 0: in S_RL"},
+  };
+
+  static std::string objection(const Parameters& parameters, AgentCount n) {
+    if (!parameters.upper_bound || *parameters.upper_bound >= n) return {};
+    return "N = " + std::to_string(*parameters.upper_bound) +
+           " is too small for n = " + std::to_string(n) + ": the paper demands N >= n";
+  }
+
+  Prl(const Parameters& parameters, AgentCount n)
+      : size_(n), bound_(parameters.upper_bound.value_or(n)) {}
+
+  State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
+    switch (static_cast<Origin>(start)) {
+      case Origin::random:
+        return arbitrary(choice);
+      case Origin::all_leaders:
+        return {.leader = true};
+      case Origin::all_leaders_shielded:
+        return {.leader = true, .shield = true};
+      case Origin::no_leader:
+      case Origin::no_leader_zero:
+        return {};
+      case Origin::no_leader_random:
+        return {.distance = any_distance(choice)};
+      case Origin::all_live_bullets:
+        return {.bullet = Bullet::live};
+      case Origin::one_leader_own_live:
+        return agent == 0 ? State{.bullet = Bullet::live, .leader = true} : State{};
+      case Origin::two_leaders:
+        return {.distance = distance_with_two_leaders(agent), .leader = leads_of_two(agent)};
+      case Origin::figure_3:
+        return of_figure_3(agent);
+      case Origin::safe:
+        return {.distance = agent, .leader = agent == 0, .shield = agent == 0};
+    }
+    return {};
+  }
+
+  // Every state with the same probability.
+  State arbitrary(Choice auto& choice) const {
+    State s;
+    s.leader = choice.below(2) == 1;
+    s.bullet = static_cast<Bullet>(choice.below(3));
+    s.shield = choice.below(2) == 1;
+    s.signal = choice.below(2) == 1;
+    s.distance = any_distance(choice);
+    return s;
+  }
+
+  State zero() const { return {}; }
+  void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
+  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+  Interactions state_count() const { return (Interactions(bound_) + 1u) * 24u; }
+  std::uint64_t bound() const { return bound_; }
+
+  // Algorithm 1.
+  void interact(State& l, State& r, Choice auto&) const {
+    if (l.leader) l.distance = 0;  // line 1
+    if (r.leader) {                // line 2
+      r.distance = 0;
+    } else if (r.bullet == Bullet::none) {
+      r.distance = std::min(l.distance + 1, bound_);
+    }
+    if (r.distance == bound_) {  // lines 3-5: no leader for N agents to the left
+      r.leader = true;
+      r.distance = 0;
+      fire_live(r);
+    }
+    if (l.leader && l.signal) fire_live(l);   // lines 6-7
+    if (r.leader && r.signal) fire_dummy(r);  // lines 8-9
+    if (l.bullet != Bullet::none) {
+      if (r.leader) {  // lines 10-12
+        if (l.bullet == Bullet::live && !r.shield) r.leader = false;
+      } else {  // lines 13-15
+        if (r.bullet == Bullet::none) r.bullet = l.bullet;
+        r.signal = false;
+      }
+      l.bullet = Bullet::none;  // lines 12, 15
+    }
+    l.signal = l.signal || r.signal || r.leader;  // line 16
+  }
+
+  // A state in one word: five bits of flags below the distance.
+  using Packed = std::uint64_t;
+
+  Packed pack(const State& s) const {
+    return (s.leader ? leader_bit : 0) | (s.signal ? signal_bit : 0) | (s.shield ? shield_bit : 0) |
+           static_cast<Packed>(s.bullet) << bullet_shift | s.distance << distance_shift;
+  }
+
+  State unpack(Packed word) const {
+    return {.distance = word >> distance_shift,
+            .bullet = static_cast<Bullet>(word >> bullet_shift & 3),
+            .leader = (word & leader_bit) != 0,
+            .shield = (word & shield_bit) != 0,
+            .signal = (word & signal_bit) != 0};
+  }
+
+  // Lines 1-16 again: what must hold for none of them to change anything. It errs only where a
+  // leader fires at a shielded leader next to it and gets its signal back at once.
+  [[gnu::always_inline]] Packed may_change(Packed l, Packed r) const {
+    const Packed busy_leader = signal_bit | distance_mask;
+    const Packed l_acts = mask((l & leader_bit) != 0) & l & busy_leader;  // lines 1, 6
+    const Packed r_acts = mask((r & leader_bit) != 0) & r & busy_leader;  // lines 2, 8
+    const Packed r_takes = mask((r & (leader_bit | bullet_mask)) == 0);   // line 2
+    const Packed correction = (r & distance_mask) - (l & distance_mask) - one_step;
+    const Packed r_is_full = mask(r >> distance_shift == bound_);                  // line 3
+    const Packed bullet_moves = l & bullet_mask;                                   // lines 10-15
+    const Packed signals = (r | (r & leader_bit) * signal_bit) & ~l & signal_bit;  // line 16
+    return l_acts | r_acts | (r_takes & correction) | r_is_full | bullet_moves | signals;
+  }
+
+  class Tally;
+
+ private:
+  enum class Origin : std::uint8_t {  // in the order of `starts`
+    random,
+    all_leaders,
+    all_leaders_shielded,
+    no_leader,
+    no_leader_zero,
+    no_leader_random,
+    all_live_bullets,
+    one_leader_own_live,
+    two_leaders,
+    figure_3,
+    safe,
+  };
+
+  static constexpr Packed leader_bit = 1;
+  static constexpr Packed signal_bit = 2;
+  static constexpr Packed shield_bit = 4;
+  static constexpr int bullet_shift = 3;
+  static constexpr Packed bullet_mask = Packed{3} << bullet_shift;
+  static constexpr int distance_shift = 5;
+  static constexpr Packed distance_mask = ~Packed{0} << distance_shift;
+
+  static constexpr Packed one_step = Packed{1} << distance_shift;
+
+  static constexpr Packed mask(bool condition) { return condition ? ~Packed{0} : Packed{0}; }
+
+  static void fire_live(State& s) {  // lines 5, 7
+    s.bullet = Bullet::live;
+    s.shield = true;
+    s.signal = false;
+  }
+
+  static void fire_dummy(State& s) {  // line 9
+    s.bullet = Bullet::dummy;
+    s.shield = false;
+    s.signal = false;
+  }
+
+  // Uniform on 0 ... N; a bound too large for one choice is drawn in three parts, with rejection.
+  std::uint64_t any_distance(Choice auto& choice) const {
+    if (bound_ < UINT32_MAX) return choice.below(static_cast<std::uint32_t>(bound_) + 1);
+    for (;;) {
+      const std::uint64_t high = choice.below(static_cast<std::uint32_t>(bound_ >> 32) + 1);
+      const std::uint64_t middle = choice.below(1u << 16);
+      const std::uint64_t distance = high << 32 | middle << 16 | choice.below(1u << 16);
+      if (distance <= bound_) return distance;
+    }
+  }
+
+  bool leads_of_two(AgentCount agent) const { return agent == 0 || agent == size_ / 2; }
+
+  AgentCount distance_with_two_leaders(AgentCount agent) const {
+    return agent < size_ / 2 ? agent : agent - size_ / 2;
+  }
+
+  // The second leader is about to be killed, and then its left neighbour's distL is N - 1.
+  State of_figure_3(AgentCount agent) const {
+    const AgentCount half = size_ / 2;
+    const AgentCount to_the_right = agent < half ? half - agent : size_ - agent;
+    State s{.leader = leads_of_two(agent), .shield = agent == 0};
+    if (!s.leader) s.distance = bound_ - to_the_right;
+    if (agent + 1 == half) s.bullet = Bullet::live;
+    return s;
+  }
+
+  AgentCount size_;
+  std::uint64_t bound_;
+};
+static_assert(SelfStabilizing<Prl> && HasNullTest<Prl>);
+
+// Knows at every interaction whether the configuration is in S_RL (Sect. 4.1): exactly one leader,
+// all agents secure, all live bullets modest. With one leader, d_L(i) is the number of steps from
+// it to the right, so a live bullet is modest iff the leader has a shield and, up to and including
+// the bullet's place, no agent has a signal and none overestimates (distL > d_L); all are iff the
+// farthest is. O(log_64 n) per interaction that changes something; O(n) whenever the number of
+// leaders becomes one.
+class Prl::Tally {
+ public:
+  Tally(const Prl& protocol, AgentCount n)
+      : bound_(protocol.bound()), size_(n), live_(n), signals_(n), overestimates_(n) {}
+
+  void add(const State& s) {
+    const AgentCount agent = added_++;
+    if (s.bullet == Bullet::live) live_.insert(agent);
+    if (s.signal) signals_.insert(agent);
+    if (s.leader) {
+      ++leaders_;
+      leader_ = agent;
+      shielded_ = s.shield;
+    }
+    remember(agent, s.distance);
+    if (added_ == size_) judge_remembered();
+  }
+
+  template <class View>
+  void replace_at(AgentCount i, AgentCount j, const State& u, const State& v, const State& new_u,
+                  const State& new_v, const View& view) {
+    move(i, u, new_u);
+    move(j, v, new_v);
+    if (v.leader != new_v.leader) {  // the initiator's output never changes
+      change_output(new_v.leader, view);
+    } else if (leaders_ == 1) {
+      if (new_u.leader) shielded_ = new_u.shield;
+      if (new_v.leader) shielded_ = new_v.shield;
+      rejudge(i, u.distance, new_u.distance);
+      rejudge(j, v.distance, new_v.distance);
+    }
+    converged_ = leaders_ == 1 && insecure_ == 0 && bullets_are_modest();
+  }
+
+  // After a fault: what had been observed stays observed.
+  void inherit(const Tally& before) {
+    created_ = before.created_;
+    killed_ = before.killed_;
+    times_leaderless_ = before.times_leaderless_;
+    last_output_change_ = before.last_output_change_;
+  }
+
+  AgentCount leaders() const { return leaders_; }
+  bool converged() const { return converged_; }
+  bool hopeless() const { return false; }
+
+  std::vector<Observation> observations() const {
+    return {{observables[0].name, created_},
+            {observables[1].name, killed_},
+            {observables[2].name, times_leaderless_},
+            {observables[3].name, last_output_change_}};
+  }
+
+ private:
+  struct Estimate {
+    AgentCount agent;
+    std::uint64_t distance;
+  };
+
+  // While agents are added, the leader may be still to come: then an agent is at least one step
+  // farther from it than from agent 0. Only what may overestimate has to be kept.
+  void remember(AgentCount agent, std::uint64_t distance) {
+    if (leaders_ > 1) return remembered_.clear();
+    const AgentCount least = leaders_ == 0 ? agent + 1 : agent - leader_;
+    if (distance > least) remembered_.push_back({agent, distance});
+  }
+
+  void judge_remembered() {
+    if (leaders_ == 1) {
+      for (const Estimate& estimate : remembered_) judge(estimate.agent, estimate.distance);
+      converged_ = insecure_ == 0 && bullets_are_modest();
+    }
+    remembered_ = {};
+  }
+
+  void move(AgentCount agent, const State& before, const State& after) {
+    put(live_, agent, before.bullet == Bullet::live, after.bullet == Bullet::live);
+    put(signals_, agent, before.signal, after.signal);
+  }
+
+  static void put(PositionSet& set, AgentCount agent, bool before, bool after) {
+    if (before == after) return;
+    if (after) {
+      set.insert(agent);
+    } else {
+      set.erase(agent);
+    }
+  }
+
+  template <class View>
+  void change_output(bool created, const View& view) {
+    last_output_change_ = view.now();
+    if (created) {
+      ++leaders_;
+      ++created_;
+    } else {
+      --leaders_;
+      ++killed_;
+      if (leaders_ == 0) ++times_leaderless_;
+    }
+    if (leaders_ == 1) judge_all(view);
+  }
+
+  // There is a new only leader.
+  template <class View>
+  void judge_all(const View& view) {
+    leader_ = 0;
+    while (!view(leader_).leader) ++leader_;
+    shielded_ = view(leader_).shield;
+    insecure_ = 0;
+    overestimates_.clear();
+    for (AgentCount agent = 0; agent < size_; ++agent) judge(agent, view(agent).distance);
+  }
+
+  void judge(AgentCount agent, std::uint64_t distance) {
+    if (distance > steps_to(agent)) overestimates_.insert(agent);
+    if (!is_secure(agent, distance)) ++insecure_;
+  }
+
+  void rejudge(AgentCount agent, std::uint64_t before, std::uint64_t after) {
+    if (before == after) return;
+    put(overestimates_, agent, before > steps_to(agent), after > steps_to(agent));
+    if (!is_secure(agent, before)) --insecure_;
+    if (!is_secure(agent, after)) ++insecure_;
+  }
+
+  // d_L: from the only leader to the right.
+  AgentCount steps_to(AgentCount agent) const {
+    return agent >= leader_ ? agent - leader_ : agent + size_ - leader_;
+  }
+
+  bool is_secure(AgentCount agent, std::uint64_t distance) const {
+    if (agent == leader_) return distance == 0;
+    const AgentCount steps_to_leader = size_ - steps_to(agent);  // d_R
+    return distance <= bound_ - steps_to_leader;
+  }
+
+  bool bullets_are_modest() const {
+    if (live_.empty()) return true;
+    if (!shielded_) return false;
+    const AgentCount before_leader = leader_ == 0 ? size_ - 1 : leader_ - 1;
+    const AgentCount farthest_live = steps_to(*live_.previous_around(before_leader));
+    return farthest_live < steps_to_first(signals_) &&
+           farthest_live < steps_to_first(overestimates_);
+  }
+
+  // n if there is none.
+  AgentCount steps_to_first(const PositionSet& set) const {
+    const std::optional<AgentCount> first = set.next_around(leader_);
+    return first ? steps_to(*first) : size_;
+  }
+
+  std::uint64_t bound_;
+  AgentCount size_;
+  AgentCount added_ = 0;
+  AgentCount leaders_ = 0;
+  PositionSet live_;
+  PositionSet signals_;
+  std::vector<Estimate> remembered_;
+  // Of the only leader, while there is exactly one.
+  AgentCount leader_ = 0;
+  bool shielded_ = false;
+  PositionSet overestimates_;
+  AgentCount insecure_ = 0;
+  bool converged_ = false;
+
+  std::uint64_t created_ = 0;
+  std::uint64_t killed_ = 0;
+  std::uint64_t times_leaderless_ = 0;
+  Interactions last_output_change_;
+};
+static_assert(PositionalTallyOf<Prl::Tally, Prl>);
+
+}  // namespace conclave::protocols
