@@ -17,7 +17,7 @@
 namespace conclave::cli {
 namespace {
 
-constexpr const char* layout = "{:<14} {:<34} {:>12}  {:<38} {:<26} {:>8}\n";
+constexpr const char* layout = "{:<14} {:<34} {:>12}  {:<46} {:<26} {:>8}\n";
 
 // One election, timed. Returns nothing but the line of the table.
 std::string elect(const catalog::Entry& entry, std::uint64_t seed, const std::atomic<bool>& stop) {

@@ -30,12 +30,12 @@ struct Coalescence {
   };
   static constexpr ProtocolInfo info{
       .name = "coalescence",
-      .title = "leaders walk along the arcs and merge where they meet: any graph",
+      .title = "leaders walk along the arcs and merge where they meet: strongly connected graphs",
       .paper = "after D. Angluin, J. Aspnes, M. J. Fischer, H. Jiang: Self-stabilizing population "
                "protocols. ACM Transactions on Autonomous and Adaptive Systems 3(4), 2008",
-      .network = "any strongly connected graph",
+      .network = "any graph",
       .convergence = "exactly one leader is left (it walks on)",
-      .bound = "ring of n: C(n+1, 3) exactly",
+      .bound = "(n-1)^2; ring C(n+1,3)",
       .states = "2",
       .demo_n = 2000,
       .variables = variables,

@@ -39,7 +39,7 @@ struct Fratricide {
       .convergence = "stabilization: exactly one leader is left",
       .bound = "(n-1)^2 interactions",
       .states = "2",
-      .demo_n = 50'000,
+      .demo_n = 10'000'000,
       .variables = variables,
       .observables = {},
       .errata = {},

@@ -114,7 +114,7 @@ class Prl {
       .convergence = "entering S_RL: one leader, all agents secure, all live bullets modest",
       .bound = "O(n N) interactions",
       .states = "24 (N + 1)",
-      .demo_n = 20'000,
+      .demo_n = 300'000,
       .variables = variables,
       .observables = observables,
       .errata = errata,
