@@ -18,8 +18,8 @@
 #include "conclave/model/graph.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
+#include "conclave/population/detail/jumping.hpp"
 #include "conclave/population/detail/reaction.hpp"
-#include "conclave/population/detail/watched.hpp"
 
 namespace conclave::population {
 
@@ -55,7 +55,7 @@ class ActiveArcs {
 
 // Graph may be a reference type for a graph too large to copy.
 template <PopulationProtocol P, class Graph>
-class ArcEvents : public Watched<P> {
+class ArcEvents : public Jumping<ArcEvents<P, Graph>, P> {
  public:
   using typename Watched<P>::State;
   using typename Watched<P>::Tally;
@@ -64,9 +64,8 @@ class ArcEvents : public Watched<P> {
 
   ArcEvents(const P& protocol, const std::remove_cvref_t<Graph>& graph, std::size_t start,
             const StreamName& name)
-      : Watched<P>(protocol, graph.agents(), name),
+      : Jumping<ArcEvents<P, Graph>, P>(protocol, graph.agents(), name),
         graph_(graph),
-        schedule_(name.with(Purpose::schedule)),
         active_(graph.arcs()) {
     Stream start_choice(name.with(Purpose::start));
     agents_.reserve(graph.agents());
@@ -76,33 +75,6 @@ class ArcEvents : public Watched<P> {
       tally_.add(state);
     }
     refresh_all();
-  }
-
-  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after this
-  // many that change something.
-  Interactions advance(Interactions budget, std::uint64_t most_effective = UINT64_MAX) {
-    const Interactions before = now_;
-    const Interactions end =
-        budget < Interactions::max() - now_ ? now_ + budget : Interactions::max();
-    const std::uint64_t pause = effective_ + std::min(most_effective, UINT64_MAX - effective_);
-    while (!has_stopped() && now_ < end && effective_ < pause) {
-      if (next_event_ > end) {
-        now_ = end;
-        break;
-      }
-      now_ = next_event_;
-      react(next_arc_);
-      draw_next_event();
-    }
-    return now_ - before;
-  }
-
-  Interactions now() const { return now_; }
-  bool hopeless() const {
-    return tally_.hopeless() || (active_.size() == 0 && !tally_.converged());
-  }
-  bool has_stopped() const {
-    return this->is_over() || (active_.size() == 0 && watch_ == Watch::convergence);
   }
 
   // A fault; returns how many agents it hit.
@@ -118,16 +90,17 @@ class ArcEvents : public Watched<P> {
 
   State state(AgentCount agent) const { return Storage::unpack(protocol_, agents_[agent]); }
   AgentCount size() const { return agents_.size(); }
-  std::uint64_t effective_interactions() const { return effective_; }
 
  private:
+  friend Jumping<ArcEvents<P, Graph>, P>;
+
   using Packed = typename Storage::type;
 
   // What a positional tally sees of the configuration.
   struct View {
     const ArcEvents* engine;
     State operator()(AgentCount agent) const { return engine->state(agent); }
-    Interactions now() const { return engine->now_; }
+    Interactions now() const { return engine->now(); }
   };
 
   void refresh(Arc arc) {
@@ -146,15 +119,16 @@ class ArcEvents : public Watched<P> {
   }
 
   // With nothing active, nothing ever happens again.
+  bool is_silent() const { return active_.size() == 0; }
+
   void draw_next_event() {
-    next_event_ = Interactions::max();
-    if (active_.size() == 0) return;
+    this->no_next_event();
+    if (is_silent()) return;
     next_arc_ = active_.draw(schedule_);
     // In large populations its agents are far away; they arrive while the waiting time is drawn.
     __builtin_prefetch(&agents_[graph_.initiator(next_arc_)], 1);
     active_.prefetch(next_arc_);
-    const Interactions wait = law_of(active_.size())(schedule_);
-    next_event_ = wait < Interactions::max() - now_ ? now_ + wait : Interactions::max();
+    this->next_event_after(law_of(active_.size()));
   }
 
   // The law of the waiting time depends on the number of active arcs alone; small numbers come
@@ -165,8 +139,8 @@ class ArcEvents : public Watched<P> {
     return *laws_[active];
   }
 
-  void react(Arc arc) {
-    ++effective_;
+  void react() {
+    const Arc arc = next_arc_;
     const AgentCount initiator = graph_.initiator(arc);
     const AgentCount responder = graph_.responder(arc);
     const State u = state(initiator);
@@ -189,17 +163,13 @@ class ArcEvents : public Watched<P> {
   using Watched<P>::choice_;
   using Watched<P>::protocol_;
   using Watched<P>::tally_;
-  using Watched<P>::watch_;
+  using Jumping<ArcEvents<P, Graph>, P>::schedule_;
 
   Graph graph_;
-  Stream schedule_;
   std::vector<Packed> agents_;
   ActiveArcs active_;
   std::vector<std::optional<Geometric>> laws_{std::size_t{1} << 12};
-  Interactions now_;
-  Interactions next_event_;
   Arc next_arc_ = 0;
-  std::uint64_t effective_ = 0;
 };
 
 }  // namespace conclave::population

@@ -15,13 +15,13 @@
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
+#include "conclave/population/detail/jumping.hpp"
 #include "conclave/population/detail/reaction.hpp"
-#include "conclave/population/detail/watched.hpp"
 
 namespace conclave::population {
 
 template <PopulationProtocol P>
-class CensusEvents : public Watched<P> {
+class CensusEvents : public Jumping<CensusEvents<P>, P> {
  public:
   using typename Watched<P>::State;
   using typename Watched<P>::Tally;
@@ -29,35 +29,10 @@ class CensusEvents : public Watched<P> {
   static_assert(TallyOf<Tally, P>);
 
   CensusEvents(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
-      : Watched<P>(protocol, n, name), n_(n), schedule_(name.with(Purpose::schedule)) {
+      : Jumping<CensusEvents<P>, P>(protocol, n, name), n_(n) {
     CONCLAVE_CHECK(n >= 2 && n <= most_agents);
     fill(start, name.with(Purpose::start));
     draw_next_event();
-  }
-
-  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after this
-  // many that change something.
-  Interactions advance(Interactions budget, std::uint64_t most_effective = UINT64_MAX) {
-    const Interactions before = now_;
-    const Interactions end =
-        budget < Interactions::max() - now_ ? now_ + budget : Interactions::max();
-    const std::uint64_t pause = effective_ + std::min(most_effective, UINT64_MAX - effective_);
-    while (!has_stopped() && now_ < end && effective_ < pause) {
-      if (next_event_ > end) {
-        now_ = end;
-        break;
-      }
-      now_ = next_event_;
-      react();
-      draw_next_event();
-    }
-    return now_ - before;
-  }
-
-  Interactions now() const { return now_; }
-  bool hopeless() const { return tally_.hopeless() || (weight_ == 0u && !tally_.converged()); }
-  bool has_stopped() const {
-    return this->is_over() || (weight_ == 0u && watch_ == Watch::convergence);
   }
 
   // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
@@ -83,9 +58,10 @@ class CensusEvents : public Watched<P> {
   }
 
   AgentCount size() const { return n_; }
-  std::uint64_t effective_interactions() const { return effective_; }
 
  private:
+  friend Jumping<CensusEvents<P>, P>;
+
   // A state with the agents in it and, for each other state, whether a meeting would change
   // something (this one initiating), and how many agents it could react with.
   struct Species {
@@ -178,19 +154,18 @@ class CensusEvents : public Watched<P> {
     return Interactions(initiators.count) * Interactions(initiators.partners - itself);
   }
 
+  bool is_silent() const { return weight_ == 0u; }
+
   void draw_next_event() {
     weight_ = 0u;
     for (std::size_t i = 0; i < species_.size(); ++i) weight_ += pairs_of(species_[i], i);
-    next_event_ = Interactions::max();
-    if (weight_ == 0u) return;
-    const Interactions wait =
-        Geometric(weight_, Interactions(n_) * Interactions(n_ - 1))(schedule_);
-    next_event_ = wait < Interactions::max() - now_ ? now_ + wait : Interactions::max();
+    this->no_next_event();
+    if (is_silent()) return;
+    this->next_event_after({weight_, Interactions(n_) * Interactions(n_ - 1)});
   }
 
   // One of the pairs that react, all equally likely, meets.
   void react() {
-    ++effective_;
     Interactions pick = below_wide(schedule_, weight_);
     std::size_t initiator = 0;
     for (;; ++initiator) {
@@ -227,16 +202,12 @@ class CensusEvents : public Watched<P> {
   using Watched<P>::choice_;
   using Watched<P>::protocol_;
   using Watched<P>::tally_;
-  using Watched<P>::watch_;
+  using Jumping<CensusEvents<P>, P>::schedule_;
 
   AgentCount n_;
-  Stream schedule_;
   std::vector<Species> species_;
   std::size_t occupied_ = 0;
   Interactions weight_;
-  Interactions now_;
-  Interactions next_event_;
-  std::uint64_t effective_ = 0;
 };
 
 }  // namespace conclave::population

@@ -1,0 +1,71 @@
+// What the engines that jump share: the time, and the next interaction that changes something.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "conclave/base/geometric.hpp"
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/population/detail/watched.hpp"
+
+namespace conclave::population {
+
+// Engine offers `is_silent` (nothing can change any more), `react` (the interaction that is due)
+// and `draw_next_event`, which ends in `next_event_after` unless all is silent.
+template <class Engine, PopulationProtocol P>
+class Jumping : public Watched<P> {
+ public:
+  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after this
+  // many that change something.
+  Interactions advance(Interactions budget, std::uint64_t most_effective = UINT64_MAX) {
+    const Interactions before = now_;
+    const Interactions end = later(budget);
+    const std::uint64_t pause = effective_ + std::min(most_effective, UINT64_MAX - effective_);
+    while (!has_stopped() && now_ < end && effective_ < pause) {
+      if (next_event_ > end) {
+        now_ = end;
+        break;
+      }
+      now_ = next_event_;
+      ++effective_;
+      engine().react();
+      engine().draw_next_event();
+    }
+    return now_ - before;
+  }
+
+  Interactions now() const { return now_; }
+  bool hopeless() const {
+    return this->tally_.hopeless() || (engine().is_silent() && !this->tally_.converged());
+  }
+  bool has_stopped() const {
+    return this->is_over() || (engine().is_silent() && this->watch_ == Watch::convergence);
+  }
+  std::uint64_t effective_interactions() const { return effective_; }
+
+ protected:
+  Jumping(const P& protocol, AgentCount n, const StreamName& name)
+      : Watched<P>(protocol, n, name), schedule_(name.with(Purpose::schedule)) {}
+
+  void next_event_after(const Geometric& wait) { next_event_ = later(wait(schedule_)); }
+  void no_next_event() { next_event_ = Interactions::max(); }
+
+  Stream schedule_;
+
+ private:
+  Engine& engine() { return static_cast<Engine&>(*this); }
+  const Engine& engine() const { return static_cast<const Engine&>(*this); }
+
+  // So many interactions from now, or the end of time.
+  Interactions later(Interactions interactions) const {
+    return interactions < Interactions::max() - now_ ? now_ + interactions : Interactions::max();
+  }
+
+  Interactions now_;
+  Interactions next_event_;
+  std::uint64_t effective_ = 0;
+};
+
+}  // namespace conclave::population
