@@ -4,6 +4,8 @@ add_library(conclave_flags INTERFACE)
 target_compile_features(conclave_flags INTERFACE cxx_std_20)
 target_include_directories(conclave_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(conclave_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+# No fused multiply-add where the source does not say so: results have the same bits everywhere.
+target_compile_options(conclave_flags INTERFACE -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns of overlapping copies inside std::string where there are none (GCC bug 105651).
   target_compile_options(conclave_flags INTERFACE -Wno-restrict)

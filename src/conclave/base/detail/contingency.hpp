@@ -1,0 +1,71 @@
+// Agents drawn against agents marked, as a two-by-two table, and the probability that k are both:
+//
+//             marked       not marked
+//   drawn     k            draws - k
+//   not       marked - k   total - marked - draws + k
+//
+// Differences of log factorials near 2^62 would lose all digits. Written around the expected table
+// instead, as a sum over its four cells of D(x, e) = x log(x/e) - x + e and of Stirling's
+// corrections, log P(k) consists of terms no larger than itself.
+#pragma once
+
+#include <cstdint>
+
+#include "conclave/base/detail/logarithms.hpp"
+
+namespace conclave::detail {
+
+// A product divided by an integer, as a whole part and a remainder in (-1, 1).
+struct Mean {
+  std::uint64_t whole = 0;
+  double rest = 0;
+
+  double value() const { return static_cast<double>(static_cast<std::int64_t>(whole)) + rest; }
+};
+
+inline double real(std::uint64_t count) {
+  return static_cast<double>(static_cast<std::int64_t>(count));  // below 2^63: one instruction
+}
+
+// a b / divisor, where the result is below 2^62 and divisor at most 2^62.
+inline Mean mean_of(std::uint64_t a, std::uint64_t b, std::uint64_t divisor) {
+  const double estimate = real(a) * real(b) / real(divisor);
+  std::uint64_t whole = 0;
+  if (estimate < 0x1p48) {  // off by one at most, so that the remainder fits into 64 bits
+    whole = static_cast<std::uint64_t>(static_cast<std::int64_t>(estimate));
+  } else {
+    __extension__ using Wide = unsigned __int128;
+    whole = static_cast<std::uint64_t>(static_cast<Wide>(a) * b / divisor);
+  }
+  const auto rest = static_cast<std::int64_t>(a * b - whole * divisor);
+  return {whole, static_cast<double>(rest) / real(divisor)};
+}
+
+// x log(x/e) - x + e for x = e + excess and t = excess / e, given log(1 + t) - t.
+inline double deviance(double x, double excess, double t, double log_excess) {
+  return excess * t + x * log_excess;
+}
+
+inline double deviance(double x, double excess, double t) {
+  return deviance(x, excess, t, log1p_minus(t));
+}
+
+// One cell of the table: what it contributes to -log P when it holds x instead of e. Terms that do
+// not depend on x are left out, such that a large cell with x = e contributes almost nothing.
+class Cell {
+ public:
+  explicit Cell(double expected) : expected_(expected), inverse_(1 / expected) {}
+
+  double cost(double x, double excess) const {
+    if (x < 1) return expected_ - half_log_two_pi - log_of(expected_) / 2;
+    const double t = excess * inverse_;
+    const double log_excess = log1p_minus(t);
+    return deviance(x, excess, t, log_excess) + (t + log_excess) / 2 + stirling(x);
+  }
+
+ private:
+  double expected_;
+  double inverse_;
+};
+
+}  // namespace conclave::detail

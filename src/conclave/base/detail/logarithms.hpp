@@ -1,0 +1,112 @@
+// Logarithms, exponentials and Stirling's correction by basic arithmetic alone, so that they have
+// the same bits on every machine. The series take any floating-point type: the samplers use double,
+// and binary128 where double cannot settle a comparison.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cfloat>
+#include <cstdint>
+
+namespace conclave::detail {
+
+#if LDBL_MANT_DIG == 113
+using Quad = long double;
+#else
+__extension__ using Quad = __float128;
+#endif
+
+// The sum of y^j / (3 + 2 j) for j < terms: artanh(v) is v + v^3 times this, for y = v^2.
+template <int terms, class Real>
+constexpr Real artanh_tail(Real y) {
+  Real sum = 0;
+  for (int j = terms - 1; j >= 0; --j) sum = sum * y + Real(1) / Real(3 + 2 * j);
+  return sum;
+}
+
+// log(1 + t) - t for -0.3 <= t <= 0.42, without cancellation: with v = t / (2 + t), log(1 + t) is
+// 2 artanh(v) and 2 v - t = -t v. |v| < 0.18, so that each term adds five bits.
+template <int terms, class Real>
+constexpr Real log1p_minus_series(Real t) {
+  const Real v = t / (Real(2) + t);
+  const Real y = v * v;
+  return v * (Real(2) * y * artanh_tail<terms>(y) - t);
+}
+
+inline constexpr double log2_high = 0x1.62e42fefa3800p-1;  // log 2, 42 bits: times any exponent
+inline constexpr double log2_low = 0x1.ef35793c76730p-45;  // exact; and the rest
+inline constexpr double half_log_two_pi = 0.91893853320467274178;
+
+// log(x) for normal x > 0; relative error below 2^-50.
+inline double log_of(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  // Adding the distance of sqrt(1/2) from 1 carries into the exponent where the mantissa is larger.
+  constexpr std::uint64_t one = 0x3ff0000000000000, half_root = 0x3fe6a09e667f3bcd;
+  const std::uint64_t shifted = bits + (one - half_root);
+  const double exponent = static_cast<double>(static_cast<std::int64_t>(shifted >> 52) - 1023);
+  const double t = std::bit_cast<double>((shifted & 0x000fffffffffffff) + half_root) - 1;
+  const double v = t / (2 + t);
+  const double y = v * v;
+  const double log_mantissa = 2 * v + 2 * v * y * artanh_tail<10>(y);
+  return exponent * log2_high + (exponent * log2_low + log_mantissa);
+}
+
+// log(1 + t) - t for t > -1, with a relative error below 2^-49.
+inline double log1p_minus(double t) {
+  const double size = t < 0 ? -t : t;
+  if (size < 0x1p-9) return log1p_minus_series<3>(t);
+  if (size < 0.29) return log1p_minus_series<10>(t);
+  return log_of(1 + t) - t;
+}
+
+// exp(x) for -700 < x < 700; relative error below 2^-50.
+inline double exp_of(double x) {
+  const double scaled = x * 1.4426950408889634;
+  const auto exponent = static_cast<std::int64_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+  const auto power = static_cast<double>(exponent);
+  const double rest = (x - power * log2_high) - power * log2_low;
+  double sum = 0;
+  double factorial = 6227020800;  // 13!
+  for (int j = 13; j >= 0; factorial /= j > 0 ? j : 1, --j) sum = sum * rest + 1 / factorial;
+  return sum * std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+// What Stirling's formula leaves out: log(x!) - (x + 1/2) log(x) + x - log(2 pi) / 2, for x >= 16
+// with an error below 2^-52.
+template <class Real>
+constexpr Real stirling_series(Real x) {
+  const Real r = Real(1) / x;
+  const Real y = r * r;
+  Real sum = Real(1) / Real(1188);
+  sum = Real(1) / Real(1680) - sum * y;
+  sum = Real(1) / Real(1260) - sum * y;
+  sum = Real(1) / Real(360) - sum * y;
+  return r * (Real(1) / Real(12) - sum * y);
+}
+
+inline constexpr std::array<double, 16> stirling_table{
+    0,
+    0.08106146679532726,
+    0.0413406959554093,
+    0.02767792568499834,
+    0.020790672103765093,
+    0.016644691189821193,
+    0.013876128823070748,
+    0.01189670994589177,
+    0.010411265261972096,
+    0.009255462182712733,
+    0.00833056343336287,
+    0.007573675487951841,
+    0.00694284010720953,
+    0.006408994188004207,
+    0.0059513701127588475,
+    0.005554733551962801,
+};
+
+// The same for any integer x >= 1 given as a double.
+inline double stirling(double x) {
+  if (x < 16) return stirling_table[static_cast<std::size_t>(x)];
+  return stirling_series(x);
+}
+
+}  // namespace conclave::detail

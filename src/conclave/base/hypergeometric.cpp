@@ -1,0 +1,138 @@
+#include "conclave/base/hypergeometric.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/detail/contingency.hpp"
+#include "conclave/base/detail/inversion.hpp"
+
+namespace conclave {
+namespace {
+
+using detail::Cell;
+using detail::deviance;
+using detail::Mean;
+using detail::real;
+
+// After the symmetries: draws <= marked <= total / 2.
+struct Urn {
+  std::uint64_t total;
+  std::uint64_t marked;
+  std::uint64_t draws;
+
+  std::uint64_t neither() const { return total - marked - draws; }
+};
+
+// Exact, one word per draw.
+std::uint64_t draw_one_by_one(const Urn& urn, Stream& stream) {
+  std::uint64_t found = 0;
+  for (std::uint64_t done = 0; done < urn.draws; ++done) {
+    found += stream.below64(urn.total - done) < urn.marked - found ? 1 : 0;
+  }
+  return found;
+}
+
+// P(0) from its four cells; `mean` is the expected content of the first.
+double probability_of_none(const Urn& urn, double mean) {
+  const double marked = real(urn.marked);
+  const double draws = real(urn.draws);
+  const double neither = real(urn.neither());
+  const double total = real(urn.total);
+  double cost = mean;
+  cost += deviance(marked, mean, mean / (marked - mean));
+  cost += deviance(draws, mean, mean / (draws - mean));
+  cost += deviance(neither, -mean, -mean / (neither + mean));
+  // Stirling's formula for (total - marked)! (total - draws)! / (neither! total!).
+  const double surplus = mean / neither;
+  cost -= (surplus + detail::log1p_minus(surplus)) / 2;
+  cost -= detail::stirling(total - marked) + detail::stirling(total - draws);
+  cost += detail::stirling(neither) + detail::stirling(total);
+  return detail::exp_of(-cost);
+}
+
+// P(k + 1) / P(k) for k = 0, 1, ...
+struct NextRatio {
+  double marked;
+  double draws;
+  double neither;
+  double k = 0;
+
+  double operator()() {
+    const double ratio = (marked - k) * (draws - k) / ((k + 1) * (neither + (k + 1)));
+    k += 1;
+    return ratio;
+  }
+};
+
+std::uint64_t draw_by_inversion(const Urn& urn, double mean, Stream& stream) {
+  const std::uint64_t u = stream.word() >> 1;
+  // P(k > 0) is at most the mean, which settles most of the rare events without computing P(0).
+  if (mean < 1 && u < detail::fixed_point(1 - mean * (1 + 0x1p-40))) return 0;
+  const NextRatio next{real(urn.marked), real(urn.draws), real(urn.neither())};
+  return detail::invert(u, probability_of_none(urn, mean), urn.draws, stream, next);
+}
+
+std::uint64_t draw_by_rejection(const Urn& urn, const Mean& mean, Stream& stream) {
+  const double both = mean.value();
+  const double only_marked = real(urn.marked) - both;
+  const double only_drawn = real(urn.draws) - both;
+  const double neither = real(urn.neither()) + both;
+  const Cell cells[]{Cell(both), Cell(only_marked), Cell(only_drawn), Cell(neither)};
+  // The largest probability exceeds the scale of the cells by less than the factor exp(bound).
+  const double bound = 1 / (8 * both);
+  const auto log_ratio = [&](std::int64_t above) {
+    const std::uint64_t k = mean.whole + static_cast<std::uint64_t>(above);
+    const double excess = static_cast<double>(above) - mean.rest;
+    return -(cells[0].cost(real(k), excess) + cells[1].cost(real(urn.marked - k), -excess) +
+             cells[2].cost(real(urn.draws - k), -excess) +
+             cells[3].cost(real(urn.neither() + k), excess) + bound);
+  };
+  const double variance = both * neither / (real(urn.total) - 1);
+  const auto whole = static_cast<std::int64_t>(mean.whole);
+  const auto draws = static_cast<std::int64_t>(urn.draws);
+  return mean.whole + static_cast<std::uint64_t>(detail::ratio_of_uniforms(
+                          mean.rest, variance, -whole, draws - whole, stream, log_ratio));
+}
+
+std::uint64_t draw(const Urn& urn, Stream& stream) {
+  constexpr std::uint64_t few = 4, several = 16;
+  constexpr double much = 10;
+  if (urn.draws <= few) return draw_one_by_one(urn, stream);
+  const Mean mean = detail::mean_of(urn.marked, urn.draws, urn.total);
+  if (urn.draws <= several && mean.value() >= 1) return draw_one_by_one(urn, stream);
+  if (mean.value() < much) return draw_by_inversion(urn, mean.value(), stream);
+  return draw_by_rejection(urn, mean, stream);
+}
+
+}  // namespace
+
+std::uint64_t hypergeometric(std::uint64_t total, std::uint64_t marked, std::uint64_t draws,
+                             Stream& stream) {
+  CONCLAVE_CHECK(total <= std::uint64_t{1} << 62);
+  CONCLAVE_CHECK(marked <= total && draws <= total);
+  // The unmarked drawn instead of the marked, and the agents left instead of those drawn.
+  const bool count_unmarked = marked > total / 2;
+  const bool count_left = draws > total / 2;
+  const std::uint64_t few_marked = count_unmarked ? total - marked : marked;
+  const std::uint64_t few_draws = count_left ? total - draws : draws;
+  const Urn urn{total, std::max(few_marked, few_draws), std::min(few_marked, few_draws)};
+  std::uint64_t found = draw(urn, stream);
+  if (count_left) found = few_marked - found;
+  return count_unmarked ? draws - found : found;
+}
+
+void multivariate_hypergeometric(std::span<const std::uint64_t> counts, std::uint64_t total,
+                                 std::uint64_t draws, std::span<std::uint64_t> drawn,
+                                 Stream& stream) {
+  CONCLAVE_CHECK(counts.size() == drawn.size());
+  CONCLAVE_CHECK(draws <= total);
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    drawn[kind] = draws == 0 ? 0 : hypergeometric(total, counts[kind], draws, stream);
+    total -= counts[kind];
+    draws -= drawn[kind];
+  }
+  CONCLAVE_CHECK(total == 0 && draws == 0);
+}
+
+}  // namespace conclave

@@ -1,0 +1,26 @@
+// Samples without replacement: how many marked agents are among those drawn. This is how an engine
+// that knows only how many agents are in each state lets a batch of them meet.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "conclave/base/random.hpp"
+
+namespace conclave {
+
+// How many of `draws` agents drawn without replacement from `total` are among the `marked`; marked
+// and draws are at most total, total at most 2^62. Expected time O(1). Few draws are carried out
+// one by one, exactly; otherwise each probability P has a relative error of at most 2^-45 or an
+// absolute one of 2^-62, whatever the size of the arguments. Basic arithmetic only: the same bits
+// on every machine.
+std::uint64_t hypergeometric(std::uint64_t total, std::uint64_t marked, std::uint64_t draws,
+                             Stream& stream);
+
+// Draws from a census: drawn[i] of the counts[i] agents of kind i, `draws` in all. total is the sum
+// of the counts. One hypergeometric variate per kind, until nothing is left to draw.
+void multivariate_hypergeometric(std::span<const std::uint64_t> counts, std::uint64_t total,
+                                 std::uint64_t draws, std::span<std::uint64_t> drawn,
+                                 Stream& stream);
+
+}  // namespace conclave
