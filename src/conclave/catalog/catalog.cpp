@@ -19,7 +19,7 @@ std::span<const Entry> entries() {
   return sorted;
 }
 
-const Entry& find(std::string_view name) {
+Entry find(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Entry& entry : entries()) {
     if (entry.info.name == name) return entry;

@@ -80,7 +80,8 @@ class PreparedRun {
   virtual std::span<const ParameterValue> parameters() const = 0;
   virtual std::span<const Observable> observables() const = 0;  // all that a trial may report
   virtual const TrialPlan& plan() const = 0;
-  virtual std::string_view graph() const = 0;  // empty: the protocol's own
+  virtual std::string_view graph() const = 0;                  // empty: the protocol's own
+  virtual std::string_view source_hash() const { return {}; }  // of the text it was made from
 };
 
 struct Entry {
@@ -96,8 +97,8 @@ struct Entry {
 // Sorted by name.
 std::span<const Entry> entries();
 
-// Throws Error with the nearest name.
-const Entry& find(std::string_view name);
+// A listed protocol by its name. Throws Error with the nearest one.
+Entry find(std::string_view name);
 
 inline constexpr Interactions most_agents = std::uint64_t{1} << 62;
 

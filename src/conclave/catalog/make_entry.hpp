@@ -17,6 +17,7 @@
 #include "conclave/model/fault.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
 #include "conclave/population/census_events.hpp"
@@ -36,33 +37,71 @@ inline constexpr AgentCount events_from_agents = 64;
 // in as many different states as a random start gives would fill the memory.
 inline constexpr AgentCount most_different_agents = 4096;
 
+// What is known of a run before an engine is chosen: the protocol, built for n and its parameters,
+// and what it says about itself; `source_hash` identifies the text it was made from, if any.
+template <PopulationProtocol P>
+struct Subject {
+  P protocol;
+  ProtocolInfo info;
+  std::vector<Start> starts;
+  std::vector<ParameterValue> parameters;
+  std::string source_hash{};
+};
+
+template <ListedProtocol P>
+Subject<P> subject_of(const RunRequest& request) {
+  using Parameters = typename P::Parameters;
+  const AgentCount n = checked_population(request.n);
+  Parameters parameters = parse_settings<Parameters>(P::info.name, request.settings);
+  if constexpr (requires { parameters.resolve(n); }) parameters.resolve(n);
+  const std::string objection = P::objection(parameters, n);
+  if (!objection.empty()) throw Error(objection);
+  if (n < P::info.smallest_n) {
+    throw Error(
+        fmt::format("n = {}: {} needs at least {} agents", n, P::info.name, P::info.smallest_n));
+  }
+  return {.protocol = P(parameters, n),
+          .info = P::info,
+          .starts = {P::starts.begin(), P::starts.end()},
+          .parameters = values_in_effect(parameters)};
+}
+
+// Whether most interactions of a protocol change nothing, as far as it knows itself.
+template <PopulationProtocol P>
+bool is_mostly_null(const P& protocol) {
+  if constexpr (requires { protocol.is_mostly_null(); }) {
+    return protocol.is_mostly_null();
+  } else {
+    return requires { P::is_mostly_null; };
+  }
+}
+
 template <PopulationProtocol P>
 class PreparedPopulation final : public PreparedRun {
  public:
-  using Parameters = typename P::Parameters;
   using Agents = population::Agents<P>;
   static constexpr bool is_ring = topology_of<P> == Topology::directed_ring;
   static constexpr bool is_for_any_graph = topology_of<P> == Topology::any;
 
-  explicit PreparedPopulation(const RunRequest& request)
-      : n_(checked_population(request.n)),
+  PreparedPopulation(const RunRequest& request, Subject<P> subject)
+      : subject_(std::move(subject)),
+        n_(checked_population(request.n)),
         seed_(request.seed),
         plan_(request.plan),
         graph_(accepted_graph(request)),
         digraph_(is_for_any_graph ? request.digraph : nullptr),
         start_(start_index(request.start)),
-        settings_(resolved(parse_settings<Parameters>(P::info.name, request.settings), n_)),
-        parameters_(values_in_effect(settings_)),
-        protocol_(settings_, n_),
         jumps_(choose_jumping(request.engine)) {
     if (jumps_ && !can_jump()) {
       throw Error(fmt::format("engine events cannot start {} from {} with n = {}: more than {} "
                               "agents in different states; use engine agents",
-                              P::info.name, P::starts[start_].name, n_, most_different_agents));
+                              protocol(), start(), n_, most_different_agents));
     }
     if (!jumps_ || is_ring) check_size(Agents::most_agents);
     if constexpr (!Corruptible<P>) {
-      if (!plan_.faults.empty()) throw Error(fmt::format("{} knows no faults", P::info.name));
+      if (!plan_.faults.empty()) throw Error(fmt::format("{} knows no faults", protocol()));
+    } else if constexpr (requires { subject_.protocol.objection_to(FaultKind::corrupt); }) {
+      for (const Fault& fault : plan_.faults) check_fault(fault);
     }
   }
 
@@ -75,14 +114,15 @@ class PreparedPopulation final : public PreparedRun {
       if (digraph_) return run_on_graph(name, workspace, keep_going);
     }
     if (!jumps_) {
-      Agents engine(protocol_, n_, start_, name, static_cast<Memory&>(workspace).agents);
+      Agents engine(subject_.protocol, n_, start_, name, static_cast<Memory&>(workspace).agents);
       return population::run_trial(engine, plan_, keep_going);
     }
     if constexpr (is_ring) {
-      population::ArcEvents<P, DirectedRing> engine(protocol_, DirectedRing(n_), start_, name);
+      population::ArcEvents<P, DirectedRing> engine(subject_.protocol, DirectedRing(n_), start_,
+                                                    name);
       return population::run_trial(engine, plan_, keep_going);
     } else {
-      population::CensusEvents<P> engine(protocol_, n_, start_, name);
+      population::CensusEvents<P> engine(subject_.protocol, n_, start_, name);
       return population::run_trial(engine, plan_, keep_going);
     }
   }
@@ -93,17 +133,18 @@ class PreparedPopulation final : public PreparedRun {
     if constexpr (is_ring) return n_ * population::ArcEvents<P, DirectedRing>::bytes_per_agent;
     return std::uint64_t{1} << 20;
   }
-  Interactions state_count() const override { return protocol_.state_count(); }
-  std::string_view protocol() const override { return P::info.name; }
+  Interactions state_count() const override { return subject_.protocol.state_count(); }
+  std::string_view protocol() const override { return subject_.info.name; }
   std::string_view engine() const override {
     return jumps_ ? events_engine.name : agents_engine.name;
   }
-  std::string_view start() const override { return P::starts[start_].name; }
+  std::string_view start() const override { return subject_.starts[start_].name; }
   std::uint64_t seed() const override { return seed_; }
-  std::span<const ParameterValue> parameters() const override { return parameters_; }
-  std::span<const Observable> observables() const override { return P::info.observables; }
+  std::span<const ParameterValue> parameters() const override { return subject_.parameters; }
+  std::span<const Observable> observables() const override { return subject_.info.observables; }
   const TrialPlan& plan() const override { return plan_; }
   std::string_view graph() const override { return graph_; }
+  std::string_view source_hash() const override { return subject_.source_hash; }
 
  private:
   struct Memory final : Workspace {
@@ -113,26 +154,27 @@ class PreparedPopulation final : public PreparedRun {
   TrialResult run_on_graph(const StreamName& name, Workspace& workspace,
                            const KeepGoing& keep_going) const {
     if (jumps_) {
-      population::ArcEvents<P, const Digraph&> engine(protocol_, *digraph_, start_, name);
+      population::ArcEvents<P, const Digraph&> engine(subject_.protocol, *digraph_, start_, name);
       return population::run_trial(engine, plan_, keep_going);
     }
-    population::Agents<P, population::GraphPipeline> engine(protocol_, n_, start_, name,
+    population::Agents<P, population::GraphPipeline> engine(subject_.protocol, n_, start_, name,
                                                             static_cast<Memory&>(workspace).agents,
                                                             population::GraphArcs(*digraph_));
     return population::run_trial(engine, plan_, keep_going);
   }
 
   // The graph's name, where the protocol can run on it.
-  static std::string accepted_graph(const RunRequest& request) {
+  std::string accepted_graph(const RunRequest& request) const {
     const std::string own = is_ring ? "ring" : "complete";
     if (request.graph.empty() || request.graph == own) return {};
     if (is_for_any_graph) return request.graph;
-    throw Error(fmt::format("{} is made for the {}: {}", P::info.name, P::info.network,
-                            P::info.only_there));
+    throw Error(fmt::format("{} is made for the {}: {}", subject_.info.name, subject_.info.network,
+                            subject_.info.only_there));
   }
 
   bool can_jump() const {
-    return is_ring || digraph_ || P::starts[start_].uniform || n_ <= most_different_agents;
+    return is_ring || digraph_ || n_ <= most_different_agents ||
+           has_starting_census(subject_.protocol, start_);
   }
 
   // Decided by the protocol, the graph and n alone, so that the choice is the same everywhere.
@@ -142,8 +184,8 @@ class PreparedPopulation final : public PreparedRun {
     if (name == events_engine.name) return true;
     if (!name.empty() && name != "auto") throw Error(unknown_name("engine", name, names));
     if (n_ > Agents::most_agents) return can_jump();
-    const bool is_mostly_null = is_ring || requires { P::is_mostly_null; };
-    return is_mostly_null && can_jump() && n_ >= events_from_agents;
+    const bool pays = is_ring || is_mostly_null(subject_.protocol);
+    return pays && can_jump() && n_ >= events_from_agents;
   }
 
   void check_size(AgentCount most) const {
@@ -152,40 +194,37 @@ class PreparedPopulation final : public PreparedRun {
                             engine(), most));
   }
 
-  static std::size_t start_index(const std::string& name) {
+  void check_fault(const Fault& fault) const {
+    const std::string objection = subject_.protocol.objection_to(fault.kind);
+    if (!objection.empty()) throw Error(fmt::format("fault {}: {}", fault.text, objection));
+  }
+
+  std::size_t start_index(const std::string& name) const {
     if (name.empty()) return 0;
     std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < P::starts.size(); ++i) {
-      if (P::starts[i].name == name) return i;
-      names.push_back(P::starts[i].name);
+    for (std::size_t i = 0; i < subject_.starts.size(); ++i) {
+      if (subject_.starts[i].name == name) return i;
+      names.push_back(subject_.starts[i].name);
     }
-    throw Error(unknown_name(fmt::format("start of {}", P::info.name), name, names));
+    throw Error(unknown_name(fmt::format("start of {}", protocol()), name, names));
   }
 
-  static Parameters resolved(Parameters parameters, AgentCount n) {
-    if constexpr (requires { parameters.resolve(n); }) parameters.resolve(n);
-    const std::string objection = P::objection(parameters, n);
-    if (!objection.empty()) throw Error(objection);
-    if (n < P::info.smallest_n) {
-      throw Error(
-          fmt::format("n = {}: {} needs at least {} agents", n, P::info.name, P::info.smallest_n));
-    }
-    return parameters;
-  }
-
+  Subject<P> subject_;
   AgentCount n_;
   std::uint64_t seed_;
   TrialPlan plan_;
   std::string graph_;
   std::shared_ptr<const Digraph> digraph_;
   std::size_t start_;
-  Parameters settings_;
-  std::vector<ParameterValue> parameters_;
-  P protocol_;
   bool jumps_;
 };
 
 template <PopulationProtocol P>
+std::unique_ptr<const PreparedRun> prepared(const RunRequest& request, Subject<P> subject) {
+  return std::make_unique<const PreparedPopulation<P>>(request, std::move(subject));
+}
+
+template <ListedProtocol P>
 Entry make_entry() {
   return {
       .info = P::info,
@@ -193,9 +232,8 @@ Entry make_entry() {
       .parameters = parameter_infos<typename P::Parameters>(),
       .engines = {agents_engine, events_engine},
       .bytes_per_agent = population::Agents<P>::bytes_per_agent,
-      .prepare = [](const RunRequest& request) -> std::unique_ptr<const PreparedRun> {
-        return std::make_unique<const PreparedPopulation<P>>(request);
-      },
+      .prepare =
+          [](const RunRequest& request) { return prepared(request, subject_of<P>(request)); },
   };
 }
 

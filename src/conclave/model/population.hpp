@@ -26,19 +26,25 @@ struct Observation {
   std::variant<std::uint64_t, bool, double, std::string, Interactions> value;
 };
 
-// A protocol for populations of agents that meet in ordered pairs. It is built from its Parameters
-// and n; `objection` says in one sentence why these do not fit together, or is empty.
+// A protocol for populations of agents that meet in ordered pairs.
 template <class P>
 concept PopulationProtocol = Described<typename P::State> &&
-    requires(const P& protocol, const typename P::Parameters& parameters, AgentCount n,
-             typename P::State u, typename P::State v, std::size_t start, AnyChoice& choice) {
+    requires(const P& protocol, AgentCount n, typename P::State u, typename P::State v,
+             std::size_t start, AnyChoice& choice) {
+  { protocol.initial(start, n, choice) } -> std::same_as<typename P::State>;  // of agent n
+  { protocol.interact(u, v, choice) } -> std::same_as<void>;  // u initiates, v responds
+  { protocol.role(u) } -> std::same_as<Role>;
+};
+
+// A protocol of the catalog says what it is. It is built from its Parameters and n; `objection`
+// says in one sentence why these do not fit together, or is empty.
+template <class P>
+concept ListedProtocol = PopulationProtocol<P> &&
+    requires(const typename P::Parameters& parameters, AgentCount n) {
   { P::info } -> std::convertible_to<const ProtocolInfo&>;
   { P::starts.size() } -> std::convertible_to<std::size_t>;
   { P::objection(parameters, n) } -> std::same_as<std::string>;
   P(parameters, n);
-  { protocol.initial(start, n, choice) } -> std::same_as<typename P::State>;  // of agent n
-  { protocol.interact(u, v, choice) } -> std::same_as<void>;  // u initiates, v responds
-  { protocol.role(u) } -> std::same_as<Role>;
 };
 
 // A protocol that starts anywhere can name any state.

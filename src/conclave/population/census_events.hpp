@@ -14,6 +14,7 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/detail/jumping.hpp"
 #include "conclave/population/detail/reaction.hpp"
@@ -95,8 +96,8 @@ class CensusEvents : public Jumping<CensusEvents<P>, P> {
 
   void fill(std::size_t start, const StreamName& name) {
     Stream choice(name);
-    if (P::starts[start].uniform) {
-      add_agents(protocol_.initial(start, 0, choice), n_);
+    if (const auto census = starting_census(protocol_, start, n_, choice)) {
+      for (const auto& [state, count] : *census) add_agents(state, count);
       return;
     }
     for (AgentCount agent = 0; agent < n_; ++agent) {

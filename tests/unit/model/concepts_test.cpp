@@ -51,7 +51,7 @@ struct CoinFight {
 
   Role role(const State& state) const { return state.leader ? Role::leader : Role::follower; }
 };
-static_assert(PopulationProtocol<CoinFight>);
+static_assert(ListedProtocol<CoinFight>);
 static_assert(!Packing<CoinFight>);
 static_assert(!HasShortcut<CoinFight>);
 static_assert(TallyOf<LeaderTally<CoinFight>, CoinFight>);

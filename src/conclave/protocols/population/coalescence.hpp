@@ -61,6 +61,6 @@ struct Coalescence {
 
   Interactions state_count() const { return 2u; }
 };
-static_assert(PopulationProtocol<Coalescence>);
+static_assert(ListedProtocol<Coalescence>);
 
 }  // namespace conclave::protocols

@@ -63,6 +63,6 @@ struct Fratricide {
 
   Interactions state_count() const { return 2u; }
 };
-static_assert(PopulationProtocol<Fratricide>);
+static_assert(ListedProtocol<Fratricide>);
 
 }  // namespace conclave::protocols
