@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -32,6 +33,29 @@ constexpr auto as_integer(T value) {
     return static_cast<unsigned long long>(value);
   else
     return static_cast<long long>(value);
+}
+
+// A hash of all members; the same on every machine.
+template <Described T>
+constexpr std::uint64_t hash_of(const T& value) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15;
+  const auto mix = [&](const auto& field) {
+    hash = (hash ^ static_cast<std::uint64_t>(as_integer(value.*field.member))) * 0xff51afd7ed558ccd;
+    hash ^= hash >> 32;
+  };
+  std::apply([&](const auto&... field) { (mix(field), ...); }, T::fields);
+  return hash;
+}
+
+// Orders by the members, the first one first.
+template <Described T>
+constexpr bool comes_before(const T& a, const T& b) {
+  int order = 0;
+  const auto compare = [&](const auto& field) {
+    if (order == 0) order = (a.*field.member > b.*field.member) - (a.*field.member < b.*field.member);
+  };
+  std::apply([&](const auto&... field) { (compare(field), ...); }, T::fields);
+  return order < 0;
 }
 
 // "leader=1 epoch=2": for messages of tests and counterexamples.

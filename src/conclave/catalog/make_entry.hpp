@@ -21,6 +21,7 @@
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
 #include "conclave/population/census_events.hpp"
+#include "conclave/population/counts.hpp"
 #include "conclave/population/run.hpp"
 
 namespace conclave::catalog {
@@ -30,6 +31,11 @@ inline constexpr EngineInfo agents_engine{
 inline constexpr EngineInfo events_engine{
     "events",
     "jumps over interactions that change nothing; exact, for protocols with many of them"};
+inline constexpr EngineInfo counts_engine{
+    "counts",
+    "how many agents are in which state, many interactions at once; exact, complete graph only"};
+
+enum class Engine : std::uint8_t { agents, events, counts };
 
 // Below this size nothing is gained by jumping.
 inline constexpr AgentCount events_from_agents = 64;
@@ -91,13 +97,13 @@ class PreparedPopulation final : public PreparedRun {
         graph_(accepted_graph(request)),
         digraph_(is_for_any_graph ? request.digraph : nullptr),
         start_(start_index(request.start)),
-        jumps_(choose_jumping(request.engine)) {
-    if (jumps_ && !can_jump()) {
-      throw Error(fmt::format("engine events cannot start {} from {} with n = {}: more than {} "
+        engine_(choose_engine(request.engine)) {
+    if (keeps_census() && !is_census_small()) {
+      throw Error(fmt::format("engine {} cannot start {} from {} with n = {}: more than {} "
                               "agents in different states; use engine agents",
-                              protocol(), start(), n_, most_different_agents));
+                              engine(), protocol(), start(), n_, most_different_agents));
     }
-    if (!jumps_ || is_ring) check_size(Agents::most_agents);
+    if (!keeps_census()) check_size(Agents::most_agents);
     if constexpr (!Corruptible<P>) {
       if (!plan_.faults.empty()) throw Error(fmt::format("{} knows no faults", protocol()));
     } else if constexpr (requires { subject_.protocol.objection_to(FaultKind::corrupt); }) {
@@ -113,9 +119,15 @@ class PreparedPopulation final : public PreparedRun {
     if constexpr (is_for_any_graph) {
       if (digraph_) return run_on_graph(name, workspace, keep_going);
     }
-    if (!jumps_) {
+    if (engine_ == Engine::agents) {
       Agents engine(subject_.protocol, n_, start_, name, static_cast<Memory&>(workspace).agents);
       return population::run_trial(engine, plan_, keep_going);
+    }
+    if constexpr (!is_ring) {
+      if (engine_ == Engine::counts) {
+        population::Counts<P> engine(subject_.protocol, n_, start_, name);
+        return population::run_trial(engine, plan_, keep_going);
+      }
     }
     if constexpr (is_ring) {
       population::ArcEvents<P, DirectedRing> engine(subject_.protocol, DirectedRing(n_), start_,
@@ -129,14 +141,14 @@ class PreparedPopulation final : public PreparedRun {
 
   AgentCount n() const override { return n_; }
   std::uint64_t bytes_per_trial() const override {
-    if (!jumps_) return n_ * Agents::bytes_per_agent;
+    if (engine_ == Engine::agents) return n_ * Agents::bytes_per_agent;
     if constexpr (is_ring) return n_ * population::ArcEvents<P, DirectedRing>::bytes_per_agent;
     return std::uint64_t{1} << 20;
   }
   Interactions state_count() const override { return subject_.protocol.state_count(); }
   std::string_view protocol() const override { return subject_.info.name; }
   std::string_view engine() const override {
-    return jumps_ ? events_engine.name : agents_engine.name;
+    return engine_info(engine_).name;
   }
   std::string_view start() const override { return subject_.starts[start_].name; }
   std::uint64_t seed() const override { return seed_; }
@@ -153,7 +165,7 @@ class PreparedPopulation final : public PreparedRun {
 
   TrialResult run_on_graph(const StreamName& name, Workspace& workspace,
                            const KeepGoing& keep_going) const {
-    if (jumps_) {
+    if (engine_ == Engine::events) {
       population::ArcEvents<P, const Digraph&> engine(subject_.protocol, *digraph_, start_, name);
       return population::run_trial(engine, plan_, keep_going);
     }
@@ -172,20 +184,40 @@ class PreparedPopulation final : public PreparedRun {
                             subject_.info.only_there));
   }
 
-  bool can_jump() const {
-    return is_ring || digraph_ || n_ <= most_different_agents ||
-           has_starting_census(subject_.protocol, start_);
+  static const EngineInfo& engine_info(Engine engine) {
+    if (engine == Engine::agents) return agents_engine;
+    return engine == Engine::events ? events_engine : counts_engine;
+  }
+
+  // On the complete graph, events and counts know the agents only by their states.
+  bool is_complete() const { return !is_ring && !digraph_; }
+  bool keeps_census() const { return is_complete() && engine_ != Engine::agents; }
+  bool is_census_small() const {
+    return n_ <= most_different_agents || has_starting_census(subject_.protocol, start_);
+  }
+
+  Engine choose_engine(const std::string& name) const {
+    if (name.empty() || name == "auto") return best_engine();
+    for (const Engine engine : {Engine::agents, Engine::events, Engine::counts}) {
+      if (name != engine_info(engine).name) continue;
+      if (engine == Engine::counts && !is_complete()) {
+        throw Error(fmt::format("engine counts is for the complete graph; {} runs on another",
+                                protocol()));
+      }
+      return engine;
+    }
+    const std::vector<std::string_view> names{"auto", agents_engine.name, events_engine.name,
+                                              counts_engine.name};
+    throw Error(unknown_name("engine", name, names));
   }
 
   // Decided by the protocol, the graph and n alone, so that the choice is the same everywhere.
-  bool choose_jumping(const std::string& name) const {
-    const std::vector<std::string_view> names{"auto", agents_engine.name, events_engine.name};
-    if (name == agents_engine.name) return false;
-    if (name == events_engine.name) return true;
-    if (!name.empty() && name != "auto") throw Error(unknown_name("engine", name, names));
-    if (n_ > Agents::most_agents) return can_jump();
-    const bool pays = is_ring || is_mostly_null(subject_.protocol);
-    return pays && can_jump() && n_ >= events_from_agents;
+  Engine best_engine() const {
+    const bool jumps = is_ring || is_mostly_null(subject_.protocol);
+    if (!is_complete()) return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
+    if (!is_census_small()) return Engine::agents;
+    if (n_ > Agents::most_agents) return Engine::counts;
+    return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
   }
 
   void check_size(AgentCount most) const {
@@ -216,12 +248,18 @@ class PreparedPopulation final : public PreparedRun {
   std::string graph_;
   std::shared_ptr<const Digraph> digraph_;
   std::size_t start_;
-  bool jumps_;
+  Engine engine_;
 };
 
 template <PopulationProtocol P>
 std::unique_ptr<const PreparedRun> prepared(const RunRequest& request, Subject<P> subject) {
   return std::make_unique<const PreparedPopulation<P>>(request, std::move(subject));
+}
+
+template <PopulationProtocol P>
+std::vector<EngineInfo> engines_for() {
+  if (topology_of<P> == Topology::directed_ring) return {agents_engine, events_engine};
+  return {agents_engine, events_engine, counts_engine};
 }
 
 template <ListedProtocol P>
@@ -230,7 +268,7 @@ Entry make_entry() {
       .info = P::info,
       .starts = {P::starts.begin(), P::starts.end()},
       .parameters = parameter_infos<typename P::Parameters>(),
-      .engines = {agents_engine, events_engine},
+      .engines = engines_for<P>(),
       .bytes_per_agent = population::Agents<P>::bytes_per_agent,
       .prepare =
           [](const RunRequest& request) { return prepared(request, subject_of<P>(request)); },

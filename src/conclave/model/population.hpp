@@ -127,6 +127,29 @@ concept TallyOf = PopulationProtocol<P> &&
   { view.observations() } -> std::same_as<std::vector<Observation>>;
 };
 
+// A tally for engines that work in batches. What it counts, apart from milestones, depends on the
+// census alone, so that many changes can be told at once, in any order.
+template <class T, class P>
+concept CensusTallyOf = TallyOf<T, P> &&
+    requires(T& tally, const T& view, const typename P::State& state, AgentCount count) {
+  { tally.add(state, count) } -> std::same_as<void>;
+  { tally.remove(state, count) } -> std::same_as<void>;
+  // Whether the counts can differ after this meeting: u, v before; after.
+  { view.is_counted(state, state, state, state) } -> std::same_as<bool>;
+  // At least so many agents must change in what is counted before the tally converges or becomes
+  // hopeless.
+  { view.changes_to_stop() } -> std::same_as<AgentCount>;
+};
+
+// A tally that notes what it finds at the first interaction that reaches something: it must be told
+// of that one at its time, with all counts as they are then.
+template <class T, class P>
+concept HasMilestones = CensusTallyOf<T, P> &&
+    requires(const T& view, const typename P::State& state) {
+  { view.milestone_of(state, state) } -> std::same_as<std::uint8_t>;  // of u, v after a meeting
+  { view.milestone() } -> std::same_as<std::uint8_t>;  // the last one reached; they only grow
+};
+
 // A tally that can take the losses of many shortcuts at once.
 template <class T, class P>
 concept ShortcutTallyOf = TallyOf<T, P> && requires(T& tally, AgentCount count) {

@@ -22,6 +22,13 @@ class LeaderTally {
     leaders_ -= one_if_leader(u) + one_if_leader(v);
   }
 
+  void remove(const State& state, AgentCount count) { leaders_ -= one_if_leader(state) * count; }
+
+  bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
+    return one_if_leader(u) != one_if_leader(new_u) || one_if_leader(v) != one_if_leader(new_v);
+  }
+  AgentCount changes_to_stop() const { return leaders_ - 1; }
+
   void lose_leaders(AgentCount count) { leaders_ -= count; }
 
   AgentCount leaders() const { return leaders_; }

@@ -52,8 +52,8 @@ class TrialRun {
   }
 
   void advance_a_chunk(Interactions budget) {
-    if constexpr (requires { engine_.effective_interactions(); }) {
-      engine_.advance(budget, interactions_per_chunk);  // those it jumps over cost nothing
+    if constexpr (requires { engine_.advance(budget, interactions_per_chunk); }) {
+      engine_.advance(budget, interactions_per_chunk);  // those it need not do one by one are free
     } else {
       engine_.advance(std::min<Interactions>(interactions_per_chunk, budget));
     }

@@ -313,6 +313,23 @@ class Ppl {
       violated_ |= (u.leader != new_u.leader) | (v.leader != new_v.leader);
     }
 
+    void remove(const State& s, AgentCount count) {
+      leaders_ -= is_leader(s) * count;
+      late_ -= is_late(s) * count;
+      infected_ -= is_infected(s) * count;
+      safe_leaders_ -= is_safe_leader(s) * count;
+    }
+
+    bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
+      return is_noted(u, new_u) || is_noted(v, new_v);
+    }
+
+    // Each agent that changes is one leader, late or infected agent less at most.
+    AgentCount changes_to_stop() const {
+      const AgentCount surplus = leaders_ == 0 ? 1 : leaders_ - 1;
+      return std::max({surplus, late_, safe_leaders_ == 1 ? 0 : std::min<AgentCount>(infected_, 1)});
+    }
+
     void lose_leaders(AgentCount count) { leaders_ -= count; }
 
     AgentCount leaders() const { return leaders_; }
@@ -332,6 +349,10 @@ class Ppl {
     friend bool operator==(const Tally&, const Tally&) = default;
 
    private:
+    bool is_noted(const State& s, const State& now) const {
+      return s.leader != now.leader || is_late(s) != is_late(now) ||
+             is_infected(s) != is_infected(now) || is_safe_leader(s) != is_safe_leader(now);
+    }
     static AgentCount is_leader(const State& s) { return s.leader; }
     static AgentCount is_infected(const State& s) { return s.virus > 0; }
     AgentCount is_late(const State& s) const { return 2 * s.timer_l < t_max_; }

@@ -142,6 +142,23 @@ class PllTally {
     unfrozen_ += s.epoch <= 3 ? count : 0;
   }
 
+  void remove(const State& s, AgentCount count) {
+    leaders_ -= s.leader ? count : 0;
+    unfrozen_ -= s.epoch <= 3 ? count : 0;
+  }
+
+  bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
+    return u.leader != new_u.leader || v.leader != new_v.leader ||
+           (u.epoch <= 3) != (new_u.epoch <= 3) || (v.epoch <= 3) != (new_v.epoch <= 3);
+  }
+  AgentCount changes_to_stop() const { return std::min(leaders_ - 1, unfrozen_); }
+
+  // The first agent in each epoch.
+  std::uint8_t milestone_of(const State& new_u, const State& new_v) const {
+    return std::max(new_u.epoch, new_v.epoch);
+  }
+  std::uint8_t milestone() const { return epoch_; }
+
   // After a fault: what had been observed stays observed.
   void inherit(const PllTally& before) {
     epoch_ = before.epoch_;

@@ -1,0 +1,54 @@
+// What a tally lets an engine do that works in batches: which meetings it must be told of one by
+// one, at their time, and how far away the event is that it watches for.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "conclave/model/population.hpp"
+
+namespace conclave::population::detail {
+
+inline constexpr AgentCount never = std::numeric_limits<AgentCount>::max();
+
+// Whether the tally's counts can differ after this meeting. A tally that does not say is told of
+// every change.
+template <class Tally, class State>
+bool is_counted(const Tally& tally, const State& u, const State& v, const State& new_u,
+                const State& new_v) {
+  if constexpr (requires { tally.is_counted(u, v, new_u, new_v); }) {
+    return tally.is_counted(u, v, new_u, new_v);
+  } else {
+    return !(u == new_u) || !(v == new_v);
+  }
+}
+
+template <class Tally, class State>
+std::uint8_t milestone_of(const Tally& tally, const State& new_u, const State& new_v) {
+  if constexpr (requires { tally.milestone_of(new_u, new_v); }) {
+    return tally.milestone_of(new_u, new_v);
+  } else {
+    return 0;
+  }
+}
+
+template <class Tally>
+std::uint8_t milestone(const Tally& tally) {
+  if constexpr (requires { tally.milestone(); }) {
+    return tally.milestone();
+  } else {
+    return 0;
+  }
+}
+
+// As many agents at least must change before what is watched for can happen; 0 if nobody knows.
+template <class Tally>
+AgentCount changes_to_stop(const Tally& tally, Watch watch) {
+  if (watch == Watch::nothing) return never;
+  if constexpr (requires { tally.changes_to_stop(); }) {
+    if (watch == Watch::convergence) return tally.changes_to_stop();
+  }
+  return 0;
+}
+
+}  // namespace conclave::population::detail

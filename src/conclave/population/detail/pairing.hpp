@@ -1,0 +1,129 @@
+// Lets many pairs of agents meet at once, knowing only how many agents there are of each rank (a
+// dense numbering of the occupied states). Exact in law: the agents are drawn without replacement
+// and paired uniformly.
+//
+// One side of the pairs, the one that changes more, is drawn rank by rank; the other side is left
+// open and only its number of agents in an interval of ranks is ever drawn, as far as needed: an
+// agent whose fate is the same with every partner of the interval, and whose partner stays as it
+// is, is settled. So meetings cost as many random variates as there are differences between states,
+// not as there are pairs of states.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "conclave/base/random.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/population/detail/species.hpp"
+
+namespace conclave::population::detail {
+
+class Pairing {
+ public:
+  // So many agents of one species become of another.
+  struct Move {
+    SpeciesId from;
+    SpeciesId to;
+    AgentCount count;
+  };
+  // So many pairs of these species meet, and chance decides what comes of it.
+  struct Game {
+    SpeciesId u;
+    SpeciesId v;
+    AgentCount count;
+  };
+
+  // The ranks stand for these species; outcome_of(u, v) tells what comes of a meeting. O(ranks^2).
+  template <class OutcomeOf>
+  void learn(const std::vector<SpeciesId>& species, OutcomeOf outcome_of) {
+    species_ = species;
+    std::vector<Outcome> outcomes;
+    outcomes.reserve(species.size() * species.size());
+    for (const SpeciesId u : species) {
+      for (const SpeciesId v : species) outcomes.push_back(outcome_of(u, v));
+    }
+    choose_side(outcomes);
+    find_runs(outcomes);
+  }
+
+  // `pairs` pairs are drawn from a pool with these counts, `total` in all, and meet. What comes of
+  // it stands in `moves` and `games` until the next call.
+  void meet(const std::vector<AgentCount>& pool, AgentCount total, AgentCount pairs,
+            Stream& stream);
+
+  const std::vector<Move>& moves() const { return moves_; }
+  const std::vector<Game>& games() const { return games_; }
+
+  // Random variates drawn by the last call: what it cost.
+  std::uint64_t samples() const { return samples_; }
+
+ private:
+  using Rank = std::uint32_t;
+
+  struct Cell {
+    SpeciesId own;      // what becomes of the agent of the drawn side
+    SpeciesId partner;  // what becomes of its partner
+    bool is_certain;
+  };
+  // Agents of the drawn side that wait for their partners.
+  struct Entry {
+    Rank rank;
+    AgentCount count;
+  };
+  // Entries begin ... end of the stack, `number` agents in all, whose partners are drawn from the
+  // `population` agents of ranks low ... high - 1.
+  struct Block {
+    std::size_t begin;
+    std::size_t end;
+    AgentCount number;
+    Rank low;
+    Rank high;
+    AgentCount population;
+  };
+
+  void choose_side(const std::vector<Outcome>& outcomes);
+  void find_runs(const std::vector<Outcome>& outcomes);
+  void sort_by_count(const std::vector<AgentCount>& pool);
+  void draw_one_side(const std::vector<AgentCount>& pool, AgentCount total, AgentCount pairs,
+                     Stream& stream);
+  void match(Block block, Stream& stream);
+  void settle(Block& block);
+  bool is_decided(const Block& block) const;
+  void finish(const Block& block, Stream& stream);
+  void meet_one(const Block& block);
+  void spread(const Block& block, Rank partner, AgentCount count, Stream& stream);
+  Rank split_point(const Block& block) const;
+  void move(SpeciesId from, SpeciesId to, AgentCount count) {
+    if (from != to && count != 0) moves_.push_back({from, to, count});
+  }
+  AgentCount draw(AgentCount total, AgentCount marked, AgentCount draws, Stream& stream);
+
+  const Cell& cell(Rank own, Rank partner) const {
+    return cells_[own * species_.size() + partner];
+  }
+  // The end of the interval from `partner` on with whose ranks the agent's fate is the same, ...
+  Rank same_fate_end(Rank own, Rank partner) const {
+    return same_fate_end_[own * species_.size() + partner];
+  }
+  // ... and which stay as they are.
+  Rank settled_end(Rank own, Rank partner) const {
+    return settled_end_[own * species_.size() + partner];
+  }
+
+  std::vector<SpeciesId> species_;
+  bool initiators_drawn_ = true;  // which side is drawn rank by rank
+  std::vector<Cell> cells_;
+  std::vector<Rank> same_fate_end_;
+  std::vector<Rank> settled_end_;
+
+  std::vector<Rank> by_count_;         // ranks, the most frequent first
+  std::vector<AgentCount> partners_;   // of the open side, by rank
+  std::vector<AgentCount> up_to_;      // their sums
+  std::vector<Entry> stack_;
+  std::vector<Move> moves_;
+  std::vector<Game> games_;
+  std::uint64_t samples_ = 0;
+};
+
+}  // namespace conclave::population::detail
