@@ -47,18 +47,13 @@ std::uint64_t try_by_rejection(const Coins& coins, const Mean& mean, Stream& str
   const double successes = mean.value();
   const double failures = real(coins.trials) - successes;
   const Cell cells[]{Cell(successes), Cell(failures)};
-  const double bound = 1 / (8 * successes);
-  const auto log_ratio = [&](std::int64_t above) {
-    const std::uint64_t k = mean.whole + static_cast<std::uint64_t>(above);
-    const double excess = static_cast<double>(above) - mean.rest;
-    return -(cells[0].cost(real(k), excess) + cells[1].cost(real(coins.trials - k), -excess) +
-             bound);
+  const auto cost = [&](std::uint64_t k, double excess) {
+    return cells[0].cost(real(k), excess) + cells[1].cost(real(coins.trials - k), -excess);
   };
+  detail::QuickCost quick(cells[0]);
+  quick.add(cells[1], -1);
   const double variance = successes * (failures / real(coins.trials));
-  const auto whole = static_cast<std::int64_t>(mean.whole);
-  const auto trials = static_cast<std::int64_t>(coins.trials);
-  return mean.whole + static_cast<std::uint64_t>(detail::ratio_of_uniforms(
-                          mean.rest, variance, -whole, trials - whole, stream, log_ratio));
+  return detail::ratio_of_uniforms(mean, variance, coins.trials, quick, cost, stream);
 }
 
 std::uint64_t try_all(const Coins& coins, Stream& stream) {

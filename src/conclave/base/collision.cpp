@@ -24,8 +24,8 @@ class Survival {
   Survival(std::uint64_t n, std::uint64_t fresh)
       : inverse_of_n_(1 / real(n)), fresh_(real(fresh)), inverse_(1 / fresh_) {
     const double used_share = real(n - fresh) / real(n);
-    decay_ = used_share - log1p_minus(-used_share);
-    rate_ = decay_ + (log1p_minus(-inverse_of_n_) - inverse_of_n_) / 2;
+    rate_ =
+        used_share - log1p_minus(-used_share) + (log1p_minus(-inverse_of_n_) - inverse_of_n_) / 2;
     stirling_of_fresh_ = detail::stirling_series(fresh_);
   }
 
@@ -46,16 +46,19 @@ class Survival {
     return p - log1p_minus(-p);
   }
 
-  // Where the cost reaches `limit`, nearly: h^2 / (2 fresh) + h decay = limit.
+  // Where the cost reaches `limit`, nearly: h^2 / (2 fresh) + h^3 / (6 fresh^2) + h slope = limit,
+  // solved without the cubic term first.
   double guess(double limit) const {
-    return limit / (decay_ + __builtin_sqrt(decay_ * decay_ + 2 * limit * inverse_));
+    const double slope = rate_ - inverse_ / 2;
+    const double h = 2 * limit / (slope + __builtin_sqrt(slope * slope + 2 * limit * inverse_));
+    const double share = h * inverse_;
+    return (h - h * share * share / (6 * (share + slope))) / 2;
   }
 
  private:
   double inverse_of_n_;
   double fresh_;
   double inverse_;
-  double decay_;
   double rate_;
   double stirling_of_fresh_;
 };
@@ -99,23 +102,35 @@ std::uint64_t settle_finely(std::uint64_t n, std::uint64_t fresh, std::uint64_t 
   return t;
 }
 
-// Newton's method in integers: the cost is convex, so from the second point on t only falls.
-std::uint64_t invert(std::uint64_t n, std::uint64_t fresh, Stream& stream) {
-  const std::uint64_t high = stream.word();
-  const double limit = -detail::log_of((static_cast<double>(high >> 11) + 0.5) * 0x1p-53);
-  const Survival survival(n, fresh);
-  const double uncertain = 0x1p-45 * (1 + limit);
+struct Settled {
+  std::uint64_t t = 0;
+  bool is_certain = false;
+};
+
+// The largest t whose cost is at most `limit`, by Newton's method in integers: the cost is convex,
+// so from the second point on t only falls. It is certain if the limit is not close to a cost.
+Settled settle(const Survival& survival, double limit, double uncertain) {
   auto t = static_cast<std::int64_t>(survival.guess(limit));
   constexpr int enough = 8;
-  constexpr std::uint64_t too_coarse = std::uint64_t{1} << 57;
-  for (int round = 0; round < enough && high >= too_coarse; ++round) {
+  for (int round = 0; round < enough; ++round) {
     const double rest = limit - survival.cost(static_cast<double>(t));
     const double step = survival.step(static_cast<double>(t));
-    if (rest > uncertain && rest < step - uncertain) return static_cast<std::uint64_t>(t);
+    if (rest > uncertain && rest < step - uncertain) return {static_cast<std::uint64_t>(t), true};
     t += static_cast<std::int64_t>(rest / step) - (rest < 0 ? 1 : 0);
     if (t < 0) t = 0;
   }
-  return settle_finely(n, fresh, static_cast<std::uint64_t>(t), minus_log(high, stream.word()));
+  return {static_cast<std::uint64_t>(t), false};
+}
+
+std::uint64_t invert(std::uint64_t n, std::uint64_t fresh, Stream& stream) {
+  const std::uint64_t high = stream.word();
+  const double limit = -detail::log_of((real(high >> 1) + 0.5) * 0x1p-63);
+  Settled settled;
+  // Outside of these limits, one random word does not determine its logarithm well enough.
+  constexpr double least = 0x1p-40, most = 11;
+  if (limit > least) settled = settle(Survival(n, fresh), limit, 0x1p-45 * (1 + limit));
+  if (settled.is_certain && limit < most) return settled.t;
+  return settle_finely(n, fresh, settled.t, minus_log(high, stream.word()));
 }
 
 // Exact: interaction after interaction.

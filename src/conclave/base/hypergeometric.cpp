@@ -38,16 +38,19 @@ double probability_of_none(const Urn& urn, double mean) {
   const double marked = real(urn.marked);
   const double draws = real(urn.draws);
   const double neither = real(urn.neither());
-  const double total = real(urn.total);
-  double cost = mean;
-  cost += deviance(marked, mean, mean / (marked - mean));
-  cost += deviance(draws, mean, mean / (draws - mean));
-  cost += deviance(neither, -mean, -mean / (neither + mean));
-  // Stirling's formula for (total - marked)! (total - draws)! / (neither! total!).
-  const double surplus = mean / neither;
-  cost -= (surplus + detail::log1p_minus(surplus)) / 2;
-  cost -= detail::stirling(total - marked) + detail::stirling(total - draws);
-  cost += detail::stirling(neither) + detail::stirling(total);
+  const double t_marked = draws / real(urn.total - urn.draws);
+  const double t_draws = marked / real(urn.total - urn.marked);
+  const double t_neither = -(t_marked * t_draws);
+  const double log_neither = detail::log1p_minus(t_neither);
+  double cost = mean + (t_neither + log_neither) / 2;
+  cost += deviance(marked, mean, t_marked, detail::log1p_minus(t_marked));
+  cost += deviance(draws, mean, t_draws, detail::log1p_minus(t_draws));
+  cost += deviance(neither, -mean, t_neither, log_neither);
+  constexpr double negligible = 0x1p27;  // the four corrections together are below mean / total^2
+  if (neither < negligible) {
+    cost += detail::stirling(neither) + detail::stirling(real(urn.total));
+    cost -= detail::stirling(neither + marked) + detail::stirling(neither + draws);
+  }
   return detail::exp_of(-cost);
 }
 
@@ -75,24 +78,20 @@ std::uint64_t draw_by_inversion(const Urn& urn, double mean, Stream& stream) {
 
 std::uint64_t draw_by_rejection(const Urn& urn, const Mean& mean, Stream& stream) {
   const double both = mean.value();
-  const double only_marked = real(urn.marked) - both;
-  const double only_drawn = real(urn.draws) - both;
   const double neither = real(urn.neither()) + both;
-  const Cell cells[]{Cell(both), Cell(only_marked), Cell(only_drawn), Cell(neither)};
-  // The largest probability exceeds the scale of the cells by less than the factor exp(bound).
-  const double bound = 1 / (8 * both);
-  const auto log_ratio = [&](std::int64_t above) {
-    const std::uint64_t k = mean.whole + static_cast<std::uint64_t>(above);
-    const double excess = static_cast<double>(above) - mean.rest;
-    return -(cells[0].cost(real(k), excess) + cells[1].cost(real(urn.marked - k), -excess) +
-             cells[2].cost(real(urn.draws - k), -excess) +
-             cells[3].cost(real(urn.neither() + k), excess) + bound);
+  const Cell cells[]{Cell(both), Cell(real(urn.marked) - both), Cell(real(urn.draws) - both),
+                     Cell(neither)};
+  const auto cost = [&](std::uint64_t k, double excess) {
+    return cells[0].cost(real(k), excess) + cells[1].cost(real(urn.marked - k), -excess) +
+           cells[2].cost(real(urn.draws - k), -excess) +
+           cells[3].cost(real(urn.neither() + k), excess);
   };
+  detail::QuickCost quick(cells[0]);
+  quick.add(cells[1], -1);
+  quick.add(cells[2], -1);
+  quick.add(cells[3], 1);
   const double variance = both * neither / (real(urn.total) - 1);
-  const auto whole = static_cast<std::int64_t>(mean.whole);
-  const auto draws = static_cast<std::int64_t>(urn.draws);
-  return mean.whole + static_cast<std::uint64_t>(detail::ratio_of_uniforms(
-                          mean.rest, variance, -whole, draws - whole, stream, log_ratio));
+  return detail::ratio_of_uniforms(mean, variance, urn.draws, quick, cost, stream);
 }
 
 std::uint64_t draw(const Urn& urn, Stream& stream) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "conclave/base/check.hpp"
+#include "conclave/base/detail/contingency.hpp"
 #include "conclave/base/detail/logarithms.hpp"
 #include "conclave/base/random.hpp"
 
@@ -37,29 +38,43 @@ std::uint64_t invert(std::uint64_t u, double first, std::uint64_t last, Stream& 
   }
 }
 
+// Whether 2 log(x) + cost <= 0, where a quick estimate of the cost may be enough.
+template <class Cost>
+bool accepts(double x, std::uint64_t k, double excess, double bound, const QuickCost& quick,
+             const Cost& cost) {
+  constexpr double error_of_log = 0x1p-30;
+  if (quick.applies(excess)) {
+    const double balance = 2 * log_of<4>(x) + quick.cost(excess) + bound;
+    const double error = quick.error(excess) + error_of_log;
+    if (balance <= -error) return true;
+    if (balance > error) return false;
+  }
+  const double exact_cost = cost(k, excess) + bound;
+  CONCLAVE_CHECK_SLOW(exact_cost >= 0);
+  return 2 * log_of(x) + exact_cost <= 0;
+}
+
 // Ratio of uniforms (Kinderman and Monahan 1977) with Stadlober's rectangle (1990), which covers
-// binomial and hypergeometric laws: k is accepted when x^2 <= P(k) / bound, for `log_ratio(k)` the
-// logarithm of the right side, at most 0. About 1.4 tries. k counts from the whole part of the
-// mean; candidates outside of low ... high have probability 0.
-template <class LogRatio>
-std::int64_t ratio_of_uniforms(double rest_of_mean, double variance, std::int64_t low,
-                               std::int64_t high, Stream& stream, LogRatio log_ratio) {
+// binomial and hypergeometric laws on 0 ... last: k is accepted when x^2 <= exp(-cost(k) - bound),
+// where P(k) is proportional to exp(-cost(k)). Needs 1.4 tries on average. The mean is at least 10.
+template <class Cost>
+std::uint64_t ratio_of_uniforms(const Mean& mean, double variance, std::uint64_t last,
+                                const QuickCost& quick, const Cost& cost, Stream& stream) {
   constexpr double slope = 1.7155277699214135;   // 2 sqrt(2 / e)
   constexpr double offset = 0.8989161620588988;  // 3 - 2 sqrt(3 / e)
-  const double width = slope * __builtin_sqrt(variance + 0.5) + offset;
+  const double width = (slope * __builtin_sqrt(variance + 0.5) + offset);
+  const double bound = 1 / (8 * mean.value());  // no cost is less than -bound
   for (;;) {
-    const double x = static_cast<double>((stream.word() >> 11) + 1) * 0x1p-53;
-    const double y = static_cast<double>(static_cast<std::int64_t>(stream.word()) >> 11);
-    const double place = rest_of_mean + 0.5 + width * ((y + 0.5) * 0x1p-53) / x;
+    const double x = static_cast<double>(static_cast<std::int64_t>(stream.word() >> 11) + 1);
+    const double y = static_cast<double>(static_cast<std::int64_t>(stream.word()) >> 11) + 0.5;
+    const double place = mean.rest + 0.5 + width * (y / x);
     if (!(place > -0x1p62 && place < 0x1p62)) continue;
-    auto k = static_cast<std::int64_t>(place);
-    k -= static_cast<double>(k) > place;
-    if (k < low || k > high) continue;
-    const double target = log_ratio(k);
-    CONCLAVE_CHECK_SLOW(target <= 0);
-    if (x * (4 - x) - 3 <= target) return k;
-    if (x * (x - target) >= 1) continue;
-    if (2 * log_of(x) <= target) return k;
+    auto above = static_cast<std::int64_t>(place);
+    above -= static_cast<double>(above) > place ? 1 : 0;
+    const std::uint64_t k = mean.whole + static_cast<std::uint64_t>(above);
+    if (k > last) continue;  // also where it would be negative
+    const double excess = static_cast<double>(above) - mean.rest;
+    if (accepts(x * 0x1p-53, k, excess, bound, quick, cost)) return k;
   }
 }
 
