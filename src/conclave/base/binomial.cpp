@@ -44,7 +44,7 @@ std::uint64_t try_by_inversion(const Coins& coins, double mean, Stream& stream) 
 }
 
 std::uint64_t try_by_rejection(const Coins& coins, const Mean& mean, Stream& stream) {
-  const double successes = mean.value();
+  const double successes = mean.value;
   const double failures = real(coins.trials) - successes;
   const Cell cells[]{Cell(successes), Cell(failures)};
   const auto cost = [&](std::uint64_t k, double excess) {
@@ -61,8 +61,8 @@ std::uint64_t try_all(const Coins& coins, Stream& stream) {
   constexpr double much = 10;
   if (coins.trials <= few) return try_one_by_one(coins, stream);
   const Mean mean = detail::mean_of(coins.trials, coins.numerator, coins.denominator);
-  if (coins.trials <= several && mean.value() >= 1) return try_one_by_one(coins, stream);
-  if (mean.value() < much) return try_by_inversion(coins, mean.value(), stream);
+  if (coins.trials <= several && mean.value >= 1) return try_one_by_one(coins, stream);
+  if (mean.value < much) return try_by_inversion(coins, mean.value, stream);
   return try_by_rejection(coins, mean, stream);
 }
 

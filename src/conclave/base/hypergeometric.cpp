@@ -77,7 +77,7 @@ std::uint64_t draw_by_inversion(const Urn& urn, double mean, Stream& stream) {
 }
 
 std::uint64_t draw_by_rejection(const Urn& urn, const Mean& mean, Stream& stream) {
-  const double both = mean.value();
+  const double both = mean.value;
   const double neither = real(urn.neither()) + both;
   const Cell cells[]{Cell(both), Cell(real(urn.marked) - both), Cell(real(urn.draws) - both),
                      Cell(neither)};
@@ -99,8 +99,8 @@ std::uint64_t draw(const Urn& urn, Stream& stream) {
   constexpr double much = 10;
   if (urn.draws <= few) return draw_one_by_one(urn, stream);
   const Mean mean = detail::mean_of(urn.marked, urn.draws, urn.total);
-  if (urn.draws <= several && mean.value() >= 1) return draw_one_by_one(urn, stream);
-  if (mean.value() < much) return draw_by_inversion(urn, mean.value(), stream);
+  if (urn.draws <= several && mean.value >= 1) return draw_one_by_one(urn, stream);
+  if (mean.value < much) return draw_by_inversion(urn, mean.value, stream);
   return draw_by_rejection(urn, mean, stream);
 }
 

@@ -15,30 +15,28 @@
 
 namespace conclave::detail {
 
-// A product divided by an integer, as a whole part and a remainder in (-1, 1).
-struct Mean {
-  std::uint64_t whole = 0;
-  double rest = 0;
-
-  double value() const { return static_cast<double>(static_cast<std::int64_t>(whole)) + rest; }
-};
-
 inline double real(std::uint64_t count) {
   return static_cast<double>(static_cast<std::int64_t>(count));  // below 2^63: one instruction
 }
 
+// A product divided by an integer, as a whole part and a rest in (-1, 1), and in one number.
+struct Mean {
+  std::uint64_t whole = 0;
+  double rest = 0;
+  double value = 0;
+};
+
 // a b / divisor, where the result is below 2^62 and divisor at most 2^62.
 inline Mean mean_of(std::uint64_t a, std::uint64_t b, std::uint64_t divisor) {
-  const double estimate = real(a) * real(b) / real(divisor);
-  std::uint64_t whole = 0;
-  if (estimate < 0x1p48) {  // off by one at most, so that the remainder fits into 64 bits
-    whole = static_cast<std::uint64_t>(static_cast<std::int64_t>(estimate));
-  } else {
+  const double value = real(a) * real(b) / real(divisor);
+  auto whole = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+  constexpr double off_by_one = 0x1p48;  // at most, below it: the rest fits into 64 bits
+  if (value >= off_by_one) {
     __extension__ using Wide = unsigned __int128;
     whole = static_cast<std::uint64_t>(static_cast<Wide>(a) * b / divisor);
   }
   const auto rest = static_cast<std::int64_t>(a * b - whole * divisor);
-  return {whole, static_cast<double>(rest) / real(divisor)};
+  return {whole, static_cast<double>(rest) / real(divisor), value};
 }
 
 // x log(x/e) - x + e for x = e + excess and t = excess / e, given log(1 + t) - t.
@@ -90,6 +88,9 @@ class QuickCost {
     return (sum_ / 12 + terms_[1] * excess) +
            square * ((terms_[2] + terms_[3] * excess) + terms_[4] * square);
   }
+
+  // No cost is less than minus this, if the first cell expects at least 10.
+  double bound() const { return largest_ / 8; }
 
   // Whether the series converge well: no content differs from its expectation by more than half.
   bool applies(double excess) const { return excess * excess * (largest_ * largest_) < 0.25; }

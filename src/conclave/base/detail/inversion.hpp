@@ -42,7 +42,7 @@ std::uint64_t invert(std::uint64_t u, double first, std::uint64_t last, Stream& 
 template <class Cost>
 bool accepts(double x, std::uint64_t k, double excess, double bound, const QuickCost& quick,
              const Cost& cost) {
-  constexpr double error_of_log = 0x1p-30;
+  constexpr double error_of_log = 0x1p-29;
   if (quick.applies(excess)) {
     const double balance = 2 * log_of<4>(x) + quick.cost(excess) + bound;
     const double error = quick.error(excess) + error_of_log;
@@ -63,7 +63,7 @@ std::uint64_t ratio_of_uniforms(const Mean& mean, double variance, std::uint64_t
   constexpr double slope = 1.7155277699214135;   // 2 sqrt(2 / e)
   constexpr double offset = 0.8989161620588988;  // 3 - 2 sqrt(3 / e)
   const double width = (slope * __builtin_sqrt(variance + 0.5) + offset);
-  const double bound = 1 / (8 * mean.value());  // no cost is less than -bound
+  const double bound = quick.bound();  // no cost is less than -bound
   for (;;) {
     const double x = static_cast<double>(static_cast<std::int64_t>(stream.word() >> 11) + 1);
     const double y = static_cast<double>(static_cast<std::int64_t>(stream.word()) >> 11) + 0.5;

@@ -1,0 +1,456 @@
+// The samplers of counts and run lengths against their exact laws, from the smallest parameters to
+// 2^62. Each check must also reject samplers with a named mistake.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/base/binomial.hpp"
+#include "conclave/base/collision.hpp"
+#include "conclave/base/hypergeometric.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/base/statistics.hpp"
+
+#include "tests/mutants/broken_draws.hpp"
+#include "tests/support/count_laws.hpp"
+#include "tests/unit/uniformity.hpp"
+
+namespace conclave::tests {
+namespace {
+
+constexpr std::uint64_t power(int exponent) { return std::uint64_t{1} << exponent; }
+constexpr std::uint64_t largest = power(62);
+constexpr std::size_t many = 200'000;
+
+template <class Next>
+std::vector<std::uint64_t> sample(std::size_t size, Next next) {
+  Stream stream({.seed = 1});
+  std::vector<std::uint64_t> values(size);
+  for (std::uint64_t& value : values) value = next(stream);
+  return values;
+}
+
+template <class Sampler>
+double fit_draw(const Draw& draw, Sampler sampler, std::size_t size = many) {
+  const auto next = [&](Stream& stream) {
+    return sampler(draw.total, draw.marked, draw.draws, stream);
+  };
+  return fit(hypergeometric_law(draw), sample(size, next));
+}
+
+// Small ones, the borders between methods (few draws, mean 1, mean 10), and the extreme corners.
+const std::vector<Draw>& draws() {
+  static const std::vector<Draw> all{
+      {44, 22, 22},
+      {60, 30, 30},
+      {100, 50, 50},
+      {100, 20, 50},
+      {100, 97, 60},
+      {1000, 100, 100},
+      {1000, 99, 99},
+      {1000, 500, 500},
+      {1000, 20, 40},
+      {1000, 980, 960},
+      {100'000, 5, 70'000},
+      {1'000'000, 1000, 1000},
+      {1'000'000, 3162, 3162},
+      {1'000'000, 3163, 3163},
+      {1'000'000, 500'000, 17},
+      {1'000'000, 500'000, 16},
+      {1'000'000, 100'000, 16},
+      {1'000'000, 999'999, 999'999},
+      {1'000'000'000, 300'000'000, 30'000},
+      {10'000'000'000, 10, 100'000},
+      {10'000'000'000, 90'000, 100'000},
+      {10'000'000'000, 700'000, 100'000},
+      {10'000'000'000, 7'000'000'000, 100'000},
+      {power(50), power(49) + power(40), 30'000'000},
+      {power(50), 40'000'000, 30'000'000},
+      {power(50), 300'000'000, 30'000'000},
+      {power(50), power(50) - 500'000'000, 30'000'000},
+      {largest, 1, 1},
+      {largest, largest, 12345},
+      {largest, largest / 2, 1},
+      {largest, largest - 1, largest - 1},
+      {largest, largest / 2, 5},
+      {largest, largest / 3, 1000},
+      {largest, largest / 2, power(31)},
+      {largest, power(31), power(31)},
+      {largest, power(33), power(32)},
+      {largest, power(36), power(31)},
+      {largest, largest - power(36), largest - power(31)},
+      {largest, 30, largest / 3},
+      {largest, 20'000, largest / 2 + 1},
+      {largest - 1, power(40), power(42)},
+  };
+  return all;
+}
+
+TEST(Hypergeometric, HasItsExactLaw) {
+  for (const Draw& draw : draws()) {
+    const double p = fit_draw(draw, hypergeometric);
+    EXPECT_GE(p, reject) << draw.name() << " seed=1, p = " << p;
+    RecordProperty(draw.name(), std::to_string(p));
+  }
+}
+
+TEST(Hypergeometric, HasItsExactLawForAllSmallParameters) {
+  for (std::uint64_t total = 1; total <= 12; ++total) {
+    for (std::uint64_t marked = 0; marked <= total; ++marked) {
+      for (std::uint64_t drawn = 0; drawn <= total; ++drawn) {
+        const Draw draw{total, marked, drawn};
+        EXPECT_GE(fit_draw(draw, hypergeometric, 10'000), reject) << draw.name();
+      }
+    }
+  }
+}
+
+TEST(Hypergeometric, IsNotBinomial) {
+  for (const Draw& draw : {Draw{100, 20, 50}, Draw{1000, 20, 40}, Draw{1000, 500, 500}}) {
+    EXPECT_LT(fit_draw(draw, mutants::with_replacement), reject) << draw.name();
+  }
+}
+
+TEST(Hypergeometric, IsNotPoissonForSmallMeans) {
+  for (const Draw& draw : {Draw{1000, 99, 99}, Draw{1000, 20, 40}}) {
+    EXPECT_LT(fit_draw(draw, mutants::poisson_draws), reject) << draw.name();
+  }
+}
+
+// Log factorials in double: indistinguishable for small populations, wrong for large ones.
+TEST(Hypergeometric, DoesNotLoseDigitsOfLogFactorials) {
+  EXPECT_GE(fit_draw({1'000'000, 3163, 3163}, mutants::by_log_factorials), reject);
+  for (const Draw& draw : {Draw{power(50), power(49), 30'000'000},
+                           Draw{largest, power(36), power(31)}, Draw{largest, largest / 3, 1000}}) {
+    EXPECT_LT(fit_draw(draw, mutants::by_log_factorials), reject) << draw.name();
+  }
+}
+
+// So wide that the law is normal as far as a test can see.
+double normal_fit(const Draw& draw, const std::vector<std::uint64_t>& values) {
+  const double deviation = std::sqrt(draw.variance());
+  const auto center = static_cast<std::uint64_t>(draw.mean());
+  std::vector<double> excess;
+  for (const std::uint64_t value : values) {
+    excess.push_back(static_cast<double>(static_cast<std::int64_t>(value - center)) / deviation);
+  }
+  std::ranges::sort(excess);
+  return kolmogorov_smirnov(excess, [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; })
+      .p_value;
+}
+
+double low_bits_fit(const std::vector<std::uint64_t>& values) {
+  std::vector<double> counts(64, 0.0);
+  for (const std::uint64_t value : values) ++counts[value % counts.size()];
+  return uniform_p_value(counts);
+}
+
+TEST(Hypergeometric, IsNormalWithAllItsDigitsForHugeDraws) {
+  for (const Draw& draw :
+       {Draw{largest, largest / 2, largest / 2}, Draw{largest, largest / 4, largest / 2},
+        Draw{largest, power(60), power(45)}}) {
+    const auto next = [&](Stream& stream) {
+      return hypergeometric(draw.total, draw.marked, draw.draws, stream);
+    };
+    const std::vector<std::uint64_t> values = sample(many, next);
+    EXPECT_GE(normal_fit(draw, values), reject) << draw.name();
+    EXPECT_GE(low_bits_fit(values), reject) << draw.name();
+  }
+}
+
+TEST(Hypergeometric, KeepsItsBits) {
+  Stream stream({.seed = 7});
+  std::vector<std::uint64_t> found;
+  for (const Draw& draw : draws()) {
+    std::uint64_t digest = 0;
+    for (int i = 0; i < 1000; ++i) {
+      digest = digest * 31 + hypergeometric(draw.total, draw.marked, draw.draws, stream);
+    }
+    found.push_back(digest);
+  }
+  const std::uint64_t all = std::accumulate(
+      found.begin(), found.end(), std::uint64_t{0},
+      [](std::uint64_t sum, std::uint64_t digest) { return sum * 1'000'003 + digest; });
+  EXPECT_EQ(all, 5068877984572147871u);
+}
+
+TEST(Binomial, HasItsExactLaw) {
+  const std::vector<Trials> cases{{1, 1, 2},
+                                  {4, 1, 3},
+                                  {12, 2, 3},
+                                  {17, 1, 2},
+                                  {20, 9, 10},
+                                  {40, 1, 2},
+                                  {100, 1, 1000},
+                                  {1000, 1, 101},
+                                  {1000, 1, 99},
+                                  {100'000, 1, 3},
+                                  {100'000, 99'999, 100'000},
+                                  {1'000'000'000, 1, largest / 3},
+                                  {1'000'000'000, 1'000'000'007, largest},
+                                  {largest, 1, largest},
+                                  {largest, 500, largest - 1},
+                                  {power(31), largest / 2 + 1, largest}};
+  for (const Trials& coins : cases) {
+    const CountLaw law = binomial_law(coins);
+    const auto next = [&](Stream& stream) {
+      return binomial(coins.trials, coins.numerator, coins.denominator, stream);
+    };
+    const double p = fit(law, sample(many, next));
+    EXPECT_GE(p, reject) << law.name << " seed=1, p = " << p;
+    RecordProperty(law.name, std::to_string(p));
+  }
+}
+
+TEST(Binomial, IsNotHypergeometric) {
+  const auto next = [](Stream& stream) { return hypergeometric(2000, 1000, 1000, stream); };
+  EXPECT_LT(fit(binomial_law({1000, 1, 2}), sample(many, next)), reject);
+}
+
+TEST(Binomial, IsCertainForProbabilitiesZeroAndOne) {
+  Stream stream({.seed = 1});
+  for (const std::uint64_t trials : {std::uint64_t{0}, std::uint64_t{3}, power(40), largest}) {
+    EXPECT_EQ(binomial(trials, 0, 7, stream), 0u);
+    EXPECT_EQ(binomial(trials, 7, 7, stream), trials);
+  }
+}
+
+// The joint law of small censuses, each result as the number with its counts as digits.
+template <class Sampler>
+double joint_fit(const std::vector<std::uint64_t>& census, std::uint64_t drawn, Sampler sampler) {
+  const std::uint64_t total = std::accumulate(census.begin(), census.end(), std::uint64_t{0});
+  std::map<std::vector<std::uint64_t>, double> expected;
+  std::vector<std::uint64_t> counts(census.size(), 0);
+  const auto list = [&](auto& self, std::size_t kind, std::uint64_t left, Digits50 log_p) -> void {
+    if (kind == census.size()) {
+      if (left == 0) expected[counts] = static_cast<double>(exp(log_p)) * many;
+      return;
+    }
+    for (counts[kind] = 0; counts[kind] <= std::min(left, census[kind]); ++counts[kind]) {
+      self(self, kind + 1, left - counts[kind], log_p + log_choose(census[kind], counts[kind]));
+    }
+    counts[kind] = 0;
+  };
+  list(list, 0, drawn, -log_choose(total, drawn));
+  std::map<std::vector<std::uint64_t>, double> observed;
+  Stream stream({.seed = 1});
+  std::vector<std::uint64_t> result(census.size());
+  for (std::size_t i = 0; i < many; ++i) {
+    sampler(census, total, drawn, result, stream);
+    if (!expected.contains(result)) return 0;
+    ++observed[result];
+  }
+  std::vector<double> seen, wanted;
+  for (const auto& [key, value] : expected) {
+    wanted.push_back(value);
+    seen.push_back(observed[key]);
+  }
+  const Buckets buckets = pool_buckets(seen, wanted);
+  return chi_square(buckets.observed, buckets.expected).p_value;
+}
+
+TEST(MultivariateHypergeometric, HasItsExactJointLaw) {
+  EXPECT_GE(joint_fit({3, 2, 4}, 4, multivariate_hypergeometric), reject);
+  EXPECT_GE(joint_fit({0, 7, 0, 1, 30, 5}, 11, multivariate_hypergeometric), reject);
+  EXPECT_GE(joint_fit({50, 60, 70}, 45, multivariate_hypergeometric), reject);
+  EXPECT_LT(joint_fit({3, 2, 4}, 4, mutants::forgets_the_total), reject);
+  EXPECT_LT(joint_fit({50, 60, 70}, 45, mutants::forgets_the_total), reject);
+}
+
+TEST(MultivariateHypergeometric, HasExactMarginsForHugeCensuses) {
+  const std::vector<std::uint64_t> census{
+      power(61), power(40), power(33), power(60), 3, power(60) - power(40) - power(33) - 3};
+  std::vector<std::uint64_t> drawn(census.size());
+  Stream stream({.seed = 1});
+  std::vector<std::vector<std::uint64_t>> values(census.size());
+  for (std::size_t i = 0; i < many / 4; ++i) {
+    multivariate_hypergeometric(census, largest, power(31), drawn, stream);
+    for (std::size_t kind = 0; kind < census.size(); ++kind) values[kind].push_back(drawn[kind]);
+  }
+  for (std::size_t kind = 0; kind < census.size(); ++kind) {
+    const CountLaw law = hypergeometric_law({largest, census[kind], power(31)});
+    EXPECT_GE(fit(law, values[kind]), reject) << law.name;
+  }
+}
+
+struct Batch {
+  std::uint64_t n;
+  std::uint64_t used;
+
+  std::string name() const { return std::to_string(used) + " of " + std::to_string(n); }
+  double survival(std::uint64_t t) const {
+    return 2 * t > n - used ? 0 : static_cast<double>(exp(log_survival(n, used, t)));
+  }
+};
+
+const std::vector<Batch>& runs() {
+  static const std::vector<Batch> all{{2, 0},
+                                      {2, 1},
+                                      {2, 2},
+                                      {3, 0},
+                                      {10, 0},
+                                      {10, 1},
+                                      {10, 9},
+                                      {11, 3},
+                                      {100, 0},
+                                      {100, 7},
+                                      {1000, 0},
+                                      {1023, 31},
+                                      {1024, 0},
+                                      {1024, 1},
+                                      {1024, 64},
+                                      {1024, 65},
+                                      {1025, 1024},
+                                      {5000, 0},
+                                      {5000, 70},
+                                      {100'000, 0},
+                                      {100'000, 6250},
+                                      {100'000, 316},
+                                      {1'000'000, 3},
+                                      {10'000'000'000, 0},
+                                      {10'000'000'000, 100'000},
+                                      {10'000'000'000, 700'000},
+                                      {10'000'000'000, 9'999'999'999},
+                                      {10'000'000'000'000, 0},
+                                      {power(50), 0},
+                                      {power(50), power(25)},
+                                      {largest, 0},
+                                      {largest, 1},
+                                      {largest, power(31)},
+                                      {largest, power(35)},
+                                      {largest, power(50)},
+                                      {largest, power(58)},
+                                      {largest, power(58) + 1},
+                                      {largest, power(61)},
+                                      {largest, largest - 1},
+                                      {largest, largest}};
+  return all;
+}
+
+// The least t with P(T >= t) <= p, by halving.
+std::uint64_t upper_quantile(const Batch& run, double p) {
+  std::uint64_t low = 0, high = (run.n - run.used) / 2 + 1;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (run.survival(middle) <= p) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+// In up to 60 buckets between quantiles; each value has its own where runs are short.
+template <class Sampler>
+double fit_run(const Batch& run, Sampler sampler) {
+  std::vector<std::uint64_t> edges{0};
+  for (int i = 59; i >= 1; --i) edges.push_back(upper_quantile(run, i / 60.0));
+  for (std::uint64_t t = 0; t < 10; ++t) edges.push_back(t);
+  std::ranges::sort(edges);
+  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  std::vector<double> expected, observed(edges.size(), 0.0);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const double next = i + 1 < edges.size() ? run.survival(edges[i + 1]) : 0;
+    expected.push_back((run.survival(edges[i]) - next) * many);
+  }
+  const auto next = [&](Stream& stream) { return sampler(run.n, run.used, stream); };
+  for (const std::uint64_t t : sample(many, next)) {
+    const auto bucket = std::ranges::upper_bound(edges, t) - edges.begin() - 1;
+    if (expected[static_cast<std::size_t>(bucket)] == 0) return 0;
+    ++observed[static_cast<std::size_t>(bucket)];
+  }
+  const Buckets buckets = pool_buckets(observed, expected, 20);
+  if (buckets.observed.size() < 2) return 1;
+  return chi_square(buckets.observed, buckets.expected).p_value;
+}
+
+std::uint64_t collision_run(std::uint64_t n, std::uint64_t used, Stream& stream) {
+  return CollisionRun(n)(used, stream);
+}
+
+TEST(CollisionRun, HasItsExactLaw) {
+  for (const Batch& run : runs()) {
+    const double p = fit_run(run, collision_run);
+    EXPECT_GE(p, reject) << run.name() << " seed=1, p = " << p;
+    RecordProperty(run.name(), std::to_string(p));
+  }
+}
+
+TEST(CollisionRun, IsNeitherNormalNorContinuous) {
+  for (const Batch& run : {Batch{100, 0}, Batch{1024, 0}}) {
+    EXPECT_LT(fit_run(run, mutants::rayleigh_run), reject) << run.name();
+  }
+  for (const Batch& run : {Batch{100'000, 0}, Batch{10'000'000'000, 0}, Batch{largest, 0}}) {
+    EXPECT_LT(fit_run(run, mutants::normal_run), reject) << run.name();
+  }
+}
+
+TEST(CollisionRun, DoesNotCountTheCollision) {
+  for (const Batch& run :
+       {Batch{10, 0}, Batch{1024, 0}, Batch{100'000, 6250}, Batch{largest, power(58)}}) {
+    EXPECT_LT(fit_run(run, mutants::run_with_collision), reject) << run.name();
+  }
+}
+
+TEST(CollisionRun, DoesNotLoseDigitsOfLogFactorials) {
+  EXPECT_GE(fit_run({100'000, 0}, mutants::run_by_log_factorials), reject);
+  for (const Batch& run : {Batch{power(50), 0}, Batch{largest, 0}, Batch{largest, power(50)}}) {
+    EXPECT_LT(fit_run(run, mutants::run_by_log_factorials), reject) << run.name();
+  }
+}
+
+TEST(CollisionRun, HasUniformLowBits) {
+  for (const Batch& run : {Batch{largest, 0}, Batch{largest, power(35)}, Batch{power(50), 0}}) {
+    const auto next = [&](Stream& stream) { return collision_run(run.n, run.used, stream); };
+    EXPECT_GE(low_bits_fit(sample(many, next)), reject) << run.name();
+  }
+}
+
+// Not only in law: each result is the inverse of the survival function at the two words given.
+void expect_inverse(const Batch& batch, Stream words, std::uint64_t t) {
+  const Digits50 high = words.word(), low = words.word();
+  const Digits50 log_u = log((high + (low + 0.5) * Digits50(0x1p-64)) * Digits50(0x1p-64));
+  EXPECT_GE(log_survival(batch.n, batch.used, t), log_u) << batch.name();
+  EXPECT_LT(log_survival(batch.n, batch.used, t + 1), log_u) << batch.name();
+}
+
+TEST(CollisionRun, InvertsTheSurvivalFunctionExactly) {
+  Stream stream({.seed = 3});
+  for (const Batch& batch :
+       {Batch{1024, 0}, Batch{1024, 64}, Batch{100'000, 0}, Batch{10'000'000'000, 0},
+        Batch{power(50), power(25)}, Batch{largest, 0}, Batch{largest, power(31)},
+        Batch{largest, power(57)}}) {
+    for (int i = 0; i < 200; ++i) {
+      const Stream before = stream;
+      expect_inverse(batch, before, collision_run(batch.n, batch.used, stream));
+    }
+  }
+}
+
+// Where one word is too close to a value of the survival function, the sampler takes a second one.
+TEST(CollisionRun, SettlesWhatOneWordLeavesOpen) {
+  Stream stream({.seed = 4});
+  int settled = 0;
+  for (std::size_t i = 0; i < many; ++i) {
+    Stream second_word = stream;
+    second_word.word();
+    const Stream before = stream;
+    const std::uint64_t t = collision_run(largest, 0, stream);
+    Stream after = stream;
+    if (after.word() == second_word.word()) continue;
+    expect_inverse({largest, 0}, before, t);
+    ++settled;
+  }
+  EXPECT_GE(settled, 10);
+}
+
+}  // namespace
+}  // namespace conclave::tests
