@@ -45,9 +45,6 @@ class EveryChoice {
   // The probability of the decisions since the computation began.
   const Weight& weight() const { return weight_; }
 
-  // Whether anything was decided at all.
-  bool was_asked() const { return !path_.empty(); }
-
   // Prepares the next outcome; false after the last one.
   bool next() {
     while (!path_.empty() && path_.back().value == path_.back().last) path_.pop_back();

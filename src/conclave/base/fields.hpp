@@ -40,7 +40,8 @@ template <Described T>
 constexpr std::uint64_t hash_of(const T& value) {
   std::uint64_t hash = 0x9e3779b97f4a7c15;
   const auto mix = [&](const auto& field) {
-    hash = (hash ^ static_cast<std::uint64_t>(as_integer(value.*field.member))) * 0xff51afd7ed558ccd;
+    hash =
+        (hash ^ static_cast<std::uint64_t>(as_integer(value.*field.member))) * 0xff51afd7ed558ccd;
     hash ^= hash >> 32;
   };
   std::apply([&](const auto&... field) { (mix(field), ...); }, T::fields);
@@ -52,7 +53,8 @@ template <Described T>
 constexpr bool comes_before(const T& a, const T& b) {
   int order = 0;
   const auto compare = [&](const auto& field) {
-    if (order == 0) order = (a.*field.member > b.*field.member) - (a.*field.member < b.*field.member);
+    if (order == 0)
+      order = (a.*field.member > b.*field.member) - (a.*field.member < b.*field.member);
   };
   std::apply([&](const auto&... field) { (compare(field), ...); }, T::fields);
   return order < 0;

@@ -147,9 +147,7 @@ class PreparedPopulation final : public PreparedRun {
   }
   Interactions state_count() const override { return subject_.protocol.state_count(); }
   std::string_view protocol() const override { return subject_.info.name; }
-  std::string_view engine() const override {
-    return engine_info(engine_).name;
-  }
+  std::string_view engine() const override { return engine_info(engine_).name; }
   std::string_view start() const override { return subject_.starts[start_].name; }
   std::uint64_t seed() const override { return seed_; }
   std::span<const ParameterValue> parameters() const override { return subject_.parameters; }
@@ -201,8 +199,8 @@ class PreparedPopulation final : public PreparedRun {
     for (const Engine engine : {Engine::agents, Engine::events, Engine::counts}) {
       if (name != engine_info(engine).name) continue;
       if (engine == Engine::counts && !is_complete()) {
-        throw Error(fmt::format("engine counts is for the complete graph; {} runs on another",
-                                protocol()));
+        throw Error(
+            fmt::format("engine counts is for the complete graph; {} runs on another", protocol()));
       }
       return engine;
     }

@@ -21,24 +21,26 @@ void Pairing::choose_side(const std::vector<Outcome>& outcomes) {
 void Pairing::find_runs(const std::vector<Outcome>& outcomes) {
   const std::size_t ranks = species_.size();
   cells_.resize(outcomes.size());
-  same_fate_end_.resize(outcomes.size());
-  settled_end_.resize(outcomes.size());
-  for (std::size_t own = 0; own < ranks; ++own) {
-    for (std::size_t partner = ranks; partner-- > 0;) {
-      const std::size_t here = own * ranks + partner;
-      const Outcome& outcome = outcomes[initiators_drawn_ ? here : partner * ranks + own];
+  runs_.resize(outcomes.size());
+  for (std::size_t partner = ranks; partner-- > 0;) {
+    for (std::size_t own = 0; own < ranks; ++own) {
+      const Outcome& outcome =
+          outcomes[initiators_drawn_ ? own * ranks + partner : partner * ranks + own];
       const bool is_certain = outcome.kind == Outcome::Kind::certain;
-      cells_[here] = initiators_drawn_ ? Cell{outcome.u, outcome.v, is_certain}
-                                       : Cell{outcome.v, outcome.u, is_certain};
-      const Cell& cell = cells_[here];
-      const bool goes_on = partner + 1 < ranks && is_certain && cells_[here + 1].is_certain &&
-                           cells_[here + 1].own == cell.own;
+      const Cell here = initiators_drawn_ ? Cell{outcome.u, outcome.v, is_certain}
+                                          : Cell{outcome.v, outcome.u, is_certain};
+      cells_[at(own, partner)] = here;
       const auto next = static_cast<Rank>(partner + 1);
-      same_fate_end_[here] = goes_on ? same_fate_end_[here + 1] : next;
-      const bool stays = is_certain && cell.partner == species_[partner];
-      const bool goes_on_settled = goes_on && settled_end_[here + 1] > next;
-      settled_end_[here] = !stays ? static_cast<Rank>(partner)
-                                  : (goes_on_settled ? settled_end_[here + 1] : next);
+      Run run{next, is_certain && here.partner == species_[partner] ? next : next - 1};
+      if (next < ranks && is_certain) {
+        const Cell& there = cells_[at(own, next)];
+        const Run& following = runs_[at(own, next)];
+        if (there.is_certain && there.own == here.own) {
+          run.same_fate_end = following.same_fate_end;
+          if (run.settled_end == next) run.settled_end = following.settled_end;
+        }
+      }
+      runs_[at(own, partner)] = run;
     }
   }
 }
@@ -141,7 +143,7 @@ void Pairing::settle(Block& block) {
   for (std::size_t i = block.begin; i < block.end; ++i) {
     const Entry entry = stack_[i];
     if (entry.count == 0) continue;
-    if (settled_end(entry.rank, block.low) >= block.high) {
+    if (run(entry.rank, block.low).settled_end >= block.high) {
       move(species_[entry.rank], cell(entry.rank, block.low).own, entry.count);
       block.number -= entry.count;
     } else {
@@ -153,7 +155,7 @@ void Pairing::settle(Block& block) {
 
 bool Pairing::is_decided(const Block& block) const {
   for (std::size_t i = block.begin; i < block.end; ++i) {
-    if (same_fate_end(stack_[i].rank, block.low) < block.high) return false;
+    if (run(stack_[i].rank, block.low).same_fate_end < block.high) return false;
   }
   return true;
 }
@@ -162,8 +164,8 @@ bool Pairing::is_decided(const Block& block) const {
 Pairing::Rank Pairing::split_point(const Block& block) const {
   const Rank middle = (block.low + block.high) / 2;
   const Rank most = stack_[block.begin].rank;
-  const Rank first_end = same_fate_end(most, block.low);
-  const Rank end = same_fate_end(most, middle);
+  const Rank first_end = run(most, block.low).same_fate_end;
+  const Rank end = run(most, middle).same_fate_end;
   if (end < block.high && (first_end >= block.high || end - middle < middle - first_end)) {
     return end;
   }
@@ -202,8 +204,8 @@ void Pairing::finish(const Block& block, Stream& stream) {
   }
 }
 
-// So many partners of one rank meet agents of the block. Who meets whom is drawn only where it makes
-// a difference to them; those left out stay exchangeable with the rest.
+// So many partners of one rank meet agents of the block. Who meets whom is drawn only where it
+// makes a difference to them; those left out stay exchangeable with the rest.
 void Pairing::spread(const Block& block, Rank partner, AgentCount count, Stream& stream) {
   AgentCount left = 0;
   bool makes_a_difference = false;

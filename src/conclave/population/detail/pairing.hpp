@@ -66,6 +66,12 @@ class Pairing {
     SpeciesId partner;  // what becomes of its partner
     bool is_certain;
   };
+  // The end of the interval of partners, from a given one on, with whom the agent's fate is the
+  // same, and of the one of those who moreover stay as they are.
+  struct Run {
+    Rank same_fate_end;
+    Rank settled_end;
+  };
   // Agents of the drawn side that wait for their partners.
   struct Entry {
     Rank rank;
@@ -99,27 +105,21 @@ class Pairing {
   }
   AgentCount draw(AgentCount total, AgentCount marked, AgentCount draws, Stream& stream);
 
-  const Cell& cell(Rank own, Rank partner) const {
-    return cells_[own * species_.size() + partner];
+  // Partner by partner, for a block looks at many agents with the same partner.
+  std::size_t at(std::size_t own, std::size_t partner) const {
+    return partner * species_.size() + own;
   }
-  // The end of the interval from `partner` on with whose ranks the agent's fate is the same, ...
-  Rank same_fate_end(Rank own, Rank partner) const {
-    return same_fate_end_[own * species_.size() + partner];
-  }
-  // ... and which stay as they are.
-  Rank settled_end(Rank own, Rank partner) const {
-    return settled_end_[own * species_.size() + partner];
-  }
+  const Cell& cell(Rank own, Rank partner) const { return cells_[at(own, partner)]; }
+  const Run& run(Rank own, Rank partner) const { return runs_[at(own, partner)]; }
 
   std::vector<SpeciesId> species_;
   bool initiators_drawn_ = true;  // which side is drawn rank by rank
   std::vector<Cell> cells_;
-  std::vector<Rank> same_fate_end_;
-  std::vector<Rank> settled_end_;
+  std::vector<Run> runs_;
 
-  std::vector<Rank> by_count_;         // ranks, the most frequent first
-  std::vector<AgentCount> partners_;   // of the open side, by rank
-  std::vector<AgentCount> up_to_;      // their sums
+  std::vector<Rank> by_count_;        // ranks, the most frequent first
+  std::vector<AgentCount> partners_;  // of the open side, by rank
+  std::vector<AgentCount> up_to_;     // their sums
   std::vector<Entry> stack_;
   std::vector<Move> moves_;
   std::vector<Game> games_;

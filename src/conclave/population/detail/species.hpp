@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -14,12 +15,14 @@
 #include "conclave/base/fields.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/population/detail/batch_tally.hpp"
+#include "conclave/population/detail/reaction.hpp"
 
 namespace conclave::population::detail {
 
 using SpeciesId = std::uint32_t;
 
-// What comes of a meeting. If chance decides, `u` is the number of a Lottery.
+// What comes of a meeting. If chance decides, u and v name a Lottery, or there are too many
+// outcomes to list.
 struct Outcome {
   enum class Kind : std::uint8_t { unknown, certain, lottery, too_many };
   SpeciesId u = 0;
@@ -52,7 +55,9 @@ class SpeciesTable {
 
   std::size_t size() const { return states_.size(); }
   const State& state(SpeciesId id) const { return states_[id]; }
-  const Lottery& lottery(const Outcome& outcome) const { return lotteries_[outcome.u]; }
+  const Lottery& lottery(const Outcome& outcome) const {
+    return lotteries_[outcome.u + outcome.v * 65536];
+  }
 
   // The number of a state; one met for the first time gets the next.
   SpeciesId id_of(const State& state) {
@@ -70,10 +75,15 @@ class SpeciesTable {
     return id;
   }
 
-  const Outcome& outcome(SpeciesId u, SpeciesId v) {
-    const Outcome& known = outcomes_[u * capacity_ + v];
-    return known.kind != Outcome::Kind::unknown ? known : evaluate(u, v);
+  Outcome outcome(SpeciesId u, SpeciesId v) {
+    if (std::max(u, v) >= side_) return evaluate(u, v);
+    const Remembered& known = remembered_[u * side_ + v];
+    if (known.kind == Outcome::Kind::unknown) return remember(u, v, evaluate(u, v));
+    return {known.u, known.v, known.kind, known.changes, known.is_counted, known.milestone};
   }
+
+  // Bytes of the table of outcomes.
+  std::size_t table_bytes() const { return remembered_.size() * sizeof(Remembered); }
 
   // Forgets all species but these, which are renumbered in this order.
   void keep(const std::vector<SpeciesId>& kept) {
@@ -81,20 +91,46 @@ class SpeciesTable {
     for (const SpeciesId id : kept) states.push_back(states_[id]);
     states_ = std::move(states);
     lotteries_.clear();
-    outcomes_.clear();
+    remembered_.clear();
+    side_ = 0;
     grow(std::max<std::size_t>(64, std::bit_ceil(2 * states_.size())));
   }
 
  private:
-  // Room for so many species, a power of two; what is known of their meetings is kept.
+  // One of these for every pair of species: eight bytes.
+  struct Remembered {
+    std::uint16_t u = 0;
+    std::uint16_t v = 0;
+    Outcome::Kind kind = Outcome::Kind::unknown;
+    bool changes = false;
+    bool is_counted = false;
+    std::uint8_t milestone = 0;
+  };
+  static_assert(sizeof(Remembered) == 8);
+
+  Outcome remember(SpeciesId u, SpeciesId v, const Outcome& outcome) {
+    constexpr SpeciesId most = std::numeric_limits<std::uint16_t>::max();
+    if (std::max(outcome.u, outcome.v) > most || std::max(u, v) >= side_) return outcome;
+    remembered_[u * side_ + v] = {static_cast<std::uint16_t>(outcome.u),
+                                  static_cast<std::uint16_t>(outcome.v),
+                                  outcome.kind,
+                                  outcome.changes,
+                                  outcome.is_counted,
+                                  outcome.milestone};
+    return outcome;
+  }
+
+  // Room for so many species, a power of two; what is known of their meetings is kept. The table of
+  // meetings stops growing before it fills the memory.
   void grow(std::size_t capacity) {
-    std::vector<Outcome> outcomes(capacity * capacity);
-    const std::size_t known = outcomes_.empty() ? 0 : capacity_;
-    for (std::size_t u = 0; u < known; ++u) {
-      std::copy_n(&outcomes_[u * capacity_], capacity_, &outcomes[u * capacity]);
-    }
-    outcomes_ = std::move(outcomes);
     capacity_ = capacity;
+    const std::size_t side = std::min<std::size_t>(capacity, 4096);
+    std::vector<Remembered> table(side * side);
+    for (std::size_t u = 0; u < side_ && !remembered_.empty(); ++u) {
+      std::copy_n(&remembered_[u * side_], side_, &table[u * side]);
+    }
+    remembered_ = std::move(table);
+    side_ = side;
     mask_ = 4 * capacity - 1;
     slots_.assign(mask_ + 1, nobody);
     for (SpeciesId id = 0; id < states_.size(); ++id) {
@@ -104,26 +140,42 @@ class SpeciesTable {
     }
   }
 
-  const Outcome& evaluate(SpeciesId u, SpeciesId v) {
+  Outcome evaluate(SpeciesId u, SpeciesId v) {
     const State before_u = states_[u];
     const State before_v = states_[v];
-    EveryChoice choice;
+    State new_u = before_u;
+    State new_v = before_v;
+    AskedChoice choice;
+    protocol_->interact(new_u, new_v, choice);
+    if (choice.asked) return evaluate_every_choice(before_u, before_v);
     Outcome result{.kind = Outcome::Kind::certain};
+    result.u = id_of(new_u);
+    result.v = id_of(new_v);
+    note(result, before_u, before_v, new_u, new_v);
+    return result;
+  }
+
+  Outcome evaluate_every_choice(const State& u, const State& v) {
+    EveryChoice choice;
+    Outcome result{.kind = Outcome::Kind::too_many};
     std::vector<Drawn> drawn;
     do {
-      State new_u = before_u;
-      State new_v = before_v;
+      State new_u = u;
+      State new_v = v;
       protocol_->interact(new_u, new_v, choice);
-      result.u = id_of(new_u);
-      result.v = id_of(new_v);
-      drawn.push_back({result.u, result.v, choice.weight()});
-      result.changes |= result.u != u || result.v != v;
-      result.is_counted |= is_counted(*tally_, before_u, before_v, new_u, new_v);
-      result.milestone = std::max(result.milestone, milestone_of(*tally_, new_u, new_v));
-      if (drawn.size() > most_tickets) break;
-    } while (choice.next());
-    if (choice.was_asked() || drawn.size() > 1) draw_up(result, drawn);
-    return outcomes_[u * capacity_ + v] = result;
+      const SpeciesId id = id_of(new_u);
+      drawn.push_back({id, id_of(new_v), choice.weight()});
+      note(result, u, v, new_u, new_v);
+    } while (choice.next() && drawn.size() <= most_tickets);
+    if (drawn.size() <= most_tickets) draw_up(result, drawn);
+    return result;
+  }
+
+  void note(Outcome& outcome, const State& u, const State& v, const State& new_u,
+            const State& new_v) const {
+    outcome.changes |= !(u == new_u) || !(v == new_v);
+    outcome.is_counted |= is_counted(*tally_, u, v, new_u, new_v);
+    outcome.milestone = std::max(outcome.milestone, milestone_of(*tally_, new_u, new_v));
   }
 
   struct Drawn {
@@ -132,10 +184,8 @@ class SpeciesTable {
     EveryChoice::Weight weight;
   };
 
-  // Turns weighted outcomes into a lottery with whole-number weights, if there are not too many.
+  // Turns weighted outcomes into a lottery with whole-number weights, if these are small enough.
   void draw_up(Outcome& result, const std::vector<Drawn>& drawn) {
-    result.kind = Outcome::Kind::too_many;
-    if (drawn.size() > most_tickets) return;
     Lottery lottery{.tickets = {}, .total = 1};
     for (const Drawn& each : drawn) {
       if (each.weight.denominator == 0) return;
@@ -148,7 +198,8 @@ class SpeciesTable {
       lottery.tickets.push_back({u, v, lottery.total / weight.denominator * weight.numerator});
     }
     result.kind = Outcome::Kind::lottery;
-    result.u = static_cast<SpeciesId>(lotteries_.size());
+    result.u = static_cast<SpeciesId>(lotteries_.size() % 65536);
+    result.v = static_cast<SpeciesId>(lotteries_.size() / 65536);
     lotteries_.push_back(std::move(lottery));
   }
 
@@ -160,8 +211,9 @@ class SpeciesTable {
   const Tally* tally_;
   std::vector<State> states_;
   std::vector<Lottery> lotteries_;
-  std::vector<Outcome> outcomes_;  // of u and v at u * capacity_ + v
-  std::vector<SpeciesId> slots_;   // open addressing, at most a quarter full
+  std::vector<Remembered> remembered_;  // of u and v at u * side_ + v
+  std::size_t side_ = 0;
+  std::vector<SpeciesId> slots_;  // open addressing, at most a quarter full
   std::size_t capacity_ = 0;
   std::size_t mask_ = 0;
 };

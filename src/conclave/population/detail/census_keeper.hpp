@@ -1,0 +1,211 @@
+// What an engine keeps that knows its agents only by how many are in which state: the census, the
+// states met so far and their meetings, and those meetings that the tally must be told of.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/hypergeometric.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
+#include "conclave/population/detail/batch_tally.hpp"
+#include "conclave/population/detail/species.hpp"
+#include "conclave/population/detail/watched.hpp"
+
+namespace conclave::population {
+
+template <PopulationProtocol P>
+class CensusKeeper : public Watched<P> {
+ public:
+  using typename Watched<P>::State;
+  using typename Watched<P>::Tally;
+  static constexpr AgentCount most_agents = AgentCount{1} << 62;
+  static_assert(TallyOf<Tally, P>);
+
+  AgentCount size() const { return n_; }
+
+  // The states that some agent is in, with how many.
+  Census<State> census() const {
+    Census<State> result;
+    for (detail::SpeciesId id = 0; id < census_.size(); ++id) {
+      if (census_[id] != 0) result.emplace_back(species_.state(id), census_[id]);
+    }
+    return result;
+  }
+
+ protected:
+  using SpeciesId = detail::SpeciesId;
+
+  // An ordered pair of ranks whose meeting the tally may have to be told of at its time.
+  struct WatchablePair {
+    std::uint32_t u;
+    std::uint32_t v;
+    bool is_counted;
+    std::uint8_t milestone;
+  };
+
+  CensusKeeper(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
+      : Watched<P>(protocol, n, name), n_(n), species_(protocol_, tally_) {
+    CONCLAVE_CHECK(n >= 2 && n <= most_agents);
+    fill(start, name.with(Purpose::start));
+  }
+
+  // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
+  AgentCount strike_census(const Fault& fault) requires Corruptible<P> {
+    AgentCount candidates = this->candidates(fault, n_);
+    AgentCount to_hit = fault.agents_hit(n_, candidates);
+    const AgentCount hit = to_hit;
+    const std::vector<AgentCount> before = census_;
+    for (SpeciesId id = 0; id < before.size(); ++id) {
+      if (!this->can_hit(fault, species_.state(id))) continue;
+      const AgentCount count = hypergeometric(candidates, before[id], to_hit, this->fault_choice_);
+      candidates -= before[id];
+      to_hit -= count;
+      strike_species(fault, id, count);
+    }
+    recount();
+    return hit;
+  }
+
+  // Ranks are a dense numbering of the species that are or were lately occupied. After this, every
+  // occupied species has one.
+  static constexpr std::uint32_t no_rank = ~std::uint32_t{0};
+
+  void update_ranks() {
+    if (active_.size() > 2 * occupied() + 16) forget_empty_species();
+    census_.resize(species_.size());
+    rank_of_.resize(species_.size(), no_rank);
+    for (SpeciesId id = 0; id < census_.size(); ++id) {
+      if (census_[id] != 0 && rank_of_[id] == no_rank) add_rank(id);
+    }
+    census_.resize(species_.size());  // those that meetings of the new ones will make
+  }
+
+  const std::vector<SpeciesId>& active() const { return active_; }  // by rank
+  std::uint32_t rank_of(SpeciesId id) const {
+    return id < rank_of_.size() ? rank_of_[id] : no_rank;
+  }
+  const std::vector<WatchablePair>& watchable() const { return watchable_; }
+  // Changes whenever some rank gets another meaning.
+  std::uint64_t version() const { return version_; }
+
+  AgentCount& count_of(SpeciesId id) {
+    if (id >= census_.size()) census_.resize(species_.size());
+    return census_[id];
+  }
+
+  // What becomes of two agents that meet.
+  std::pair<SpeciesId, SpeciesId> decide(const detail::Outcome& outcome, SpeciesId u, SpeciesId v) {
+    if (outcome.kind == detail::Outcome::Kind::certain) return {outcome.u, outcome.v};
+    State new_u = species_.state(u);
+    State new_v = species_.state(v);
+    protocol_.interact(new_u, new_v, choice_);
+    const SpeciesId id = species_.id_of(new_u);
+    return {id, species_.id_of(new_v)};
+  }
+
+  using Watched<P>::choice_;
+  using Watched<P>::protocol_;
+  using Watched<P>::tally_;
+
+  AgentCount n_;
+  detail::SpeciesTable<P, Tally> species_;
+  std::vector<AgentCount> census_;  // by species
+
+ private:
+  void fill(std::size_t start, const StreamName& name) {
+    Stream choice(name);
+    if (const auto census = starting_census(protocol_, start, n_, choice)) {
+      for (const auto& [state, count] : *census) add_agents(state, count);
+      return;
+    }
+    for (AgentCount agent = 0; agent < n_; ++agent) {
+      add_agents(protocol_.initial(start, agent, choice), 1);
+    }
+  }
+
+  void add_agents(const State& state, AgentCount count) {
+    if (count == 0) return;
+    count_of(species_.id_of(state)) += count;
+    add_to(tally_, state, count);
+  }
+
+  static void add_to(Tally& tally, const State& state, AgentCount count) {
+    if constexpr (requires { tally.add(state, count); }) {
+      tally.add(state, count);
+    } else {
+      for (AgentCount i = 0; i < count; ++i) tally.add(state);
+    }
+  }
+
+  void strike_species(const Fault& fault, SpeciesId id, AgentCount count) {
+    census_[id] -= count;
+    if (fault.kind != FaultKind::corrupt && count != 0) {  // the same for all
+      count_of(species_.id_of(this->struck(fault, species_.state(id)))) += count;
+      return;
+    }
+    for (AgentCount i = 0; i < count; ++i) {
+      ++count_of(species_.id_of(this->struck(fault, species_.state(id))));
+    }
+  }
+
+  void recount() {
+    Tally fresh = Watched<P>::empty_tally(protocol_, n_);
+    for (SpeciesId id = 0; id < census_.size(); ++id) {
+      if (census_[id] != 0) add_to(fresh, species_.state(id), census_[id]);
+    }
+    this->replace_tally(std::move(fresh));
+  }
+
+  std::size_t occupied() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(active_, [this](SpeciesId id) { return census_[id] != 0; }));
+  }
+
+  void add_rank(SpeciesId id) {
+    const auto rank = static_cast<std::uint32_t>(active_.size());
+    active_.push_back(id);
+    rank_of_[id] = rank;
+    ++version_;
+    for (std::uint32_t other = 0; other < rank; ++other) {
+      list_if_watchable(rank, other);
+      list_if_watchable(other, rank);
+    }
+    list_if_watchable(rank, rank);
+    rank_of_.resize(species_.size(), no_rank);
+  }
+
+  void forget_empty_species() {
+    std::erase_if(active_, [this](SpeciesId id) { return census_[id] == 0; });
+    watchable_.clear();
+    ++version_;
+    if (species_.size() > 4 * active_.size() + 256) renumber_species();
+    rank_of_.assign(species_.size(), no_rank);
+    active_.clear();  // they come back in the order of their numbers
+  }
+
+  void renumber_species() {
+    std::vector<AgentCount> census;
+    for (const SpeciesId id : active_) census.push_back(census_[id]);
+    species_.keep(active_);
+    census_ = std::move(census);
+  }
+
+  void list_if_watchable(std::uint32_t u, std::uint32_t v) {
+    const detail::Outcome outcome = species_.outcome(active_[u], active_[v]);
+    if (!outcome.is_counted && outcome.milestone <= detail::milestone(tally_)) return;
+    watchable_.push_back({u, v, outcome.is_counted, outcome.milestone});
+  }
+
+  std::vector<SpeciesId> active_;
+  std::vector<std::uint32_t> rank_of_;  // by species
+  std::vector<WatchablePair> watchable_;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace conclave::population

@@ -1,0 +1,90 @@
+// The pairs of agents whose meeting would change something, counted rank by rank (a dense numbering
+// of the occupied states): how many there are, and a random one of them. O(ranks) per change.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "conclave/base/geometric.hpp"
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave::population::detail {
+
+class ReactingPairs {
+ public:
+  struct Pair {
+    std::size_t initiator;  // ranks
+    std::size_t responder;
+  };
+
+  // reacts(u, v) tells whether a meeting of these ranks may change something. O(ranks^2).
+  template <class Reacts>
+  void count(std::vector<AgentCount> counts, Reacts reacts) {
+    counts_ = std::move(counts);
+    reacts_.assign(counts_.size() * counts_.size(), 0);
+    partners_.assign(counts_.size(), 0);
+    for (std::size_t u = 0; u < counts_.size(); ++u) {
+      for (std::size_t v = 0; v < counts_.size(); ++v) {
+        if (!reacts(u, v)) continue;
+        reacts_[v * counts_.size() + u] = 1;
+        partners_[u] += counts_[v];
+      }
+    }
+    update_number();
+  }
+
+  // Ordered pairs of distinct agents.
+  Interactions number() const { return number_; }
+
+  // An agent goes from one rank to another; `update_number` must follow.
+  void move_one(std::size_t from, std::size_t to) {
+    change(from, 0 - AgentCount{1});
+    change(to, 1);
+  }
+
+  void update_number() {
+    number_ = Interactions();
+    for (std::size_t u = 0; u < counts_.size(); ++u) number_ += pairs_of(u);
+  }
+
+  // All equally likely.
+  Pair pick(Stream& stream) const {
+    Interactions pick = below_wide(stream, number_);
+    std::size_t u = 0;
+    for (; pick >= pairs_of(u); ++u) pick -= pairs_of(u);
+    AgentCount partner = stream.below64(partners_of(u));
+    std::size_t v = 0;
+    for (;; ++v) {
+      const AgentCount others = reacts(u, v) ? counts_[v] - (u == v ? 1 : 0) : 0;
+      if (partner < others) return {u, v};
+      partner -= others;
+    }
+  }
+
+ private:
+  bool reacts(std::size_t u, std::size_t v) const { return reacts_[v * counts_.size() + u] != 0; }
+
+  // With how many others an agent of this rank would react.
+  AgentCount partners_of(std::size_t u) const { return partners_[u] - (reacts(u, u) ? 1 : 0); }
+  Interactions pairs_of(std::size_t u) const {
+    if (counts_[u] == 0) return {};
+    return Interactions(counts_[u]) * Interactions(partners_of(u));
+  }
+
+  void change(std::size_t rank, AgentCount difference) {
+    const std::size_t ranks = counts_.size();
+    counts_[rank] += difference;
+    const std::uint8_t* reacting = &reacts_[rank * ranks];
+    for (std::size_t u = 0; u < ranks; ++u) partners_[u] += reacting[u] != 0 ? difference : 0;
+  }
+
+  std::vector<AgentCount> counts_;
+  std::vector<std::uint8_t> reacts_;  // of initiator u and responder v at v * ranks + u
+  std::vector<AgentCount> partners_;  // of an initiator, itself included if it counts
+  Interactions number_;
+};
+
+}  // namespace conclave::population::detail
