@@ -246,7 +246,8 @@ class Counts : public CensusKeeper<P> {
   // less work.
   void draw_fresh_pairs() {
     const double all = ranks() * ranks();
-    const double learning = learned_version_ == this->version() ? 0 : Costs::learning * all;
+    const bool must_learn = learned_version_ != this->version();
+    const double learning = must_learn ? Costs::learning * all : 0;
     const double together = std::min(cost_of_drawing_, Costs::sample * all) + learning;
     const double one_by_one = static_cast<double>(fresh_pairs_) * cost_of_collision();
     if (one_by_one < together || active().size() > most_ranks_to_learn) {
@@ -254,7 +255,7 @@ class Counts : public CensusKeeper<P> {
       cost_of_drawing_ = Costs::sample * all;
       return;
     }
-    if (learning > 0) learn();
+    if (must_learn) learn();
     draw_together();
     cost_of_drawing_ = Costs::sample * static_cast<double>(pairing_.samples()) + learning;
   }

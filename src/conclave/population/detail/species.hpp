@@ -167,8 +167,20 @@ class SpeciesTable {
       drawn.push_back({id, id_of(new_v), choice.weight()});
       note(result, u, v, new_u, new_v);
     } while (choice.next() && drawn.size() <= most_tickets);
-    if (drawn.size() <= most_tickets) draw_up(result, drawn);
+    if (drawn.size() <= most_tickets) {
+      draw_up(result, drawn);
+    } else {
+      expect_anything(result);
+    }
     return result;
+  }
+
+  // Of outcomes that nobody has looked at.
+  static void expect_anything(Outcome& outcome) {
+    outcome.changes = outcome.is_counted = true;
+    if constexpr (requires(const Tally& tally) { tally.milestone(); }) {
+      outcome.milestone = std::numeric_limits<std::uint8_t>::max();
+    }
   }
 
   void note(Outcome& outcome, const State& u, const State& v, const State& new_u,
