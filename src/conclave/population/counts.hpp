@@ -335,7 +335,7 @@ class Counts : public CensusKeeper<P> {
 
   void begin_jumping() {
     this->update_ranks();
-    is_jumping_ = active().size() <= most_ranks_to_jump;
+    is_jumping_ = active().size() <= most_ranks_to_jump || changes_ == 0;
     if (!is_jumping_) return;
     counts_.clear();
     for (const SpeciesId id : active()) counts_.push_back(census_[id]);
