@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
@@ -139,7 +139,7 @@ class Agents : public Watched<P> {
     Packed* const agents = agents_.data();
     const P protocol = protocol_;
     const Watch watch = watch_;
-    Tally tally = tally_;
+    Tally tally = std::move(tally_);
     std::size_t done = 0;
     while (done < meetings.size()) {
       const std::uint64_t* const word = &meetings[done];
@@ -149,7 +149,7 @@ class Agents : public Watched<P> {
       ++done;
       if (is_over(watch, tally)) break;
     }
-    tally_ = tally;
+    tally_ = std::move(tally);
     return done;
   }
 

@@ -1,0 +1,135 @@
+#include "conclave/text/ledger.hpp"
+
+#include <algorithm>
+
+#include "conclave/text/outlook.hpp"
+
+namespace conclave::text {
+
+Ledger::Ledger(const Compiled& protocol)
+    : protocol_(&protocol),
+      steps_(protocol.counting_steps().data()),
+      follows_states_(protocol.watches_silence() || protocol.counted().size() > lanes) {
+  if (!follows_states_) return;
+  all_counts_.resize(protocol.counted().size());
+  by_state_.resize(protocol.space().size());
+  place_.resize(protocol.space().size());
+}
+
+// `count` more agents in a state (fewer, modulo 2^64, if it is the negative of a number).
+void Ledger::change(StateIndex state, AgentCount count) {
+  status_ = Status::stale;
+  patience_ = calm_ = 0;
+  if (follows_states_) {
+    const AgentCount before = by_state_[state];
+    by_state_[state] += count;
+    for (std::size_t set = 0; set < all_counts_.size(); ++set) {
+      if (protocol_->counted()[set][state]) all_counts_[set] += count;
+    }
+    return change_presence(state, before, by_state_[state]);
+  }
+  carry_over();
+  for (std::size_t set = 0; set < protocol_->counted().size(); ++set) {
+    if (protocol_->counted()[set][state]) carried_[set] += count;
+  }
+}
+
+void Ledger::replace_states(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) {
+  if (u == new_u && v == new_v) return;
+  if (u != new_u) {
+    change(u, AgentCount{0} - 1);
+    change(new_u, 1);
+  }
+  if (v != new_v) {
+    change(v, AgentCount{0} - 1);
+    change(new_v, 1);
+  }
+}
+
+std::uint64_t Ledger::reactions_with_others(StateIndex state) const {
+  const Transitions& transitions = protocol_->transitions();
+  std::uint64_t pairs = 0;
+  for (const StateIndex other : present_) {
+    if (other == state) continue;
+    pairs += transitions.reacts(state, other) ? 1 : 0;
+    pairs += transitions.reacts(other, state) ? 1 : 0;
+  }
+  return pairs;
+}
+
+void Ledger::change_presence(StateIndex state, AgentCount before, AgentCount after) {
+  if (!protocol_->watches_silence()) return;
+  if ((before >= 2) != (after >= 2) && protocol_->transitions().reacts(state, state)) {
+    active_pairs_ += after >= 2 ? 1 : std::uint64_t{0} - 1;
+  }
+  if ((before > 0) == (after > 0)) return;
+  if (after > 0) {
+    active_pairs_ += reactions_with_others(state);
+    place_[state] = static_cast<std::uint32_t>(present_.size());
+    present_.push_back(state);
+  } else {
+    present_[place_[state]] = present_.back();
+    place_[present_.back()] = place_[state];
+    present_.pop_back();
+    active_pairs_ -= reactions_with_others(state);
+  }
+}
+
+void Ledger::carry_over() {
+  for (std::size_t set = 0; set < lanes; ++set) {
+    carried_[set] += (recent_ >> (8 * set) & 0xff) - 0x80;
+  }
+  recent_ = zeros;
+}
+
+void Ledger::look() {
+  carry_over();
+  // The interactions since the last look were the patience then granted and this one.
+  if (calm_ > most_patience) {
+    calm_ -= most_patience + 1;
+  } else {
+    decide();
+  }
+  patience_ = std::min(calm_, most_patience);
+}
+
+void Ledger::decide() const {
+  const std::vector<AgentCount> now = counts();
+  const Scene scene{.counts = now, .is_silent = is_silent()};
+  const Outlook stop = outlook(protocol_->stop(), scene);
+  calm_ = stop.steps;
+  status_ = stop.holds ? Status::converged : Status::open;
+  if (!protocol_->fail()) return;
+  const Outlook fail = outlook(*protocol_->fail(), scene);
+  calm_ = std::min(calm_, fail.steps);
+  if (!stop.holds && fail.holds) status_ = Status::failed;
+}
+
+std::vector<AgentCount> Ledger::counts() const {
+  if (follows_states_) return all_counts_;
+  Ledger copy = *this;
+  copy.carry_over();
+  return {copy.carried_.begin(), copy.carried_.end()};
+}
+
+std::vector<Observation> Ledger::observations() const {
+  const std::vector<AgentCount> now = counts();
+  const Scene scene{.counts = now, .is_silent = is_silent()};
+  std::vector<Observation> all;
+  for (std::size_t i = 0; i < protocol_->observables().size(); ++i) {
+    const Node& node = protocol_->observables()[i];
+    const std::string_view name = protocol_->text().observables()[i].name;
+    const Number value = evaluate(node, scene);
+    const auto whole = value.small();
+    if (node.type.kind == Type::Kind::condition) {
+      all.push_back({name, compare(value, 0) != 0});
+    } else if (whole && *whole >= 0) {
+      all.push_back({name, static_cast<std::uint64_t>(*whole)});
+    } else {
+      all.push_back({name, value.as_double()});
+    }
+  }
+  return all;
+}
+
+}  // namespace conclave::text
