@@ -21,12 +21,18 @@ std::shared_ptr<const text::Compiled> compile(std::shared_ptr<const text::Protoc
   return text::Compiled::make(std::move(text), given, n);
 }
 
+// States with a table of transitions are small; the others are slow anyway.
+std::size_t bytes_per_state(const text::Compiled& compiled) {
+  if (compiled.space().size() <= 1u << 8) return 1;
+  return compiled.transitions().has_table() ? 2 : 4;
+}
+
 std::unique_ptr<const PreparedRun> prepare(const RunRequest& request,
                                            std::shared_ptr<const text::ProtocolText> text) {
   auto compiled = compile(std::move(text), request.settings, checked_population(request.n));
-  const text::StateIndex states = compiled->space().size();
-  if (states <= 1u << 8) return prepare_text_8(request, std::move(compiled));
-  if (states <= 1u << 16) return prepare_text_16(request, std::move(compiled));
+  const std::size_t bytes = bytes_per_state(*compiled);
+  if (bytes == 1) return prepare_text_8(request, std::move(compiled));
+  if (bytes == 2) return prepare_text_16(request, std::move(compiled));
   return prepare_text_32(request, std::move(compiled));
 }
 
@@ -94,12 +100,11 @@ Entry text_entry(const std::string& path) {
   const auto text = text::ProtocolText::read(path);
   const auto compiled = compile(text, {}, described_n);
   const auto strings = strings_of(text, *compiled);
-  const text::StateIndex states = compiled->space().size();
   return {.info = info_of(*strings),
           .starts = text->starts(),
           .parameters = parameters_of(*text),
           .engines = {agents_engine, events_engine},
-          .bytes_per_agent = states <= 1u << 8 ? 1u : (states <= 1u << 16 ? 2u : 4u),
+          .bytes_per_agent = bytes_per_state(*compiled),
           .details = details_of(*text),
           .warnings = compiled->warnings(),
           .owner = strings,

@@ -28,9 +28,8 @@ void Ledger::change(StateIndex state, AgentCount count) {
     }
     return change_presence(state, before, by_state_[state]);
   }
-  carry_over();
-  for (std::size_t set = 0; set < protocol_->counted().size(); ++set) {
-    if (protocol_->counted()[set][state]) carried_[set] += count;
+  for (std::size_t set = 0; set < lanes; ++set) {
+    carried_[set] += (steps_[state] >> (8 * set) & 1) * count;
   }
 }
 
@@ -82,15 +81,21 @@ void Ledger::carry_over() {
   recent_ = zeros;
 }
 
-void Ledger::look() {
+void Ledger::take(std::uint64_t change) {
+  recent_ += change;
   carry_over();
-  // The interactions since the last look were the patience then granted and this one.
-  if (calm_ > most_patience) {
-    calm_ -= most_patience + 1;
+  if (calm_ > 0) {
+    --calm_;
   } else {
     decide();
   }
+  grant_patience();
+}
+
+void Ledger::grant_patience() {
+  carry_over();
   patience_ = std::min(calm_, most_patience);
+  calm_ -= patience_;
 }
 
 void Ledger::decide() const {

@@ -27,13 +27,23 @@ class Ledger {
     if (follows_states_) [[unlikely]]
       return replace_states(u, v, new_u, new_v);
     const std::uint64_t change = steps_[new_u] + steps_[new_v] - steps_[u] - steps_[v];
-    recent_ += change;
     if (patience_ != 0) {
-      --patience_;
+      defer(1, change);
     } else if (change != 0) {
-      look();
+      take(change);
     }
   }
+
+  // For engines that sum up changes by themselves, as far as is_patient and patience allow it.
+  bool is_patient() const { return !follows_states_; }
+  std::uint64_t patience() const { return patience_; }
+  std::uint64_t word_of(StateIndex state) const { return steps_[state]; }
+  void defer(std::uint64_t interactions, std::uint64_t change) {
+    recent_ += change;
+    patience_ -= interactions;
+    if (patience_ == 0) grant_patience();
+  }
+  void take(std::uint64_t change);
 
   AgentCount leaders() const { return counts()[0]; }
   bool converged() const { return status_ != Status::open && settled() == Status::converged; }
@@ -50,7 +60,7 @@ class Ledger {
   void replace_states(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v);
   void change_presence(StateIndex state, AgentCount before, AgentCount after);
   std::uint64_t reactions_with_others(StateIndex state) const;
-  void look();  // carries over; decides anew if it is time
+  void grant_patience();
   void carry_over();
   void decide() const;
   Status settled() const {
@@ -63,9 +73,10 @@ class Ledger {
   const Compiled* protocol_;
   const std::uint64_t* steps_;  // by state: 1 in the byte of every set it belongs to
   std::uint64_t recent_ = zeros;
-  std::uint64_t patience_ = 0;  // interactions until the next look
-  mutable std::uint64_t calm_ =
-      0;  // interactions, from the last look, that cannot change the status
+  // So many interactions cannot change the status: first those of which only the sum matters, then
+  // more.
+  std::uint64_t patience_ = 0;
+  mutable std::uint64_t calm_ = 0;
   mutable Status status_ = Status::stale;
   bool follows_states_ = false;
   std::array<AgentCount, lanes> carried_{};

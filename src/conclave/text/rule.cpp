@@ -87,8 +87,16 @@ bool Rule::matches(const Side& side, StateIndex state) const {
 
 std::vector<StateIndex> Rule::matching(const Side& side) const {
   std::vector<StateIndex> states;
-  for (StateIndex state = 0; state < space_->size(); ++state) {
+  const auto add = [&](StateIndex state) {
     if (matches(side, state)) states.push_back(state);
+  };
+  if (side.allowed.empty()) {
+    for (StateIndex state = 0; state < space_->size(); ++state) add(state);
+  }
+  for (std::size_t value = 0; value < side.allowed.size(); ++value) {
+    if (side.allowed[value]) {
+      space_->for_each_with(side.state_column, static_cast<std::int64_t>(value), add);
+    }
   }
   return states;
 }

@@ -37,7 +37,7 @@ class Rule {
   Place place() const { return place_; }
   bool is_mirrored() const { return is_mirrored_; }
 
-  // The states whose agents may initiate, and those whose agents may respond, ascending.
+  // The states whose agents may initiate, and those whose agents may respond.
   std::vector<StateIndex> initiators() const;
   std::vector<StateIndex> responders() const;
   bool admits(StateIndex u, StateIndex v) const;  // by these sets

@@ -48,6 +48,17 @@ class StateSpace {
     return static_cast<StateIndex>(static_cast<std::int64_t>(state) + change);
   }
 
+  // Calls `visit` for each state whose field has this value.
+  template <class Visit>
+  void for_each_with(std::size_t field, std::int64_t value, Visit visit) const {
+    const auto stride = static_cast<StateIndex>(strides_[field]);
+    const auto period = static_cast<StateIndex>(stride * fields_[field].size());
+    const auto offset = static_cast<StateIndex>((value - fields_[field].low) * strides_[field]);
+    for (StateIndex base = offset; base < size_; base += period) {
+      for (StateIndex state = base; state < base + stride; ++state) visit(state);
+    }
+  }
+
   // "A" where there is nothing but a list of states, else "{digit = 3, marked = true}".
   std::string name(StateIndex state) const;
 

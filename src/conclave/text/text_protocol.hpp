@@ -30,6 +30,7 @@ class TextProtocol {
     static constexpr std::tuple fields{conclave::Field{"state", &State::index}};
   };
   static constexpr Topology topology = Topology::any;
+  static constexpr bool has_table = sizeof(Word) <= 2;
 
   // Up to this many states, the events engine costs little more per interaction than the agents
   // engine and may cost much less.
@@ -40,6 +41,7 @@ class TextProtocol {
         table_(compiled_->transitions().table()),
         states_(compiled_->space().size()) {
     CONCLAVE_CHECK(states_ - 1 <= std::numeric_limits<Word>::max());
+    CONCLAVE_CHECK(compiled_->transitions().has_table() || !has_table);
   }
 
   State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
@@ -51,8 +53,7 @@ class TextProtocol {
   }
 
   void interact(State& u, State& v, Choice auto& choice) const {
-    if (table_ == nullptr) [[unlikely]]
-      return interact_by_rules(u, v, choice);
+    if constexpr (!has_table) return interact_by_rules(u, v, choice);
     const Transitions::Entry entry = table_[std::size_t{u.index} * states_ + v.index];
     if (entry.is_certain()) [[likely]] {
       u = state_of(entry.u());
@@ -115,6 +116,11 @@ class TextProtocol {
     void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
       ledger_.replace(u.index, v.index, new_u.index, new_v.index);
     }
+    bool is_patient() const { return ledger_.is_patient(); }
+    std::uint64_t patience() const { return ledger_.patience(); }
+    std::uint64_t word_of(const State& state) const { return ledger_.word_of(state.index); }
+    void defer(std::uint64_t steps, std::uint64_t change) { ledger_.defer(steps, change); }
+    void take(std::uint64_t change) { ledger_.take(change); }
     AgentCount leaders() const { return ledger_.leaders(); }
     bool converged() const { return ledger_.converged(); }
     bool hopeless() const { return ledger_.hopeless(); }
