@@ -136,7 +136,8 @@ Exit describe_json(const catalog::Entry& entry) {
 }
 
 Exit describe(const Options& options) {
-  const catalog::Entry& entry = catalog::find(options.protocol);
+  catalog::Entry entry = catalog::find(options.protocol);
+  if (entry.examine) entry.examine(entry);
   if (options.format == "table") return describe_table(entry);
   if (options.format == "json") return describe_json(entry);
   constexpr std::array<std::string_view, 2> formats{"table", "json"};

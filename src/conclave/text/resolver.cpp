@@ -85,18 +85,28 @@ std::int64_t Resolver::whole_constant(const Expression& expression, std::string_
 }
 
 std::size_t Resolver::field_index(const Name& name) const {
+  const auto& fields = space_->fields();
+  const auto found = std::ranges::find(fields, name.text, &Field::name);
+  if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
   std::vector<std::string> names;
-  for (const Field& field : space_->fields()) names.push_back(field.name);
-  const auto found = std::ranges::find(names, name.text);
-  if (found == names.end()) throw Mistake(name.place, sentence_of("field", name.text, names));
-  return static_cast<std::size_t>(found - names.begin());
+  for (const Field& field : fields) names.push_back(field.name);
+  throw Mistake(name.place, sentence_of("field", name.text, names));
+}
+
+void Resolver::set_space(const StateSpace& space) {
+  space_ = &space;
+  for (const Field& field : space.fields()) {
+    if (field.name != state_field) continue;
+    for (std::size_t i = 0; i < field.values.size(); ++i) {
+      states_[field.values[i]] = static_cast<std::int64_t>(i);
+    }
+  }
 }
 
 std::int64_t Resolver::state_value(const Name& name) const {
+  if (const auto found = states_.find(name.text); found != states_.end()) return found->second;
   for (const Field& field : space_->fields()) {
     if (field.name != state_field) continue;
-    const auto found = std::ranges::find(field.values, name.text);
-    if (found != field.values.end()) return found - field.values.begin();
     throw Mistake(name.place, sentence_of("state", name.text, field.values));
   }
   throw Mistake(name.place, fmt::format("unknown state '{}': this protocol has fields and no list "
@@ -164,10 +174,9 @@ Node Resolver::own_field(const Expression& expression, Scope scope) {
   const auto& fields = space_->fields();
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].name == expression.name) return column(i, agent, expression.place);
-    if (fields[i].name != state_field) continue;
-    const auto found = std::ranges::find(fields[i].values, expression.name);
-    if (found == fields[i].values.end()) continue;
-    return is_state(found - fields[i].values.begin(), agent, expression.place);
+  }
+  if (const auto found = states_.find(expression.name); found != states_.end()) {
+    return is_state(found->second, agent, expression.place);
   }
   if (roles_known_ && expression.name == "leader" && document_.leader) {
     return column(space_->leader_column(), agent, expression.place);
