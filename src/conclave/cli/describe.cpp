@@ -131,7 +131,7 @@ Exit describe_json(const catalog::Entry& entry) {
     description[key] = detail.text;
   }
   if (!entry.details.empty()) description["warnings"] = entry.warnings;
-  fmt::print("{}\n", description.dump(2));
+  fmt::print("{}\n", description.dump(2, ' ', false, Json::error_handler_t::replace));
   return Exit::done;
 }
 

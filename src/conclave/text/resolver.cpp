@@ -241,7 +241,7 @@ Node Resolver::comparison(const Expression& expression, Scope scope) {
   const Expression& right = expression.parts[1];
   std::vector<Node> parts(2);
   // A value such as A has its type from the other side.
-  const std::size_t first = is_loose_value(left, scope) ? 1 : 0;
+  const std::size_t first = is_loose_value(left) ? 1 : 0;
   parts[first] = resolve(first == 0 ? left : right, scope, nullptr);
   const Type type = parts[first].type;
   parts[1 - first] = resolve(first == 0 ? right : left, scope, &type);
@@ -339,7 +339,7 @@ bool Resolver::has_value(const Type& type, const std::string& name, std::int64_t
 }
 
 // A name that can only be a value of an enumeration, or a state.
-bool Resolver::is_loose_value(const Expression& expression, Scope scope) const {
+bool Resolver::is_loose_value(const Expression& expression) const {
   if (expression.form != Form::name || space_ == nullptr) return false;
   const std::string& text = expression.name;
   if (constants_.contains(text)) return false;
@@ -347,8 +347,7 @@ bool Resolver::is_loose_value(const Expression& expression, Scope scope) const {
     if (definition.name.text == text) return false;
   }
   if (text == "true" || text == "false" || text == "leader" || text == "output") return false;
-  return !has_own_fields(scope) ||
-         std::ranges::find(space_->fields(), text, &Field::name) == space_->fields().end();
+  return std::ranges::find(space_->fields(), text, &Field::name) == space_->fields().end();
 }
 
 std::string Resolver::described(const Type& type) const {

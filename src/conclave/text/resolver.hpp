@@ -72,7 +72,7 @@ class Resolver {
   Node is_state(std::int64_t value, std::size_t agent, Place place) const;
   Node folded(Node node) const;
   bool has_value(const Type& type, const std::string& name, std::int64_t& value) const;
-  bool is_loose_value(const Expression& expression, Scope scope) const;
+  bool is_loose_value(const Expression& expression) const;
   std::vector<std::string> values_of(const Type& type) const;
   std::string described(const Type& type) const;
   void require(const Node& node, const Type& wanted) const;

@@ -58,9 +58,8 @@ Rule::Result Rule::result(const Target& target, std::size_t own, Resolver& resol
   Result result{.like = target.like == 0 ? own : (target.like == 'u' ? 0u : 1u)};
   const Scope scope = own == 0 ? Scope::initiator : Scope::responder;
   if (target.state) {
-    const std::size_t field = resolver.field_index({state_field, target.state->place});
     Node value{.place = target.state->place, .constant = resolver.state_value(*target.state)};
-    result.changes.push_back({field, std::move(value)});
+    result.changes.push_back({resolver.field_index({state_field, {}}), std::move(value)});
   }
   for (const Assignment& assignment : target.assignments) {
     const std::size_t field = resolver.field_index(assignment.field);

@@ -73,7 +73,7 @@ class TextProtocol {
   // of the weight nothing happens.
   template <class Visit>
   void for_each_outcome(const State& u, const State& v, Visit&& visit) const {
-    const Reaction reaction = reaction_of(u, v);
+    const Reaction reaction = compiled_->reaction(u.index, v.index);
     for (const Outcome& each : reaction.outcomes) {
       visit(state_of(each.u), state_of(each.v), each.weight, reaction.total);
     }
@@ -135,15 +135,6 @@ class TextProtocol {
   };
 
  private:
-  // Rules without a table may turn out to make no sense only now.
-  Reaction reaction_of(const State& u, const State& v) const {
-    try {
-      return compiled_->transitions().reaction(u.index, v.index);
-    } catch (const Mistake& mistake) {
-      compiled_->text().object(mistake);
-    }
-  }
-
   static State state_of(StateIndex index) { return {static_cast<Word>(index)}; }
 
   // Asks for one decision after the other, each between an outcome and those that follow. Kept out
@@ -159,7 +150,7 @@ class TextProtocol {
   }
 
   void interact_by_rules(State& u, State& v, Choice auto& choice) const {
-    const Outcome outcome = drawn(reaction_of(u, v), u, v, choice);
+    const Outcome outcome = drawn(compiled_->reaction(u.index, v.index), u, v, choice);
     u = state_of(outcome.u);
     v = state_of(outcome.v);
   }
