@@ -154,7 +154,7 @@ class OwnProtocols(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             trace, picture = folder + "/t.csv", folder + "/t.svg"
             rows(self.path("epidemic"), "--n", "1000", "--trace", trace)
-            lines = list(csv.DictReader(open(trace)))
+            lines = list(csv.DictReader(io.StringIO(pathlib.Path(trace).read_text())))
             self.assertEqual((lines[0]["informed"], lines[-1]["informed"]), ("1", "1000"))
             conclave("plot", trace, "-o", picture, "--columns", "informed")
             self.assertTrue(os.path.exists(picture))

@@ -36,19 +36,16 @@ struct Case {
   std::string sentence;  // how the message begins
 };
 
-TEST(ProtocolText, IsToldWhereItIsWrongAndWhatWasExpected) {
-  const std::string rule = std::string(head) + "L + L -> L + F\n";
-  const std::vector<Case> cases{
-      {"", "my.pp:1:1: there are no states"},
-      {"states A, B\n", "my.pp:1:1: there is no start"},
-      {"sates A, B\n", "my.pp:1:1: expected a rule such as A + B -> A + A, or one of title"},
-      {"states A B\n", "my.pp:1:10: expected the end of the statement"},
-      {"states A, A\nstart s: all of A\n", "my.pp:1:11: the state 'A' is called like something"},
-      {"states A, n\n", "my.pp:1:11: expected the name of a state, found the reserved word 'n'"},
-      {"states A,\nstart s: all of A\n",
-       "my.pp:1:10: expected the name of a state, found the end of the statement"},
-      {"title fratricide\n", "my.pp:1:7: expected a title in quotes, found 'fratricide'"},
-      {"title \"open\n", "my.pp:1:7: this text has no closing quote on its line"},
+void expect_objections(const std::vector<Case>& cases) {
+  for (const Case& each : cases) {
+    const std::string message = objection(each.content);
+    EXPECT_EQ(message.substr(0, each.sentence.size()), each.sentence) << each.content;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << "one sentence: " << message;
+  }
+}
+
+TEST(ProtocolText, IsToldWhereARuleIsWrongAndWhatWasExpected) {
+  expect_objections({
       {std::string(head) + "L + L > L + F\n",
        "my.pp:3:7: expected '->' and what becomes of the two agents, found '>'"},
       {std::string(head) + "L + L -> L\n",
@@ -75,6 +72,22 @@ TEST(ProtocolText, IsToldWhereItIsWrongAndWhatWasExpected) {
        "my.pp:3:23: expected one of L, F, found a number"},
       {std::string(head) + "L + L when count(L) == 1 -> L + F\n",
        "my.pp:3:12: count(...) is about the whole population"},
+  });
+}
+
+TEST(ProtocolText, IsToldWhereAnythingElseIsWrongAndWhatWasExpected) {
+  const std::string rule = std::string(head) + "L + L -> L + F\n";
+  expect_objections({
+      {"", "my.pp:1:1: there are no states"},
+      {"states A, B\n", "my.pp:1:1: there is no start"},
+      {"sates A, B\n", "my.pp:1:1: expected a rule such as A + B -> A + A, or one of title"},
+      {"states A B\n", "my.pp:1:10: expected the end of the statement"},
+      {"states A, A\nstart s: all of A\n", "my.pp:1:11: the state 'A' is called like something"},
+      {"states A, n\n", "my.pp:1:11: expected the name of a state, found the reserved word 'n'"},
+      {"states A,\nstart s: all of A\n",
+       "my.pp:1:10: expected the name of a state, found the end of the statement"},
+      {"title fratricide\n", "my.pp:1:7: expected a title in quotes, found 'fratricide'"},
+      {"title \"open\n", "my.pp:1:7: this text has no closing quote on its line"},
       {rule + "stop when cuont(L) == 1\n",
        "my.pp:4:11: unknown function 'cuont' (did you mean 'count'?)"},
       {rule + "stop when count(L)\n", "my.pp:4:11: expected a condition (true or false), found a"},
@@ -109,12 +122,7 @@ TEST(ProtocolText, IsToldWhereItIsWrongAndWhatWasExpected) {
       {std::string(head) + "L + L -> L \xc3\xa9 F\n", "my.pp:3:12: unexpected byte 0xc3"},
       {std::string(head) + "L + L -> L + F ?\n", "my.pp:3:16: unexpected character '?'"},
       {std::string(head) + "stop when " + std::string(300, '('), "my.pp:3:2"},
-  };
-  for (const Case& each : cases) {
-    const std::string message = objection(each.content);
-    EXPECT_EQ(message.substr(0, each.sentence.size()), each.sentence) << each.content;
-    EXPECT_EQ(message.find('\n'), std::string::npos) << "one sentence: " << message;
-  }
+  });
 }
 
 TEST(ProtocolText, ObjectsToParametersLikeTheCatalog) {
