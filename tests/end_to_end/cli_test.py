@@ -113,6 +113,82 @@ class Limits(unittest.TestCase):
         self.assertTrue(all(not row["converged"] and row["leaders"] > 1 for row in frozen))
 
 
+class OwnProtocols(unittest.TestCase):
+    EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "protocols"
+
+    def path(self, name):
+        return str(self.EXAMPLES / (name + ".pp"))
+
+    def test_of_the_examples_converge_and_are_described(self):
+        for path in sorted(self.EXAMPLES.glob("*.pp")):
+            description = json.loads(conclave("describe", str(path), "--format", "json").stdout)
+            self.assertEqual((description["name"], description["warnings"]), (path.name, []))
+            for row in rows(str(path), "--n", "300", "--trials", "5"):
+                self.assertTrue(row["converged"])
+                self.assertEqual(row["protocol"], path.name)
+                self.assertEqual(row["source_hash"], description["source_hash"])
+                self.assertEqual(list(row["observables"]),
+                                 [o["name"] for o in description["observables"]])
+
+    def test_take_as_long_as_the_same_protocol_of_the_catalog(self):
+        for engine in ("agents", "events"):
+            words = ("--n", "200", "--trials", "30", "--engine", engine)
+            self.assertEqual([row["interactions"] for row in rows(self.path("fratricide"), *words)],
+                             [row["interactions"] for row in rows("fratricide", *words)])
+
+    def test_give_the_same_bytes_for_any_number_of_threads(self):
+        words = ("run", self.path("approximate_majority"), "--n", "500", "--trials", "40",
+                 "--format", "jsonl", "--fault", "corrupt:20%@3", "--threads")
+        self.assertEqual(len({conclave(*words, threads).stdout for threads in "123"}), 1)
+
+    def test_have_parameters_starts_graphs_faults_and_traces(self):
+        clock = self.path("phase_clock")
+        row = rows(clock, "--n", "100", "--param", "q=12")[0]
+        self.assertEqual(row["params"], {"q": 12})
+        row = rows(self.path("exact_majority"), "--n", "100", "--init", "biased")[0]
+        self.assertEqual((row["init"], row["observables"]["lead_of_a"]), ("biased", 20))
+        row = rows(self.path("fratricide"), "--n", "50", "--fault", "make-leaders:4@convergence")[0]
+        self.assertEqual((row["faults"][0]["leaders"], row["faults"][0]["recovered"]), (5, True))
+        row = rows(self.path("epidemic"), "--n", "30", "--graph", "ring")[0]
+        self.assertEqual((row["graph"], row["observables"]["informed"]), ("ring", 30))
+        with tempfile.TemporaryDirectory() as folder:
+            trace, picture = folder + "/t.csv", folder + "/t.svg"
+            rows(self.path("epidemic"), "--n", "1000", "--trace", trace)
+            lines = list(csv.DictReader(io.StringIO(pathlib.Path(trace).read_text())))
+            self.assertEqual((lines[0]["informed"], lines[-1]["informed"]), ("1", "1000"))
+            conclave("plot", trace, "-o", picture, "--columns", "informed")
+            self.assertTrue(os.path.exists(picture))
+
+    def test_reach_populations_that_no_array_holds(self):
+        row = rows(self.path("epidemic"), "--n", "1e15", "--max-interactions", "1000")[0]
+        self.assertEqual((row["engine"], row["n"]), ("events", 10**15))
+
+    def test_with_mistakes_give_one_sentence_with_line_and_column(self):
+        cases = [("states L, F\nstart s: all of L\nL + L -> L + G\n",
+                  "my.pp:3:14: unknown state 'G' (did you mean 'L'?); known: L, F"),
+                 ("states L\nstart s: 3 of L\n", "my.pp:2:7: start s gives states to 3 agents"),
+                 ("fields d: 0..3000\nstart s: all of {d = 2999}\nu + v -> u.d = u.d + 1\n",
+                  "my.pp:3:20: d becomes 3001, which is not in 0..3000")]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "my.pp"
+            for content, sentence in cases:
+                path.write_text(content)
+                result = conclave("run", str(path), "--n", "10", "--quiet")
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertTrue(result.stderr.startswith("conclave: " + sentence), result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1)
+            path.write_text("states A\nstart s: all of A\nA + A -> A + A\nA + A -> A + A\n")
+            self.assertIn("warning: my.pp:4:1: this rule never applies",
+                          conclave("run", str(path), "--n", "10").stderr)
+        for words, sentence in (((self.path("epidemic"), "--fault", "kill-leaders@1"),
+                                 "epidemic.pp does not say who leads"),
+                                (("no.pp",), "cannot read 'no.pp'"), (("./",), "it is a folder"),
+                                ((self.path("epidemic"), "--init", "on"), "did you mean 'one'?")):
+            result = conclave("run", *words, "--n", "10")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(sentence, result.stderr)
+
+
 class Mistakes(unittest.TestCase):
     CASES = [
         (["run", "pl", "--n", "10"], "unknown protocol 'pl' (did you mean 'pll'?); known: "),

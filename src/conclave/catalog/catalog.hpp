@@ -97,6 +97,9 @@ struct Entry {
   std::vector<ParameterInfo> parameters;
   std::vector<EngineInfo> engines;
   std::size_t bytes_per_agent = 0;
+  // Of a text: fills in what takes work to find out (states, memory, warnings); throws Error where
+  // the text makes no sense.
+  std::function<void(Entry&)> examine{};
   std::vector<Detail> details{};        // of the text it was made from
   std::vector<std::string> warnings{};  // what looks like an oversight there
   std::shared_ptr<const void> owner{};  // of what the views look at, unless it is static

@@ -49,6 +49,7 @@ struct Subject {
   std::vector<ParameterValue> parameters;
   std::string source_hash{};
   std::vector<std::string> warnings{};
+  std::shared_ptr<const void> owner{};  // of what the protocol and the views look at
 };
 
 template <ListedProtocol P>

@@ -40,26 +40,31 @@ std::unique_ptr<const PreparedRun> prepare(const RunRequest& request,
 struct Strings {
   std::shared_ptr<const text::ProtocolText> text;
   std::string convergence;
-  std::string states;
-  std::vector<std::string> domains;
-  std::vector<Variable> variables;
+  std::string states{};
+  std::vector<std::string> domains{};
+  std::vector<Variable> variables{};
 };
 
-std::shared_ptr<const Strings> strings_of(std::shared_ptr<const text::ProtocolText> text,
-                                          const text::Compiled& compiled) {
-  auto strings = std::make_shared<Strings>();
-  strings->convergence = fmt::format("the first time that {}", text->document().stop_text);
-  strings->states = fmt::format("{}", compiled.space().size());
-  if (!text->document().parameters.empty()) {
-    strings->states += fmt::format(" with the default parameters and n = {}", described_n);
-  }
-  const auto& fields = compiled.space().fields();
-  for (const text::Field& field : fields) strings->domains.push_back(field.domain());
+std::string states_text(const text::Compiled& compiled) {
+  const std::string count = fmt::format("{}", compiled.space().size());
+  if (compiled.parameters().empty()) return count;
+  return fmt::format("{} with the default parameters and n = {}", count, described_n);
+}
+
+// What only a compiled text can tell.
+void examine(Entry& entry, Strings& strings) {
+  const auto compiled = compile(strings.text, {}, described_n);
+  strings.states = states_text(*compiled);
+  const auto& fields = compiled->space().fields();
+  for (const text::Field& field : fields) strings.domains.push_back(field.domain());
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    strings->variables.push_back({text->document().fields[i].name.text, strings->domains[i], {}});
+    const std::string_view name = strings.text->document().fields[i].name.text;
+    strings.variables.push_back({name, strings.domains[i], {}});
   }
-  strings->text = std::move(text);
-  return strings;
+  entry.info.states = strings.states;
+  entry.info.variables = strings.variables;
+  entry.bytes_per_agent = bytes_per_state(*compiled);
+  entry.warnings = compiled->warnings();
 }
 
 ProtocolInfo info_of(const Strings& strings) {
@@ -69,9 +74,7 @@ ProtocolInfo info_of(const Strings& strings) {
   info.paper = strings.text->document().paper;
   info.network = "complete graph, or any with --graph";
   info.convergence = strings.convergence;
-  info.states = strings.states;
   info.demo_n = described_n;
-  info.variables = strings.variables;
   info.observables = strings.text->observables();
   return info;
 }
@@ -98,15 +101,14 @@ std::vector<Detail> details_of(const text::ProtocolText& text) {
 
 Entry text_entry(const std::string& path) {
   const auto text = text::ProtocolText::read(path);
-  const auto compiled = compile(text, {}, described_n);
-  const auto strings = strings_of(text, *compiled);
+  const auto strings = std::make_shared<Strings>(
+      Strings{text, fmt::format("the first time that {}", text->document().stop_text)});
   return {.info = info_of(*strings),
           .starts = text->starts(),
           .parameters = parameters_of(*text),
           .engines = {agents_engine, events_engine, counts_engine},
-          .bytes_per_agent = bytes_per_state(*compiled),
+          .examine = [strings](Entry& entry) { examine(entry, *strings); },
           .details = details_of(*text),
-          .warnings = compiled->warnings(),
           .owner = strings,
           .prepare = [text](const RunRequest& request) { return prepare(request, text); }};
 }

@@ -35,12 +35,13 @@ std::unique_ptr<const PreparedRun> prepare_text(const RunRequest& request,
   ProtocolInfo info{};
   info.name = text.name();
   info.observables = text.observables();
-  return prepared(request, Subject<Protocol>{.protocol = Protocol(compiled),
+  return prepared(request, Subject<Protocol>{.protocol = Protocol(*compiled),
                                              .info = info,
                                              .starts = text.starts(),
                                              .parameters = std::move(parameters),
                                              .source_hash = text.hash(),
-                                             .warnings = compiled->warnings()});
+                                             .warnings = compiled->warnings(),
+                                             .owner = compiled});
 }
 
 }  // namespace conclave::catalog

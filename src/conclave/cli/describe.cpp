@@ -131,12 +131,13 @@ Exit describe_json(const catalog::Entry& entry) {
     description[key] = detail.text;
   }
   if (!entry.details.empty()) description["warnings"] = entry.warnings;
-  fmt::print("{}\n", description.dump(2));
+  fmt::print("{}\n", description.dump(2, ' ', false, Json::error_handler_t::replace));
   return Exit::done;
 }
 
 Exit describe(const Options& options) {
-  const catalog::Entry& entry = catalog::find(options.protocol);
+  catalog::Entry entry = catalog::find(options.protocol);
+  if (entry.examine) entry.examine(entry);
   if (options.format == "table") return describe_table(entry);
   if (options.format == "json") return describe_json(entry);
   constexpr std::array<std::string_view, 2> formats{"table", "json"};

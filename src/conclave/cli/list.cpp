@@ -22,6 +22,7 @@ Exit list_table() {
                entry.info.title);
   }
   fmt::print("\nconclave describe NAME tells everything about one of them.\n");
+  fmt::print("A protocol of your own is a text file: conclave run my.pp --n 1000\n");
   return Exit::done;
 }
 

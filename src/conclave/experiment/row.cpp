@@ -79,7 +79,10 @@ std::string csv_fault(const FaultOutcome& fault) {
 
 }  // namespace
 
-std::string json_string(std::string_view text) { return nlohmann::json(text).dump(); }
+// Names of files and texts of users may hold any bytes; what is not UTF-8 is replaced.
+std::string json_string(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 std::string json_number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "null";
@@ -93,8 +96,8 @@ RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
     json_head_ += fmt::format(R"(,"source_hash":{})", json_string(run.source_hash()));
   }
   if (!run.graph().empty()) json_head_ += fmt::format(R"(,"graph":{})", json_string(run.graph()));
-  csv_head_ =
-      fmt::format("{},{},{},{},{}", run.protocol(), run.engine(), run.n(), run.start(), run.seed());
+  csv_head_ = fmt::format("{},{},{},{},{}", csv_field(std::string(run.protocol())), run.engine(),
+                          run.n(), run.start(), run.seed());
 }
 
 double RowFormat::parallel_time(const Row& row) const {
@@ -117,6 +120,7 @@ std::string RowFormat::csv_header() const {
       "protocol,engine,n,init,seed,trial,converged,interactions,parallel_time,leaders";
   for (const auto& parameter : run_->parameters())
     line += fmt::format(",params.{}", parameter.name);
+  if (!run_->source_hash().empty()) line += ",source_hash";
   for (const auto& o : run_->observables()) line += fmt::format(",observables.{}", o.name);
   for (std::size_t i = 0; i < run_->plan().faults.size(); ++i) {
     line += fmt::format(",faults.{0}.interactions,faults.{0}.recovery_interactions", i);
@@ -131,6 +135,7 @@ std::string RowFormat::csv(const Row& row) const {
       fmt::format("{},{},{},{},{},{}", csv_head_, row.trial, result.ending == Ending::converged,
                   to_string(result.interactions), json_number(parallel_time(row)), result.leaders);
   for (const auto& parameter : run_->parameters()) line += ',' + csv_value(parameter.value);
+  if (!run_->source_hash().empty()) line += fmt::format(",{}", run_->source_hash());
   for (const auto& declared : run_->observables()) {
     const auto found = std::ranges::find(result.observations, declared.name, &Observation::name);
     line += ',' + (found == result.observations.end() ? "" : csv_value(found->value));

@@ -146,9 +146,8 @@ class Agents : public Watched<P> {
     }
     if constexpr (detail::PatientTallyOf<Tally, P>) {
       constexpr std::size_t ahead = prefetching ? one_by_one_ahead : 0;
-      const P protocol = protocol_;
       if (tally_.is_patient()) {
-        return detail::meet_calmly<ahead>(protocol, tally_, agents_.data(), meetings, choice_,
+        return detail::meet_calmly<ahead>(protocol_, tally_, agents_.data(), meetings, choice_,
                                           [this] { return is_over(); });
       }
     }

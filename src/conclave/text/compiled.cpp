@@ -260,8 +260,8 @@ StateIndex Compiled::start_state(const Target& target, Resolver& resolver) const
   StateIndex state = 0;
   const Scene scene{.space = &*space_};
   if (target.state) {
-    const std::size_t field = resolver.field_index({state_field, target.state->place});
-    state = space_->with(state, field, resolver.state_value(*target.state));
+    const std::int64_t value = resolver.state_value(*target.state);
+    state = space_->with(state, resolver.field_index({state_field, {}}), value);
   }
   for (const Assignment& each : target.assignments) {
     const std::size_t index = resolver.field_index(each.field);
@@ -301,6 +301,19 @@ void Compiled::set_conditions(Resolver& resolver) {
   }
   watches_silence_ = mentions_silence(stop_) || (fail_ && mentions_silence(*fail_)) ||
                      std::ranges::any_of(observables_, mentions_silence);
+}
+
+Reaction Compiled::reaction(StateIndex u, StateIndex v) const {
+  try {
+    return transitions_->reaction(u, v);
+  } catch (const Mistake& mistake) {
+    text_->object(mistake);
+  }
+}
+
+bool Compiled::reacts(StateIndex u, StateIndex v) const {
+  if (transitions_->has_table()) return transitions_->reacts(u, v);
+  return !reaction(u, v).is_null();
 }
 
 std::vector<std::string> Compiled::warnings() const {

@@ -53,6 +53,10 @@ class Compiled {
   AgentCount agents() const { return n_; }
   const StateSpace& space() const { return *space_; }
   const Transitions& transitions() const { return *transitions_; }
+  // As in Transitions, with an Error where the rules turn out to make no sense.
+  Reaction reaction(StateIndex u, StateIndex v) const;
+  bool reacts(StateIndex u, StateIndex v) const;
+
   const std::vector<CompiledStart>& starts() const { return starts_; }
   const std::vector<std::pair<std::string, std::uint64_t>>& parameters() const {
     return parameters_;

@@ -47,7 +47,8 @@ void Cursor::need_word(std::string_view word, std::string_view wanted) {
 
 Name Cursor::need_name(std::string_view wanted) {
   if (here().kind != TokenKind::name) expected(wanted);
-  if (is_reserved(here().text)) {
+  const bool is_plain = !has_agent_names_ && (is_word("u") || is_word("v"));
+  if (is_reserved(here().text) && !is_plain) {
     throw Mistake(place(),
                   fmt::format("expected {}, found the reserved word '{}'", wanted, here().text));
   }

@@ -12,7 +12,9 @@ namespace conclave::text {
 
 class Cursor {
  public:
-  explicit Cursor(std::string_view text) : text_(text), tokens_(tokens_of(text)) {}
+  // In some dialects u and v are names like all others.
+  explicit Cursor(std::string_view text, bool has_agent_names = true)
+      : text_(text), tokens_(tokens_of(text)), has_agent_names_(has_agent_names) {}
 
   const Token& here() const { return tokens_[at_]; }
   const Token& next() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
@@ -20,6 +22,7 @@ class Cursor {
   const Token& take() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
 
   bool is(std::string_view symbol) const { return here().is(symbol); }
+  bool is_agent() const { return has_agent_names_ && (is_word("u") || is_word("v")); }
   bool is_word(std::string_view word) const { return here().is_name(word); }
   bool take_if(std::string_view symbol);
   bool take_word_if(std::string_view word);
@@ -41,6 +44,7 @@ class Cursor {
   std::string_view text_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
+  bool has_agent_names_;
 };
 
 // Words with a meaning of their own, which name no state, field or parameter.

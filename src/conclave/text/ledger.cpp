@@ -87,19 +87,18 @@ void Ledger::replace_states(StateIndex u, StateIndex v, StateIndex new_u, StateI
 }
 
 std::uint64_t Ledger::reactions_with_others(StateIndex state) const {
-  const Transitions& transitions = protocol_->transitions();
   std::uint64_t pairs = 0;
   for (const StateIndex other : present_) {
     if (other == state) continue;
-    pairs += transitions.reacts(state, other) ? 1 : 0;
-    pairs += transitions.reacts(other, state) ? 1 : 0;
+    pairs += protocol_->reacts(state, other) ? 1 : 0;
+    pairs += protocol_->reacts(other, state) ? 1 : 0;
   }
   return pairs;
 }
 
 void Ledger::change_presence(StateIndex state, AgentCount before, AgentCount after) {
   if (!protocol_->watches_silence()) return;
-  if ((before >= 2) != (after >= 2) && protocol_->transitions().reacts(state, state)) {
+  if ((before >= 2) != (after >= 2) && protocol_->reacts(state, state)) {
     active_pairs_ += after >= 2 ? 1 : std::uint64_t{0} - 1;
   }
   if ((before > 0) == (after > 0)) return;

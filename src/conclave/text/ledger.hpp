@@ -37,7 +37,7 @@ class Ledger {
   // For engines that sum up changes by themselves, as far as is_patient and patience allow it.
   bool is_patient() const { return !follows_states_; }
   std::uint64_t patience() const { return patience_; }
-  std::uint64_t word_of(StateIndex state) const { return steps_[state]; }
+  const std::uint64_t* words() const { return steps_; }
   void defer(std::uint64_t interactions, std::uint64_t change) {
     recent_ += change;
     patience_ -= interactions;

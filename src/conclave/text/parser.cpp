@@ -15,7 +15,8 @@ namespace {
 
 class Parser {
  public:
-  Parser(std::string_view text, Dialect dialect) : cursor_(text), dialect_(dialect) {}
+  Parser(std::string_view text, Dialect dialect)
+      : cursor_(text, dialect == Dialect::protocol), dialect_(dialect) {}
 
   Document document() {
     while (cursor_.here().kind != TokenKind::end_of_text) {
@@ -237,7 +238,7 @@ class Parser {
 
   Pattern pattern(char agent, std::string_view who) {
     Pattern result{.place = cursor_.place()};
-    if (cursor_.is_word("u") || cursor_.is_word("v")) {
+    if (cursor_.is_agent()) {
       const Token& token = cursor_.take();
       if (token.text[0] != agent) {
         throw Mistake(token.place, fmt::format("{} is called {}, not {}", who, agent, token.text));
@@ -293,7 +294,7 @@ class Parser {
 
   Target target() {
     Target result{.place = cursor_.place()};
-    if (cursor_.is_word("u") || cursor_.is_word("v")) {
+    if (cursor_.is_agent()) {
       result.like = cursor_.take().text[0];
     } else if (!cursor_.take_if("*") && !cursor_.is("{")) {
       result.state = cursor_.need_name("a state, u, v or *");

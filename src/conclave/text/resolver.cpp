@@ -85,18 +85,28 @@ std::int64_t Resolver::whole_constant(const Expression& expression, std::string_
 }
 
 std::size_t Resolver::field_index(const Name& name) const {
+  const auto& fields = space_->fields();
+  const auto found = std::ranges::find(fields, name.text, &Field::name);
+  if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
   std::vector<std::string> names;
-  for (const Field& field : space_->fields()) names.push_back(field.name);
-  const auto found = std::ranges::find(names, name.text);
-  if (found == names.end()) throw Mistake(name.place, sentence_of("field", name.text, names));
-  return static_cast<std::size_t>(found - names.begin());
+  for (const Field& field : fields) names.push_back(field.name);
+  throw Mistake(name.place, sentence_of("field", name.text, names));
+}
+
+void Resolver::set_space(const StateSpace& space) {
+  space_ = &space;
+  for (const Field& field : space.fields()) {
+    if (field.name != state_field) continue;
+    for (std::size_t i = 0; i < field.values.size(); ++i) {
+      states_[field.values[i]] = static_cast<std::int64_t>(i);
+    }
+  }
 }
 
 std::int64_t Resolver::state_value(const Name& name) const {
+  if (const auto found = states_.find(name.text); found != states_.end()) return found->second;
   for (const Field& field : space_->fields()) {
     if (field.name != state_field) continue;
-    const auto found = std::ranges::find(field.values, name.text);
-    if (found != field.values.end()) return found - field.values.begin();
     throw Mistake(name.place, sentence_of("state", name.text, field.values));
   }
   throw Mistake(name.place, fmt::format("unknown state '{}': this protocol has fields and no list "
@@ -164,10 +174,9 @@ Node Resolver::own_field(const Expression& expression, Scope scope) {
   const auto& fields = space_->fields();
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].name == expression.name) return column(i, agent, expression.place);
-    if (fields[i].name != state_field) continue;
-    const auto found = std::ranges::find(fields[i].values, expression.name);
-    if (found == fields[i].values.end()) continue;
-    return is_state(found - fields[i].values.begin(), agent, expression.place);
+  }
+  if (const auto found = states_.find(expression.name); found != states_.end()) {
+    return is_state(found->second, agent, expression.place);
   }
   if (roles_known_ && expression.name == "leader" && document_.leader) {
     return column(space_->leader_column(), agent, expression.place);
@@ -232,7 +241,7 @@ Node Resolver::comparison(const Expression& expression, Scope scope) {
   const Expression& right = expression.parts[1];
   std::vector<Node> parts(2);
   // A value such as A has its type from the other side.
-  const std::size_t first = is_loose_value(left, scope) ? 1 : 0;
+  const std::size_t first = is_loose_value(left) ? 1 : 0;
   parts[first] = resolve(first == 0 ? left : right, scope, nullptr);
   const Type type = parts[first].type;
   parts[1 - first] = resolve(first == 0 ? right : left, scope, &type);
@@ -330,7 +339,7 @@ bool Resolver::has_value(const Type& type, const std::string& name, std::int64_t
 }
 
 // A name that can only be a value of an enumeration, or a state.
-bool Resolver::is_loose_value(const Expression& expression, Scope scope) const {
+bool Resolver::is_loose_value(const Expression& expression) const {
   if (expression.form != Form::name || space_ == nullptr) return false;
   const std::string& text = expression.name;
   if (constants_.contains(text)) return false;
@@ -338,8 +347,7 @@ bool Resolver::is_loose_value(const Expression& expression, Scope scope) const {
     if (definition.name.text == text) return false;
   }
   if (text == "true" || text == "false" || text == "leader" || text == "output") return false;
-  return !has_own_fields(scope) ||
-         std::ranges::find(space_->fields(), text, &Field::name) == space_->fields().end();
+  return std::ranges::find(space_->fields(), text, &Field::name) == space_->fields().end();
 }
 
 std::string Resolver::described(const Type& type) const {

@@ -37,7 +37,7 @@ class Resolver {
       : document_(document), constants_(constants) {}
 
   // From now on, fields and values are known.
-  void set_space(const StateSpace& space) { space_ = &space; }
+  void set_space(const StateSpace& space);
   // From now on, `output` and `leader` are known, where the text defines them.
   void set_roles_known() { roles_known_ = true; }
 
@@ -72,7 +72,7 @@ class Resolver {
   Node is_state(std::int64_t value, std::size_t agent, Place place) const;
   Node folded(Node node) const;
   bool has_value(const Type& type, const std::string& name, std::int64_t& value) const;
-  bool is_loose_value(const Expression& expression, Scope scope) const;
+  bool is_loose_value(const Expression& expression) const;
   std::vector<std::string> values_of(const Type& type) const;
   std::string described(const Type& type) const;
   void require(const Node& node, const Type& wanted) const;
@@ -81,6 +81,7 @@ class Resolver {
   const Document& document_;
   const Constants& constants_;
   const StateSpace* space_ = nullptr;
+  std::map<std::string, std::int64_t, std::less<>> states_;  // values of the field called state
   bool roles_known_ = false;
   std::size_t definitions_visible_ = SIZE_MAX;
   int depth_ = 0;

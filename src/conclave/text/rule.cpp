@@ -31,8 +31,8 @@ Rule::Rule(const RuleText& text, bool is_mirrored, Resolver& resolver, const Sta
     : space_(&space),
       place_(text.place),
       is_mirrored_(is_mirrored),
-      initiator_(side(text.initiator, resolver, space)),
-      responder_(side(text.responder, resolver, space)) {
+      initiator_(side(text.initiator, resolver)),
+      responder_(side(text.responder, resolver)) {
   if (text.guard) guard_ = resolver.condition(*text.guard, Scope::pair);
   for (const OutcomeText& outcome : text.outcomes) {
     possibilities_.push_back({outcome.place, result(outcome.initiator, 0, resolver),
@@ -42,13 +42,11 @@ Rule::Rule(const RuleText& text, bool is_mirrored, Resolver& resolver, const Sta
   }
 }
 
-Rule::Side Rule::side(const Pattern& pattern, Resolver& resolver, const StateSpace& space) {
+Rule::Side Rule::side(const Pattern& pattern, Resolver& resolver) {
   Side result;
   for (const Name& state : pattern.states) {
-    const std::int64_t value = resolver.state_value(state);
+    result.states.push_back(resolver.state_value(state));
     result.state_column = resolver.field_index({state_field, state.place});
-    result.allowed.resize(space.fields()[result.state_column].values.size());
-    result.allowed[static_cast<std::size_t>(value)] = true;
   }
   for (const Expression& condition : pattern.conditions) {
     result.conditions.push_back(resolver.condition(condition, Scope::agent));
@@ -60,9 +58,8 @@ Rule::Result Rule::result(const Target& target, std::size_t own, Resolver& resol
   Result result{.like = target.like == 0 ? own : (target.like == 'u' ? 0u : 1u)};
   const Scope scope = own == 0 ? Scope::initiator : Scope::responder;
   if (target.state) {
-    const std::size_t field = resolver.field_index({state_field, target.state->place});
     Node value{.place = target.state->place, .constant = resolver.state_value(*target.state)};
-    result.changes.push_back({field, std::move(value)});
+    result.changes.push_back({resolver.field_index({state_field, {}}), std::move(value)});
   }
   for (const Assignment& assignment : target.assignments) {
     const std::size_t field = resolver.field_index(assignment.field);
@@ -76,9 +73,9 @@ Rule::Result Rule::result(const Target& target, std::size_t own, Resolver& resol
 }
 
 bool Rule::matches(const Side& side, StateIndex state) const {
-  if (!side.allowed.empty()) {
-    const auto value = static_cast<std::size_t>(space_->value(side.state_column, state));
-    if (!side.allowed[value]) return false;
+  if (!side.states.empty()) {
+    const std::int64_t value = space_->value(side.state_column, state);
+    if (std::ranges::find(side.states, value) == side.states.end()) return false;
   }
   return std::ranges::all_of(side.conditions, [&](const Node& condition) {
     return holds(condition, scene(state, state));
@@ -90,13 +87,11 @@ std::vector<StateIndex> Rule::matching(const Side& side) const {
   const auto add = [&](StateIndex state) {
     if (matches(side, state)) states.push_back(state);
   };
-  if (side.allowed.empty()) {
+  if (side.states.empty()) {
     for (StateIndex state = 0; state < space_->size(); ++state) add(state);
   }
-  for (std::size_t value = 0; value < side.allowed.size(); ++value) {
-    if (side.allowed[value]) {
-      space_->for_each_with(side.state_column, static_cast<std::int64_t>(value), add);
-    }
+  for (const std::int64_t value : side.states) {
+    space_->for_each_with(side.state_column, value, add);
   }
   return states;
 }

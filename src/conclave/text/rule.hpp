@@ -50,7 +50,7 @@ class Rule {
  private:
   struct Side {
     std::size_t state_column = 0;
-    std::vector<bool> allowed{};  // values of the field called state; empty: any
+    std::vector<std::int64_t> states{};  // allowed values of the field called state; empty: any
     std::vector<Node> conditions{};
   };
   struct Change {
@@ -67,7 +67,7 @@ class Rule {
     std::optional<Node> probability{};
   };
 
-  static Side side(const Pattern& pattern, Resolver& resolver, const StateSpace& space);
+  static Side side(const Pattern& pattern, Resolver& resolver);
   static Result result(const Target& target, std::size_t own, Resolver& resolver);
   bool matches(const Side& side, StateIndex state) const;
   std::vector<StateIndex> matching(const Side& side) const;

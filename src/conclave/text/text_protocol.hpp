@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -36,8 +35,9 @@ class TextProtocol {
   // engine and may cost much less.
   static constexpr StateIndex few_states = 16;
 
-  explicit TextProtocol(std::shared_ptr<const Compiled> compiled)
-      : compiled_(std::move(compiled)),
+  // What was compiled must outlive the protocol, which engines copy in their inner loops.
+  explicit TextProtocol(const Compiled& compiled)
+      : compiled_(&compiled),
         table_(compiled_->transitions().table()),
         states_(compiled_->space().size()) {
     CONCLAVE_CHECK(states_ - 1 <= std::numeric_limits<Word>::max());
@@ -59,7 +59,9 @@ class TextProtocol {
       u = state_of(entry.u());
       v = state_of(entry.v());
     } else {
-      draw(compiled_->transitions().random_reaction(entry), u, v, choice);
+      const Outcome outcome = drawn(compiled_->transitions().random_reaction(entry), u, v, choice);
+      u = state_of(outcome.u);
+      v = state_of(outcome.v);
     }
   }
 
@@ -71,7 +73,7 @@ class TextProtocol {
   // of the weight nothing happens.
   template <class Visit>
   void for_each_outcome(const State& u, const State& v, Visit&& visit) const {
-    const Reaction reaction = compiled_->transitions().reaction(u.index, v.index);
+    const Reaction reaction = compiled_->reaction(u.index, v.index);
     for (const Outcome& each : reaction.outcomes) {
       visit(state_of(each.u), state_of(each.v), each.weight, reaction.total);
     }
@@ -122,7 +124,9 @@ class TextProtocol {
     AgentCount changes_to_stop() const { return ledger_.changes_to_stop(); }
     bool is_patient() const { return ledger_.is_patient(); }
     std::uint64_t patience() const { return ledger_.patience(); }
-    std::uint64_t word_of(const State& state) const { return ledger_.word_of(state.index); }
+    auto words() const {
+      return [words = ledger_.words()](const State& state) { return words[state.index]; };
+    }
     void defer(std::uint64_t steps, std::uint64_t change) { ledger_.defer(steps, change); }
     void take(std::uint64_t change) { ledger_.take(change); }
     AgentCount leaders() const { return ledger_.leaders(); }
@@ -137,27 +141,25 @@ class TextProtocol {
  private:
   static State state_of(StateIndex index) { return {static_cast<Word>(index)}; }
 
-  // Asks for one decision after the other, each between an outcome and those that follow.
-  static void draw(const Reaction& reaction, State& u, State& v, Choice auto& choice) {
+  // Asks for one decision after the other, each between an outcome and those that follow. Kept out
+  // of the engines' inner loops, which it would fill with saved registers.
+  [[gnu::noinline]] static Outcome drawn(const Reaction& reaction, State u, State v,
+                                         Choice auto& choice) {
     std::uint32_t left = reaction.total;
     for (const Outcome& each : reaction.outcomes) {
-      if (choice.chance(each.weight, left)) {
-        u = state_of(each.u);
-        v = state_of(each.v);
-        return;
-      }
+      if (choice.chance(each.weight, left)) return each;
       left -= each.weight;
     }
+    return {u.index, v.index, left};
   }
 
   void interact_by_rules(State& u, State& v, Choice auto& choice) const {
-    const Reaction reaction = compiled_->transitions().reaction(u.index, v.index);
-    if (!reaction.is_certain()) return draw(reaction, u, v, choice);
-    u = state_of(reaction.outcomes[0].u);
-    v = state_of(reaction.outcomes[0].v);
+    const Outcome outcome = drawn(compiled_->reaction(u.index, v.index), u, v, choice);
+    u = state_of(outcome.u);
+    v = state_of(outcome.v);
   }
 
-  std::shared_ptr<const Compiled> compiled_;
+  const Compiled* compiled_;
   const Transitions::Entry* table_;
   StateIndex states_;
 };

@@ -64,7 +64,6 @@ Reaction Transitions::reaction(StateIndex u, StateIndex v) const {
 }
 
 bool Transitions::reacts(StateIndex u, StateIndex v) const {
-  if (!has_table()) return !reaction(u, v).is_null();
   const Entry found = entry(u, v);
   return !found.is_certain() || found.u() != u || found.v() != v;
 }

@@ -39,7 +39,7 @@ class Transitions {
 
   // O(1) with a table, O(rules) without. Throws Mistake only without.
   Reaction reaction(StateIndex u, StateIndex v) const;
-  bool reacts(StateIndex u, StateIndex v) const;
+  bool reacts(StateIndex u, StateIndex v) const;  // with a table
 
   bool is_deterministic() const { return random_.empty() && has_table(); }
 

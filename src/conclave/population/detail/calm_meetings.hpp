@@ -18,28 +18,44 @@ namespace conclave::population::detail {
 template <class T, class P>
 concept PatientTallyOf = PopulationProtocol<P> &&
     requires(T& tally, const T& view, const typename P::State& state, std::uint64_t number) {
+  // The word of a state.
+  { view.words()(state) } -> std::same_as<std::uint64_t>;
   { view.is_patient() } -> std::same_as<bool>;  // whether the rest means anything
   { view.patience() } -> std::same_as<std::uint64_t>;
-  { view.word_of(state) } -> std::same_as<std::uint64_t>;
   { tally.defer(number, number) } -> std::same_as<void>;  // interactions, sum of their changes
   { tally.take(number) } -> std::same_as<void>;           // one change
 };
 
-// One meeting; returns by how much it changes the sum of words.
-template <class P, class Tally, class Packed>
-[[gnu::always_inline]] inline std::uint64_t meet_and_weigh(const P& protocol, const Tally& tally,
-                                                           Packed* agents, Meeting meeting,
-                                                           Stream& choice) {
+// Carries out meetings until all are done or, if `watchful`, one changes the sum of words; returns
+// how many, and by how much that sum has changed. A function of its own, with copies of all it
+// uses, so that its loop runs in registers.
+struct Weighed {
+  std::size_t meetings;
+  std::uint64_t change;
+};
+template <bool watchful, std::size_t ahead, class P, class WordOf, class Packed>
+[[gnu::noinline]] Weighed meet_and_weigh(const P& given, WordOf word_of, Packed* agents,
+                                         std::span<const std::uint64_t> meetings, Stream& choice) {
   using Storage = Stored<P>;
-  Packed& initiator = agents[meeting.initiator()];
-  Packed& responder = agents[meeting.responder()];
-  typename P::State u = Storage::unpack(protocol, initiator);
-  typename P::State v = Storage::unpack(protocol, responder);
-  const std::uint64_t before = tally.word_of(u) + tally.word_of(v);
-  protocol.interact(u, v, choice);
-  initiator = Storage::pack(protocol, u);
-  responder = Storage::pack(protocol, v);
-  return tally.word_of(u) + tally.word_of(v) - before;
+  const P protocol = given;
+  std::uint64_t change = 0;
+  for (std::size_t index = 0; index < meetings.size(); ++index) {
+    if constexpr (ahead > 0) {
+      const Meeting later{meetings.data()[index + ahead]};
+      __builtin_prefetch(agents + later.initiator(), 1);
+      __builtin_prefetch(agents + later.responder(), 1);
+    }
+    const Meeting meeting{meetings[index]};
+    typename P::State u = Storage::unpack(protocol, agents[meeting.initiator()]);
+    typename P::State v = Storage::unpack(protocol, agents[meeting.responder()]);
+    change -= word_of(u) + word_of(v);
+    protocol.interact(u, v, choice);
+    change += word_of(u) + word_of(v);
+    agents[meeting.initiator()] = Storage::pack(protocol, u);
+    agents[meeting.responder()] = Storage::pack(protocol, v);
+    if (watchful && change != 0) return {index + 1, change};
+  }
+  return {meetings.size(), change};
 }
 
 // Carries out all meetings, or those up to the one after which `is_over` holds; returns how many.
@@ -47,25 +63,21 @@ template <class P, class Tally, class Packed>
 template <std::size_t ahead, class P, class Tally, class Packed, class IsOver>
 std::size_t meet_calmly(const P& protocol, Tally& tally, Packed* agents,
                         std::span<const std::uint64_t> meetings, Stream& choice, IsOver is_over) {
-  const auto meet = [&](std::size_t index) {
-    if constexpr (ahead > 0) {
-      const Meeting later{meetings.data()[index + ahead]};
-      __builtin_prefetch(agents + later.initiator(), 1);
-      __builtin_prefetch(agents + later.responder(), 1);
-    }
-    return meet_and_weigh(protocol, tally, agents, Meeting{meetings[index]}, choice);
-  };
   std::size_t done = 0;
   while (done < meetings.size()) {
-    const std::uint64_t patience = std::min(tally.patience(), meetings.size() - done);
-    std::uint64_t sum = 0;
-    for (const std::size_t end = done + patience; done < end; ++done) sum += meet(done);
-    if (patience > 0) tally.defer(patience, sum);
-    if (tally.patience() > 0) continue;
-    std::uint64_t change = 0;
-    while (done < meetings.size() && change == 0) change = meet(done++);
-    if (change == 0) continue;
-    tally.take(change);
+    const std::span<const std::uint64_t> left = meetings.subspan(done);
+    if (const std::uint64_t patience = std::min(tally.patience(), left.size())) {
+      const Weighed calm = meet_and_weigh<false, ahead>(protocol, tally.words(), agents,
+                                                        left.first(patience), choice);
+      tally.defer(calm.meetings, calm.change);
+      done += calm.meetings;
+      continue;
+    }
+    const Weighed watched =
+        meet_and_weigh<true, ahead>(protocol, tally.words(), agents, left, choice);
+    done += watched.meetings;
+    if (watched.change == 0) continue;
+    tally.take(watched.change);
     if (is_over()) break;
   }
   return done;
