@@ -13,8 +13,9 @@ from posixpath import dirname, join, normpath
 # Layers: module -> the modules it may include besides itself.
 LAYERS = {
     "base": set(), "model": {"base"},
-    **dict.fromkeys(("protocols", "population", "network", "exact", "cuda"), {"model", "base"}),
-    "catalog": {"base", "model", "protocols", "population", "network", "exact", "cuda"},
+    **dict.fromkeys(("protocols", "text", "population", "network", "exact", "cuda"),
+                    {"model", "base"}),
+    "catalog": {"base", "model", "protocols", "text", "population", "network", "exact", "cuda"},
     "experiment": {"catalog", "base", "model"},
     "mpi": {"experiment", "catalog", "base", "model"},
     "cli": {"experiment", "catalog", "base", "model", "bench"},
@@ -25,7 +26,7 @@ FORBIDDEN_HEADERS = {"protocols": {"thread", "chrono", "iostream", "fstream"}}
 # Third-party headers: prefix -> the modules that may include it; tests may include any.
 THIRD_PARTY = {
     "Random123/": {"base"}, "hwy/": {"base"}, "boost/math": {"base"}, "gtest": set(),
-    "fmt/": {"base", "population", "catalog", "experiment", "cli", "bench"},
+    "fmt/": {"base", "text", "population", "catalog", "experiment", "cli", "bench"},
     "nlohmann/": {"experiment", "catalog", "cli"}, "toml++": {"experiment", "catalog"},
     "CLI/": {"cli"}, "sqlite3.h": {"experiment"}, "Eigen/": {"exact"}, "asio": {"network"},
     "openssl/": {"network"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"}, "cuda": {"cuda"},

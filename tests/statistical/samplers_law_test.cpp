@@ -45,11 +45,16 @@ double fit_draw(const Draw& draw, Sampler sampler, std::size_t size = many) {
   return fit(hypergeometric_law(draw), sample(size, next));
 }
 
-// Small ones, the borders between methods (few draws, mean 1, mean 10), and the extreme corners.
+// Small ones, the borders between methods (few draws, mean 1, mean 16), and the extreme corners.
 const std::vector<Draw>& draws() {
   static const std::vector<Draw> all{
       {44, 22, 22},
       {60, 30, 30},
+      {62, 31, 31},
+      {64, 32, 32},
+      {66, 33, 33},
+      {70, 33, 33},
+      {75, 37, 33},
       {100, 50, 50},
       {100, 20, 50},
       {100, 97, 60},
@@ -62,9 +67,14 @@ const std::vector<Draw>& draws() {
       {1'000'000, 1000, 1000},
       {1'000'000, 3162, 3162},
       {1'000'000, 3163, 3163},
-      {1'000'000, 500'000, 17},
-      {1'000'000, 500'000, 16},
-      {1'000'000, 100'000, 16},
+      {1'000'000, 4000, 4000},
+      {1'000'000, 4001, 4000},
+      {1'000'000, 500'000, 33},
+      {1'000'000, 500'000, 32},
+      {1'000'000, 31'250, 32},
+      {1'000'000, 31'249, 32},
+      {1'000'000, 4, 4},
+      {1'000'000, 400'000, 5},
       {1'000'000, 999'999, 999'999},
       {1'000'000'000, 300'000'000, 30'000},
       {10'000'000'000, 10, 100'000},
@@ -178,7 +188,7 @@ TEST(Hypergeometric, KeepsItsBits) {
   const std::uint64_t all = std::accumulate(
       found.begin(), found.end(), std::uint64_t{0},
       [](std::uint64_t sum, std::uint64_t digest) { return sum * 1'000'003 + digest; });
-  EXPECT_EQ(all, 5068877984572147871u);
+  EXPECT_EQ(all, 8010714666387088660u);
 }
 
 TEST(Binomial, HasItsExactLaw) {
@@ -187,7 +197,10 @@ TEST(Binomial, HasItsExactLaw) {
                                   {12, 2, 3},
                                   {17, 1, 2},
                                   {20, 9, 10},
+                                  {33, 1, 2},
                                   {40, 1, 2},
+                                  {1000, 16, 1000},
+                                  {1000, 16, 1001},
                                   {100, 1, 1000},
                                   {1000, 1, 101},
                                   {1000, 1, 99},

@@ -40,7 +40,7 @@ std::uint64_t try_by_inversion(const Coins& coins, double mean, Stream& stream) 
     k += 1;
     return ratio;
   };
-  return detail::invert(u, none, coins.trials, stream, next_ratio);
+  return detail::invert(u, none, stream, next_ratio);
 }
 
 std::uint64_t try_by_rejection(const Coins& coins, const Mean& mean, Stream& stream) {
@@ -57,8 +57,8 @@ std::uint64_t try_by_rejection(const Coins& coins, const Mean& mean, Stream& str
 }
 
 std::uint64_t try_all(const Coins& coins, Stream& stream) {
-  constexpr std::uint64_t few = 4, several = 16;
-  constexpr double much = 10;
+  constexpr std::uint64_t few = 4, several = 32;
+  constexpr double much = 16;
   if (coins.trials <= few) return try_one_by_one(coins, stream);
   const Mean mean = detail::mean_of(coins.trials, coins.numerator, coins.denominator);
   if (coins.trials <= several && mean.value >= 1) return try_one_by_one(coins, stream);

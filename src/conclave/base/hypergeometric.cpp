@@ -33,11 +33,13 @@ std::uint64_t draw_one_by_one(const Urn& urn, Stream& stream) {
   return found;
 }
 
-// P(0) from its four cells; `mean` is the expected content of the first.
+// P(0) from its four cells; `mean` is the expected content of the first. Some agents are neither
+// marked nor drawn, as otherwise both are half of the population, the mean is large or draws few.
 double probability_of_none(const Urn& urn, double mean) {
   const double marked = real(urn.marked);
   const double draws = real(urn.draws);
   const double neither = real(urn.neither());
+  CONCLAVE_CHECK_SLOW(neither > 0);
   const double t_marked = draws / real(urn.total - urn.draws);
   const double t_draws = marked / real(urn.total - urn.marked);
   const double t_neither = -(t_marked * t_draws);
@@ -73,7 +75,7 @@ std::uint64_t draw_by_inversion(const Urn& urn, double mean, Stream& stream) {
   // P(k > 0) is at most the mean, which settles most of the rare events without computing P(0).
   if (mean < 1 && u < detail::fixed_point(1 - mean * (1 + 0x1p-40))) return 0;
   const NextRatio next{real(urn.marked), real(urn.draws), real(urn.neither())};
-  return detail::invert(u, probability_of_none(urn, mean), urn.draws, stream, next);
+  return detail::invert(u, probability_of_none(urn, mean), stream, next);
 }
 
 std::uint64_t draw_by_rejection(const Urn& urn, const Mean& mean, Stream& stream) {
@@ -95,8 +97,8 @@ std::uint64_t draw_by_rejection(const Urn& urn, const Mean& mean, Stream& stream
 }
 
 std::uint64_t draw(const Urn& urn, Stream& stream) {
-  constexpr std::uint64_t few = 4, several = 16;
-  constexpr double much = 10;
+  constexpr std::uint64_t few = 4, several = 32;
+  constexpr double much = 16;
   if (urn.draws <= few) return draw_one_by_one(urn, stream);
   const Mean mean = detail::mean_of(urn.marked, urn.draws, urn.total);
   if (urn.draws <= several && mean.value >= 1) return draw_one_by_one(urn, stream);

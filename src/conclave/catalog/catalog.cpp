@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/catalog/text_entry.hpp"
+#include "conclave/text/protocol_text.hpp"
 
 namespace conclave::catalog {
 
@@ -20,6 +22,7 @@ std::span<const Entry> entries() {
 }
 
 Entry find(std::string_view name) {
+  if (text::ProtocolText::is_path(name)) return text_entry(std::string(name));
   std::vector<std::string_view> names;
   for (const Entry& entry : entries()) {
     if (entry.info.name == name) return entry;

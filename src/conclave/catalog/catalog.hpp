@@ -80,8 +80,15 @@ class PreparedRun {
   virtual std::span<const ParameterValue> parameters() const = 0;
   virtual std::span<const Observable> observables() const = 0;  // all that a trial may report
   virtual const TrialPlan& plan() const = 0;
-  virtual std::string_view graph() const = 0;                  // empty: the protocol's own
-  virtual std::string_view source_hash() const { return {}; }  // of the text it was made from
+  virtual std::string_view graph() const = 0;  // empty: the protocol's own
+  // Of protocols made from a text: which one, and what looks like an oversight there.
+  virtual std::string_view source_hash() const { return {}; }
+  virtual std::span<const std::string> warnings() const { return {}; }
+};
+
+struct Detail {
+  std::string_view name;
+  std::string text;
 };
 
 struct Entry {
@@ -90,6 +97,9 @@ struct Entry {
   std::vector<ParameterInfo> parameters;
   std::vector<EngineInfo> engines;
   std::size_t bytes_per_agent = 0;
+  std::vector<Detail> details{};        // of the text it was made from
+  std::vector<std::string> warnings{};  // what looks like an oversight there
+  std::shared_ptr<const void> owner{};  // of what the views look at, unless it is static
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
 };
@@ -97,7 +107,8 @@ struct Entry {
 // Sorted by name.
 std::span<const Entry> entries();
 
-// A listed protocol by its name. Throws Error with the nearest one.
+// A listed protocol by its name, or a text by its path. Throws Error with the nearest name, or with
+// the place of what is wrong in the text.
 Entry find(std::string_view name);
 
 inline constexpr Interactions most_agents = std::uint64_t{1} << 62;

@@ -13,6 +13,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/engines.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/graph.hpp"
@@ -25,15 +26,6 @@
 #include "conclave/population/run.hpp"
 
 namespace conclave::catalog {
-
-inline constexpr EngineInfo agents_engine{
-    "agents", "one state per agent in an array; exact, one interaction after the other"};
-inline constexpr EngineInfo events_engine{
-    "events",
-    "jumps over interactions that change nothing; exact, for protocols with many of them"};
-inline constexpr EngineInfo counts_engine{
-    "counts",
-    "how many agents are in which state, many interactions at once; exact, complete graph only"};
 
 enum class Engine : std::uint8_t { agents, events, counts };
 
@@ -52,6 +44,7 @@ struct Subject {
   std::vector<Start> starts;
   std::vector<ParameterValue> parameters;
   std::string source_hash{};
+  std::vector<std::string> warnings{};
 };
 
 template <ListedProtocol P>
@@ -155,6 +148,7 @@ class PreparedPopulation final : public PreparedRun {
   const TrialPlan& plan() const override { return plan_; }
   std::string_view graph() const override { return graph_; }
   std::string_view source_hash() const override { return subject_.source_hash; }
+  std::span<const std::string> warnings() const override { return subject_.warnings; }
 
  private:
   struct Memory final : Workspace {

@@ -25,7 +25,13 @@ struct Options {
 };
 
 void print_line(std::string_view label, std::string_view text, std::size_t column = 22) {
+  if (text.empty()) return fmt::print("  {}\n", label);
   fmt::print("  {:<{}} {}\n", label, column, wrapped(text, width, column + 3));
+}
+
+// A line that is left out where there is nothing to say.
+void print_fact(std::string_view label, std::string_view text) {
+  if (!text.empty()) print_line(label, text);
 }
 
 template <class Items, class Label, class Text>
@@ -38,24 +44,26 @@ void print_section(std::string_view title, const Items& items, Label label, Text
 }
 
 std::string parameter_text(const catalog::ParameterInfo& parameter) {
-  return fmt::format("{}; default {}; allowed {}", parameter.meaning, parameter.fallback,
-                     parameter.allowed);
+  return fmt::format("{}{}default {}; allowed {}", parameter.meaning,
+                     parameter.meaning.empty() ? "" : "; ", parameter.fallback, parameter.allowed);
 }
 
 std::string variable_text(const Variable& variable) {
+  if (variable.meaning.empty()) return std::string(variable.domain);
   return fmt::format("{}   {}", variable.domain, variable.meaning);
 }
 
 Exit describe_table(const catalog::Entry& entry) {
   const ProtocolInfo& info = entry.info;
   fmt::print("{}: {}\n\n", info.name, info.title);
-  print_line("paper", info.paper);
+  print_fact("paper", info.paper);
   print_line("network", info.network);
   if (info.smallest_n > 2) print_line("smallest n", fmt::format("{}", info.smallest_n));
   print_line("convergence", info.convergence);
-  print_line("bound of the paper", info.bound);
+  print_fact("bound of the paper", info.bound);
   print_line("states per agent", info.states);
   print_line("memory", fmt::format("{} bytes per agent (engine agents)", entry.bytes_per_agent));
+  for (const catalog::Detail& detail : entry.details) print_line(detail.name, detail.text);
   const auto name = [](const auto& item) { return item.name; };
   const auto meaning = [](const auto& item) { return item.meaning; };
   print_section("Variables", info.variables, name, variable_text);
@@ -64,6 +72,9 @@ Exit describe_table(const catalog::Entry& entry) {
                 meaning);
   print_section("Engines (--engine)", entry.engines, name, meaning);
   print_section("Observables", info.observables, name, meaning);
+  print_section(
+      "Warnings", entry.warnings, [](const std::string& warning) { return warning; },
+      [](const std::string&) { return std::string_view(); });
   print_section(
       "Errata and readings", info.errata,
       [](const Erratum& e) { return fmt::format("{}  {}", e.id, e.place); },
@@ -84,7 +95,7 @@ Exit describe_json(const catalog::Entry& entry) {
   const auto named = [](const auto& item) -> Json {
     return {{"name", item.name}, {"meaning", item.meaning}};
   };
-  const Json description{
+  Json description{
       {"name", info.name},
       {"title", info.title},
       {"paper", info.paper},
@@ -114,6 +125,12 @@ Exit describe_json(const catalog::Entry& entry) {
                               return {{"id", e.id}, {"place", e.place}, {"remark", e.remark}};
                             })},
   };
+  for (const catalog::Detail& detail : entry.details) {
+    std::string key(detail.name);
+    std::ranges::replace(key, ' ', '_');
+    description[key] = detail.text;
+  }
+  if (!entry.details.empty()) description["warnings"] = entry.warnings;
   fmt::print("{}\n", description.dump(2));
   return Exit::done;
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -168,6 +169,10 @@ void print_timing(const experiment::RunSummary& summary, const experiment::Progr
   }
 }
 
+void print_warnings(std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+}
+
 Exit run(const Options& options) {
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
@@ -175,6 +180,7 @@ Exit run(const Options& options) {
   const catalog::Entry& entry = catalog::find(options.protocol);
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
   const auto prepared = entry.prepare(request(options));
+  if (!options.quiet) print_warnings(prepared->warnings());
   const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(options),
                                                     experiment::available_memory());
   RowWriter writer(options, *prepared);

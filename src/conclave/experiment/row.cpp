@@ -89,6 +89,9 @@ RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
   json_head_ = fmt::format(R"({{"protocol":{},"engine":{},"n":{},"params":{},"init":{},"seed":{})",
                            json_string(run.protocol()), json_string(run.engine()), run.n(),
                            json_object(run.parameters()), json_string(run.start()), run.seed());
+  if (!run.source_hash().empty()) {
+    json_head_ += fmt::format(R"(,"source_hash":{})", json_string(run.source_hash()));
+  }
   if (!run.graph().empty()) json_head_ += fmt::format(R"(,"graph":{})", json_string(run.graph()));
   csv_head_ =
       fmt::format("{},{},{},{},{}", run.protocol(), run.engine(), run.n(), run.start(), run.seed());

@@ -1,6 +1,6 @@
 // The `agents` engine: one stored state per agent in one array, one interaction after the other.
 // Exact for every protocol, on the complete graph or the directed ring as its topology says; O(1)
-// per interaction, near the memory's speed.
+// per interaction, near the memory's speed. It is long because each kind of tally has its own loop.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,14 @@
 #include <memory>
 #include <span>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/detail/agent_memory.hpp"
+#include "conclave/population/detail/calm_meetings.hpp"
 #include "conclave/population/detail/graph_pipeline.hpp"
 #include "conclave/population/detail/instruction_set.hpp"
 #include "conclave/population/detail/pair_pipeline.hpp"
@@ -130,6 +131,14 @@ class Agents : public Watched<P> {
         return in_groups<prefetching>(meetings);
       }
     }
+    if constexpr (detail::PatientTallyOf<Tally, P>) {
+      constexpr std::size_t ahead = prefetching ? one_by_one_ahead : 0;
+      const P protocol = protocol_;
+      if (tally_.is_patient()) {
+        return detail::meet_calmly<ahead>(protocol, tally_, agents_.data(), meetings, choice_,
+                                          [this] { return is_over(); });
+      }
+    }
     return one_by_one<prefetching>(meetings);
   }
 
@@ -139,7 +148,7 @@ class Agents : public Watched<P> {
     Packed* const agents = agents_.data();
     const P protocol = protocol_;
     const Watch watch = watch_;
-    Tally tally = tally_;
+    Tally tally = std::move(tally_);
     std::size_t done = 0;
     while (done < meetings.size()) {
       const std::uint64_t* const word = &meetings[done];
@@ -149,7 +158,7 @@ class Agents : public Watched<P> {
       ++done;
       if (is_over(watch, tally)) break;
     }
-    tally_ = tally;
+    tally_ = std::move(tally);
     return done;
   }
 

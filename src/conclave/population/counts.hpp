@@ -109,7 +109,9 @@ class Counts : public CensusKeeper<P> {
   double cost_per_interaction() const {
     const double length = best_length();
     const auto watched = static_cast<double>(watched_);
-    return cost_of_batch() / length + cost_of_collision() * 2 * (length + watched) / agents();
+    const double together = cost_of_batch() / length +
+                            cost_of_collision() * 2 * (length + watched) / agents();
+    return std::min(together, 2 * cost_of_collision());  // one by one at worst
   }
   // Of jumping, where this part of all interactions changes something.
   double cost_of_jumping(double reacting) const {
@@ -333,7 +335,7 @@ class Counts : public CensusKeeper<P> {
 
   void begin_jumping() {
     this->update_ranks();
-    is_jumping_ = active().size() <= most_ranks_to_jump;
+    is_jumping_ = active().size() <= most_ranks_to_jump || changes_ == 0;
     if (!is_jumping_) return;
     counts_.clear();
     for (const SpeciesId id : active()) counts_.push_back(census_[id]);
@@ -375,7 +377,10 @@ class Counts : public CensusKeeper<P> {
     --census_[v];
     ++this->count_of(new_u);
     ++this->count_of(new_v);
-    if (this->rank_of(new_u) == no_rank || this->rank_of(new_v) == no_rank) return begin_jumping();
+    if (this->rank_of(new_u) == no_rank || this->rank_of(new_v) == no_rank) {
+      is_jumping_ = false;  // to count all pairs anew costs much; a batch will tell if it pays
+      return;
+    }
     reacting_.move_one(initiator, this->rank_of(new_u));
     reacting_.move_one(responder, this->rank_of(new_v));
     reacting_.update_number();

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/detail/inversion.hpp"
 #include "conclave/base/detail/logarithms.hpp"
 
 #include "tests/support/count_laws.hpp"
@@ -85,11 +86,24 @@ struct Table {
 std::vector<Table> tables() {
   const std::uint64_t largest = std::uint64_t{1} << 62;
   std::vector<Table> all;
-  for (const Draw& draw : {Draw{40, 20, 20}, Draw{44, 22, 22}, Draw{100, 50, 40},
-                           Draw{1000, 100, 100}, Draw{1000, 500, 20}, Draw{1000, 500, 500},
-                           Draw{1'000'000, 10'000, 1000}, Draw{1'000'000, 500'000, 21},
+  for (const Draw& draw : {Draw{40, 20, 20},
+                           Draw{44, 22, 22},
+                           Draw{66, 33, 33},
+                           Draw{200, 80, 40},
+                           Draw{300, 80, 60},
+                           Draw{100, 50, 40},
+                           Draw{1000, 100, 100},
+                           Draw{1000, 500, 20},
+                           Draw{1000, 500, 500},
+                           Draw{1'000'000, 10'000, 1000},
+                           Draw{1'000'000, 500'000, 21},
                            Draw{std::uint64_t{1} << 50, std::uint64_t{1} << 48, 30'000'000},
-                           Draw{largest, largest / 2, 20}, Draw{largest, largest / 3, 1000},
+                           Draw{largest, largest / 2, 20},
+                           Draw{largest, largest / 2, 33},
+                           Draw{largest, largest / 100, 1600},
+                           Draw{largest, largest / 10, 163},
+                           Draw{10'000'000'000, 1'600'000, 100'000},
+                           Draw{largest, largest / 3, 1000},
                            Draw{largest, std::uint64_t{1} << 36, std::uint64_t{1} << 31},
                            Draw{largest, largest / 2, std::uint64_t{1} << 31},
                            Draw{largest, largest / 2, largest / 2}}) {
@@ -128,6 +142,18 @@ TEST(Cells, NeverCostLessThanTheBoundThatRejectionAssumes) {
   for (const Table& table : tables()) {
     for (const std::uint64_t k : contents(table)) {
       EXPECT_GE(table.cost(k), -1 / (8 * table.mean.value)) << table.draw.name() << ", k = " << k;
+    }
+  }
+}
+
+TEST(Cells, LieInTheRectangleOfRejection) {
+  for (const Table& table : tables()) {
+    const double half_width = detail::rectangle_width(table.draw.variance()) / 2;
+    const double bound = 1 / (8 * table.mean.value);
+    for (const std::uint64_t k : contents(table)) {
+      const double reach = std::abs(table.excess(k)) + 0.5;
+      EXPECT_LE(std::exp(-(table.cost(k) + bound) / 2) * reach, half_width)
+          << table.draw.name() << ", k = " << k;
     }
   }
 }

@@ -21,19 +21,20 @@ inline std::uint64_t fixed_point(double probability) {
 }
 
 // The least k at which the sum of the first k + 1 probabilities exceeds u / 2^63, for probabilities
-// that begin with `first` and continue by the ratios next() gives. What lies beyond `last`, at most
-// a few units of 2^-50 by rounding, is drawn again. O(k).
+// that begin with `first`, not negligible, and continue by the ratios that next_ratio gives. Where
+// rounding errors leave nothing to add before the sum gets there, u is drawn again. O(k).
 template <class NextRatio>
-std::uint64_t invert(std::uint64_t u, double first, std::uint64_t last, Stream& stream,
-                     NextRatio next_ratio) {
+std::uint64_t invert(std::uint64_t u, double first, Stream& stream, NextRatio next_ratio) {
   for (;; u = stream.word() >> 1) {
     auto ratio = next_ratio;
     double probability = first;
-    for (std::uint64_t k = 0; k <= last; ++k) {
-      const std::uint64_t share = fixed_point(probability);
+    std::uint64_t share = fixed_point(first);
+    CONCLAVE_CHECK_SLOW(share > 0);
+    for (std::uint64_t k = 0; share > 0; ++k) {
       if (u < share) return k;
       u -= share;
       probability *= ratio();
+      share = fixed_point(probability);
     }
   }
 }
@@ -54,15 +55,21 @@ bool accepts(double x, std::uint64_t k, double excess, double bound, const Quick
   return 2 * log_of(x) + exact_cost <= 0;
 }
 
-// Ratio of uniforms (Kinderman and Monahan 1977) with Stadlober's rectangle (1990), which covers
-// binomial and hypergeometric laws on 0 ... last: k is accepted when x^2 <= exp(-cost(k) - bound),
-// where P(k) is proportional to exp(-cost(k)). Needs 1.4 tries on average. The mean is at least 10.
+// The width of Stadlober's rectangle (1990) for binomial and hypergeometric laws: exp(-(cost(k) +
+// bound) / 2) (|k - mean| + 1/2) is at most half of it, for each k.
+inline double rectangle_width(double variance) {
+  constexpr double slope = 1.7155277699214135;   // 2 sqrt(2 / e)
+  constexpr double offset = 0.8989161620588988;  // 3 - 2 sqrt(3 / e)
+  return slope * __builtin_sqrt(variance + 0.5) + offset;
+}
+
+// Ratio of uniforms (Kinderman and Monahan 1977) on 0 ... last: k is accepted when x^2 is at most
+// exp(-cost(k) - bound), where P(k) is proportional to exp(-cost(k)). Needs 1.4 tries on average.
+// The mean is at least 10.
 template <class Cost>
 std::uint64_t ratio_of_uniforms(const Mean& mean, double variance, std::uint64_t last,
                                 const QuickCost& quick, const Cost& cost, Stream& stream) {
-  constexpr double slope = 1.7155277699214135;   // 2 sqrt(2 / e)
-  constexpr double offset = 0.8989161620588988;  // 3 - 2 sqrt(3 / e)
-  const double width = (slope * __builtin_sqrt(variance + 0.5) + offset);
+  const double width = rectangle_width(variance);
   const double bound = quick.bound();  // no cost is less than -bound
   for (;;) {
     const double x = static_cast<double>(static_cast<std::int64_t>(stream.word() >> 11) + 1);

@@ -41,11 +41,12 @@ std::uint8_t milestone(const Tally& tally) {
   }
 }
 
-// As many agents at least must change before what is watched for can happen; 0 if nobody knows.
+// As many agents at least must change before what is watched for can happen; 0 if nobody knows, or
+// if the tally must be told of every change at its time anyway.
 template <class Tally>
 AgentCount changes_to_stop(const Tally& tally, Watch watch) {
-  if (watch == Watch::nothing) return never;
   if constexpr (requires { tally.changes_to_stop(); }) {
+    if (watch == Watch::nothing) return never;
     if (watch == Watch::convergence) return tally.changes_to_stop();
   }
   return 0;

@@ -181,18 +181,24 @@ class CensusKeeper : public Watched<P> {
   }
 
   void forget_empty_species() {
-    std::erase_if(active_, [this](SpeciesId id) { return census_[id] == 0; });
     watchable_.clear();
+    active_.clear();  // the occupied ones come back in the order of their numbers
     ++version_;
-    if (species_.size() > 4 * active_.size() + 256) renumber_species();
+    const auto occupied = static_cast<std::size_t>(
+        std::ranges::count_if(census_, [](AgentCount count) { return count != 0; }));
+    if (species_.size() > 4 * occupied + 256) renumber_species();
     rank_of_.assign(species_.size(), no_rank);
-    active_.clear();  // they come back in the order of their numbers
   }
 
   void renumber_species() {
+    std::vector<SpeciesId> kept;
     std::vector<AgentCount> census;
-    for (const SpeciesId id : active_) census.push_back(census_[id]);
-    species_.keep(active_);
+    for (SpeciesId id = 0; id < census_.size(); ++id) {
+      if (census_[id] == 0) continue;
+      kept.push_back(id);
+      census.push_back(census_[id]);
+    }
+    species_.keep(kept);
     census_ = std::move(census);
   }
 

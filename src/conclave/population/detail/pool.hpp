@@ -51,9 +51,10 @@ class Pool {
     return rank;
   }
 
-  // Draws from the agents there were when the table was made, until it is one that is still here.
+  // Draws from the agents there were when the table was made, until it is one that is still here;
+  // a table is made anew when half of them are gone.
   std::size_t look_up(Stream& stream) {
-    if (at_start_.empty()) make_table();
+    if (at_start_.empty() || 2 * total_ < total_at_start_) make_table();
     for (;;) {
       const auto bucket = static_cast<std::size_t>(stream.below64(counts_.size()));
       const bool is_own = stream.below64(total_at_start_) < threshold_[bucket];

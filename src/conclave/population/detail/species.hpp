@@ -147,7 +147,7 @@ class SpeciesTable {
     State new_v = before_v;
     AskedChoice choice;
     protocol_->interact(new_u, new_v, choice);
-    if (choice.asked) return evaluate_every_choice(before_u, before_v);
+    if (choice.asked) return evaluate_every_choice(before_u, before_v, std::max(u, v) < side_);
     Outcome result{.kind = Outcome::Kind::certain};
     result.u = id_of(new_u);
     result.v = id_of(new_v);
@@ -155,7 +155,8 @@ class SpeciesTable {
     return result;
   }
 
-  Outcome evaluate_every_choice(const State& u, const State& v) {
+  // A lottery is drawn up only for what will be remembered.
+  Outcome evaluate_every_choice(const State& u, const State& v, bool is_remembered) {
     EveryChoice choice;
     Outcome result{.kind = Outcome::Kind::too_many};
     std::vector<Drawn> drawn;
@@ -168,7 +169,7 @@ class SpeciesTable {
       note(result, u, v, new_u, new_v);
     } while (choice.next() && drawn.size() <= most_tickets);
     if (drawn.size() <= most_tickets) {
-      draw_up(result, drawn);
+      if (is_remembered) draw_up(result, drawn);
     } else {
       expect_anything(result);
     }

@@ -1,0 +1,23 @@
+// The catalog entry of a protocol text.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/text/compiled.hpp"
+
+namespace conclave::catalog {
+
+// Throws Error where the file cannot be read or makes no sense.
+Entry text_entry(const std::string& path);
+
+// One translation unit for each width of a state, because each instantiates all engines.
+std::unique_ptr<const PreparedRun> prepare_text_8(const RunRequest& request,
+                                                  std::shared_ptr<const text::Compiled> compiled);
+std::unique_ptr<const PreparedRun> prepare_text_16(const RunRequest& request,
+                                                   std::shared_ptr<const text::Compiled> compiled);
+std::unique_ptr<const PreparedRun> prepare_text_32(const RunRequest& request,
+                                                   std::shared_ptr<const text::Compiled> compiled);
+
+}  // namespace conclave::catalog

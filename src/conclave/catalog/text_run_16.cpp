@@ -1,0 +1,11 @@
+// Protocol texts whose states fit into two bytes.
+#include "conclave/catalog/text_run.hpp"
+
+namespace conclave::catalog {
+
+std::unique_ptr<const PreparedRun> prepare_text_16(const RunRequest& request,
+                                                   std::shared_ptr<const text::Compiled> compiled) {
+  return prepare_text<std::uint16_t>(request, std::move(compiled));
+}
+
+}  // namespace conclave::catalog

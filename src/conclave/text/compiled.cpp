@@ -1,0 +1,315 @@
+#include "conclave/text/compiled.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
+
+namespace conclave::text {
+namespace {
+
+constexpr std::uint64_t most_parameter = std::uint64_t{1} << 62;
+
+bool mentions_silence(const Node& node) {
+  return node.kind == Node::Kind::silent || std::ranges::any_of(node.parts, mentions_silence);
+}
+
+}  // namespace
+
+std::shared_ptr<const Compiled> Compiled::make(std::shared_ptr<const ProtocolText> text,
+                                               const std::vector<Given>& given, AgentCount n) {
+  try {
+    return std::shared_ptr<const Compiled>(new Compiled(text, given, n));
+  } catch (const Mistake& mistake) {
+    text->object(mistake);
+  }
+}
+
+Compiled::Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given,
+                   AgentCount n)
+    : text_(std::move(text)), n_(n) {
+  const Document& document = text_->document();
+  check_names();
+  constants_["n"] = Number(static_cast<std::int64_t>(n));
+  set_parameters(given);
+  Resolver resolver(document, constants_);
+  make_space(resolver);
+  set_roles(resolver);
+  transitions_.emplace(document, resolver, *space_);
+  for (const StartText& each : document.starts) starts_.push_back(start(each, resolver));
+  set_conditions(resolver);
+}
+
+// Every name means one thing; only values of different fields and outputs may be called alike.
+void Compiled::check_names() const {
+  const Document& document = text_->document();
+  std::set<std::string_view> things;
+  const auto declare = [&](const Name& name, std::string_view kind) {
+    if (things.insert(name.text).second) return;
+    throw Mistake(name.place,
+                  fmt::format("the {} '{}' is called like something else", kind, name.text));
+  };
+  for (const ParameterText& each : document.parameters) declare(each.name, "parameter");
+  for (const Definition& each : document.definitions) declare(each.name, "definition");
+  for (const FieldText& each : document.fields) {
+    declare(each.name, each.name.text == state_field ? "list of states" : "field");
+  }
+  for (const FieldText& field : document.fields) {
+    std::set<std::string_view> values;
+    for (const Name& value : field.values) {
+      const bool is_new = values.insert(value.text).second;
+      if (is_new && !things.contains(value.text)) continue;
+      throw Mistake(value.place,
+                    fmt::format("the {} '{}' is called like something else",
+                                field.name.text == state_field ? "state" : "value", value.text));
+    }
+  }
+  things.clear();
+  for (const StartText& each : document.starts) declare(each.name, "start");
+  things.clear();
+  for (const Definition& each : document.observables) declare(each.name, "observable");
+}
+
+void Compiled::set_parameters(const std::vector<Given>& given) {
+  check_parameter_names(given);
+  Resolver resolver(text_->document(), constants_);
+  for (const ParameterText& each : text_->document().parameters) {
+    const std::uint64_t value = parameter_value(each, given, resolver);
+    parameters_.emplace_back(each.name.text, value);
+    constants_[each.name.text] = Number(static_cast<std::int64_t>(value));
+  }
+}
+
+void Compiled::check_parameter_names(const std::vector<Given>& given) const {
+  std::vector<std::string_view> names;
+  for (const ParameterText& each : text_->document().parameters) names.push_back(each.name.text);
+  std::set<std::string_view> seen;
+  for (const Given& each : given) {
+    if (names.empty()) {
+      throw Error(
+          fmt::format("{} has no parameters, but '{}' was given", text_->name(), each.name));
+    }
+    if (std::ranges::find(names, each.name) == names.end()) {
+      throw Error(unknown_name(fmt::format("parameter of {}", text_->name()), each.name, names));
+    }
+    if (!seen.insert(each.name).second) {
+      throw Error(fmt::format("parameter {} was given twice", each.name));
+    }
+  }
+}
+
+std::uint64_t Compiled::parameter_value(const ParameterText& parameter,
+                                        const std::vector<Given>& given, Resolver& resolver) const {
+  const std::string& name = parameter.name.text;
+  const Number low = parameter.low ? resolver.constant(*parameter.low) : Number(0);
+  const Number high = parameter.high ? resolver.constant(*parameter.high)
+                                     : Number(static_cast<std::int64_t>(most_parameter));
+  const auto fits = [&](const Number& value) {
+    return value.small() && *value.small() >= 0 && compare(value, low) >= 0 &&
+           compare(value, high) <= 0;
+  };
+  const auto found = std::ranges::find(given, name, &Given::name);
+  if (found == given.end()) {
+    const Number value = resolver.constant(parameter.fallback);
+    if (fits(value)) return static_cast<std::uint64_t>(*value.small());
+    throw Mistake(parameter.fallback.place,
+                  fmt::format("the default {} of parameter {} is not in {}..{}", to_string(value),
+                              name, to_string(low), to_string(high)));
+  }
+  const auto number = parse_count(found->value);
+  if (!number) {
+    throw Error(fmt::format("parameter {}: '{}' is not a whole number", name, found->value));
+  }
+  const bool small = *number <= Interactions(most_parameter);
+  if (small && fits(Number(static_cast<std::int64_t>(*number->as_uint64())))) {
+    return *number->as_uint64();
+  }
+  throw Error(fmt::format("parameter {} = {} is out of range: {} ... {} is allowed", name,
+                          found->value, to_string(low), to_string(high)));
+}
+
+void Compiled::make_space(Resolver& resolver) {
+  std::vector<Field> fields;
+  std::uint64_t size = 1;
+  for (const FieldText& each : text_->document().fields) {
+    fields.push_back(field(each, resolver));
+    if (fields.back().size() > StateSpace::most_states / size) {
+      throw Mistake(each.name.place,
+                    fmt::format("there are more than 2^20 = {} states", StateSpace::most_states));
+    }
+    size *= fields.back().size();
+  }
+  space_.emplace(std::move(fields));
+  resolver.set_space(*space_);
+}
+
+Field Compiled::field(const FieldText& text, Resolver& resolver) const {
+  Field field{.name = text.name.text};
+  for (const Name& value : text.values) field.values.push_back(value.text);
+  if (!text.values.empty()) {
+    field.high = static_cast<std::int64_t>(field.values.size()) - 1;
+  } else if (!text.low) {
+    field.is_boolean = true;
+    field.high = 1;
+  } else {
+    field.low = resolver.whole_constant(*text.low, "the smallest value");
+    field.high = resolver.whole_constant(*text.high, "the largest value");
+    constexpr std::int64_t bound = std::int64_t{1} << 62;
+    if (field.low > field.high || field.low < -bound || field.high > bound) {
+      throw Mistake(text.name.place, fmt::format("field {} has the impossible range {}..{}",
+                                                 field.name, field.low, field.high));
+    }
+  }
+  return field;
+}
+
+// The two derived columns. Of several outputs that fit a state, the first counts; a state that none
+// fits has the last number.
+void Compiled::set_roles(Resolver& resolver) {
+  const Document& document = text_->document();
+  std::optional<Node> leader;
+  if (document.leader) leader = resolver.condition(document.leader->value, Scope::agent);
+  std::vector<Node> outputs;
+  std::vector<std::string> names;
+  std::vector<std::int64_t> numbers;
+  for (const Definition& each : document.outputs) {
+    outputs.push_back(resolver.condition(each.value, Scope::agent));
+    const auto found = std::ranges::find(names, each.name.text);
+    numbers.push_back(found - names.begin());
+    if (found == names.end()) names.push_back(each.name.text);
+  }
+  for (StateIndex state = 0; state < space_->size(); ++state) {
+    const Scene scene{.space = &*space_, .agents = {state, state}};
+    space_->set_value(space_->leader_column(), state, leader && holds(*leader, scene) ? 1 : 0);
+    std::size_t i = 0;
+    while (i < outputs.size() && !holds(outputs[i], scene)) ++i;
+    const std::int64_t none = static_cast<std::int64_t>(names.size());
+    space_->set_value(space_->output_column(), state, i < outputs.size() ? numbers[i] : none);
+  }
+  resolver.set_roles_known();
+}
+
+CompiledStart Compiled::start(const StartText& text, Resolver& resolver) const {
+  CompiledStart start;
+  AgentCount left = n_;
+  const StartItem* rest = nullptr;
+  const auto object = [&](Place place, const std::string& sentence) {
+    start.objection = text_->placed(place, sentence);
+  };
+  for (const StartItem& item : text.items) {
+    using Kind = StartItem::Kind;
+    const bool spreads = item.kind == Kind::evenly || item.kind == Kind::randomly;
+    if (spreads && text.items.size() > 1) {
+      throw Mistake(item.place, "evenly and randomly are about all agents and stand alone");
+    }
+    if (item.kind == Kind::randomly) start.is_random = true;
+    if (item.kind == Kind::evenly) spread_evenly(start, n_);
+    if (spreads) return start;
+    const StateIndex state = start_state(item.target, resolver);
+    if (item.kind == Kind::rest) {
+      if (rest != nullptr) throw Mistake(item.place, "'rest' stands twice in this start");
+      rest = &item;
+      continue;
+    }
+    AgentCount count = 0;
+    try {
+      count = item_count(item, n_, resolver);
+    } catch (const Mistake& mistake) {  // of this n, perhaps
+      object(mistake.place(), mistake.what());
+      continue;
+    }
+    if (count > left) {
+      object(item.place, fmt::format("start {} needs more agents than n = {}", text.name.text, n_));
+      continue;
+    }
+    left -= count;
+    start.add(state, count);
+  }
+  if (rest != nullptr && left > 0) {
+    start.add(start_state(rest->target, resolver), left);
+  } else if (left > 0 && start.objection.empty()) {
+    object(text.name.place, fmt::format("start {} gives states to {} agents, but n = {}; add "
+                                        "'rest of ...'",
+                                        text.name.text, n_ - left, n_));
+  }
+  return start;
+}
+
+AgentCount Compiled::item_count(const StartItem& item, AgentCount n, Resolver& resolver) const {
+  if (item.kind == StartItem::Kind::all) return n;
+  Number count = resolver.constant(*item.count);
+  try {
+    if (item.kind == StartItem::Kind::percentage) {
+      count = count * Number(static_cast<std::int64_t>(n)) / Number(100);
+    }
+    count = floor(count);
+  } catch (const NumberError& error) {
+    throw Mistake(item.place, error.what());
+  }
+  const auto whole = count.small();
+  if (whole && *whole >= 0) return static_cast<AgentCount>(*whole);
+  throw Mistake(item.place, fmt::format("{} is no number of agents", to_string(count)));
+}
+
+StateIndex Compiled::start_state(const Target& target, Resolver& resolver) const {
+  StateIndex state = 0;
+  const Scene scene{.space = &*space_};
+  if (target.state) {
+    const std::size_t field = resolver.field_index({state_field, target.state->place});
+    state = space_->with(state, field, resolver.state_value(*target.state));
+  }
+  for (const Assignment& each : target.assignments) {
+    const std::size_t index = resolver.field_index(each.field);
+    const Field& field = space_->fields()[index];
+    const Number number = evaluate(resolver.value(each.value, Scope::constant, index), scene);
+    const auto value = number.small();
+    if (!value || *value < field.low || *value > field.high) {
+      throw Mistake(each.value.place, fmt::format("{} = {} is not in {}", field.name,
+                                                  to_string(number), field.domain()));
+    }
+    state = space_->with(state, index, *value);
+  }
+  return state;
+}
+
+void Compiled::spread_evenly(CompiledStart& start, AgentCount agents) const {
+  const AgentCount states = space_->size();
+  for (StateIndex state = 0; state < states; ++state) {
+    start.add(state, agents / states + (state < agents % states ? 1 : 0));
+  }
+}
+
+void Compiled::set_conditions(Resolver& resolver) {
+  const Document& document = text_->document();
+  resolver.count_index({.kind = Node::Kind::column, .index = space_->leader_column()});
+  stop_ = resolver.condition(*document.stop, Scope::population);
+  if (document.fail) fail_ = resolver.condition(*document.fail, Scope::population);
+  for (const Definition& each : document.observables) {
+    observables_.push_back(resolver.observable(each.value));
+  }
+  counted_ = resolver.counted();
+  counting_steps_.resize(space_->size());
+  for (std::size_t set = 0; set < std::min<std::size_t>(counted_.size(), 8); ++set) {
+    for (StateIndex state = 0; state < space_->size(); ++state) {
+      if (counted_[set][state]) counting_steps_[state] += std::uint64_t{1} << (8 * set);
+    }
+  }
+  watches_silence_ = mentions_silence(stop_) || (fail_ && mentions_silence(*fail_)) ||
+                     std::ranges::any_of(observables_, mentions_silence);
+}
+
+std::vector<std::string> Compiled::warnings() const {
+  std::vector<std::string> all;
+  for (const Place& place : transitions_->idle_rules()) {
+    all.push_back(text_->placed(place, "this rule never applies: no pair of states fits it, or "
+                                       "earlier rules decide them all"));
+  }
+  return all;
+}
+
+}  // namespace conclave::text

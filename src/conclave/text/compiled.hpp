@@ -1,0 +1,108 @@
+// A protocol text made ready to run: parameters and n are fixed, states numbered, transitions
+// known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conclave/model/population.hpp"
+#include "conclave/text/node.hpp"
+#include "conclave/text/protocol_text.hpp"
+#include "conclave/text/resolver.hpp"
+#include "conclave/text/state_space.hpp"
+#include "conclave/text/transitions.hpp"
+
+namespace conclave::text {
+
+// A parameter as the user gave it.
+struct Given {
+  std::string name;
+  std::string value;
+};
+
+// An initial configuration: a census, or every agent in a random state of its own. A start that
+// does not fit n says why, and nobody may use it.
+struct CompiledStart {
+  std::string objection{};
+  bool is_random = false;
+  std::vector<std::pair<StateIndex, AgentCount>> census{};
+  std::vector<AgentCount> ends{};  // the agents of group i are those before ends[i]
+
+  void add(StateIndex state, AgentCount count) {
+    if (count == 0) return;
+    census.emplace_back(state, count);
+    ends.push_back((ends.empty() ? 0 : ends.back()) + count);
+  }
+};
+
+class Compiled {
+ public:
+  // Throws Error with the place in the text.
+  static std::shared_ptr<const Compiled> make(std::shared_ptr<const ProtocolText> text,
+                                              const std::vector<Given>& given, AgentCount n);
+  Compiled(const Compiled&) = delete;  // its parts look at each other
+  Compiled& operator=(const Compiled&) = delete;
+  ~Compiled() = default;
+
+  const ProtocolText& text() const { return *text_; }
+  AgentCount agents() const { return n_; }
+  const StateSpace& space() const { return *space_; }
+  const Transitions& transitions() const { return *transitions_; }
+  const std::vector<CompiledStart>& starts() const { return starts_; }
+  const std::vector<std::pair<std::string, std::uint64_t>>& parameters() const {
+    return parameters_;
+  }
+
+  bool has_leader() const { return text_->document().leader.has_value(); }
+  bool leads(StateIndex state) const { return space_->value(space_->leader_column(), state) != 0; }
+
+  // The sets of states whose agents are counted; set 0 holds the leaders.
+  const std::vector<StateSet>& counted() const { return counted_; }
+  // By state: 1 in the byte of every set it belongs to, for the first eight sets.
+  const std::vector<std::uint64_t>& counting_steps() const { return counting_steps_; }
+  const Node& stop() const { return stop_; }
+  const std::optional<Node>& fail() const { return fail_; }
+  const std::vector<Node>& observables() const { return observables_; }
+  bool watches_silence() const { return watches_silence_; }
+
+  // One sentence each on what looks like an oversight.
+  std::vector<std::string> warnings() const;
+
+ private:
+  Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given, AgentCount n);
+
+  void check_names() const;
+  void set_parameters(const std::vector<Given>& given);
+  void check_parameter_names(const std::vector<Given>& given) const;
+  std::uint64_t parameter_value(const ParameterText& parameter, const std::vector<Given>& given,
+                                Resolver& resolver) const;
+  void make_space(Resolver& resolver);
+  Field field(const FieldText& text, Resolver& resolver) const;
+  void set_roles(Resolver& resolver);
+  CompiledStart start(const StartText& text, Resolver& resolver) const;
+  AgentCount item_count(const StartItem& item, AgentCount left, Resolver& resolver) const;
+  StateIndex start_state(const Target& target, Resolver& resolver) const;
+  void spread_evenly(CompiledStart& start, AgentCount agents) const;
+  void set_conditions(Resolver& resolver);
+
+  std::shared_ptr<const ProtocolText> text_;
+  AgentCount n_;
+  Resolver::Constants constants_;
+  std::vector<std::pair<std::string, std::uint64_t>> parameters_;
+  std::optional<StateSpace> space_;
+  std::optional<Transitions> transitions_;
+  std::vector<CompiledStart> starts_;
+  std::vector<StateSet> counted_;
+  std::vector<std::uint64_t> counting_steps_;
+  Node stop_;
+  std::optional<Node> fail_;
+  std::vector<Node> observables_;
+  bool watches_silence_ = false;
+};
+
+}  // namespace conclave::text

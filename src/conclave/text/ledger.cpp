@@ -1,0 +1,175 @@
+#include "conclave/text/ledger.hpp"
+
+#include <algorithm>
+
+#include "conclave/text/outlook.hpp"
+
+namespace conclave::text {
+
+Ledger::Ledger(const Compiled& protocol)
+    : protocol_(&protocol),
+      steps_(protocol.counting_steps().data()),
+      follows_states_(protocol.watches_silence() || protocol.counted().size() > lanes) {
+  if (!follows_states_) return;
+  all_counts_.resize(protocol.counted().size());
+  by_state_.resize(protocol.space().size());
+  place_.resize(protocol.space().size());
+}
+
+// `count` more agents in a state (fewer, modulo 2^64, if it is the negative of a number).
+void Ledger::change(StateIndex state, AgentCount count) {
+  spend_calm(std::min(count, AgentCount{0} - count));
+  if (follows_states_) {
+    const AgentCount before = by_state_[state];
+    by_state_[state] += count;
+    for (std::size_t set = 0; set < all_counts_.size(); ++set) {
+      if (protocol_->counted()[set][state]) all_counts_[set] += count;
+    }
+    return change_presence(state, before, by_state_[state]);
+  }
+  for (std::size_t set = 0; set < lanes; ++set) {
+    carried_[set] += (steps_[state] >> (8 * set) & 1) * count;
+  }
+}
+
+// The changes of so many agents are those of half as many interactions.
+void Ledger::spend_calm(AgentCount agents) {
+  const AgentCount interactions = agents / 2 + agents % 2;
+  if (interactions <= calm_) {
+    calm_ -= interactions;
+  } else {
+    status_ = Status::stale;
+    patience_ = calm_ = 0;
+  }
+}
+
+AgentCount Ledger::changes_to_stop() const {
+  settled();
+  const std::uint64_t steps = calm_ + std::min(patience_, ~std::uint64_t{0} - calm_);
+  return std::min(steps, ~std::uint64_t{0} / 4) * 2 + 1;
+}
+
+bool Ledger::is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) const {
+  if (follows_states_) return u != new_u || v != new_v;
+  return steps_[new_u] + steps_[new_v] != steps_[u] + steps_[v];
+}
+
+// Two states that react with each other and have many agents keep the population from silence.
+std::uint64_t Ledger::silence_steps() const {
+  if (is_silent()) return ~std::uint64_t{0};
+  std::uint64_t steps = 0;
+  for (const StateIndex u : present_) {
+    for (const StateIndex v : present_) {
+      if (!protocol_->transitions().reacts(u, v)) continue;
+      const AgentCount fewer = std::min(by_state_[u], by_state_[v]);
+      if (u != v || fewer >= 2) steps = std::max(steps, (fewer - (u == v ? 2 : 1)) / 2);
+    }
+  }
+  return steps;
+}
+
+void Ledger::replace_states(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) {
+  if (u == new_u && v == new_v) return;
+  if (u != new_u) {
+    change(u, AgentCount{0} - 1);
+    change(new_u, 1);
+  }
+  if (v != new_v) {
+    change(v, AgentCount{0} - 1);
+    change(new_v, 1);
+  }
+}
+
+std::uint64_t Ledger::reactions_with_others(StateIndex state) const {
+  const Transitions& transitions = protocol_->transitions();
+  std::uint64_t pairs = 0;
+  for (const StateIndex other : present_) {
+    if (other == state) continue;
+    pairs += transitions.reacts(state, other) ? 1 : 0;
+    pairs += transitions.reacts(other, state) ? 1 : 0;
+  }
+  return pairs;
+}
+
+void Ledger::change_presence(StateIndex state, AgentCount before, AgentCount after) {
+  if (!protocol_->watches_silence()) return;
+  if ((before >= 2) != (after >= 2) && protocol_->transitions().reacts(state, state)) {
+    active_pairs_ += after >= 2 ? 1 : std::uint64_t{0} - 1;
+  }
+  if ((before > 0) == (after > 0)) return;
+  if (after > 0) {
+    active_pairs_ += reactions_with_others(state);
+    place_[state] = static_cast<std::uint32_t>(present_.size());
+    present_.push_back(state);
+  } else {
+    present_[place_[state]] = present_.back();
+    place_[present_.back()] = place_[state];
+    present_.pop_back();
+    active_pairs_ -= reactions_with_others(state);
+  }
+}
+
+void Ledger::carry_over() {
+  for (std::size_t set = 0; set < lanes; ++set) {
+    carried_[set] += (recent_ >> (8 * set) & 0xff) - 0x80;
+  }
+  recent_ = zeros;
+}
+
+void Ledger::take(std::uint64_t change) {
+  recent_ += change;
+  carry_over();
+  if (calm_ > 0) {
+    --calm_;
+  } else {
+    decide();
+  }
+  grant_patience();
+}
+
+void Ledger::grant_patience() {
+  carry_over();
+  patience_ = std::min(calm_, most_patience);
+  calm_ -= patience_;
+}
+
+void Ledger::decide() const {
+  const std::vector<AgentCount> now = counts();
+  const Scene scene{.counts = now, .is_silent = is_silent(), .silence_steps = silence_steps()};
+  const Outlook stop = outlook(protocol_->stop(), scene);
+  calm_ = stop.steps;
+  status_ = stop.holds ? Status::converged : Status::open;
+  if (!protocol_->fail()) return;
+  const Outlook fail = outlook(*protocol_->fail(), scene);
+  calm_ = std::min(calm_, fail.steps);
+  if (!stop.holds && fail.holds) status_ = Status::failed;
+}
+
+std::vector<AgentCount> Ledger::counts() const {
+  if (follows_states_) return all_counts_;
+  Ledger copy = *this;
+  copy.carry_over();
+  return {copy.carried_.begin(), copy.carried_.end()};
+}
+
+std::vector<Observation> Ledger::observations() const {
+  const std::vector<AgentCount> now = counts();
+  const Scene scene{.counts = now, .is_silent = is_silent()};
+  std::vector<Observation> all;
+  for (std::size_t i = 0; i < protocol_->observables().size(); ++i) {
+    const Node& node = protocol_->observables()[i];
+    const std::string_view name = protocol_->text().observables()[i].name;
+    const Number value = evaluate(node, scene);
+    const auto whole = value.small();
+    if (node.type.kind == Type::Kind::condition) {
+      all.push_back({name, compare(value, 0) != 0});
+    } else if (whole && *whole >= 0) {
+      all.push_back({name, static_cast<std::uint64_t>(*whole)});
+    } else {
+      all.push_back({name, value.as_double()});
+    }
+  }
+  return all;
+}
+
+}  // namespace conclave::text

@@ -1,0 +1,25 @@
+// Where something stands in a protocol text, and what is wrong with it.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace conclave::text {
+
+struct Place {
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+};
+
+// A mistake of the user with its place; turned into an Error where the name of the file is known.
+class Mistake : public std::runtime_error {
+ public:
+  Mistake(Place place, const std::string& sentence) : std::runtime_error(sentence), place_(place) {}
+  Place place() const { return place_; }
+
+ private:
+  Place place_;
+};
+
+}  // namespace conclave::text

@@ -1,0 +1,50 @@
+// An expression with all names looked up, ready to be evaluated.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "conclave/text/number.hpp"
+#include "conclave/text/state_space.hpp"
+#include "conclave/text/syntax.hpp"
+
+namespace conclave::text {
+
+// A condition, a number, or a value of an enumeration (of the field of that index, or an output).
+struct Type {
+  enum class Kind : std::uint8_t { condition, number, value };
+  Kind kind = Kind::number;
+  std::size_t column = 0;
+  friend bool operator==(const Type&, const Type&) = default;
+};
+
+struct Node {
+  enum class Kind : std::uint8_t { constant, column, count, silent, operation };
+  Kind kind = Kind::constant;
+  Type type{};
+  Place place{};
+  Number constant{};
+  std::size_t index = 0;  // of a column or a count
+  std::size_t agent = 0;  // of a column: 0 is u or the only agent, 1 is v
+  Operator operation{};
+  std::vector<Node> parts{};
+};
+
+// What an expression is evaluated in: one agent, two that meet, or a whole population.
+struct Scene {
+  const StateSpace* space = nullptr;
+  std::array<StateIndex, 2> agents{};
+  std::span<const std::uint64_t> counts{};
+  bool is_silent = false;
+  std::uint64_t silence_steps = 0;  // is_silent stays as it is for so many interactions at least
+};
+
+// Conditions are 0 or 1. Throws Mistake where there is no value.
+Number evaluate(const Node& node, const Scene& scene);
+inline bool holds(const Node& node, const Scene& scene) {
+  return compare(evaluate(node, scene), 0) != 0;
+}
+
+}  // namespace conclave::text

@@ -1,0 +1,76 @@
+// The numbers of protocol texts: exact fractions of 128-bit integers, and the real numbers that
+// roots and logarithms give. Everything is the same on every machine.
+#pragma once
+
+#include <bit>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace conclave::text {
+
+// What has no value: a division by zero, a number beyond 127 bits.
+class NumberError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Number {
+ public:
+  __extension__ using Whole = __int128;
+
+  constexpr Number() = default;
+  constexpr Number(std::int64_t value) : numerator_(value) {}
+  static constexpr Number from_whole(Whole value) {
+    Number result;
+    result.numerator_ = value;
+    return result;
+  }
+  static Number fraction(Whole numerator, Whole denominator);
+  static Number real(double value);
+
+  bool is_real() const { return denominator_ == 0; }
+  bool is_whole() const { return denominator_ == 1; }
+  double as_double() const;
+
+  // The value of a whole number, or nothing for any other.
+  std::optional<Whole> whole() const {
+    if (!is_whole()) return std::nullopt;
+    return numerator_;
+  }
+  // A whole number of 64 bits, or nothing.
+  std::optional<std::int64_t> small() const;
+
+  Whole numerator() const { return numerator_; }
+  Whole denominator() const { return denominator_; }
+
+  friend Number operator+(const Number& a, const Number& b);
+  friend Number operator-(const Number& a, const Number& b);
+  friend Number operator*(const Number& a, const Number& b);
+  friend Number operator/(const Number& a, const Number& b);
+  // a - b floor(a / b): never negative for b > 0.
+  friend Number modulo(const Number& a, const Number& b);
+  friend Number power(const Number& base, const Number& exponent);
+  friend int compare(const Number& a, const Number& b);  // negative, 0 or positive
+
+ private:
+  Whole numerator_ = 0;  // of a real: its bits
+  Whole denominator_ = 1;
+};
+
+Number modulo(const Number& a, const Number& b);
+Number power(const Number& base, const Number& exponent);
+int compare(const Number& a, const Number& b);
+Number floor(const Number& number);
+Number ceiling(const Number& number);
+Number nearest_whole(const Number& number);  // halves go up
+// Exact roots and logarithms stay exact; others are reals.
+Number square_root(const Number& number);
+Number binary_logarithm(const Number& number);
+Number natural_logarithm(const Number& number);
+
+std::string to_string(const Number& number);
+
+}  // namespace conclave::text

@@ -1,0 +1,18 @@
+// From text to syntax.
+#pragma once
+
+#include <string_view>
+
+#include "conclave/text/syntax.hpp"
+
+namespace conclave::text {
+
+enum class Dialect : std::uint8_t {
+  protocol,   // .pp: states or fields are declared
+  rule_list,  // .rules: states are those the rules name; rules may be written `a, b -> c, d : 1/2`
+};
+
+// Throws Mistake with what was expected and what was found.
+Document parse(std::string_view text, Dialect dialect);
+
+}  // namespace conclave::text

@@ -1,0 +1,92 @@
+#include "conclave/text/protocol_text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/text/cursor.hpp"
+#include "conclave/text/parser.hpp"
+
+namespace conclave::text {
+namespace {
+
+constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
+
+// FNV-1a. It tells texts apart; nobody is kept from forging it.
+std::string fingerprint(std::string_view content) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace
+
+ProtocolText::ProtocolText(std::string name, std::string_view content)
+    : name_(std::move(name)), hash_(fingerprint(content)) {
+  try {
+    document_ = parse(content, name_.ends_with(".rules") ? Dialect::rule_list : Dialect::protocol);
+    complete();
+  } catch (const Mistake& mistake) {
+    object(mistake);
+  }
+}
+
+void ProtocolText::complete() {
+  if (document_.fields.empty()) {
+    throw Mistake({}, "there are no states: add a line such as states A, B");
+  }
+  if (document_.starts.empty()) {
+    throw Mistake({}, "there is no start: add a line such as start clean: 1 of A, rest of B");
+  }
+  if (!document_.stop) {
+    document_.stop_text = document_.leader ? "count(leader) == 1" : "silent";
+    Cursor cursor(document_.stop_text);
+    document_.stop = parse_expression(cursor);
+  }
+  if (document_.title.empty()) document_.title = "a protocol of your own";
+  for (const Definition& each : document_.observables) {
+    observables_.push_back({each.name.text, each.meaning});
+  }
+  for (const StartText& each : document_.starts) {
+    const bool uniform = each.items.size() == 1 && (each.items[0].kind == StartItem::Kind::all ||
+                                                    each.items[0].kind == StartItem::Kind::rest);
+    starts_.push_back({each.name.text, each.meaning, uniform});
+  }
+}
+
+std::shared_ptr<const ProtocolText> ProtocolText::read(const std::string& path) {
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem)) {
+    throw Error(fmt::format("cannot read '{}': it is a folder", path));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  if (std::filesystem::file_size(path, problem) > most_bytes || problem) {
+    throw Error(fmt::format("cannot read '{}': it is no file, or larger than 256 MiB", path));
+  }
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  return std::make_shared<const ProtocolText>(std::filesystem::path(path).filename().string(),
+                                              content);
+}
+
+bool ProtocolText::is_path(std::string_view word) {
+  return word.ends_with(".pp") || word.ends_with(".rules") || word.find('/') != word.npos;
+}
+
+std::string ProtocolText::placed(Place place, std::string_view sentence) const {
+  return fmt::format("{}:{}:{}: {}", name_, place.line, place.column, sentence);
+}
+
+void ProtocolText::object(const Mistake& mistake) const {
+  throw Error(placed(mistake.place(), mistake.what()));
+}
+
+}  // namespace conclave::text

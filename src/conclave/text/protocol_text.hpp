@@ -1,0 +1,47 @@
+// A protocol as its author wrote it: the file, its name, and its syntax. Parameters and n are still
+// open.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conclave/model/protocol_info.hpp"
+#include "conclave/text/syntax.hpp"
+
+namespace conclave::text {
+
+class ProtocolText {
+ public:
+  // The name decides the dialect: x.rules is a list of rules, anything else a protocol. Throws
+  // Error with "name:line:column: ...".
+  ProtocolText(std::string name, std::string_view content);
+  // Reads a file and names the protocol after it; throws Error where it cannot be read.
+  static std::shared_ptr<const ProtocolText> read(const std::string& path);
+
+  // Whether a user who writes this means a file.
+  static bool is_path(std::string_view word);
+
+  const std::string& name() const { return name_; }
+  const std::string& hash() const { return hash_; }  // of the content: 16 hexadecimal digits
+  const Document& document() const { return document_; }
+
+  const std::vector<Observable>& observables() const { return observables_; }
+  const std::vector<Start>& starts() const { return starts_; }
+
+  // An error with its place in this file.
+  [[noreturn]] void object(const Mistake& mistake) const;
+  std::string placed(Place place, std::string_view sentence) const;
+
+ private:
+  void complete();
+
+  std::string name_;
+  std::string hash_;
+  Document document_;
+  std::vector<Observable> observables_;  // these look into document_
+  std::vector<Start> starts_;
+};
+
+}  // namespace conclave::text

@@ -1,0 +1,387 @@
+#include "conclave/text/resolver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+
+namespace conclave::text {
+namespace {
+
+// Definitions that use definitions grow; these bounds keep stack and memory small.
+constexpr int most_nested = 500;
+constexpr std::size_t most_nodes = 1'000'000;
+
+bool has_own_fields(Scope scope) {
+  return scope == Scope::agent || scope == Scope::initiator || scope == Scope::responder;
+}
+bool has_members(Scope scope) {
+  return scope == Scope::initiator || scope == Scope::responder || scope == Scope::pair;
+}
+std::size_t own_agent(Scope scope) { return scope == Scope::responder ? 1 : 0; }
+
+bool is_equality(Operator operation) {
+  return operation == Operator::equal || operation == Operator::unequal;
+}
+
+Node constant_node(Number value, Type type, Place place) {
+  return {.kind = Node::Kind::constant, .type = type, .place = place, .constant = value};
+}
+
+Node operation_node(Operator operation, Type type, Place place, std::vector<Node> parts) {
+  return {.kind = Node::Kind::operation,
+          .type = type,
+          .place = place,
+          .operation = operation,
+          .parts = std::move(parts)};
+}
+
+std::string sentence_of(std::string_view kind, std::string_view given,
+                        const std::vector<std::string>& names) {
+  return unknown_name(kind, given, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+}  // namespace
+
+Node Resolver::condition(const Expression& expression, Scope scope) {
+  Node node = resolve(expression, scope, &condition_type);
+  require(node, condition_type);
+  return node;
+}
+
+Node Resolver::number(const Expression& expression, Scope scope) {
+  Node node = resolve(expression, scope, &number_type);
+  require(node, number_type);
+  return node;
+}
+
+Node Resolver::value(const Expression& expression, Scope scope, std::size_t field) {
+  const Type wanted = column(field, 0, expression.place).type;
+  Node node = resolve(expression, scope, &wanted);
+  require(node, wanted);
+  return node;
+}
+
+Node Resolver::observable(const Expression& expression) {
+  Node node = resolve(expression, Scope::population, nullptr);
+  if (node.type.kind == Type::Kind::value) require(node, number_type);
+  return node;
+}
+
+Number Resolver::constant(const Expression& expression) {
+  const Number result = evaluate(number(expression, Scope::constant), {});
+  if (!result.is_real()) return result;
+  throw Mistake(expression.place, fmt::format("{} is no exact number: round it with floor or ceil",
+                                              to_string(result)));
+}
+
+std::int64_t Resolver::whole_constant(const Expression& expression, std::string_view what) {
+  const Number result = constant(expression);
+  if (const auto value = result.small()) return *value;
+  throw Mistake(expression.place,
+                fmt::format("{} is {}, which is no whole number", what, to_string(result)));
+}
+
+std::size_t Resolver::field_index(const Name& name) const {
+  std::vector<std::string> names;
+  for (const Field& field : space_->fields()) names.push_back(field.name);
+  const auto found = std::ranges::find(names, name.text);
+  if (found == names.end()) throw Mistake(name.place, sentence_of("field", name.text, names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+std::int64_t Resolver::state_value(const Name& name) const {
+  for (const Field& field : space_->fields()) {
+    if (field.name != state_field) continue;
+    const auto found = std::ranges::find(field.values, name.text);
+    if (found != field.values.end()) return found - field.values.begin();
+    throw Mistake(name.place, sentence_of("state", name.text, field.values));
+  }
+  throw Mistake(name.place, fmt::format("unknown state '{}': this protocol has fields and no list "
+                                        "of states; write a condition in braces, such as {{{}}}",
+                                        name.text, space_->fields().front().name));
+}
+
+Node Resolver::resolve(const Expression& expression, Scope scope, const Type* wanted) {
+  if (depth_ >= most_nested) throw Mistake(expression.place, "this is nested too deeply");
+  if (++nodes_ > most_nodes) throw Mistake(expression.place, "the definitions grow too large");
+  const struct Nesting {
+    int& depth;
+    ~Nesting() { --depth; }
+  } nesting{++depth_};
+  switch (expression.form) {
+    case Form::number:
+      return constant_node(expression.number, number_type, expression.place);
+    case Form::name:
+      return name(expression, scope, wanted);
+    case Form::member:
+      return member(expression, scope);
+    case Form::one_of:
+      return one_of(expression, scope);
+    case Form::count:
+      return count(expression, scope);
+    case Form::operation:
+      return operation(expression, scope, wanted);
+  }
+  return {};
+}
+
+Node Resolver::name(const Expression& expression, Scope scope, const Type* wanted) {
+  const std::string& text = expression.name;
+  const Place place = expression.place;
+  std::int64_t value = 0;
+  if (wanted != nullptr && has_value(*wanted, text, value)) {
+    return constant_node(value, *wanted, place);
+  }
+  if (text == "true" || text == "false")
+    return constant_node(text == "true", condition_type, place);
+  if (text == "silent" && scope == Scope::population) {
+    return {.kind = Node::Kind::silent, .type = condition_type, .place = place};
+  }
+  if (const auto found = constants_.find(text); found != constants_.end()) {
+    return constant_node(found->second, number_type, place);
+  }
+  const auto& definitions = document_.definitions;
+  for (std::size_t i = 0; i < std::min(definitions.size(), definitions_visible_); ++i) {
+    if (definitions[i].name.text == text) return definition(expression, i, scope, wanted);
+  }
+  return own_field(expression, scope);
+}
+
+// A definition means what it would mean if it were written here.
+Node Resolver::definition(const Expression&, std::size_t index, Scope scope, const Type* wanted) {
+  const std::size_t visible = std::exchange(definitions_visible_, index);
+  Node node = resolve(document_.definitions[index].value, scope, wanted);
+  definitions_visible_ = visible;
+  return node;
+}
+
+Node Resolver::own_field(const Expression& expression, Scope scope) {
+  if (space_ == nullptr || !has_own_fields(scope)) unknown(expression, scope);
+  const std::size_t agent = own_agent(scope);
+  const auto& fields = space_->fields();
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].name == expression.name) return column(i, agent, expression.place);
+    if (fields[i].name != state_field) continue;
+    const auto found = std::ranges::find(fields[i].values, expression.name);
+    if (found == fields[i].values.end()) continue;
+    return is_state(found - fields[i].values.begin(), agent, expression.place);
+  }
+  if (roles_known_ && expression.name == "leader" && document_.leader) {
+    return column(space_->leader_column(), agent, expression.place);
+  }
+  if (roles_known_ && expression.name == "output" && !document_.outputs.empty()) {
+    return column(space_->output_column(), agent, expression.place);
+  }
+  unknown(expression, scope);
+}
+
+Node Resolver::member(const Expression& expression, Scope scope) {
+  if (!has_members(scope)) {
+    throw Mistake(expression.place,
+                  fmt::format("{}.{} has no meaning here: there are not two agents that meet",
+                              expression.agent, expression.name));
+  }
+  Expression field{.form = Form::name, .place = expression.place, .name = expression.name};
+  return own_field(field, expression.agent == 'u' ? Scope::initiator : Scope::responder);
+}
+
+Node Resolver::one_of(const Expression& expression, Scope scope) {
+  if (space_ == nullptr || !has_own_fields(scope)) {
+    throw Mistake(expression.place, "states joined by | have no meaning here");
+  }
+  Node any = constant_node(0, condition_type, expression.place);
+  for (const Name& each : expression.names) {
+    Node is_this = is_state(state_value(each), own_agent(scope), each.place);
+    any = folded(operation_node(Operator::disjunction, condition_type, each.place,
+                                {std::move(any), std::move(is_this)}));
+  }
+  return any;
+}
+
+Node Resolver::operation(const Expression& expression, Scope scope, const Type* wanted) {
+  switch (expression.operation) {
+    case Operator::equal:
+    case Operator::unequal:
+    case Operator::less:
+    case Operator::less_equal:
+    case Operator::greater:
+    case Operator::greater_equal:
+      return comparison(expression, scope);
+    case Operator::choice:
+      return conditional(expression, scope, wanted);
+    default:
+      break;
+  }
+  const bool logical = expression.operation == Operator::conjunction ||
+                       expression.operation == Operator::disjunction ||
+                       expression.operation == Operator::negation;
+  const Type type = logical ? condition_type : number_type;
+  std::vector<Node> parts;
+  for (const Expression& part : expression.parts) {
+    parts.push_back(resolve(part, scope, &type));
+    require(parts.back(), type);
+  }
+  return folded(operation_node(expression.operation, type, expression.place, std::move(parts)));
+}
+
+Node Resolver::comparison(const Expression& expression, Scope scope) {
+  const Expression& left = expression.parts[0];
+  const Expression& right = expression.parts[1];
+  std::vector<Node> parts(2);
+  // A value such as A has its type from the other side.
+  const std::size_t first = is_loose_value(left, scope) ? 1 : 0;
+  parts[first] = resolve(first == 0 ? left : right, scope, nullptr);
+  const Type type = parts[first].type;
+  parts[1 - first] = resolve(first == 0 ? right : left, scope, &type);
+  require(parts[1 - first], type);
+  if (type.kind != Type::Kind::number && !is_equality(expression.operation)) {
+    throw Mistake(expression.place, "only numbers can be larger or smaller: use == or !=");
+  }
+  return folded(
+      operation_node(expression.operation, condition_type, expression.place, std::move(parts)));
+}
+
+Node Resolver::conditional(const Expression& expression, Scope scope, const Type* wanted) {
+  std::vector<Node> parts;
+  parts.push_back(condition(expression.parts[0], scope));
+  parts.push_back(resolve(expression.parts[1], scope, wanted));
+  const Type type = parts[1].type;
+  parts.push_back(resolve(expression.parts[2], scope, &type));
+  require(parts[2], type);
+  return folded(operation_node(Operator::choice, type, expression.place, std::move(parts)));
+}
+
+// all(P) is count(P) == n, any(P) is count(P) > 0, none(P) is count(P) == 0.
+Node Resolver::count(const Expression& expression, Scope scope) {
+  if (scope != Scope::population) {
+    throw Mistake(expression.place,
+                  fmt::format("{}(...) is about the whole population and has no meaning here",
+                              expression.name));
+  }
+  const Node members = condition(expression.parts[0], Scope::agent);
+  Node number{.kind = Node::Kind::count,
+              .type = number_type,
+              .place = expression.place,
+              .index = count_index(members)};
+  if (expression.name == "count") return number;
+  const Number bound = expression.name == "all" ? constants_.find("n")->second : Number(0);
+  Node other = constant_node(bound, number_type, expression.place);
+  return operation_node(expression.name == "any" ? Operator::greater : Operator::equal,
+                        condition_type, expression.place, {std::move(number), std::move(other)});
+}
+
+std::size_t Resolver::count_index(const Node& members) {
+  StateSet set(space_->size());
+  for (StateIndex state = 0; state < space_->size(); ++state) {
+    set[state] = holds(members, {.space = space_, .agents = {state, state}});
+  }
+  const auto found = std::ranges::find(counted_, set);
+  const auto index = static_cast<std::size_t>(found - counted_.begin());
+  if (found == counted_.end()) counted_.push_back(std::move(set));
+  return index;
+}
+
+Node Resolver::column(std::size_t index, std::size_t agent, Place place) const {
+  Type type{Type::Kind::value, index};
+  if (index == space_->leader_column()) {
+    type = condition_type;
+  } else if (index < space_->fields().size()) {
+    const Field& field = space_->fields()[index];
+    if (field.is_boolean) type = condition_type;
+    if (!field.is_boolean && field.values.empty()) type = number_type;
+  }
+  return {.kind = Node::Kind::column, .type = type, .place = place, .index = index, .agent = agent};
+}
+
+Node Resolver::is_state(std::int64_t value, std::size_t agent, Place place) const {
+  const std::size_t index = field_index({state_field, place});
+  const Type type{Type::Kind::value, index};
+  return folded(operation_node(Operator::equal, condition_type, place,
+                               {column(index, agent, place), constant_node(value, type, place)}));
+}
+
+Node Resolver::folded(Node node) const {
+  const bool constant = std::ranges::all_of(
+      node.parts, [](const Node& part) { return part.kind == Node::Kind::constant; });
+  if (!constant) return node;
+  return constant_node(evaluate(node, {}), node.type, node.place);
+}
+
+std::vector<std::string> Resolver::values_of(const Type& type) const {
+  if (type.column < space_->fields().size()) return space_->fields()[type.column].values;
+  std::vector<std::string> names;
+  for (const Definition& output : document_.outputs) {
+    if (std::ranges::find(names, output.name.text) == names.end()) {
+      names.push_back(output.name.text);
+    }
+  }
+  return names;
+}
+
+bool Resolver::has_value(const Type& type, const std::string& name, std::int64_t& value) const {
+  if (type.kind != Type::Kind::value) return false;
+  const auto names = values_of(type);
+  const auto found = std::ranges::find(names, name);
+  value = found - names.begin();
+  return found != names.end();
+}
+
+// A name that can only be a value of an enumeration, or a state.
+bool Resolver::is_loose_value(const Expression& expression, Scope scope) const {
+  if (expression.form != Form::name || space_ == nullptr) return false;
+  const std::string& text = expression.name;
+  if (constants_.contains(text)) return false;
+  for (const Definition& definition : document_.definitions) {
+    if (definition.name.text == text) return false;
+  }
+  if (text == "true" || text == "false" || text == "leader" || text == "output") return false;
+  return !has_own_fields(scope) ||
+         std::ranges::find(space_->fields(), text, &Field::name) == space_->fields().end();
+}
+
+std::string Resolver::described(const Type& type) const {
+  switch (type.kind) {
+    case Type::Kind::condition:
+      return "a condition (true or false)";
+    case Type::Kind::number:
+      return "a number";
+    case Type::Kind::value:
+      return fmt::format("one of {}", fmt::join(values_of(type), ", "));
+  }
+  return {};
+}
+
+void Resolver::require(const Node& node, const Type& wanted) const {
+  if (node.type == wanted) return;
+  throw Mistake(node.place,
+                fmt::format("expected {}, found {}", described(wanted), described(node.type)));
+}
+
+void Resolver::unknown(const Expression& expression, Scope scope) const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : constants_) names.push_back(name);
+  for (const Definition& definition : document_.definitions) names.push_back(definition.name.text);
+  if (space_ != nullptr && (has_own_fields(scope) || has_members(scope))) {
+    for (const Field& field : space_->fields()) {
+      if (scope == Scope::pair && field.name == expression.name) {
+        throw Mistake(expression.place,
+                      fmt::format("{0} is a field of two agents here: write u.{0} "
+                                  "or v.{0}",
+                                  expression.name));
+      }
+      names.push_back(field.name);
+      if (field.name == state_field) {
+        names.insert(names.end(), field.values.begin(), field.values.end());
+      }
+    }
+    if (roles_known_ && document_.leader) names.emplace_back("leader");
+    if (roles_known_ && !document_.outputs.empty()) names.emplace_back("output");
+  }
+  if (scope == Scope::population) names.emplace_back("silent");
+  throw Mistake(expression.place, sentence_of("name", expression.name, names));
+}
+
+}  // namespace conclave::text

@@ -1,0 +1,91 @@
+// Looks up the names in expressions and checks that everything has the type its place wants.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conclave/text/node.hpp"
+#include "conclave/text/state_space.hpp"
+#include "conclave/text/syntax.hpp"
+
+namespace conclave::text {
+
+// What an expression may speak of besides n, parameters and definitions.
+enum class Scope : std::uint8_t {
+  constant,    // nothing
+  agent,       // the fields of the agent it is about, by their names
+  initiator,   // u.field and v.field; a field without either is u's
+  responder,   // the same, v's
+  pair,        // u.field and v.field
+  population,  // counts, and whether anything can still change
+};
+
+constexpr Type condition_type{Type::Kind::condition, 0};
+constexpr Type number_type{Type::Kind::number, 0};
+
+// A set of states that is counted: whether each state belongs to it.
+using StateSet = std::vector<bool>;
+
+class Resolver {
+ public:
+  using Constants = std::map<std::string, Number, std::less<>>;
+
+  Resolver(const Document& document, const Constants& constants)
+      : document_(document), constants_(constants) {}
+
+  // From now on, fields and values are known.
+  void set_space(const StateSpace& space) { space_ = &space; }
+  // From now on, `output` and `leader` are known, where the text defines them.
+  void set_roles_known() { roles_known_ = true; }
+
+  // Throws Mistake.
+  Node condition(const Expression& expression, Scope scope);
+  Node number(const Expression& expression, Scope scope);
+  Node value(const Expression& expression, Scope scope, std::size_t field);
+  Node observable(const Expression& expression);  // a number or a condition about the population
+  Number constant(const Expression& expression);  // exact
+  std::int64_t whole_constant(const Expression& expression, std::string_view what);
+
+  std::size_t field_index(const Name& name) const;
+  std::int64_t state_value(const Name& name) const;  // of the field called state
+
+  // The sets that the expressions of scope `population` count, in the order of their indices.
+  const std::vector<StateSet>& counted() const { return counted_; }
+  std::size_t count_index(const Node& members);
+
+ private:
+  Node resolve(const Expression& expression, Scope scope, const Type* wanted);
+  Node name(const Expression& expression, Scope scope, const Type* wanted);
+  Node member(const Expression& expression, Scope scope);
+  Node own_field(const Expression& expression, Scope scope);
+  Node one_of(const Expression& expression, Scope scope);
+  Node operation(const Expression& expression, Scope scope, const Type* wanted);
+  Node comparison(const Expression& expression, Scope scope);
+  Node conditional(const Expression& expression, Scope scope, const Type* wanted);
+  Node count(const Expression& expression, Scope scope);
+  Node definition(const Expression& expression, std::size_t index, Scope scope, const Type* wanted);
+
+  Node column(std::size_t index, std::size_t agent, Place place) const;
+  Node is_state(std::int64_t value, std::size_t agent, Place place) const;
+  Node folded(Node node) const;
+  bool has_value(const Type& type, const std::string& name, std::int64_t& value) const;
+  bool is_loose_value(const Expression& expression, Scope scope) const;
+  std::vector<std::string> values_of(const Type& type) const;
+  std::string described(const Type& type) const;
+  void require(const Node& node, const Type& wanted) const;
+  [[noreturn]] void unknown(const Expression& expression, Scope scope) const;
+
+  const Document& document_;
+  const Constants& constants_;
+  const StateSpace* space_ = nullptr;
+  bool roles_known_ = false;
+  std::size_t definitions_visible_ = SIZE_MAX;
+  int depth_ = 0;
+  std::size_t nodes_ = 0;
+  std::vector<StateSet> counted_;
+};
+
+}  // namespace conclave::text

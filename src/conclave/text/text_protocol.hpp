@@ -1,0 +1,165 @@
+// A protocol text as a population protocol that every engine runs. Word is the unsigned type that
+// holds the number of a state.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "conclave/model/fault.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
+#include "conclave/text/compiled.hpp"
+#include "conclave/text/ledger.hpp"
+
+namespace conclave::text {
+
+template <class Word>
+class TextProtocol {
+ public:
+  struct State {
+    Word index = 0;
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{conclave::Field{"state", &State::index}};
+  };
+  static constexpr Topology topology = Topology::any;
+  static constexpr bool has_table = sizeof(Word) <= 2;
+
+  // Up to this many states, the events engine costs little more per interaction than the agents
+  // engine and may cost much less.
+  static constexpr StateIndex few_states = 16;
+
+  explicit TextProtocol(std::shared_ptr<const Compiled> compiled)
+      : compiled_(std::move(compiled)),
+        table_(compiled_->transitions().table()),
+        states_(compiled_->space().size()) {
+    CONCLAVE_CHECK(states_ - 1 <= std::numeric_limits<Word>::max());
+    CONCLAVE_CHECK(compiled_->transitions().has_table() || !has_table);
+  }
+
+  State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
+    const CompiledStart& configuration = compiled_->starts()[start];
+    if (configuration.is_random) return arbitrary(choice);
+    const auto end = std::ranges::upper_bound(configuration.ends, agent);
+    const auto group = static_cast<std::size_t>(end - configuration.ends.begin());
+    return state_of(configuration.census[group].first);
+  }
+
+  void interact(State& u, State& v, Choice auto& choice) const {
+    if constexpr (!has_table) return interact_by_rules(u, v, choice);
+    const Transitions::Entry entry = table_[std::size_t{u.index} * states_ + v.index];
+    if (entry.is_certain()) [[likely]] {
+      u = state_of(entry.u());
+      v = state_of(entry.v());
+    } else {
+      draw(compiled_->transitions().random_reaction(entry), u, v, choice);
+    }
+  }
+
+  Role role(const State& state) const {
+    return compiled_->leads(state.index) ? Role::leader : Role::follower;
+  }
+
+  // Calls visit(new_u, new_v, weight, total) for each outcome that changes something; with the rest
+  // of the weight nothing happens.
+  template <class Visit>
+  void for_each_outcome(const State& u, const State& v, Visit&& visit) const {
+    const Reaction reaction = compiled_->transitions().reaction(u.index, v.index);
+    for (const Outcome& each : reaction.outcomes) {
+      visit(state_of(each.u), state_of(each.v), each.weight, reaction.total);
+    }
+  }
+
+  Interactions state_count() const { return states_; }
+  bool is_deterministic() const { return compiled_->transitions().is_deterministic(); }
+  bool is_mostly_null() const { return states_ <= few_states; }
+  const Compiled& compiled() const { return *compiled_; }
+  std::string name_of(const State& state) const { return compiled_->space().name(state.index); }
+
+  std::optional<Census<State>> census(std::size_t start) const {
+    const CompiledStart& configuration = compiled_->starts()[start];
+    if (configuration.is_random) return std::nullopt;
+    Census<State> result;
+    for (const auto& [state, count] : configuration.census) {
+      result.emplace_back(state_of(state), count);
+    }
+    return result;
+  }
+
+  // Faults.
+  State arbitrary(Choice auto& choice) const { return state_of(choice.below(states_)); }
+  State zero() const { return {}; }
+  void set_role(State& state, Role wanted) const {
+    if (role(state) == wanted) return;
+    const bool leads = wanted == Role::leader;
+    state = state_of(compiled_->space().nearest(
+        state.index, [&](StateIndex other) { return compiled_->leads(other) == leads; }));
+  }
+  std::string objection_to(FaultKind kind) const {
+    const bool needs_leader = kind == FaultKind::kill_leaders || kind == FaultKind::make_leaders;
+    if (!needs_leader || compiled_->has_leader()) return {};
+    return compiled_->text().name() + " does not say who leads; add a line such as leader = A";
+  }
+
+  class Tally {
+   public:
+    explicit Tally(const TextProtocol& protocol) : ledger_(protocol.compiled()) {}
+    void add(const State& state, AgentCount count = 1) { ledger_.add(state.index, count); }
+    void remove(const State& state, AgentCount count = 1) { ledger_.remove(state.index, count); }
+    void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+      ledger_.replace(u.index, v.index, new_u.index, new_v.index);
+    }
+    bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
+      return ledger_.is_counted(u.index, v.index, new_u.index, new_v.index);
+    }
+    AgentCount changes_to_stop() const { return ledger_.changes_to_stop(); }
+    bool is_patient() const { return ledger_.is_patient(); }
+    std::uint64_t patience() const { return ledger_.patience(); }
+    std::uint64_t word_of(const State& state) const { return ledger_.word_of(state.index); }
+    void defer(std::uint64_t steps, std::uint64_t change) { ledger_.defer(steps, change); }
+    void take(std::uint64_t change) { ledger_.take(change); }
+    AgentCount leaders() const { return ledger_.leaders(); }
+    bool converged() const { return ledger_.converged(); }
+    bool hopeless() const { return ledger_.hopeless(); }
+    std::vector<Observation> observations() const { return ledger_.observations(); }
+
+   private:
+    Ledger ledger_;
+  };
+
+ private:
+  static State state_of(StateIndex index) { return {static_cast<Word>(index)}; }
+
+  // Asks for one decision after the other, each between an outcome and those that follow.
+  static void draw(const Reaction& reaction, State& u, State& v, Choice auto& choice) {
+    std::uint32_t left = reaction.total;
+    for (const Outcome& each : reaction.outcomes) {
+      if (choice.chance(each.weight, left)) {
+        u = state_of(each.u);
+        v = state_of(each.v);
+        return;
+      }
+      left -= each.weight;
+    }
+  }
+
+  void interact_by_rules(State& u, State& v, Choice auto& choice) const {
+    const Reaction reaction = compiled_->transitions().reaction(u.index, v.index);
+    if (!reaction.is_certain()) return draw(reaction, u, v, choice);
+    u = state_of(reaction.outcomes[0].u);
+    v = state_of(reaction.outcomes[0].v);
+  }
+
+  std::shared_ptr<const Compiled> compiled_;
+  const Transitions::Entry* table_;
+  StateIndex states_;
+};
+
+}  // namespace conclave::text

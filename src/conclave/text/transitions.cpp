@@ -1,0 +1,72 @@
+#include "conclave/text/transitions.hpp"
+
+#include <utility>
+
+namespace conclave::text {
+
+Transitions::Transitions(const Document& document, Resolver& resolver, const StateSpace& space)
+    : space_(&space) {
+  for (const RuleText& text : document.rules) {
+    rules_.emplace_back(text, false, resolver, space);
+    if (text.is_unordered) rules_.emplace_back(text, true, resolver, space);
+  }
+  if (space.size() <= most_tabled) fill_table();
+}
+
+void Transitions::fill_table() {
+  const std::size_t size = states();
+  table_.reserve(size * size);
+  for (StateIndex u = 0; u < size; ++u) {
+    for (StateIndex v = 0; v < size; ++v) table_.push_back(certain(u, v));
+  }
+  std::vector<bool> decided(size * size);
+  for (const Rule& rule : rules_) {
+    const std::uint64_t pairs = fill_from(rule, decided);
+    // The second order of A + A -> A + B has nothing left to do.
+    if (pairs == 0 && !rule.is_mirrored()) idle_rules_.push_back(rule.place());
+  }
+}
+
+// The first rule that applies to a pair decides; returns how many pairs this one decides.
+std::uint64_t Transitions::fill_from(const Rule& rule, std::vector<bool>& decided) {
+  std::uint64_t pairs = 0;
+  const std::vector<StateIndex> responders = rule.responders();
+  for (const StateIndex u : rule.initiators()) {
+    for (const StateIndex v : responders) {
+      const std::size_t place = static_cast<std::size_t>(u) * states() + v;
+      if (decided[place] || !rule.applies(u, v)) continue;
+      decided[place] = true;
+      table_[place] = entry_for(u, v, rule.reaction(u, v));
+      ++pairs;
+    }
+  }
+  return pairs;
+}
+
+Transitions::Entry Transitions::entry_for(StateIndex u, StateIndex v, Reaction reaction) {
+  if (reaction.is_null()) return certain(u, v);
+  if (reaction.is_certain()) return certain(reaction.outcomes[0].u, reaction.outcomes[0].v);
+  random_.push_back(std::move(reaction));
+  return {static_cast<std::uint32_t>(random_.size() - 1) | 1u << 31};
+}
+
+Reaction Transitions::reaction(StateIndex u, StateIndex v) const {
+  if (has_table()) {
+    const Entry found = entry(u, v);
+    if (!found.is_certain()) return random_reaction(found);
+    if (found.u() == u && found.v() == v) return {};
+    return {.outcomes = {{found.u(), found.v(), 1}}};
+  }
+  for (const Rule& rule : rules_) {
+    if (rule.admits(u, v) && rule.applies(u, v)) return rule.reaction(u, v);
+  }
+  return {};
+}
+
+bool Transitions::reacts(StateIndex u, StateIndex v) const {
+  if (!has_table()) return !reaction(u, v).is_null();
+  const Entry found = entry(u, v);
+  return !found.is_certain() || found.u() != u || found.v() != v;
+}
+
+}  // namespace conclave::text

@@ -1,0 +1,65 @@
+// What becomes of every ordered pair of states: a table where it fits, worked out rule by rule at
+// every meeting where it does not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conclave/text/resolver.hpp"
+#include "conclave/text/rule.hpp"
+#include "conclave/text/state_space.hpp"
+#include "conclave/text/syntax.hpp"
+
+namespace conclave::text {
+
+class Transitions {
+ public:
+  // More states than this have no table; it would hold four million pairs.
+  static constexpr StateIndex most_tabled = 2048;
+
+  Transitions(const Document& document, Resolver& resolver, const StateSpace& space);
+
+  bool has_table() const { return !table_.empty(); }
+  StateIndex states() const { return space_->size(); }
+
+  // An entry of the table holds the new states, or the place of a reaction that depends on chance.
+  struct Entry {
+    std::uint32_t word;
+    static constexpr unsigned bits = 15;
+    bool is_certain() const { return (word >> 31) == 0; }
+    StateIndex u() const { return word & ((1u << bits) - 1); }
+    StateIndex v() const { return word >> bits; }
+    std::size_t reaction() const { return word & 0x7fffffffu; }
+  };
+  // Row u begins at u * states().
+  const Entry* table() const { return table_.data(); }
+  const Reaction& random_reaction(Entry entry) const { return random_[entry.reaction()]; }
+
+  // O(1) with a table, O(rules) without. Throws Mistake only without.
+  Reaction reaction(StateIndex u, StateIndex v) const;
+  bool reacts(StateIndex u, StateIndex v) const;
+
+  bool is_deterministic() const { return random_.empty() && has_table(); }
+
+  // The rules that no pair of states ever follows; only known with a table.
+  const std::vector<Place>& idle_rules() const { return idle_rules_; }
+
+ private:
+  static Entry certain(StateIndex u, StateIndex v) { return {u | v << Entry::bits}; }
+  void fill_table();
+  std::uint64_t fill_from(const Rule& rule, std::vector<bool>& decided);
+  Entry entry_for(StateIndex u, StateIndex v, Reaction reaction);
+  Entry entry(StateIndex u, StateIndex v) const {
+    return table_[static_cast<std::size_t>(u) * states() + v];
+  }
+
+  const StateSpace* space_;
+  std::vector<Rule> rules_;
+  std::vector<Entry> table_;
+  std::vector<Reaction> random_;
+  std::vector<Place> idle_rules_;
+};
+
+}  // namespace conclave::text
