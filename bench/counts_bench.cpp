@@ -218,7 +218,8 @@ Cell run_majority(std::string_view name, std::uint64_t n, double agents, unsigne
 }
 
 Cell run_fratricide(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
-  return measure(name, protocols::Fratricide({}, n), n, whole(10 * agents, Watch::nothing), repeats);
+  return measure(name, protocols::Fratricide({}, n), n, whole(10 * agents, Watch::nothing),
+                 repeats);
 }
 
 constexpr std::uint64_t any = usual_sizes.back();
@@ -291,7 +292,8 @@ std::vector<std::string_view> counts_workloads() {
 void run_counts(const CountsOptions& options,
                 const std::function<void(const std::string&)>& print) {
   check();
-  print("interactions per CPU second of one thread, best of the repeats; a: by an array of agents\n");
+  print(
+      "interactions per CPU second of one thread, best of the repeats; a: by an array of agents\n");
   for (const Entry& entry : entries) {
     if (is_wanted(options, entry.name)) print(fmt::format("  {:<11} {}\n", entry.name, entry.what));
   }
