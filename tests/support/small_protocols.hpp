@@ -103,7 +103,7 @@ struct Majority : SmallProtocol {
 };
 
 // All lead. Of two leaders chance decides who resigns, with odds 2 : 1 for the initiator, and the
-// winner may go home to rest (2), from where only another leader can fetch it.
+// winner may rest (2) until another leader comes.
 struct Duel : SmallProtocol {
   AgentCount n;
 
@@ -112,7 +112,10 @@ struct Duel : SmallProtocol {
   Letter initial(std::size_t, AgentCount, Choice auto&) const { return {1}; }
   Role role(Letter s) const { return s.value == 0 ? Role::follower : Role::leader; }
   void interact(Letter& u, Letter& v, Choice auto& choice) const {
-    if (u.value == 1 && v.value == 2) v.value = 1;
+    if (u.value != 0 && v.value == 2) {
+      v.value = 1;
+      return;
+    }
     if (u.value != 1 || v.value != 1) return;
     const bool initiator_wins = choice.chance(2, 3);
     const auto winner = static_cast<std::uint8_t>(1 + choice.below(2));
