@@ -7,10 +7,10 @@
 namespace conclave::exact {
 namespace {
 
-constexpr int sweeps_between_checks = 4;
-constexpr int most_checks = 24;
-constexpr int steps_of_weights = 5;
-constexpr double slowest_gain = 0.4;  // of the changes, from check to check
+constexpr int sweeps_between_checks = 7;
+constexpr int most_checks = 16;
+constexpr int steps_of_weights = 4;
+constexpr double slowest_gain = 0.2;  // of the changes, from check to check
 
 class Sweeps {
  public:
