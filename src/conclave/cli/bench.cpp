@@ -17,6 +17,9 @@
 
 #include "bench/agents_bench.hpp"
 #include "bench/counts_bench.hpp"
+#include "bench/electleader_bench.hpp"
+#include "bench/exact_bench.hpp"
+#include "bench/network_bench.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -28,31 +31,33 @@ struct Options {
   std::string repeats;
 };
 
-// The engine's largest index, and what the machine can hold in 4 bytes per agent.
-std::uint64_t benchmark_size(const std::string& text) {
-  const std::uint64_t n = count_option_64("--n", text, 1000, 0xffffffffu);
-  if (n * 4 > experiment::available_memory()) {
-    throw Error(fmt::format("n = {} needs {} bytes, more than this machine has free", n, n * 4));
-  }
-  return n;
-}
-
 void print(const std::string& line) {
   fmt::print("{}", line);
   std::fflush(stdout);
 }
 
-unsigned repeats_of(const Options& options, unsigned usually) {
-  if (options.repeats.empty()) return usually;
-  return static_cast<unsigned>(count_option_64("--repeats", options.repeats, 1, 1000));
+// The sizes asked for, or what the benchmark itself has.
+void set_sizes(const Options& options, std::uint64_t low, std::uint64_t high,
+               std::vector<std::uint64_t>& sizes) {
+  if (!options.sizes.empty()) sizes.clear();
+  for (const std::string& size : options.sizes) {
+    sizes.push_back(count_option_64("--n", size, low, high));
+  }
+}
+
+void set_repeats(const Options& options, unsigned& repeats) {
+  if (options.repeats.empty()) return;
+  repeats = static_cast<unsigned>(count_option_64("--repeats", options.repeats, 1, 1000));
 }
 
 void bench_agents(const Options& options) {
   bench::AgentsOptions agents;
-  if (!options.workloads.empty()) throw Error("--workload is an option of `conclave bench counts`");
-  if (!options.sizes.empty()) agents.sizes.clear();
-  for (const std::string& size : options.sizes) agents.sizes.push_back(benchmark_size(size));
-  agents.repeats = repeats_of(options, agents.repeats);
+  set_sizes(options, 1000, 0xffffffffu, agents.sizes);
+  for (const std::uint64_t n : agents.sizes) {  // 4 bytes per agent
+    if (n * 4 <= experiment::available_memory()) continue;
+    throw Error(fmt::format("n = {} needs {} bytes, more than this machine has free", n, n * 4));
+  }
+  set_repeats(options, agents.repeats);
   bench::run_agents(agents, print);
 }
 
@@ -65,24 +70,66 @@ void bench_counts(const Options& options) {
     }
   }
   counts.workloads = options.workloads;
-  for (const std::string& size : options.sizes) {
-    counts.sizes.push_back(count_option_64("--n", size, 1000, std::uint64_t{1} << 62));
-  }
-  counts.repeats = repeats_of(options, counts.repeats);
+  set_sizes(options, 1000, std::uint64_t{1} << 62, counts.sizes);
+  set_repeats(options, counts.repeats);
   bench::run_counts(counts, print);
 }
 
+void bench_electleader(const Options& options) {
+  bench::ElectLeaderOptions electleader;
+  set_sizes(options, 16, 10'000, electleader.sizes);
+  bench::run_electleader(electleader, print);
+}
+
+void bench_exact(const Options& options) {
+  bench::ExactOptions exact;
+  set_sizes(options, 1000, 100'000'000, exact.sizes);
+  set_repeats(options, exact.repeats);
+  bench::run_exact(exact, print);
+}
+
+void bench_network(const Options& options) {
+  bench::NetworkOptions network;
+  set_sizes(options, 1000, 20'000'000, network.sizes);
+  set_repeats(options, network.repeats);
+  bench::run_network(network, print);
+}
+
+struct Subject {
+  std::string_view name;
+  void (*run)(const Options&);
+};
+constexpr std::array subjects{
+    Subject{"agents", bench_agents}, Subject{"counts", bench_counts},
+    Subject{"electleader", bench_electleader}, Subject{"exact", bench_exact},
+    Subject{"network", bench_network}};
+
 Exit bench(const Options& options) {
-  constexpr std::array<std::string_view, 2> subjects{"agents", "counts"};
-  if (options.subject == subjects[0]) {
-    bench_agents(options);
-  } else if (options.subject == subjects[1]) {
-    bench_counts(options);
-  } else {
-    throw Error(unknown_name("benchmark", options.subject, subjects));
+  if (!options.workloads.empty() && options.subject != "counts") {
+    throw Error("--workload is an option of `conclave bench counts`");
   }
+  const auto found = std::ranges::find(subjects, options.subject, &Subject::name);
+  if (found == subjects.end()) {
+    std::vector<std::string_view> names;
+    for (const Subject& subject : subjects) names.push_back(subject.name);
+    throw Error(unknown_name("benchmark", options.subject, names));
+  }
+  found->run(options);
   return Exit::done;
 }
+
+constexpr const char* description = R"(
+Subjects:
+  agents       the agents engine beside a raw kernel
+  counts       the counts engine beside published simulators
+  electleader  speed and memory over r
+  exact        hitting times of large chains
+  network      message passing beside bare queues
+
+Examples:
+  conclave bench agents --n 1e9 --repeats 1
+  conclave bench counts --workload majority,pll --n 1e12
+  conclave bench electleader --n 1000)";
 
 }  // namespace
 
@@ -90,25 +137,17 @@ void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("bench", "Check our speed claims on this machine");
   command
-      ->add_option("SUBJECT", options->subject,
-                   "agents: the agents engine and the raw machine; counts: the counts engine and "
-                   "published simulators")
+      ->add_option("SUBJECT", options->subject, "agents, counts, electleader, exact or network")
       ->required();
-  command
-      ->add_option("--n", options->sizes,
-                   "Population sizes (default: agents 1e4,1e6,1e8; counts 1e4 to 1e10)")
+  command->add_option("--n", options->sizes, "Sizes (default: those of the subject)")
       ->type_name("N,...")
       ->delimiter(',');
   command->add_option("--workload", options->workloads, "counts: only these (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',');
-  command
-      ->add_option("--repeats", options->repeats,
-                   "Measurements per size (default: agents 5, counts 3)")
+  command->add_option("--repeats", options->repeats, "Measurements per size (default: 3 or 5)")
       ->type_name("R");
-  command->footer(
-      "\nExamples:\n  conclave bench agents\n  conclave bench agents --n 1e9 --repeats 1\n"
-      "  conclave bench counts\n  conclave bench counts --workload majority,pll --n 1e12");
+  command->footer(description);
   command->callback([options, &action] { action = [options] { return bench(*options); }; });
 }
 

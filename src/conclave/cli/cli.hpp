@@ -27,5 +27,6 @@ void add_describe(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
+void add_solve(CLI::App& app, Action& action);
 
 }  // namespace conclave::cli

@@ -1,0 +1,146 @@
+#include "conclave/exact/hitting_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "conclave/base/check.hpp"
+#include "conclave/exact/detail/equations.hpp"
+#include "conclave/exact/detail/structured.hpp"
+#include "conclave/exact/detail/sweeps.hpp"
+
+namespace conclave::exact {
+namespace {
+
+// Below, looking at the structure first costs nothing.
+constexpr std::size_t large_chain = 50'000;
+
+// What the mean and the second moment must be known to, so that their difference is useful.
+double precise(double tolerance) { return tolerance / 100; }
+
+struct Solution {
+  Unknowns x;
+  Certificate certificate;
+};
+
+Solution solve(const Equations& equations, std::span<const double> cost, double tolerance) {
+  Unknowns x(std::vector<double>(equations.size(), 0.0));
+  if (equations.size() >= large_chain && std::ranges::min(cost) > 0) {
+    if (const auto certificate = sweep(equations, cost, tolerance, x)) {
+      return {std::move(x), *certificate};
+    }
+  }
+  const Structured structured(equations);
+  x = structured.start();
+  structured.solve(cost, tolerance / 4, x);
+  const Certificate certificate = certify(equations, cost, x);
+  return {std::move(x), certificate};
+}
+
+// Where some steps cost nothing, residuals cannot be compared with costs. But they are at most R
+// times those of the expected number of steps, so the errors are at most R times that number.
+double error_by_steps(const Equations& equations, const Solution& solution) {
+  const std::vector<double> ones(equations.size(), 1.0);
+  const Solution steps = solve(equations, ones, 1e-3);
+  CONCLAVE_CHECK(steps.certificate.relative_error < 0.5);
+  double largest = 0;
+  for (StateIndex state = 0; state < equations.size(); ++state) {
+    const double value = solution.x[state];
+    if (value == 0 || std::isinf(value)) continue;
+    largest = std::max(largest, steps.x[state] / std::abs(value));
+  }
+  return 2 * largest * solution.certificate.residual;
+}
+
+double certified_error(const Equations& equations, const Solution& solution) {
+  const double error = solution.certificate.relative_error;
+  return (std::isinf(error) ? error_by_steps(equations, solution) : error) + rounding;
+}
+
+void require(double error, double tolerance) {
+  if (error <= tolerance) return;
+  throw std::runtime_error(fmt::format(
+      "the expectations could be certified to a relative error of {:.2g} only, not {:.2g}", error,
+      tolerance));
+}
+
+// With T the remaining cost after a step of cost c, E (c + T)^2 = E T^2 + 2 c E T + c^2, and
+// E T = mean - c: the second moments are expected costs again, of 2 c mean - c^2 per step.
+void add_variances(const Equations& equations, std::span<const double> cost, const Unknowns& mean,
+                   double tolerance, HittingTimes& times) {
+  std::vector<double> second_cost(equations.size(), 1.0);
+  for (StateIndex state = 0; state < equations.size(); ++state) {
+    if (equations.target().contains(state) || std::isinf(mean[state])) continue;
+    second_cost[state] = cost[state] * (2 * mean[state] - cost[state]);
+  }
+  const Solution second = solve(equations, second_cost, precise(tolerance));
+  times.variance_error = certified_error(equations, second) + 4 * times.relative_error;
+  times.variance.resize(equations.size());
+  for (StateIndex state = 0; state < equations.size(); ++state) {
+    const long double square = mean.value(state) * mean.value(state);
+    times.variance[state] =
+        std::isinf(mean[state]) ? mean[state] : static_cast<double>(second.x.value(state) - square);
+  }
+}
+
+}  // namespace
+
+StateIndex HittingTimes::slowest() const {
+  StateIndex best = 0;
+  for (StateIndex state = 0; state < mean.size(); ++state) {
+    if (!std::isinf(mean[state]) && (std::isinf(mean[best]) || mean[state] > mean[best])) {
+      best = state;
+    }
+  }
+  return best;
+}
+
+HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
+                           const HittingOptions& options) {
+  const Equations equations(chain, target);
+  std::vector<double> cost(options.costs.begin(), options.costs.end());
+  if (cost.empty()) cost.assign(chain.size(), 1.0);
+  const double tolerance = options.variance ? precise(options.tolerance) : options.tolerance;
+  Solution solution = solve(equations, cost, tolerance);
+  HittingTimes times;
+  times.residual = solution.certificate.residual;
+  times.relative_error = certified_error(equations, solution);
+  require(times.relative_error, options.tolerance);
+  if (options.variance) {
+    add_variances(equations, cost, solution.x, options.tolerance, times);
+  }
+  times.mean = std::move(solution.x).release();
+  times.infinite = static_cast<std::uint64_t>(
+      std::ranges::count_if(times.mean, [](double mean) { return std::isinf(mean); }));
+  return times;
+}
+
+std::vector<double> hitting_distribution(const MarkovChain& chain, const StateSet& target,
+                                         StateIndex from, std::size_t last_step) {
+  std::vector<double> law(last_step + 1, 0.0);
+  std::vector<double> now(chain.size(), 0.0);
+  std::vector<double> next(chain.size());
+  now[from] = 1;
+  for (std::size_t step = 0; step <= last_step; ++step) {
+    std::ranges::fill(next, 0.0);
+    for (StateIndex state = 0; state < chain.size(); ++state) {
+      if (now[state] == 0) continue;
+      if (target.contains(state)) {
+        law[step] += now[state];
+        continue;
+      }
+      const auto successors = chain.successors(state);
+      const auto probabilities = chain.probabilities(state);
+      for (std::size_t k = 0; k < successors.size(); ++k) {
+        next[successors[k]] += now[state] * probabilities[k];
+      }
+    }
+    now.swap(next);
+  }
+  return law;
+}
+
+}  // namespace conclave::exact
