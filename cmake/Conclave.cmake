@@ -44,10 +44,11 @@ function(conclave_add_test name)
 endfunction()
 
 # conclave_list_protocols(OUT folder namespace)
-# Writes one source per protocol file, which instantiates its catalog entry, and one that lists them
-# all; returns the sources in OUT. File coin_duel.hpp must define CoinDuel.
+# Writes two sources per protocol file, one that instantiates its catalog entry and one for the exact
+# module, and one that lists them all; returns the sources in OUT. File coin_duel.hpp must define CoinDuel.
 function(conclave_list_protocols out folder)
   file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.hpp)
+  file(GLOB all_lemmas CONFIGURE_DEPENDS ${folder}/lemmas/*.hpp)  # to notice a new one
   set(sources "")
   set(declarations "")
   set(calls "")
@@ -63,6 +64,14 @@ function(conclave_list_protocols out folder)
     endforeach()
     set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/entry.cpp.in ${source} @ONLY)
+    list(APPEND sources ${source})
+    # The exact module has a source of its own, so that the two compile side by side.
+    set(lemmas "")
+    if(EXISTS ${folder}/lemmas/${file}.hpp)
+      set(lemmas "#include \"conclave/protocols/population/lemmas/${file}.hpp\"\n")
+    endif()
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}_verifier.cpp)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/verifier.cpp.in ${source} @ONLY)
     list(APPEND sources ${source})
     string(APPEND declarations "Entry entry_of_${file}();\n")
     string(APPEND calls "      entry_of_${file}(),\n")

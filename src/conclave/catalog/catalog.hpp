@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/exact/report.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/trial.hpp"
@@ -83,6 +84,30 @@ class PreparedRun {
   virtual std::string_view graph() const = 0;  // empty: the protocol's own
 };
 
+// What is being done and how far it is (the total is 0 if nobody knows it); false ends it.
+using LongProgress =
+    std::function<bool(std::string_view what, std::uint64_t done, std::uint64_t total)>;
+
+// Which configurations an exact computation is about.
+enum class Extent : std::uint8_t { as_claimed, everywhere, start };
+
+// An exact computation. Of the run it takes n, parameters, start and graph.
+struct VerifyRequest {
+  RunRequest run;
+  Extent extent = Extent::as_claimed;
+  bool congruence = true;            // use the protocol's, if it declares one
+  std::uint64_t law_steps = 0;       // the distribution of the time up to here,
+  double law_tail = 0;               // or until this probability is left
+  std::uint64_t memory = UINT64_MAX;  // bytes
+  LongProgress progress{};
+};
+
+struct Verified {
+  exact::Report report;
+  std::vector<ParameterValue> parameters;
+  std::string_view start;
+};
+
 struct Entry {
   ProtocolInfo info;
   std::vector<Start> starts;
@@ -91,6 +116,8 @@ struct Entry {
   std::size_t bytes_per_agent = 0;
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
+  // Throws Error where the request does not make sense or is too large, and exact::Interrupted.
+  std::function<Verified(const VerifyRequest&)> verify{};
 };
 
 // Sorted by name.

@@ -13,6 +13,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/graph.hpp"
@@ -48,10 +49,10 @@ class PreparedPopulation final : public PreparedRun {
       : n_(checked_population(request.n)),
         seed_(request.seed),
         plan_(request.plan),
-        graph_(accepted_graph(request)),
+        graph_(accepted_graph<P>(request.graph)),
         digraph_(is_for_any_graph ? request.digraph : nullptr),
-        start_(start_index(request.start)),
-        settings_(resolved(parse_settings<Parameters>(P::info.name, request.settings), n_)),
+        start_(start_index<P>(request.start)),
+        settings_(resolved_parameters<P>(request.settings, n_)),
         parameters_(values_in_effect(settings_)),
         protocol_(settings_, n_),
         jumps_(choose_jumping(request.engine)) {
@@ -122,15 +123,6 @@ class PreparedPopulation final : public PreparedRun {
     return population::run_trial(engine, plan_, keep_going);
   }
 
-  // The graph's name, where the protocol can run on it.
-  static std::string accepted_graph(const RunRequest& request) {
-    const std::string own = is_ring ? "ring" : "complete";
-    if (request.graph.empty() || request.graph == own) return {};
-    if (is_for_any_graph) return request.graph;
-    throw Error(fmt::format("{} is made for the {}: {}", P::info.name, P::info.network,
-                            P::info.only_there));
-  }
-
   bool can_jump() const {
     return is_ring || digraph_ || P::starts[start_].uniform || n_ <= most_different_agents;
   }
@@ -150,27 +142,6 @@ class PreparedPopulation final : public PreparedRun {
     if (n_ <= most) return;
     throw Error(fmt::format("n = {} is too large for engine {}, which holds at most {} agents", n_,
                             engine(), most));
-  }
-
-  static std::size_t start_index(const std::string& name) {
-    if (name.empty()) return 0;
-    std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < P::starts.size(); ++i) {
-      if (P::starts[i].name == name) return i;
-      names.push_back(P::starts[i].name);
-    }
-    throw Error(unknown_name(fmt::format("start of {}", P::info.name), name, names));
-  }
-
-  static Parameters resolved(Parameters parameters, AgentCount n) {
-    if constexpr (requires { parameters.resolve(n); }) parameters.resolve(n);
-    const std::string objection = P::objection(parameters, n);
-    if (!objection.empty()) throw Error(objection);
-    if (n < P::info.smallest_n) {
-      throw Error(
-          fmt::format("n = {}: {} needs at least {} agents", n, P::info.name, P::info.smallest_n));
-    }
-    return parameters;
   }
 
   AgentCount n_;
