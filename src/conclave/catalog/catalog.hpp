@@ -96,6 +96,8 @@ struct VerifyRequest {
   RunRequest run;
   Extent extent = Extent::as_claimed;
   bool congruence = true;            // use the protocol's, if it declares one
+  std::string target{};              // the set whose hitting time is computed; empty: converged
+  std::string within{};              // where its largest expectation is sought; empty: everywhere
   std::uint64_t law_steps = 0;       // the distribution of the time up to here,
   double law_tail = 0;               // or until this probability is left
   std::uint64_t memory = UINT64_MAX;  // bytes

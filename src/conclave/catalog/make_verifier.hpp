@@ -27,8 +27,10 @@ Verified verify(const VerifyRequest& request) {
   exact::VerifyOptions options{.start = start,
                                .extent = static_cast<exact::Extent>(request.extent),
                                .congruence = request.congruence,
+                               .within = request.within,
                                .law_steps = request.law_steps,
                                .law_tail = request.law_tail};
+  if (!request.target.empty()) options.target = request.target;
   options.bounds.memory = request.memory;
   if (request.progress) options.bounds.progress = request.progress;
   exact::Verification<P> verification(P(parameters, n), network_of<P>(request.run, n),

@@ -32,6 +32,8 @@ struct Options {
   std::string init;
   std::string graph;
   std::string from;
+  std::string target;
+  std::string within;
   std::string format = "text";
   std::string output;
   std::string distribution;
@@ -107,6 +109,8 @@ catalog::VerifyRequest request(const Options& options) {
                                         .graph = options.graph},
                                 .extent = extent(options),
                                 .congruence = !options.no_congruence,
+                                .target = options.target,
+                                .within = options.within,
                                 .memory = memory(options)};
   if (!options.graph.empty()) {
     result.run.digraph =
@@ -156,6 +160,7 @@ void set_law(const Options& options, catalog::VerifyRequest& asked) {
     asked.law_steps = count_option_64("--distribution", options.distribution, 1, most_law_steps);
   }
   if (options.against.empty()) return;
+  if (!options.target.empty()) throw Error("--against is about convergence, not about --target");
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
   asked.law_steps = most_law_steps;
   asked.law_tail = trials_left / static_cast<double>(trials);
@@ -178,6 +183,8 @@ Exit verify(const Options& options) {
   VerifyOutput output{.protocol = options.protocol,
                       .n = catalog::checked_population(asked.run.n),
                       .graph = options.graph,
+                      .target = options.target,
+                      .within = options.within,
                       .with_law = !options.distribution.empty()};
   try {
     PhaseLine line(options.quiet, stop);
@@ -208,6 +215,14 @@ Exit status: 0 everything holds, 1 failed, 2 misused, 4 a property does not hold
 differs from the exact law, 130 interrupted.)";
 
 void add_numbers(CLI::App& command, Options& options) {
+  command
+      .add_option("--target", options.target,
+                  "The set whose hitting time is computed, such as C_NI of prl (default: converged)")
+      ->type_name("SET");
+  command
+      .add_option("--within", options.within,
+                  "Where the largest expectation is sought (default: everywhere)")
+      ->type_name("SET");
   command
       .add_option("--distribution", options.distribution,
                   "Also print P(T <= t) from the start for t = 0 ... STEPS")

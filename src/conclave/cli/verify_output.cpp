@@ -96,23 +96,26 @@ std::string claims_text(const exact::Report& report) {
   return text;
 }
 
-std::string times_text(const catalog::Verified& verified) {
+std::string number_text(double value) {
+  return std::isfinite(value) ? fmt::format("{:.12g}", value) : "infinite";
+}
+
+std::string times_text(const catalog::Verified& verified, const std::string& target,
+                       const std::string& within) {
   const exact::Report& report = verified.report;
   std::string text;
   if (std::isfinite(report.start.mean)) {
-    text += fmt::format("expected interactions from {}: {:.12g}, variance {:.12g}\n",
-                        verified.start, report.start.mean, report.start.variance);
+    text += fmt::format("expected interactions{} from {}: {:.12g}, variance {:.12g}\n",
+                        target, verified.start, report.start.mean, report.start.variance);
   } else {
-    text += fmt::format("expected interactions from {}: infinite; ever converges with probability "
+    text += fmt::format("expected interactions{} from {}: infinite; ever there with probability "
                         "{:.12g}\n",
-                        verified.start, report.start.probability);
+                        target, verified.start, report.start.probability);
   }
   if (report.start_exactly) text += fmt::format("  exactly {}\n", *report.start_exactly);
   if (report.slowest) {
-    text += fmt::format("largest expected interactions: {:.12g}\n  from [{}]\n",
-                        report.slowest->value, report.slowest->configuration);
-  } else {
-    text += fmt::format("largest expected interactions: infinite\n  from [{}]\n", report.never);
+    text += fmt::format("largest expected interactions{}: {}\n  from [{}]\n", within,
+                        number_text(report.slowest->value), report.slowest->configuration);
   }
   if (report.shortest_holding) {
     text += fmt::format("shortest expected holding: {:.12g} interactions\n  from [{}]\n",
@@ -168,6 +171,8 @@ std::string VerifyOutput::json() const {
   Json all{{"protocol", protocol}, {"n", n}, {"params", parameters(verified)}};
   if (!graph.empty()) all["graph"] = graph;
   all["init"] = verified.start;
+  if (!target.empty()) all["target"] = target;
+  if (!within.empty()) all["within"] = within;
   all["scope"] = report.from_everywhere ? "all" : "reachable";
   all["symmetry"] = report.symmetry;
   all["congruence"] = report.uses_congruence;
@@ -183,10 +188,7 @@ std::string VerifyOutput::json() const {
                      {"interactions", number(report.start.mean)},
                      {"variance", number(report.start.variance)}};
   if (report.start_exactly) all["expected"]["exactly"] = *report.start_exactly;
-  all["maximum"] = report.slowest
-                       ? extreme(*report.slowest, "interactions")
-                       : extreme({std::numeric_limits<double>::infinity(), report.never},
-                                 "interactions");
+  if (report.slowest) all["maximum"] = extreme(*report.slowest, "interactions");
   all["residual"] = report.residual;
   all["relative_error"] = report.relative_error;
   all["safe_set"] = safe_set(report.safe_set);
@@ -207,7 +209,8 @@ std::string VerifyOutput::text() const {
                parameter.value);
   }
   if (!graph.empty()) text += fmt::format(", graph {}", graph);
-  text += '\n' + space_text(report) + '\n' + claims_text(report) + '\n' + times_text(verified) +
+  text += '\n' + space_text(report) + '\n' + claims_text(report) + '\n' + times_text(verified, target.empty() ? "" : " to " + target,
+                     within.empty() ? "" : " within " + within) +
           '\n' + safe_set_text(report);
   if (with_law) text += "\ndistribution: P(T <= t) for t = 0, 1, ...\n";
   for (std::size_t t = 0; with_law && t < report.law.size(); ++t) {

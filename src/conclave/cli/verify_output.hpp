@@ -14,6 +14,8 @@ struct VerifyOutput {
   std::string protocol;
   std::uint64_t n = 0;
   std::string graph;  // empty: the protocol's own
+  std::string target;  // empty: convergence
+  std::string within;  // empty: everywhere
   catalog::Verified verified{};
   bool with_law = false;  // the user has asked for the distribution
   std::vector<experiment::LawTest> engines{};

@@ -54,21 +54,30 @@ std::vector<StateIndex> path_to(const MarkovChain& chain, StateIndex seeds, Stat
   return path;
 }
 
+std::optional<StateIndex> slowest_in(const StateSet& set, std::span<const double> means) {
+  std::optional<StateIndex> slowest;
+  for (StateIndex state = 0; state < set.size(); ++state) {
+    if (set.contains(state) && (!slowest || means[state] > means[*slowest])) slowest = state;
+  }
+  return slowest;
+}
+
 std::vector<double> probability_of_reaching(const MarkovChain& chain, const StateSet& target) {
   const StateSet reaching = can_reach(chain, target);
   StateSet end = target;
-  std::vector<double> steps_into_target(chain.size(), 0.0);
+  std::vector<double> costs(chain.size(), 1.0);  // of a step, and of stepping into the target
   for (StateIndex from = 0; from < chain.size(); ++from) {
     if (!reaching.contains(from)) end.insert(from);
     const auto successors = chain.successors(from);
     for (std::size_t i = 0; i < successors.size(); ++i) {
-      if (target.contains(successors[i])) steps_into_target[from] += chain.probabilities(from)[i];
+      if (target.contains(successors[i])) costs[from] += chain.probabilities(from)[i];
     }
   }
-  std::vector<double> reached =
-      hitting_times(chain, end, {.costs = steps_into_target}).mean;
+  // The difference of two sums of positive costs, because only these have certified sums.
+  const std::vector<double> steps = hitting_times(chain, end).mean;
+  std::vector<double> reached = hitting_times(chain, end, {.costs = costs}).mean;
   for (StateIndex state = 0; state < chain.size(); ++state) {
-    if (target.contains(state)) reached[state] = 1;
+    reached[state] = target.contains(state) ? 1 : reached[state] - steps[state];
   }
   return reached;
 }

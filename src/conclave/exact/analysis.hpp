@@ -29,6 +29,9 @@ std::optional<std::pair<StateIndex, StateIndex>> way_out(const MarkovChain& chai
 // numbered in the order of a breadth-first search from these.
 std::vector<StateIndex> path_to(const MarkovChain& chain, StateIndex seeds, StateIndex to);
 
+// The state of a set with the largest expectation, the first of several; nothing in an empty set.
+std::optional<StateIndex> slowest_in(const StateSet& set, std::span<const double> means);
+
 // The probability of ever reaching the target, from each state.
 std::vector<double> probability_of_reaching(const MarkovChain& chain, const StateSet& target);
 

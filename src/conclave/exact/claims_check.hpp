@@ -57,7 +57,11 @@ class ClaimsCheck final : public Visitor {
     for (std::size_t i = 0; i < claims.claims.size(); ++i) {
       if (claims.claims[i].kind == ClaimKind::steps) open_.push_back(i);
     }
-    for (const Claim<State>& claim : claims.claims) bits_.push_back(bit_of(claim.set));
+    for (const Claim<State>& claim : claims.claims) {
+      const std::optional<std::size_t> set = find(claim.set);
+      CONCLAVE_CHECK(set.has_value());
+      bits_.push_back(*set);
+    }
   }
 
   void configuration(StateIndex number, std::span<const StateNumber> agents) override {
@@ -106,21 +110,21 @@ class ClaimsCheck final : public Visitor {
     return members;
   }
 
-  StateSet set_of(std::size_t claim) const { return set(bits_[claim]); }
-  const std::optional<FailedStep>& failure(std::size_t claim) const { return failures_[claim]; }
-
- private:
-  static constexpr std::uint32_t mark_of(std::size_t set) { return std::uint32_t{1} << set; }
-
-  std::size_t bit_of(const std::string& name) const {
+  // By its name, as claims refer to it.
+  std::optional<std::size_t> find(const std::string& name) const {
     if (name == whole_set) return whole;
     if (name == converged_set) return converged;
     for (std::size_t i = 0; i < claims_.sets.size(); ++i) {
       if (claims_.sets[i].name == name) return first_named_set + i;
     }
-    CONCLAVE_CHECK(false && "a claim about a set that is not defined");
-    return whole;
+    return std::nullopt;
   }
+
+  StateSet set_of(std::size_t claim) const { return set(bits_[claim]); }
+  const std::optional<FailedStep>& failure(std::size_t claim) const { return failures_[claim]; }
+
+ private:
+  static constexpr std::uint32_t mark_of(std::size_t set) { return std::uint32_t{1} << set; }
 
   const StateTable<P>& table_;
   const Claims<State>& claims_;

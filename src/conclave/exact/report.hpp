@@ -59,8 +59,7 @@ struct Report {
   SafeSetReport safe_set;
   TimeReport start;
   std::optional<std::string> start_exactly{};  // the mean as a fraction
-  std::optional<Extreme> slowest;              // over all configurations explored; none if infinite
-  std::string never{};                         // a configuration with infinite expected time
+  std::optional<Extreme> slowest;              // the largest expectation; may be infinite
   double residual = 0;
   double relative_error = 0;  // certified, of every expected time
   std::optional<Extreme> shortest_holding{};  // over the converged configurations

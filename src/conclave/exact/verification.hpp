@@ -39,6 +39,8 @@ struct VerifyOptions {
   std::size_t start = 0;  // index among the protocol's starts
   Extent extent = Extent::as_claimed;
   bool congruence = true;
+  std::string target = std::string(converged_set);  // the set whose hitting time is computed
+  std::string within = std::string(whole_set);      // where its largest expectation is sought
   std::uint64_t law_steps = 0;  // the law of the time from the start up to here
   double law_tail = 0;          // or until this probability is left
   Bounds bounds{};
@@ -62,12 +64,15 @@ class Verification {
   Verification(const Verification&) = delete;
   Verification& operator=(const Verification&) = delete;
 
+  // Throws Error for sets that are not known and spaces that are too large.
   Report run() {
+    const std::size_t target = known_set(options_.target);
+    const std::size_t within = known_set(options_.within);
     explore_all();
     describe_space();
     report_claims();
     report_safe_set();
-    report_times();
+    report_times(check_.set(target), check_.set(within));
     if constexpr (MeasuresHolding<P>) report_holding();
     return std::move(report_);
   }
@@ -301,8 +306,9 @@ class Verification {
     }
     if (found.safe_only == 0 || index_->size() > most_for_second_solve) return;
     const HittingTimes times = hitting_times(chain_, safe);
-    if (times.infinite == 0) found.slowest = Extreme{times.mean[times.slowest()], {}};
-    if (times.infinite == 0) found.slowest->configuration = text(times.slowest());
+    if (times.infinite == 0) {
+      found.slowest = Extreme{times.mean[times.slowest()], text(times.slowest())};
+    }
   }
 
   void note(double& sum, std::string& example, double count, StateIndex number) {
@@ -310,19 +316,21 @@ class Verification {
     sum += count;
   }
 
-  void report_times() {
-    const StateSet target = check_.set(Check::converged);
+  std::size_t known_set(const std::string& name) const {
+    if (const auto set = check_.find(name)) return *set;
+    std::vector<std::string_view> names{converged_set};
+    for (const auto& set : claims_.sets) names.push_back(set.name);
+    throw Error(unknown_name("set of configurations", name, names));
+  }
+
+  void report_times(const StateSet& target, const StateSet& within) {
     if (!options_.bounds.progress("solving", 0, 0)) throw Interrupted();
     const HittingTimes times = hitting_times(chain_, target, {.variance = true});
     report_.residual = times.residual;
     report_.relative_error = times.relative_error;
     report_.start = time_from(chain_, target, times, start_);
-    if (times.infinite == 0) {
-      report_.slowest = Extreme{times.mean[times.slowest()], text(times.slowest())};
-    } else {
-      StateIndex never = 0;
-      while (std::isfinite(times.mean[never])) ++never;
-      report_.never = text(never);
+    if (const auto slowest = slowest_in(within, times.mean)) {
+      report_.slowest = Extreme{times.mean[*slowest], text(*slowest)};
     }
     if (options_.law_steps == 0) return;
     report_.law = hitting_law(chain_, target, start_, options_.law_steps, options_.law_tail,

@@ -218,6 +218,11 @@ inline Claims<Prl::State> claims_of(const Prl& protocol) {
   claims.sets = {
       {"C_PB", "a leader exists and all live bullets are peaceful", in(&PrlRing::in_c_pb)},
       {"M", "all live bullets are modest", in(&PrlRing::all_live_are_modest)},
+      {"C_M", "a leader exists and all live bullets are modest",
+       [lemmas](Configuration<State> agents) {
+         const PrlRing ring = lemmas.ring(agents);
+         return ring.leaders() >= 1 && ring.all_live_are_modest();
+       }},
       {"C_NI", "of C_PB, all agents secure and all live bullets modest", in(&PrlRing::in_c_ni)},
       {"S_RL", "of C_NI, exactly one leader", in(&PrlRing::in_s_rl)}};
   claims.claims = {
