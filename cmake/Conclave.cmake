@@ -44,8 +44,8 @@ function(conclave_add_test name)
 endfunction()
 
 # conclave_list_protocols(OUT folder namespace)
-# Writes two sources per protocol file, one that instantiates its catalog entry and one for the exact
-# module, and one that lists them all; returns the sources in OUT. File coin_duel.hpp must define CoinDuel.
+# Writes three sources per protocol file (its catalog entry, its part of the exact module, its search
+# for bad starts) and one that lists them all; returns the sources in OUT. File coin_duel.hpp must define CoinDuel.
 function(conclave_list_protocols out folder)
   file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.hpp)
   file(GLOB all_lemmas CONFIGURE_DEPENDS ${folder}/lemmas/*.hpp)  # to notice a new one
@@ -65,14 +65,16 @@ function(conclave_list_protocols out folder)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/entry.cpp.in ${source} @ONLY)
     list(APPEND sources ${source})
-    # The exact module has a source of its own, so that the two compile side by side.
+    # The exact module and the search have sources of their own, which compile side by side.
     set(lemmas "")
     if(EXISTS ${folder}/lemmas/${file}.hpp)
       set(lemmas "#include \"conclave/protocols/population/lemmas/${file}.hpp\"\n")
     endif()
-    set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}_verifier.cpp)
-    configure_file(${PROJECT_SOURCE_DIR}/cmake/verifier.cpp.in ${source} @ONLY)
-    list(APPEND sources ${source})
+    foreach(part verifier search)
+      set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}_${part}.cpp)
+      configure_file(${PROJECT_SOURCE_DIR}/cmake/${part}.cpp.in ${source} @ONLY)
+      list(APPEND sources ${source})
+    endforeach()
     string(APPEND declarations "Entry entry_of_${file}();\n")
     string(APPEND calls "      entry_of_${file}(),\n")
   endforeach()

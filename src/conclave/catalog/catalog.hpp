@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -110,6 +111,26 @@ struct Verified {
   std::string_view start;
 };
 
+// A search for a bad start. Of the run it takes n, parameters, seed, graph and the trials' plan.
+struct SearchRequest {
+  RunRequest run;
+  std::uint64_t budget = 0;  // trials
+  LongProgress progress{};
+};
+
+struct Searched {
+  std::string configuration;  // the worst start found
+  std::vector<double> times;  // of trials from there that took no part in the search
+  std::uint64_t candidates = 0;
+  std::uint64_t trials = 0;
+  std::vector<ParameterValue> parameters{};
+};
+
+// Thrown where `progress` says so.
+struct Stopped : std::runtime_error {
+  Stopped() : std::runtime_error("stopped") {}
+};
+
 struct Entry {
   ProtocolInfo info;
   std::vector<Start> starts;
@@ -120,6 +141,7 @@ struct Entry {
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
   // Throws Error where the request does not make sense or is too large, and exact::Interrupted.
   std::function<Verified(const VerifyRequest&)> verify{};
+  std::function<Searched(const SearchRequest&)> search{};
 };
 
 // Sorted by name.

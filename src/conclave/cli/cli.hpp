@@ -28,6 +28,7 @@ void add_describe(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
+void add_search(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 
 }  // namespace conclave::cli

@@ -86,6 +86,7 @@ Exit run(int argc, char** argv) {
   add_describe(app, action);
   add_run(app, action);
   add_verify(app, action);
+  add_search(app, action);
   add_plot(app, action);
   add_bench(app, action);
   try {

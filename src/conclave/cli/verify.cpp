@@ -1,8 +1,6 @@
 // `conclave verify`: the lemmas of a paper and exact expected times, over all configurations of a
 // small population.
 #include <array>
-#include <chrono>
-#include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -15,6 +13,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/verify_output.hpp"
 #include "conclave/experiment/graphs.hpp"
@@ -51,36 +50,6 @@ constexpr std::array<std::string_view, 2> extents{"all", "start"};
 // The law is followed so far that less than this many trials are expected to be later.
 constexpr double trials_left = 5;
 constexpr std::uint64_t most_law_steps = 1'000'000;
-
-// Repaints one line on a terminal, five times a second at most.
-class PhaseLine {
- public:
-  PhaseLine(bool quiet, const std::atomic<bool>& stop)
-      : shows_(!quiet && error_is_terminal()), stop_(stop) {}
-  ~PhaseLine() {
-    if (shows_) std::fputs("\r\033[K", stderr);
-  }
-  PhaseLine(const PhaseLine&) = delete;
-  PhaseLine& operator=(const PhaseLine&) = delete;
-
-  bool operator()(std::string_view what, std::uint64_t done, std::uint64_t total) {
-    const auto now = std::chrono::steady_clock::now();
-    if (shows_ && (what != last_ || now - shown_ > std::chrono::milliseconds(200))) {
-      const std::string part = total == 0 ? "" : fmt::format("   {} of {}", done, total);
-      std::fputs(fmt::format("\r\033[K{}{}", what, part).c_str(), stderr);
-      std::fflush(stderr);
-      shown_ = now;
-      last_ = what;
-    }
-    return !stop_;
-  }
-
- private:
-  bool shows_;
-  const std::atomic<bool>& stop_;
-  std::chrono::steady_clock::time_point shown_{};
-  std::string last_;
-};
 
 catalog::Extent extent(const Options& options) {
   if (options.from.empty()) return catalog::Extent::as_claimed;

@@ -2,145 +2,88 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "conclave/base/check.hpp"
-#include "conclave/exact/components.hpp"
+#include "conclave/exact/detail/equations.hpp"
+#include "conclave/exact/detail/structured.hpp"
+#include "conclave/exact/detail/sweeps.hpp"
 
 namespace conclave::exact {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double rounding = std::numeric_limits<double>::epsilon() / 2;
+// Below, looking at the structure first costs nothing.
+constexpr std::size_t large_chain = 50'000;
 
-// (I - Q) x = cost with the self-loops left out: sum over j of q_ij (x_i - x_j) = cost_i.
-class System {
- public:
-  System(const MarkovChain& chain, const StateSet& target)
-      : chain_(chain), components_(components(chain, target)) {}
+// What the mean and the second moment must be known to, so that their difference is useful.
+double precise(double tolerance) { return tolerance / 100; }
 
-  // Zero in the target, infinite where it may be missed, otherwise 1.
-  std::vector<double> first_guess() const {
-    std::vector<double> x(chain_.size(), 0.0);
-    for (const StateIndex state : components_.order) x[state] = unknown;
-    for (std::size_t c = 0; c < components_.count(); ++c) {
-      const bool finite = leads_to_finite(c, x);
-      for (const StateIndex state : components_.states(c)) x[state] = finite ? 1 : infinity;
-    }
-    return x;
-  }
-
-  void solve(std::span<const double> cost, std::vector<double>& x) const {
-    for (std::size_t c = 0; c < components_.count(); ++c) {
-      if (!std::isinf(x[components_.states(c).front()])) relax(components_.states(c), cost, x);
-    }
-  }
-
-  struct Residual {
-    double value;
-    double uncertainty;  // what rounding may have done to it
-  };
-
-  Residual residual(StateIndex state, std::span<const double> cost,
-                    std::span<const double> x) const {
-    const auto successors = chain_.successors(state);
-    const auto probabilities = chain_.probabilities(state);
-    double flow = 0;
-    double size = cost[state];
-    for (std::size_t k = 0; k < successors.size(); ++k) {
-      const double term = probabilities[k] * (x[state] - x[successors[k]]);
-      flow += term;
-      size += std::abs(term);
-    }
-    const double terms = static_cast<double>(successors.size()) + 4;
-    return {cost[state] - flow, 2 * terms * rounding * size};
-  }
-
- private:
-  // A component without exit never reaches the target; nor surely does one that leads to such.
-  bool leads_to_finite(std::size_t c, std::span<const double> x) const {
-    const auto states = components_.states(c);
-    bool has_exit = false;
-    for (const StateIndex state : states) {
-      for (const StateIndex to : chain_.successors(state)) {
-        if (std::isnan(x[to])) continue;  // of the component itself
-        if (std::isinf(x[to])) return false;
-        has_exit = true;
-      }
-    }
-    return has_exit;
-  }
-
-  // Gauss-Seidel sweeps until nothing moves.
-  void relax(std::span<const StateIndex> states, std::span<const double> cost,
-             std::vector<double>& x) const {
-    double change = infinity;
-    for (int sweep = 0; change > 4 * rounding && sweep < 1'000'000; ++sweep) {
-      change = 0;
-      for (const StateIndex state : states) {
-        const double before = x[state];
-        x[state] = updated(state, cost[state], x);
-        change = std::max(change, std::abs(x[state] - before) / std::max(x[state], 1e-300));
-      }
-    }
-  }
-
-  double updated(StateIndex state, double cost, std::span<const double> x) const {
-    const auto successors = chain_.successors(state);
-    const auto probabilities = chain_.probabilities(state);
-    double sum = cost;
-    double leaving = 0;
-    for (std::size_t k = 0; k < successors.size(); ++k) {
-      if (successors[k] == state) continue;
-      leaving += probabilities[k];
-      sum += probabilities[k] * x[successors[k]];
-    }
-    return sum / leaving;
-  }
-
-  const MarkovChain& chain_;
-  Components components_;
+struct Solution {
+  Unknowns x;
+  Certificate certificate;
 };
 
-// The variance of one step's remaining time: the right-hand side of the equation of the variances.
-std::vector<double> step_variances(const MarkovChain& chain, std::span<const double> mean) {
-  std::vector<double> result(chain.size());
-  for (StateIndex state = 0; state < chain.size(); ++state) {
-    if (mean[state] == 0 || std::isinf(mean[state])) continue;
-    const auto successors = chain.successors(state);
-    const auto probabilities = chain.probabilities(state);
-    double centre = 0;
-    for (std::size_t k = 0; k < successors.size(); ++k) {
-      centre += probabilities[k] * mean[successors[k]];
-    }
-    for (std::size_t k = 0; k < successors.size(); ++k) {
-      const double distance = mean[successors[k]] - centre;
-      result[state] += probabilities[k] * distance * distance;
+Solution solve(const Equations& equations, std::span<const double> cost, double tolerance) {
+  Unknowns x(std::vector<double>(equations.size(), 0.0));
+  if (equations.size() >= large_chain && std::ranges::min(cost) > 0) {
+    if (const auto certificate = sweep(equations, cost, tolerance, x)) {
+      return {std::move(x), *certificate};
     }
   }
-  return result;
+  const Structured structured(equations);
+  x = structured.start();
+  structured.solve(cost, tolerance / 4, x);
+  const Certificate certificate = certify(equations, cost, x);
+  return {std::move(x), certificate};
 }
 
-struct Certificate {
-  double residual = 0;
-  double relative_error = 0;
-};
-
-// If every |residual| is at most e * cost with e < 1, then (I - Q) x > 0 for some x > 0, so that
-// (I - Q) is invertible with a nonnegative inverse, which turns the bound into |x - exact| <=
-// e * exact.
-Certificate certify(const System& system, std::span<const double> cost, std::span<const double> x) {
-  Certificate certificate;
-  for (StateIndex state = 0; state < x.size(); ++state) {
-    if (x[state] == 0 || std::isinf(x[state])) continue;
-    const auto [value, uncertainty] = system.residual(state, cost, x);
-    const double bound = std::abs(value) + uncertainty;
-    certificate.residual = std::max(certificate.residual, bound);
-    certificate.relative_error = std::max(certificate.relative_error, bound / cost[state]);
+// Where some steps cost nothing, residuals cannot be compared with costs. But they are at most R
+// times those of the expected number of steps, so the errors are at most R times that number.
+double error_by_steps(const Equations& equations, const Solution& solution) {
+  const std::vector<double> ones(equations.size(), 1.0);
+  const Solution steps = solve(equations, ones, 1e-3);
+  CONCLAVE_CHECK(steps.certificate.relative_error < 0.5);
+  double largest = 0;
+  for (StateIndex state = 0; state < equations.size(); ++state) {
+    const double value = solution.x[state];
+    if (value == 0 || std::isinf(value)) continue;
+    largest = std::max(largest, steps.x[state] / std::abs(value));
   }
-  return certificate;
+  return 2 * largest * solution.certificate.residual;
+}
+
+double certified_error(const Equations& equations, const Solution& solution) {
+  const double error = solution.certificate.relative_error;
+  return (std::isinf(error) ? error_by_steps(equations, solution) : error) + rounding;
+}
+
+void require(double error, double tolerance) {
+  if (error <= tolerance) return;
+  throw std::runtime_error(fmt::format(
+      "the expectations could be certified to a relative error of {:.2g} only, not {:.2g}", error,
+      tolerance));
+}
+
+// With T the remaining cost after a step of cost c, E (c + T)^2 = E T^2 + 2 c E T + c^2, and
+// E T = mean - c: the second moments are expected costs again, of 2 c mean - c^2 per step.
+void add_variances(const Equations& equations, std::span<const double> cost, const Unknowns& mean,
+                   double tolerance, HittingTimes& times) {
+  std::vector<double> second_cost(equations.size(), 1.0);
+  for (StateIndex state = 0; state < equations.size(); ++state) {
+    if (equations.target().contains(state) || std::isinf(mean[state])) continue;
+    second_cost[state] = cost[state] * (2 * mean[state] - cost[state]);
+  }
+  const Solution second = solve(equations, second_cost, precise(tolerance));
+  times.variance_error = certified_error(equations, second) + 4 * times.relative_error;
+  times.variance.resize(equations.size());
+  for (StateIndex state = 0; state < equations.size(); ++state) {
+    const long double square = mean.value(state) * mean.value(state);
+    times.variance[state] =
+        std::isinf(mean[state]) ? mean[state] : static_cast<double>(second.x.value(state) - square);
+  }
 }
 
 }  // namespace
@@ -157,25 +100,21 @@ StateIndex HittingTimes::slowest() const {
 
 HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
                            const HittingOptions& options) {
-  CONCLAVE_CHECK(target.size() == chain.size());
-  const System system(chain, target);
+  const Equations equations(chain, target);
   std::vector<double> cost(options.costs.begin(), options.costs.end());
   if (cost.empty()) cost.assign(chain.size(), 1.0);
+  const double tolerance = options.variance ? precise(options.tolerance) : options.tolerance;
+  Solution solution = solve(equations, cost, tolerance);
   HittingTimes times;
-  times.mean = system.first_guess();
+  times.residual = solution.certificate.residual;
+  times.relative_error = certified_error(equations, solution);
+  require(times.relative_error, options.tolerance);
+  if (options.variance) {
+    add_variances(equations, cost, solution.x, options.tolerance, times);
+  }
+  times.mean = std::move(solution.x).release();
   times.infinite = static_cast<std::uint64_t>(
       std::ranges::count_if(times.mean, [](double mean) { return std::isinf(mean); }));
-  system.solve(cost, times.mean);
-  const Certificate certificate = certify(system, cost, times.mean);
-  times.residual = certificate.residual;
-  times.relative_error = certificate.relative_error;
-  if (!(times.relative_error <= options.tolerance)) {
-    throw std::runtime_error("the hitting times cannot be certified");
-  }
-  if (options.variance) {
-    times.variance = system.first_guess();
-    system.solve(step_variances(chain, times.mean), times.variance);
-  }
   return times;
 }
 

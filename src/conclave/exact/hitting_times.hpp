@@ -36,7 +36,8 @@ struct HittingTimes {
   StateIndex slowest() const;
 };
 
-// Throws std::runtime_error if the tolerance cannot be certified.
+// Throws std::runtime_error if the tolerance cannot be certified for the means. Variances come with
+// whatever error they have; costs must then be positive.
 HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
                            const HittingOptions& options = {});
 

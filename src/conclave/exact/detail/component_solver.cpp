@@ -1,0 +1,61 @@
+#include "conclave/exact/detail/component_solver.hpp"
+
+#include <utility>
+
+#include "conclave/exact/detail/krylov.hpp"
+
+namespace conclave::exact {
+namespace {
+
+// Multiplications; a core does some 10^9 in a second.
+constexpr double little_work_per_entry = 30;
+constexpr double medium_work = 3e9;
+constexpr double most_work = 1e12;
+constexpr std::size_t small_component = 5000;
+constexpr KrylovLimits short_attempt{.gain = 1e-8, .most_iterations = 100};
+constexpr KrylovLimits long_attempt{.gain = 1e-8, .most_iterations = 20'000};
+
+}  // namespace
+
+ComponentSolver::ComponentSolver(LocalSystem system) : system_(std::move(system)) {
+  const double little = little_work_per_entry * static_cast<double>(system_.values.size());
+  if (eliminate(system_, little)) return;
+  if (system_.size() <= small_component && eliminate_in_good_order(medium_work)) return;
+  incomplete_.emplace(system_, system_.pattern, Factors::Extent::incomplete);
+}
+
+bool ComponentSolver::eliminate(const LocalSystem& system, double limit) {
+  auto pattern = filled_pattern(system.pattern, limit);
+  if (pattern) factors_.emplace(system, *std::move(pattern), Factors::Extent::complete);
+  return factors_.has_value();
+}
+
+bool ComponentSolver::eliminate_in_good_order(double limit) {
+  good_order_tried_ = true;
+  order_ = elimination_order(system_);
+  return eliminate(reordered(system_, order_), limit);
+}
+
+std::vector<double> ComponentSolver::solve(std::span<const double> right) {
+  if (factors_) return by_factors(right);
+  std::vector<double> x(right.size());
+  if (bicgstab(system_, *incomplete_, right, x, short_attempt)) return x;
+  if (!good_order_tried_ && eliminate_in_good_order(most_work)) return by_factors(right);
+  bicgstab(system_, *incomplete_, right, x, long_attempt);
+  return x;
+}
+
+std::vector<double> ComponentSolver::by_factors(std::span<const double> right) const {
+  std::vector<double> x(right.begin(), right.end());
+  if (order_.empty()) {
+    factors_->solve(x);
+    return x;
+  }
+  std::vector<double> permuted(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) permuted[i] = right[order_[i]];
+  factors_->solve(permuted);
+  for (std::size_t i = 0; i < x.size(); ++i) x[order_[i]] = permuted[i];
+  return x;
+}
+
+}  // namespace conclave::exact

@@ -1,0 +1,145 @@
+#include "conclave/exact/detail/elimination.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace conclave::exact {
+namespace {
+
+constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+
+using Rows = std::vector<std::vector<std::uint32_t>>;
+
+// Per row, the columns behind it of the pattern and of its mirror image.
+Rows symmetric_upper(const Pattern& pattern) {
+  Rows upper(pattern.size());
+  for (std::uint32_t i = 0; i < pattern.size(); ++i) {
+    for (const std::uint32_t j : pattern.row(i)) upper[std::min(i, j)].push_back(std::max(i, j));
+  }
+  return upper;
+}
+
+void sort_and_merge(std::vector<std::uint32_t>& columns) {
+  std::ranges::sort(columns);
+  columns.erase(std::ranges::unique(columns).begin(), columns.end());
+}
+
+// Both halves of a symmetric pattern, from the upper one.
+Pattern mirrored(const Rows& upper) {
+  Pattern full;
+  std::vector<std::uint64_t> lengths(upper.size());
+  for (std::size_t i = 0; i < upper.size(); ++i) {
+    lengths[i] += upper[i].size();
+    for (const std::uint32_t j : upper[i]) ++lengths[j];
+  }
+  for (const std::uint64_t length : lengths) full.starts.push_back(full.starts.back() + length);
+  full.columns.resize(full.starts.back());
+  std::vector<std::uint64_t> ends(full.starts.begin(), full.starts.end() - 1);
+  for (std::uint32_t i = 0; i < upper.size(); ++i) {
+    for (const std::uint32_t j : upper[i]) full.columns[ends[j]++] = i;
+  }
+  for (std::size_t i = 0; i < upper.size(); ++i) {
+    std::ranges::copy(upper[i], full.columns.begin() + static_cast<std::ptrdiff_t>(ends[i]));
+  }
+  return full;
+}
+
+}  // namespace
+
+// Eliminating a state joins all its neighbours; it is enough to hand them on to the first of them.
+std::optional<Pattern> filled_pattern(const Pattern& pattern, double most_work) {
+  Rows upper = symmetric_upper(pattern);
+  double work = 0;
+  for (std::size_t i = 0; i < upper.size(); ++i) {
+    sort_and_merge(upper[i]);
+    if (upper[i].empty()) continue;
+    const auto length = static_cast<double>(upper[i].size());
+    work += length * length;
+    if (work > most_work) return std::nullopt;
+    auto& heir = upper[upper[i].front()];
+    heir.insert(heir.end(), upper[i].begin() + 1, upper[i].end());
+  }
+  return mirrored(upper);
+}
+
+Factors::Factors(const LocalSystem& system, Pattern pattern, Extent extent)
+    : pattern_(std::move(pattern)), values_(pattern_.columns.size()), exits_(system.exits) {
+  Work work{std::vector<double>(system.size()), std::vector<std::uint32_t>(system.size(), nobody)};
+  for (std::uint32_t i = 0; i < system.size(); ++i) {
+    load_row(i, system, work);
+    eliminate_row(i, extent, work);
+  }
+}
+
+void Factors::load_row(std::uint32_t i, const LocalSystem& system, Work& work) const {
+  for (const std::uint32_t j : pattern_.row(i)) {
+    work.values[j] = 0;
+    work.owners[j] = i;
+  }
+  const auto columns = system.pattern.row(i);
+  const auto values = system.row_values(i);
+  for (std::size_t k = 0; k < columns.size(); ++k) work.values[columns[k]] = values[k];
+}
+
+void Factors::eliminate_row(std::uint32_t i, Extent extent, Work& work) {
+  std::uint64_t place = pattern_.starts[i];
+  double lost = 0;
+  for (; place < pattern_.starts[i + 1] && pattern_.columns[place] < i; ++place) {
+    const std::uint32_t k = pattern_.columns[place];
+    const double multiplier = work.values[k] * waiting_[k];
+    values_[place] = multiplier;
+    exits_[i] += multiplier * exits_[k];
+    if (extent == Extent::complete) {
+      add_row(multiplier, k, work);
+    } else {
+      lost += add_row_within(multiplier, k, i, work);
+    }
+  }
+  middles_.push_back(place);
+  double leaving = exits_[i] + lost;
+  for (; place < pattern_.starts[i + 1]; ++place) {
+    values_[place] = work.values[pattern_.columns[place]];
+    leaving += values_[place];
+  }
+  waiting_.push_back(1 / leaving);
+}
+
+// What comes to the diagonal is a self-loop, which nobody reads.
+void Factors::add_row(double multiplier, std::size_t k, Work& work) const {
+  if (multiplier == 0) return;
+  for (std::uint64_t m = middles_[k]; m < pattern_.starts[k + 1]; ++m) {
+    work.values[pattern_.columns[m]] += multiplier * values_[m];
+  }
+}
+
+// Returns what fell outside of row i's pattern.
+double Factors::add_row_within(double multiplier, std::size_t k, std::uint32_t i,
+                               Work& work) const {
+  double lost = 0;
+  for (std::uint64_t m = middles_[k]; m < pattern_.starts[k + 1]; ++m) {
+    const std::uint32_t j = pattern_.columns[m];
+    if (j == i) continue;
+    (work.owners[j] == i ? work.values[j] : lost) += multiplier * values_[m];
+  }
+  return lost;
+}
+
+void Factors::solve(std::span<double> right) const {
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    double sum = right[i];
+    for (std::uint64_t k = pattern_.starts[i]; k < middles_[i]; ++k) {
+      sum += values_[k] * right[pattern_.columns[k]];
+    }
+    right[i] = sum;
+  }
+  for (std::size_t i = right.size(); i-- > 0;) {
+    double sum = right[i];
+    for (std::uint64_t k = middles_[i]; k < pattern_.starts[i + 1]; ++k) {
+      sum += values_[k] * right[pattern_.columns[k]];
+    }
+    right[i] = sum * waiting_[i];
+  }
+}
+
+}  // namespace conclave::exact

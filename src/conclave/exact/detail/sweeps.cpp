@@ -1,0 +1,103 @@
+#include "conclave/exact/detail/sweeps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace conclave::exact {
+namespace {
+
+constexpr int sweeps_between_checks = 4;
+constexpr int most_checks = 24;
+constexpr double slowest_gain = 0.4;  // of the changes, from check to check
+
+class Sweeps {
+ public:
+  Sweeps(const Equations& equations, std::span<const double> cost)
+      : equations_(equations), cost_(cost), x_(equations.size(), 0.0) {}
+
+  // In double precision, until the residuals are small or the values settle. False if that is slow.
+  bool settle(double tolerance) {
+    double before = std::numeric_limits<double>::infinity();
+    for (int check = 0; check < most_checks; ++check) {
+      for (int k = 1; k < sweeps_between_checks; ++k) sweep();
+      const double change = sweep();
+      if (!(change <= slowest_gain * before) && check > 1) return false;
+      before = change;
+      if (change <= 16 * rounding || rescale() <= tolerance) return true;
+    }
+    return false;
+  }
+
+  std::vector<double> values() && { return std::move(x_); }
+
+ private:
+  // The largest relative change. Successors are updated before their predecessors, where possible.
+  double sweep() {
+    const auto n = static_cast<StateIndex>(equations_.size());
+    double change = 0;
+    for (StateIndex k = 0; k < n; ++k) {
+      const StateIndex state = equations_.leads_upwards() ? n - 1 - k : k;
+      const double step = (cost_[state] - equations_.flow(state, x_)) * equations_.waiting(state);
+      x_[state] += step;
+      change = std::max(change,
+                        std::abs(step) - change * x_[state] > 0 ? std::abs(step / x_[state]) : 0);
+    }
+    return change;
+  }
+
+  // Finds the factor at which the costs balance in sum, which sweeps alone would approach slowly.
+  // Returns the largest residual relative to its cost before the values are multiplied by it.
+  double rescale() {
+    double wanted = 0;
+    double found = 0;
+    double largest = 0;
+    for (StateIndex state = 0; state < equations_.size(); ++state) {
+      const double flow = equations_.flow(state, x_);
+      wanted += cost_[state] * equations_.waiting(state);
+      found += flow * equations_.waiting(state);
+      if (equations_.waiting(state) == 0) continue;
+      largest = std::max(largest, std::abs(cost_[state] - flow) / cost_[state]);
+    }
+    const double factor = wanted / found;
+    if (factor > 0 && !std::isinf(factor)) {
+      for (double& value : x_) value *= factor;
+    }
+    return largest;
+  }
+
+  const Equations& equations_;
+  std::span<const double> cost_;
+  std::vector<double> x_;
+};
+
+// One sweep in double-double arithmetic.
+void fine_sweep(const Equations& equations, std::span<const double> cost, Unknowns& x) {
+  const auto n = static_cast<StateIndex>(equations.size());
+  for (StateIndex k = 0; k < n; ++k) {
+    const StateIndex state = equations.leads_upwards() ? n - 1 - k : k;
+    if (equations.target().contains(state)) continue;
+    const auto residual = static_cast<double>(equations.residual(state, cost[state], x).value);
+    x.add(state, residual * equations.waiting(state));
+  }
+}
+
+}  // namespace
+
+std::optional<Certificate> sweep(const Equations& equations, std::span<const double> cost,
+                                 double tolerance, Unknowns& x) {
+  Sweeps sweeps(equations, cost);
+  if (!sweeps.settle(tolerance / 4)) return std::nullopt;
+  x = Unknowns(std::move(sweeps).values());
+  double before = std::numeric_limits<double>::infinity();
+  while (true) {
+    const Certificate certificate = certify(equations, cost, x);
+    if (certificate.relative_error <= tolerance) return certificate;
+    if (!(certificate.relative_error < before)) return std::nullopt;
+    before = certificate.relative_error;
+    x.continue_all();
+    for (int k = 0; k < sweeps_between_checks; ++k) fine_sweep(equations, cost, x);
+  }
+}
+
+}  // namespace conclave::exact
