@@ -44,8 +44,9 @@ function(conclave_add_test name)
 endfunction()
 
 # conclave_list_protocols(OUT folder namespace)
-# Writes three sources per protocol file (its catalog entry, its part of the exact module, its search
-# for bad starts) and one that lists them all; returns the sources in OUT. File coin_duel.hpp must define CoinDuel.
+# Writes three sources per protocol file (its catalog entry, its part of the exact module, its
+# search for bad starts) and one that lists them all; returns the sources in OUT. File coin_duel.hpp
+# must define CoinDuel.
 function(conclave_list_protocols out folder)
   file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.hpp)
   file(GLOB all_lemmas CONFIGURE_DEPENDS ${folder}/lemmas/*.hpp)  # to notice a new one

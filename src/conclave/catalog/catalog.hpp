@@ -96,11 +96,13 @@ enum class Extent : std::uint8_t { as_claimed, everywhere, start };
 struct VerifyRequest {
   RunRequest run;
   Extent extent = Extent::as_claimed;
-  bool congruence = true;            // use the protocol's, if it declares one
-  std::string target{};              // the set whose hitting time is computed; empty: converged
-  std::string within{};              // where its largest expectation is sought; empty: everywhere
-  std::uint64_t law_steps = 0;       // the distribution of the time up to here,
-  double law_tail = 0;               // or until this probability is left
+  bool congruence = true;             // use the protocol's, if it declares one
+  std::string target{};               // the set whose hitting time is computed; empty: converged
+  std::string within{};               // where its largest expectation is sought; empty: everywhere
+  std::uint64_t law_steps = 0;        // the distribution of the time up to here,
+  double law_tail = 0;                // or until this probability is left
+  bool exactly = false;               // also the mean from the start as a fraction
+  std::string folder{};               // write the chain there; empty: nowhere
   std::uint64_t memory = UINT64_MAX;  // bytes
   LongProgress progress{};
 };

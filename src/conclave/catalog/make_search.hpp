@@ -38,8 +38,7 @@ class GivenStarts {
         digraph_(topology_of<P> == Topology::any ? request.digraph : nullptr) {}
 
   // The interactions of one trial; at the limit, that many; infinite if it can never converge.
-  double simulate(std::span<const State> agents, std::uint64_t trial,
-                  const KeepGoing& keep_going) {
+  double simulate(std::span<const State> agents, std::uint64_t trial, const KeepGoing& keep_going) {
     const From protocol(protocol_, agents);
     const StreamName name{.seed = seed_, .trial = trial};
     const TrialResult result = run(protocol, name, keep_going);
@@ -109,8 +108,7 @@ Searched search(const SearchRequest& request) {
       if (!request.progress("searching", ++done, request.budget)) throw Stopped();
       return engine.simulate(agents, trial, [&](Interactions) { return true; });
     };
-    population::WorstStartSearch<P> search(protocol, n, simulate, request.run.seed,
-                                           request.budget);
+    population::WorstStartSearch<P> search(protocol, n, simulate, request.run.seed, request.budget);
     const auto found = search.run(named);
     return {.configuration = text_of_agents(found.agents, claims_of(protocol)),
             .times = found.times,

@@ -1,7 +1,9 @@
-// Joins one protocol with the exact module. Included once per protocol, by a generated source, which
-// also includes the protocol's file of lemmas where there is one.
+// Joins one protocol with the exact module. Included once per protocol, by a generated source,
+// which also includes the protocol's file of lemmas where there is one.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <utility>
 
 #include "conclave/catalog/catalog.hpp"
@@ -35,7 +37,9 @@ Verified verify(const VerifyRequest& request) {
   if (request.progress) options.bounds.progress = request.progress;
   exact::Verification<P> verification(P(parameters, n), network_of<P>(request.run, n),
                                       std::move(options));
-  return {verification.run(), values_in_effect(parameters), P::starts[start].name};
+  Verified verified{verification.run(), values_in_effect(parameters), P::starts[start].name};
+  if (!request.folder.empty()) verification.write_files(request.folder);
+  return verified;
 }
 
 }  // namespace conclave::catalog

@@ -1,4 +1,5 @@
-// From what a user asks for to what a protocol takes: parameters, start, graph. Mistakes are Errors.
+// From what a user asks for to what a protocol takes: parameters, start, graph. Mistakes are
+// Errors.
 #pragma once
 
 #include <cstddef>
@@ -47,8 +48,8 @@ std::string accepted_graph(const std::string& graph) {
   const std::string own = topology_of<P> == Topology::directed_ring ? "ring" : "complete";
   if (graph.empty() || graph == own) return {};
   if (topology_of<P> == Topology::any) return graph;
-  throw Error(fmt::format("{} is made for the {}: {}", P::info.name, P::info.network,
-                          P::info.only_there));
+  throw Error(
+      fmt::format("{} is made for the {}: {}", P::info.name, P::info.network, P::info.only_there));
 }
 
 }  // namespace conclave::catalog

@@ -38,20 +38,20 @@ constexpr std::array<std::string_view, 2> formats{"text", "json"};
 
 catalog::SearchRequest request(const Options& options) {
   if (options.n.empty()) {
-    throw Error(fmt::format(
-        "the population size is missing, for example: conclave search {} --n 100",
-        options.protocol));
+    throw Error(
+        fmt::format("the population size is missing, for example: conclave search {} --n 100",
+                    options.protocol));
   }
   const Interactions n = count_option("--n", options.n);
   const std::uint64_t seed = count_option_64("--seed", options.seed, 0, UINT64_MAX);
-  catalog::SearchRequest result{.run = {.n = n,
-                                        .settings = param_options(options.params),
-                                        .start = "",
-                                        .engine = "",
-                                        .seed = seed,
-                                        .graph = options.graph},
-                                .budget = count_option_64("--budget", options.budget, 1000,
-                                                          1'000'000'000'000)};
+  catalog::SearchRequest result{
+      .run = {.n = n,
+              .settings = param_options(options.params),
+              .start = "",
+              .engine = "",
+              .seed = seed,
+              .graph = options.graph},
+      .budget = count_option_64("--budget", options.budget, 1000, 1'000'000'000'000)};
   if (!options.max_interactions.empty()) {
     result.run.plan.limit = count_option("--max-interactions", options.max_interactions);
   }
@@ -83,8 +83,7 @@ std::string json(const Options& options, const catalog::Searched& found) {
   if (is_finite(found)) {
     const Summary summary = summarize(found.times);
     const Interval interval = mean_interval(summary);
-    all["interactions"] = {
-        {"mean", summary.mean}, {"low", interval.low}, {"high", interval.high}};
+    all["interactions"] = {{"mean", summary.mean}, {"low", interval.low}, {"high", interval.high}};
   } else {
     all["interactions"] = "infinite";
   }
@@ -92,9 +91,8 @@ std::string json(const Options& options, const catalog::Searched& found) {
 }
 
 std::string text(const catalog::Searched& found) {
-  const std::string effort =
-      fmt::format("the worst of {} starts tried in {} trials:\n  [{}]\n", found.candidates,
-                  found.trials, found.configuration);
+  const std::string effort = fmt::format("the worst of {} starts tried in {} trials:\n  [{}]\n",
+                                         found.candidates, found.trials, found.configuration);
   if (!is_finite(found)) return effort + "from there it may never converge\n";
   const Summary summary = summarize(found.times);
   const Interval interval = mean_interval(summary);

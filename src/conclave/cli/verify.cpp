@@ -40,6 +40,7 @@ struct Options {
   std::string trials = "10000";
   std::string seed = "1";
   std::string memory;
+  std::string folder;
   bool no_congruence = false;
   bool quiet = false;
 };
@@ -80,6 +81,7 @@ catalog::VerifyRequest request(const Options& options) {
                                 .congruence = !options.no_congruence,
                                 .target = options.target,
                                 .within = options.within,
+                                .folder = options.folder,
                                 .memory = memory(options)};
   if (!options.graph.empty()) {
     result.run.digraph =
@@ -185,8 +187,9 @@ differs from the exact law, 130 interrupted.)";
 
 void add_numbers(CLI::App& command, Options& options) {
   command
-      .add_option("--target", options.target,
-                  "The set whose hitting time is computed, such as C_NI of prl (default: converged)")
+      .add_option(
+          "--target", options.target,
+          "The set whose hitting time is computed, such as C_NI of prl (default: converged)")
       ->type_name("SET");
   command
       .add_option("--within", options.within,
@@ -248,6 +251,10 @@ void add_verify(CLI::App& app, Action& action) {
       ->add_option("--output", options->output,
                    "Write to FILE instead of standard output; it appears when complete")
       ->type_name("FILE");
+  command
+      ->add_option("--export", options->folder,
+                   "Write the chain to files of this folder: explicit files for PRISM, Graphviz")
+      ->type_name("DIR");
   command->add_flag("--quiet", options->quiet, "No progress line");
   command->footer(examples);
   command->callback([options, &action] { action = [options] { return verify(*options); }; });

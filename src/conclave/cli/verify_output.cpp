@@ -105,8 +105,8 @@ std::string times_text(const catalog::Verified& verified, const std::string& tar
   const exact::Report& report = verified.report;
   std::string text;
   if (std::isfinite(report.start.mean)) {
-    text += fmt::format("expected interactions{} from {}: {:.12g}, variance {:.12g}\n",
-                        target, verified.start, report.start.mean, report.start.variance);
+    text += fmt::format("expected interactions{} from {}: {:.12g}, variance {:.12g}\n", target,
+                        verified.start, report.start.mean, report.start.variance);
   } else {
     text += fmt::format("expected interactions{} from {}: infinite; ever there with probability "
                         "{:.12g}\n",
@@ -133,9 +133,9 @@ std::string safe_set_text(const exact::Report& report) {
   const exact::SafeSetReport& found = report.safe_set;
   const std::string_view unit =
       report.from_everywhere ? "configurations" : "configurations up to symmetry";
-  std::string text = fmt::format(
-      "{} {} are converged, {} are safe by definition (one leader, final outputs)\n",
-      found.converged, unit, found.safe);
+  std::string text =
+      fmt::format("{} {} are converged, {} are safe by definition (one leader, final outputs)\n",
+                  found.converged, unit, found.safe);
   if (found.safe_only > 0) {
     text += fmt::format("  safe but not converged: {}, such as [{}]\n", found.safe_only,
                         found.safe_example);
@@ -154,8 +154,7 @@ std::string safe_set_text(const exact::Report& report) {
 std::string space_text(const exact::Report& report) {
   if (!report.from_everywhere) {
     return fmt::format("reachable from the start: {} configurations up to {}, {} transitions\n",
-                       report.classes,
-                       report.symmetry == "none" ? "nothing" : report.symmetry,
+                       report.classes, report.symmetry == "none" ? "nothing" : report.symmetry,
                        report.transitions);
   }
   return fmt::format("all {} configurations; {} up to {}{}, {} transitions\n",
@@ -209,7 +208,8 @@ std::string VerifyOutput::text() const {
                parameter.value);
   }
   if (!graph.empty()) text += fmt::format(", graph {}", graph);
-  text += '\n' + space_text(report) + '\n' + claims_text(report) + '\n' + times_text(verified, target.empty() ? "" : " to " + target,
+  text += '\n' + space_text(report) + '\n' + claims_text(report) + '\n' +
+          times_text(verified, target.empty() ? "" : " to " + target,
                      within.empty() ? "" : " within " + within) +
           '\n' + safe_set_text(report);
   if (with_law) text += "\ndistribution: P(T <= t) for t = 0, 1, ...\n";

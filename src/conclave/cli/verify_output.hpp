@@ -13,7 +13,7 @@ namespace conclave::cli {
 struct VerifyOutput {
   std::string protocol;
   std::uint64_t n = 0;
-  std::string graph;  // empty: the protocol's own
+  std::string graph;   // empty: the protocol's own
   std::string target;  // empty: convergence
   std::string within;  // empty: everywhere
   catalog::Verified verified{};

@@ -87,8 +87,8 @@ class ClaimsCheck final : public Visitor {
     const Step<State> seen{before_, after_, step.initiator, step.responder};
     std::erase_if(open_, [&](std::size_t i) {
       if ((marks_.back() & mark_of(bits_[i])) == 0 || claims_.claims[i].holds(seen)) return false;
-      failures_[i] = FailedStep{step.from, step.initiator, step.responder, step.result.u,
-                                step.result.v};
+      failures_[i] =
+          FailedStep{step.from, step.initiator, step.responder, step.result.u, step.result.v};
       return true;
     });
     after_[step.initiator] = before_[step.initiator];

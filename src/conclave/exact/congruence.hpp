@@ -17,9 +17,9 @@ namespace conclave::exact {
 // Two states whose meeting differs from that of their normal forms, in words; nothing if there are
 // none among all pairs of `states`, of which `normal_form` must keep the outputs.
 template <PopulationProtocol P>
-std::optional<std::string> incongruence(
-    const P& protocol, const std::vector<typename P::State>& states,
-    const typename StateTable<P>::NormalForm& normal_form) {
+std::optional<std::string> incongruence(const P& protocol,
+                                        const std::vector<typename P::State>& states,
+                                        const typename StateTable<P>::NormalForm& normal_form) {
   using State = typename P::State;
   StateTable<P> plain(protocol);
   StateTable<P> normal(protocol, normal_form);

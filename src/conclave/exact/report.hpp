@@ -38,12 +38,12 @@ struct Extreme {
 
 // Configurations are counted before any symmetry; counts above 2^53 are rounded.
 struct SafeSetReport {
-  double converged = 0;          // what the protocol calls converged
-  double safe = 0;               // the largest closed set with one leader and constant outputs
-  double safe_only = 0;          // safe and not converged
-  double converged_only = 0;     // converged and not safe
-  std::string safe_example{};    // of safe_only
-  std::string unsafe_example{};  // of converged_only
+  double converged = 0;              // what the protocol calls converged
+  double safe = 0;                   // the largest closed set with one leader and constant outputs
+  double safe_only = 0;              // safe and not converged
+  double converged_only = 0;         // converged and not safe
+  std::string safe_example{};        // of safe_only
+  std::string unsafe_example{};      // of converged_only
   std::optional<Extreme> slowest{};  // the largest expected time to a safe configuration
 };
 
@@ -61,7 +61,7 @@ struct Report {
   std::optional<std::string> start_exactly{};  // the mean as a fraction
   std::optional<Extreme> slowest;              // the largest expectation; may be infinite
   double residual = 0;
-  double relative_error = 0;  // certified, of every expected time
+  double relative_error = 0;                  // certified, of every expected time
   std::optional<Extreme> shortest_holding{};  // over the converged configurations
   std::optional<double> start_holding{};      // from the start, where that is converged
   std::vector<double> law{};                  // P(T <= t) from the start, if asked for

@@ -22,6 +22,7 @@
 #include "conclave/exact/congruence.hpp"
 #include "conclave/exact/exploration.hpp"
 #include "conclave/exact/hitting_times.hpp"
+#include "conclave/exact/model_files.hpp"
 #include "conclave/exact/report.hpp"
 #include "conclave/exact/start_law.hpp"
 #include "conclave/exact/state_table.hpp"
@@ -41,8 +42,8 @@ struct VerifyOptions {
   bool congruence = true;
   std::string target = std::string(converged_set);  // the set whose hitting time is computed
   std::string within = std::string(whole_set);      // where its largest expectation is sought
-  std::uint64_t law_steps = 0;  // the law of the time from the start up to here
-  double law_tail = 0;          // or until this probability is left
+  std::uint64_t law_steps = 0;                      // the law of the time from the start up to here
+  double law_tail = 0;                              // or until this probability is left
   Bounds bounds{};
 };
 
@@ -77,6 +78,24 @@ class Verification {
     return std::move(report_);
   }
 
+  // After run(): the chain and its sets as files.
+  void write_files(const std::string& folder) const {
+    ModelFiles files{.chain = chain_,
+                     .agents = network_.agents(),
+                     .configuration = [this](StateIndex number) { return read(number); },
+                     .agent_states = {},
+                     .labels = {{std::string(converged_set), converged()}},
+                     .start = start_};
+    for (const State& state : table_.states()) {
+      files.agent_states.push_back(claims_.notation(state));
+    }
+    for (std::size_t i = 0; i < claims_.sets.size(); ++i) {
+      files.labels.emplace_back(claims_.sets[i].name, check_.set(Check::first_named_set + i));
+    }
+    write_model(files, folder);
+  }
+
+  // After run().
   const MarkovChain& chain() const { return chain_; }
   StateSet converged() const { return check_.set(Check::converged); }
   const std::vector<double>& start() const { return start_; }
@@ -132,8 +151,8 @@ class Verification {
   void check_congruence(const std::vector<State>& states) {
     const auto problem = incongruence(protocol_, states, claims_.normal_form);
     report_.claims.push_back({"congruence",
-                              "states with the same normal form behave alike (all pairs)",
-                              !problem, problem.value_or("")});
+                              "states with the same normal form behave alike (all pairs)", !problem,
+                              problem.value_or("")});
   }
 
   void check_size() const {
@@ -333,14 +352,13 @@ class Verification {
       report_.slowest = Extreme{times.mean[*slowest], text(*slowest)};
     }
     if (options_.law_steps == 0) return;
-    report_.law = hitting_law(chain_, target, start_, options_.law_steps, options_.law_tail,
-                              options_.bounds);
+    report_.law =
+        hitting_law(chain_, target, start_, options_.law_steps, options_.law_tail, options_.bounds);
   }
 
   // How long the outputs stay as they are, from every converged configuration.
   void report_holding() {
-    const MarkovChain holding =
-        until_output_changes(network_, table_, *index_, options_.bounds);
+    const MarkovChain holding = until_output_changes(network_, table_, *index_, options_.bounds);
     StateSet changed(holding.size());
     changed.insert(static_cast<StateIndex>(index_->size()));
     const std::vector<double> mean = hitting_times(holding, changed).mean;

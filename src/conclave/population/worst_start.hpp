@@ -69,7 +69,8 @@ class WorstStartSearch {
   static constexpr std::size_t elite = 4;
   static constexpr std::uint64_t first_trials = 8;
 
-  // The search may use half of the budget to sift and climb, and 1/4 for each of the last two steps.
+  // The search may use half of the budget to sift and climb, and 1/4 for each of the last two
+  // steps.
   bool has_left(double share) const {
     return static_cast<double>(trials_) < share * static_cast<double>(budget_);
   }

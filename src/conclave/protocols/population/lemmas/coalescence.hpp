@@ -12,8 +12,8 @@ namespace conclave::protocols {
 inline Claims<Coalescence::State> claims_of(const Coalescence& protocol) {
   Claims<Coalescence::State> claims;
   claims.claims = resigning_claims(protocol);
-  claims.claims.push_back({"closure", "one leader stays one leader", ClaimKind::closed,
-                           std::string(converged_set)});
+  claims.claims.push_back(
+      {"closure", "one leader stays one leader", ClaimKind::closed, std::string(converged_set)});
   claims.notation = [](const Coalescence::State& s) { return s.leader ? "L" : "F"; };
   return claims;
 }

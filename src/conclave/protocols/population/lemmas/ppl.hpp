@@ -55,16 +55,15 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
   claims.from_everywhere = true;
   claims.sets = {{"S", "L_1 and G_half and (L_safe or V_clean)",
                   [safety](Configuration<State> agents) { return safety.holds(agents); }}};
-  claims.claims = {
-      {"convergence", "S is reached from every configuration with probability 1",
-       ClaimKind::reached, "S"},
-      {"detection", "the engines stop in S and nowhere else", ClaimKind::equal, "S"},
-      {"lines 1-3", "a leader that has interacted has timer_L = t_max", ClaimKind::steps,
-       std::string(whole_set), leaders_have_full_timers},
-      {"line 1", "two agents that have met have equal timer_L", ClaimKind::steps,
-       std::string(whole_set), timers_are_equal},
-      {"line 7", "only a shielded leader emits a virus, and only as initiator", ClaimKind::steps,
-       std::string(whole_set), emitters_have_shields}};
+  claims.claims = {{"convergence", "S is reached from every configuration with probability 1",
+                    ClaimKind::reached, "S"},
+                   {"detection", "the engines stop in S and nowhere else", ClaimKind::equal, "S"},
+                   {"lines 1-3", "a leader that has interacted has timer_L = t_max",
+                    ClaimKind::steps, std::string(whole_set), leaders_have_full_timers},
+                   {"line 1", "two agents that have met have equal timer_L", ClaimKind::steps,
+                    std::string(whole_set), timers_are_equal},
+                   {"line 7", "only a shielded leader emits a virus, and only as initiator",
+                    ClaimKind::steps, std::string(whole_set), emitters_have_shields}};
   claims.notation = [](const State& s) {
     std::string text(1, s.leader ? 'L' : 'F');
     text += s.shield ? 'S' : 's';

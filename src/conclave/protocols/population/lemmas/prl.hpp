@@ -14,8 +14,7 @@ namespace conclave::protocols {
 // Agents u_0 ... u_{n-1} of a ring; indices are taken modulo n.
 class PrlRing {
  public:
-  PrlRing(Configuration<Prl::State> agents, std::uint64_t bound)
-      : agents_(agents), bound_(bound) {}
+  PrlRing(Configuration<Prl::State> agents, std::uint64_t bound) : agents_(agents), bound_(bound) {}
 
   static constexpr std::size_t infinite = std::numeric_limits<std::size_t>::max();
 
