@@ -30,6 +30,7 @@ Verified verify(const VerifyRequest& request) {
                                .extent = static_cast<exact::Extent>(request.extent),
                                .congruence = request.congruence,
                                .within = request.within,
+                               .exactly = request.exactly,
                                .law_steps = request.law_steps,
                                .law_tail = request.law_tail};
   if (!request.target.empty()) options.target = request.target;

@@ -29,6 +29,7 @@ void add_list(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_search(CLI::App& app, Action& action);
+void add_solve(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 
 }  // namespace conclave::cli

@@ -24,6 +24,7 @@ Examples:
   conclave run pll --n 1e4 --trials 400 --seed 7 --format jsonl
   conclave verify prl --n 3                  lemmas and exact times, over all configurations
   conclave plot trace.csv -o trace.svg       a picture of a run with --trace
+  conclave solve chain.tra --target done     hitting times of a Markov chain, certified
   conclave bench agents                      how fast, and how far from the machine's limit)";
 
 // The names a wrong word could have been meant for: options of the chosen command, or commands.
@@ -88,6 +89,7 @@ Exit run(int argc, char** argv) {
   add_verify(app, action);
   add_search(app, action);
   add_plot(app, action);
+  add_solve(app, action);
   add_bench(app, action);
   try {
     app.parse(argc, argv);

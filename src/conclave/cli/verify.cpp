@@ -41,6 +41,7 @@ struct Options {
   std::string seed = "1";
   std::string memory;
   std::string folder;
+  bool exact = false;
   bool no_congruence = false;
   bool quiet = false;
 };
@@ -81,6 +82,7 @@ catalog::VerifyRequest request(const Options& options) {
                                 .congruence = !options.no_congruence,
                                 .target = options.target,
                                 .within = options.within,
+                                .exactly = options.exact,
                                 .folder = options.folder,
                                 .memory = memory(options)};
   if (!options.graph.empty()) {
@@ -186,6 +188,7 @@ Exit status: 0 everything holds, 1 failed, 2 misused, 4 a property does not hold
 differs from the exact law, 130 interrupted.)";
 
 void add_numbers(CLI::App& command, Options& options) {
+  command.add_flag("--exact", options.exact, "Also the expected time from the start as a fraction");
   command
       .add_option(
           "--target", options.target,

@@ -22,6 +22,19 @@ struct Weight {
     return static_cast<double>(numerator) / static_cast<double>(denominator);
   }
 
+  Weight plus(const Weight& other) const {
+    const std::uint64_t common = std::gcd(denominator, other.denominator);
+    Weight sum;
+    std::uint64_t ours = 0;
+    std::uint64_t theirs = 0;
+    CONCLAVE_CHECK(!__builtin_mul_overflow(numerator, other.denominator / common, &ours));
+    CONCLAVE_CHECK(!__builtin_mul_overflow(other.numerator, denominator / common, &theirs));
+    CONCLAVE_CHECK(!__builtin_add_overflow(ours, theirs, &sum.numerator));
+    CONCLAVE_CHECK(
+        !__builtin_mul_overflow(denominator, other.denominator / common, &sum.denominator));
+    return sum.times(1, 1);
+  }
+
   // This times p/q.
   Weight times(std::uint64_t p, std::uint64_t q) const {
     const std::uint64_t across = std::gcd(numerator, q);

@@ -38,15 +38,22 @@ class Walk {
     return before_;
   }
 
-  // Calls visit(step, probability) for all interactions in the configuration entered.
+  // Calls visit(step, ways) for all interactions in the configuration entered.
+  template <class Visit>
+  void for_each_way(StateIndex from, Visit visit) {
+    network_.for_each_meeting(before_, [&](std::size_t u, std::size_t v, std::uint64_t ways) {
+      for (const MeetingResult& result : meetings_.meet(before_[u], before_[v])) {
+        visit(NumberedStep{from, before_, u, v, result}, ways);
+      }
+    });
+  }
+
+  // The same with the probability of the step.
   template <class Visit>
   void for_each_step(StateIndex from, Visit visit) {
     const auto pairs = static_cast<double>(network_.pairs());
-    network_.for_each_meeting(before_, [&](std::size_t u, std::size_t v, std::uint64_t ways) {
-      for (const MeetingResult& result : meetings_.meet(before_[u], before_[v])) {
-        const double chance = static_cast<double>(ways) / pairs * result.weight.as_double();
-        visit(NumberedStep{from, before_, u, v, result}, chance);
-      }
+    for_each_way(from, [&](const NumberedStep& step, std::uint64_t ways) {
+      visit(step, static_cast<double>(ways) / pairs * step.result.weight.as_double());
     });
   }
 
@@ -118,6 +125,21 @@ MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationInd
     chain.end_row();
   }
   return std::move(chain).build();
+}
+
+RationalChain explore_exactly(const Network& network, Meetings& meetings,
+                              ConfigurationIndex& index) {
+  Walk walk(network, meetings, index);
+  RationalChain chain;
+  for (StateIndex from = 0; from < index.size(); ++from) {
+    walk.enter(from);
+    walk.for_each_way(from, [&](const NumberedStep& step, std::uint64_t ways) {
+      const Weight weight = step.result.weight.times(ways, network.pairs());
+      chain.add(walk.target(step), Rational(weight.numerator, weight.denominator));
+    });
+    chain.end_row();
+  }
+  return chain;
 }
 
 MarkovChain until_output_changes(const Network& network, Meetings& meetings,

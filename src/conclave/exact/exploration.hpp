@@ -14,6 +14,7 @@
 #include "conclave/exact/markov_chain.hpp"
 #include "conclave/exact/meetings.hpp"
 #include "conclave/exact/network.hpp"
+#include "conclave/exact/rational_chain.hpp"
 
 namespace conclave::exact {
 
@@ -55,6 +56,10 @@ double bytes_per_configuration(const Network& network);
 // returns the chain over the numbers of the index. Throws Error where that needs too much memory.
 MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationIndex& index,
                     Visitor& visitor, const Bounds& bounds);
+
+// The same chain over the configurations that the index has, without rounding.
+RationalChain explore_exactly(const Network& network, Meetings& meetings,
+                              ConfigurationIndex& index);
 
 // The chain of the configurations of the index in which an interaction that changes an output
 // leads to one more state, the last one, and no further.

@@ -23,6 +23,7 @@
 #include "conclave/exact/exploration.hpp"
 #include "conclave/exact/hitting_times.hpp"
 #include "conclave/exact/model_files.hpp"
+#include "conclave/exact/rational_hitting_times.hpp"
 #include "conclave/exact/report.hpp"
 #include "conclave/exact/start_law.hpp"
 #include "conclave/exact/state_table.hpp"
@@ -120,7 +121,8 @@ class Verification {
     } else {
       index_ = index_as_met(network_);
     }
-    start_ = start_law(table_, network_, options_.start, *index_);
+    start_ =
+        start_law(network_, laws_of_agents(table_, options_.start, network_.agents()), *index_);
     seeds_ = static_cast<StateIndex>(index_->size());
     chain_ = explore(network_, table_, *index_, check_, options_.bounds);
     start_.resize(index_->size());
@@ -135,9 +137,7 @@ class Verification {
         multiplicity_.resize(table_.size(), 0.0);
         ++multiplicity_[number];
       }
-      for (AgentCount agent = 0; agent < network_.agents(); ++agent) {
-        law_of_agent(table_, options_.start, agent);  // also of states that `arbitrary` never gives
-      }
+      laws_of_agents(table_, options_.start, network_.agents());  // may have states of their own
       table_.close();
       multiplicity_.resize(table_.size(), 1.0);
       check_size();
@@ -351,9 +351,24 @@ class Verification {
     if (const auto slowest = slowest_in(within, times.mean)) {
       report_.slowest = Extreme{times.mean[*slowest], text(*slowest)};
     }
+    if (options_.exactly && std::isfinite(report_.start.mean)) report_exactly(target);
     if (options_.law_steps == 0) return;
     report_.law =
         hitting_law(chain_, target, start_, options_.law_steps, options_.law_tail, options_.bounds);
+  }
+
+  void report_exactly(const StateSet& target) {
+    const auto laws = laws_of_agents(table_, options_.start, network_.agents());
+    const std::vector<Rational> start = rational_start_law(network_, laws, *index_);
+    std::vector<StateIndex> support;
+    for (StateIndex i = 0; i < start.size(); ++i) {
+      if (start[i] != 0) support.push_back(i);
+    }
+    const RationalChain chain = explore_exactly(network_, table_, *index_);
+    const std::vector<Rational> times = rational_hitting_times(chain, target, support);
+    Rational mean = 0;
+    for (std::size_t i = 0; i < support.size(); ++i) mean += start[support[i]] * times[i];
+    report_.start_exactly = mean.get_str();
   }
 
   // How long the outputs stay as they are, from every converged configuration.

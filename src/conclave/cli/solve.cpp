@@ -1,0 +1,239 @@
+// `conclave solve`: expected hitting times of any Markov chain in PRISM's explicit files.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "conclave/base/error.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/exact/explicit_files.hpp"
+#include "conclave/exact/hitting_times.hpp"
+
+namespace conclave::cli {
+namespace {
+
+using exact::StateIndex;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string transitions;
+  std::string labels;
+  std::string target;
+  std::string rewards;
+  std::string from;
+  std::string steps;
+  std::string format = "text";
+  bool variance = false;
+  bool all = false;
+};
+
+// What the files say.
+struct Question {
+  exact::MarkovChain chain;
+  exact::StateSet target;
+  std::vector<double> costs;
+  StateIndex from = 0;
+};
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+StateIndex state_number(const std::string& option, const std::string& text, std::size_t states) {
+  return static_cast<StateIndex>(count_option_64(option, text, 0, states - 1));
+}
+
+// The .lab file given, or the one beside the transitions, if there is one.
+std::optional<exact::Labels> labels_of(const Options& options, std::size_t states) {
+  std::filesystem::path path(options.labels);
+  if (path.empty()) {
+    path = std::filesystem::path(options.transitions).replace_extension(".lab");
+    if (!std::filesystem::exists(path)) return std::nullopt;
+  }
+  return exact::read_labels(path.string(), states);
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789,") == std::string::npos;
+}
+
+std::vector<StateIndex> numbered_states(const std::string& text, std::size_t states) {
+  std::vector<StateIndex> result;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    result.push_back(state_number("--target", text.substr(begin, end - begin), states));
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::vector<StateIndex> target_states(const Options& options,
+                                      const std::optional<exact::Labels>& labels,
+                                      std::size_t states) {
+  if (is_number(options.target)) return numbered_states(options.target, states);
+  if (!labels) {
+    throw Error("no labels: give --labels FILE, or --target with numbers of states");
+  }
+  if (!options.target.empty()) return labels->of(options.target);
+  return labels->of(labels->has("target") || !labels->has("done") ? "target" : "done");
+}
+
+StateIndex first_state(const Options& options, const std::optional<exact::Labels>& labels,
+                       std::size_t states) {
+  if (!options.from.empty()) return state_number("--from", options.from, states);
+  if (!labels || !labels->has("init") || labels->of("init").empty()) return 0;
+  return labels->of("init").front();
+}
+
+std::vector<double> costs_of(const Options& options, const exact::MarkovChain& chain) {
+  if (options.rewards.empty()) return {};
+  const std::string ending = std::filesystem::path(options.rewards).extension().string();
+  if (ending == ".srew") return exact::read_state_rewards(options.rewards, chain.size());
+  if (ending == ".trew") return exact::read_transition_rewards(options.rewards, chain);
+  throw Error(fmt::format("--rewards takes a .srew or a .trew file, not '{}'", options.rewards));
+}
+
+Question read_question(const Options& options) {
+  Question question{
+      .chain = exact::read_transitions(options.transitions), .target = {}, .costs = {}};
+  const std::size_t states = question.chain.size();
+  const auto labels = labels_of(options, states);
+  const auto target = target_states(options, labels, states);
+  if (target.empty()) throw Error("the target is empty: no state has its label");
+  question.target = exact::set_of(target, states);
+  question.costs = costs_of(options, question.chain);
+  question.from = first_state(options, labels, states);
+  return question;
+}
+
+Json number(double value) { return std::isinf(value) ? Json("infinite") : Json(value); }
+
+Json answer(const Question& question, const exact::HittingTimes& times, const Options& options) {
+  const StateIndex slowest = times.slowest();
+  Json json{{"states", question.chain.size()},
+            {"transitions", question.chain.transitions()},
+            {"target_states", question.target.count()},
+            {"from", question.from},
+            {"expected", number(times.mean[question.from])},
+            {"maximum", number(times.mean[slowest])},
+            {"maximum_from", slowest},
+            {"infinite_states", times.infinite},
+            {"relative_error", times.relative_error},
+            {"residual", times.residual}};
+  if (options.variance) {
+    json["variance"] = number(times.variance[question.from]);
+    json["variance_error"] = times.variance_error;
+  }
+  if (!options.steps.empty()) {
+    json["distribution"] =
+        exact::hitting_distribution(question.chain, question.target, question.from,
+                                    count_option_64("--steps", options.steps, 0, 100'000'000));
+  }
+  if (options.all) {
+    json["expected_from"] = Json::array();
+    for (const double mean : times.mean) json["expected_from"].push_back(number(mean));
+  }
+  return json;
+}
+
+std::string value_text(const Json& value) {
+  return value.is_number_float() ? fmt::format("{:.15g}", value.get<double>())
+         : value.is_string()     ? value.get<std::string>()
+                                 : value.dump();
+}
+
+void print_list(std::string_view title, const Json& values) {
+  fmt::print("\n{}\n", title);
+  for (std::size_t k = 0; k < values.size(); ++k) fmt::print("{} {}\n", k, value_text(values[k]));
+}
+
+void print_text(const Json& json) {
+  const auto line = [](std::string_view label, const std::string& text) {
+    fmt::print("{:<22} {}\n", label, text);
+  };
+  line("states", json["states"].dump());
+  line("transitions", json["transitions"].dump());
+  line("target states", json["target_states"].dump());
+  line(fmt::format("expected from {}", json["from"].dump()), value_text(json["expected"]));
+  if (json.contains("variance")) {
+    line("variance",
+         fmt::format("{} (error at most {:.2g} of the second moment)", value_text(json["variance"]),
+                     json["variance_error"].get<double>()));
+  }
+  line("maximum",
+       fmt::format("{} from state {}", value_text(json["maximum"]), json["maximum_from"].dump()));
+  if (json["infinite_states"] != 0) {
+    line("infinite",
+         fmt::format("from {} states, which may miss the target", json["infinite_states"].dump()));
+  }
+  line("relative error",
+       fmt::format("at most {:.2g}, certified", json["relative_error"].get<double>()));
+  if (json.contains("distribution")) print_list("step probability", json["distribution"]);
+  if (json.contains("expected_from")) print_list("state expected", json["expected_from"]);
+}
+
+Exit solve(const Options& options) {
+  constexpr std::array<std::string_view, 2> formats{"text", "json"};
+  if (options.format != "text" && options.format != "json") {
+    throw Error(unknown_name("format", options.format, formats));
+  }
+  const Question question = read_question(options);
+  const double loaded = cpu_seconds();
+  const exact::HittingTimes times = exact::hitting_times(
+      question.chain, question.target, {.variance = options.variance, .costs = question.costs});
+  const double solved = cpu_seconds();
+  const Json json = answer(question, times, options);
+  if (options.format == "json") {
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    print_text(json);
+  }
+  fmt::print(stderr, "loaded in {:.2f}, solved in {:.2f} CPU seconds\n", loaded, solved - loaded);
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("solve", "Expected hitting times of a Markov chain from files");
+  command->add_option("CHAIN", options->transitions, "Transitions: a .tra file as PRISM exports it")
+      ->required();
+  command
+      ->add_option("--labels", options->labels,
+                   "The .lab file (default: beside CHAIN, if there is one)")
+      ->type_name("FILE");
+  command
+      ->add_option("--target", options->target,
+                   "A label, or numbers of states (default: label target, else done)")
+      ->type_name("LABEL|N,...");
+  command
+      ->add_option("--rewards", options->rewards,
+                   "Costs of steps, a .srew or .trew file (default: 1 per step)")
+      ->type_name("FILE");
+  command
+      ->add_option("--from", options->from, "The state to start in (default: label init, else 0)")
+      ->type_name("N");
+  command->add_flag("--variance", options->variance, "The variance too");
+  command
+      ->add_option("--steps", options->steps,
+                   "The probability to reach the target at each step up to this one")
+      ->type_name("T");
+  command->add_flag("--all", options->all, "The expectations from all states");
+  command->add_option("--format", options->format, "text or json (default text)")->type_name("F");
+  command->footer("\nExamples:\n"
+                  "  conclave solve chain.tra --target done\n"
+                  "  conclave solve chain.tra --target 17 --from 3 --variance --format json");
+  command->callback([options, &action] { action = [options] { return solve(*options); }; });
+}
+
+}  // namespace conclave::cli
