@@ -27,6 +27,7 @@
 #include "conclave/exact/report.hpp"
 #include "conclave/exact/start_law.hpp"
 #include "conclave/exact/state_table.hpp"
+#include "conclave/exact/tracer.hpp"
 #include "conclave/model/claims.hpp"
 
 namespace conclave::exact {
@@ -43,6 +44,7 @@ struct VerifyOptions {
   bool congruence = true;
   std::string target = std::string(converged_set);  // the set whose hitting time is computed
   std::string within = std::string(whole_set);      // where its largest expectation is sought
+  bool exactly = false;                             // also the mean from the start as a fraction
   std::uint64_t law_steps = 0;                      // the law of the time from the start up to here
   double law_tail = 0;                              // or until this probability is left
   Bounds bounds{};
@@ -83,7 +85,7 @@ class Verification {
   void write_files(const std::string& folder) const {
     ModelFiles files{.chain = chain_,
                      .agents = network_.agents(),
-                     .configuration = [this](StateIndex number) { return read(number); },
+                     .configuration = [this](StateIndex number) { return tracer_.read(number); },
                      .agent_states = {},
                      .labels = {{std::string(converged_set), converged()}},
                      .start = start_};
@@ -102,7 +104,7 @@ class Verification {
   const std::vector<double>& start() const { return start_; }
 
   // One word per agent.
-  std::string text(StateIndex number) const { return text_of(read(number)); }
+  std::string text(StateIndex number) const { return tracer_.text(number); }
 
  private:
   using Check = ClaimsCheck<P>;
@@ -220,7 +222,7 @@ class Verification {
     const auto exit = way_out(chain_, set);
     if (!exit) return;
     fail_at(exit->first, report, "the last interaction leads out of the set");
-    append_step(report.counterexample, exit->second);
+    tracer_.go(report.counterexample, exit->second);
   }
 
   void examine_safe(const StateSet& set, ClaimReport& report) {
@@ -236,10 +238,7 @@ class Verification {
     const std::optional<FailedStep>& failed = check_.failure(number);
     if (!failed) return;
     fail_at(failed->from, report, "not so at the last interaction");
-    actual_[failed->initiator] = failed->new_initiator;
-    actual_[failed->responder] = failed->new_responder;
-    report.counterexample.push_back(
-        {arrow(failed->initiator, failed->responder), text_of(actual_)});
+    tracer_.repeat(report.counterexample, *failed);
   }
 
   // A shortest trace to a configuration; where all are explored, it is itself a start.
@@ -247,62 +246,8 @@ class Verification {
     if (!where) return;
     report.holds = false;
     report.problem = std::move(problem);
-    const std::vector<StateIndex> path =
-        everywhere_ ? std::vector<StateIndex>{*where} : path_to(chain_, seeds_, *where);
-    actual_ = read(path.front());
-    report.counterexample.assign(1, {"", text_of(actual_)});
-    for (std::size_t i = 1; i < path.size(); ++i) append_step(report.counterexample, path[i]);
-  }
-
-  // Looks for the interaction that leads from the configuration of the trace to one like `to`;
-  // agents keep their places.
-  void append_step(std::vector<TraceLine>& trace, StateIndex to) {
-    bool found = false;
-    for_each_pair([&](std::size_t u, std::size_t v) {
-      for (const MeetingResult& result : table_.meet(actual_[u], actual_[v])) {
-        if (found) return;
-        std::vector<StateNumber> after = actual_;
-        after[u] = result.u;
-        after[v] = result.v;
-        std::vector<StateNumber> canonical = after;
-        network_.canonicalize(canonical);
-        if (index_->number(canonical) != to) continue;
-        found = true;
-        actual_ = after;
-        trace.push_back({arrow(u, v), text_of(actual_)});
-      }
-    });
-  }
-
-  template <class Visit>
-  void for_each_pair(Visit visit) const {
-    if (network_.symmetry() != Symmetry::permutation) {
-      const auto one = [&](std::size_t u, std::size_t v, std::uint64_t) { visit(u, v); };
-      return network_.for_each_meeting(scratch_, one);
-    }
-    for (std::size_t u = 0; u < network_.agents(); ++u) {
-      for (std::size_t v = 0; v < network_.agents(); ++v) {
-        if (u != v) visit(u, v);
-      }
-    }
-  }
-
-  std::string arrow(std::size_t u, std::size_t v) const {
-    return network_.is_directed_ring() ? fmt::format("e{}", u) : fmt::format("({},{})", u, v);
-  }
-
-  std::vector<StateNumber> read(StateIndex number) const {
-    std::vector<StateNumber> agents(network_.agents());
-    index_->read(number, agents);
-    return agents;
-  }
-
-  std::string text_of(const std::vector<StateNumber>& agents) const {
-    std::string text;
-    for (const StateNumber agent : agents) {
-      text += (text.empty() ? "" : " ") + claims_.notation(table_.state(agent));
-    }
-    return text;
+    report.counterexample = tracer_.along(everywhere_ ? std::vector<StateIndex>{*where}
+                                                      : path_to(chain_, seeds_, *where));
   }
 
   // Safe by definition: from here no configuration is reached whose output is wrong or changes.
@@ -402,12 +347,12 @@ class Verification {
   StateTable<P> table_;
   Check check_;
   std::unique_ptr<ConfigurationIndex> index_;
+  Tracer<P> tracer_{network_, table_, index_, claims_.notation};
   std::vector<double> multiplicity_;  // of each state: how many have this normal form
   std::vector<double> start_;         // the law of the start
   StateIndex seeds_ = 0;              // the configurations that the index had first
   MarkovChain chain_;
   Report report_;
-  std::vector<StateNumber> actual_;  // the last configuration of a trace
   mutable std::vector<StateNumber> scratch_ = std::vector<StateNumber>(network_.agents());
 };
 
