@@ -46,10 +46,12 @@ function(conclave_add_test name)
 endfunction()
 
 # conclave_list_protocols(OUT folder namespace)
-# Writes one source per protocol file, which instantiates its catalog entry, and one that lists them
-# all; returns the sources in OUT. File coin_duel.hpp must define CoinDuel.
+# Writes three sources per protocol file (its catalog entry, its part of the exact module, its
+# search for bad starts) and one that lists them all; returns the sources in OUT. File coin_duel.hpp
+# must define CoinDuel.
 function(conclave_list_protocols out folder)
   file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.hpp)
+  file(GLOB all_lemmas CONFIGURE_DEPENDS ${folder}/lemmas/*.hpp)  # to notice a new one
   set(sources "")
   set(declarations "")
   set(calls "")
@@ -66,6 +68,16 @@ function(conclave_list_protocols out folder)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/entry.cpp.in ${source} @ONLY)
     list(APPEND sources ${source})
+    # The exact module and the search have sources of their own, which compile side by side.
+    set(lemmas "")
+    if(EXISTS ${folder}/lemmas/${file}.hpp)
+      set(lemmas "#include \"conclave/protocols/population/lemmas/${file}.hpp\"\n")
+    endif()
+    foreach(part verifier search)
+      set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}_${part}.cpp)
+      configure_file(${PROJECT_SOURCE_DIR}/cmake/${part}.cpp.in ${source} @ONLY)
+      list(APPEND sources ${source})
+    endforeach()
     string(APPEND declarations "Entry entry_of_${file}();\n")
     string(APPEND calls "      entry_of_${file}(),\n")
   endforeach()

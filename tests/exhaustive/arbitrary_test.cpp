@@ -20,19 +20,7 @@ namespace {
 using protocols::Fratricide;
 using protocols::Pll;
 using State = Pll::State;
-
-template <class P>
-std::vector<typename P::State> arbitrary_states(const P& protocol) {
-  std::vector<typename P::State> states;
-  double weight = 0;
-  EveryChoice choice;
-  do {
-    states.push_back(protocol.arbitrary(choice));
-    weight += choice.weight();
-  } while (choice.next());
-  EXPECT_NEAR(weight, 1, 1e-12);
-  return states;
-}
+using exact::arbitrary_states;
 
 Pll pll_with(std::uint64_t c_max, std::uint64_t k, Pll::Reading reading) {
   Pll::Parameters parameters;

@@ -22,6 +22,7 @@ namespace {
 using protocols::PllSym;
 using State = PllSym::State;
 using Coin = PllSym::Coin;
+using exact::arbitrary_states;
 
 constexpr PllSym::Reading corrected = PllSym::Reading::corrected;
 constexpr PllSym::Reading printed = PllSym::Reading::printed;
@@ -176,15 +177,6 @@ TEST(PllSymTransition, IsSymmetricOnEveryPairOfReachableStates) {
       for (const State& q : table.states()) expect_symmetry(table.protocol(), p, q);
     }
   }
-}
-
-std::vector<State> arbitrary_states(const PllSym& protocol) {
-  std::vector<State> states;
-  EveryChoice choice;
-  do {
-    states.push_back(protocol.arbitrary(choice));
-  } while (choice.next());
-  return states;
 }
 
 // From a state of the domains, whichever it is, the protocol stays in them and stays symmetric.

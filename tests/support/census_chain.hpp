@@ -29,7 +29,7 @@ template <PopulationProtocol P>
 class CensusChain {
  public:
   using State = typename P::State;
-  using Number = typename StateTable<P>::Number;
+  using Number = exact::StateNumber;
   using Configuration = std::vector<Number>;  // the agents' states by number, ascending
 
   // From the protocol's first start, which must not be random.
@@ -110,7 +110,7 @@ class CensusChain {
         const auto pairs = static_cast<double>((past(from, u) - u) * others);
         const std::size_t second = u == v ? v + 1 : v;
         for (const auto& result : states_.meet(from[u], from[v])) {
-          weights[after(from, u, second, result)] += pairs / all_pairs * result.weight;
+          weights[after(from, u, second, result)] += pairs / all_pairs * result.weight.as_double();
         }
       }
     }
@@ -128,7 +128,7 @@ class CensusChain {
   }
 
   std::size_t after(Configuration configuration, std::size_t u, std::size_t v,
-                    const typename StateTable<P>::Result& result) {
+                    const exact::MeetingResult& result) {
     configuration[u] = result.u;
     configuration[v] = result.v;
     return number(std::move(configuration));

@@ -1,64 +1,10 @@
-// A Choice that walks through all outcomes of a computation's random decisions, with their weights.
+// The exact module's Choice that walks through all outcomes, under the name that the tests use.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "conclave/base/check.hpp"
-#include "conclave/base/choice.hpp"
+#include "conclave/exact/every_choice.hpp"
 
 namespace conclave::tests {
 
-// The computation is run once per outcome, each time from its beginning:
-//   EveryChoice choice;
-//   do { compute(choice); use(choice.weight()); } while (choice.next());
-class EveryChoice {
- public:
-  std::uint32_t below(std::uint32_t bound) {
-    CONCLAVE_CHECK(bound > 0);
-    const std::uint32_t value = decide(bound);
-    weight_ /= bound;
-    return value;
-  }
-
-  // An impossible outcome is not visited.
-  bool chance(std::uint32_t p, std::uint32_t q) {
-    CONCLAVE_CHECK(p <= q && q > 0);
-    if (p == 0 || p == q) return p == q;
-    const bool value = decide(2) == 0;
-    weight_ *= static_cast<double>(value ? p : q - p) / q;
-    return value;
-  }
-
-  // The probability of the decisions since the computation began.
-  double weight() const { return weight_; }
-
-  // Prepares the next outcome; false after the last one.
-  bool next() {
-    while (!path_.empty() && path_.back().value == path_.back().last) path_.pop_back();
-    if (path_.empty()) return false;
-    ++path_.back().value;
-    position_ = 0;
-    weight_ = 1;
-    return true;
-  }
-
- private:
-  struct Decision {
-    std::uint32_t value;
-    std::uint32_t last;
-  };
-
-  std::uint32_t decide(std::uint32_t outcomes) {
-    if (position_ == path_.size()) path_.push_back({0, outcomes - 1});
-    return path_[position_++].value;
-  }
-
-  std::vector<Decision> path_;
-  std::size_t position_ = 0;
-  double weight_ = 1;
-};
-static_assert(Choice<EveryChoice>);
+using exact::EveryChoice;
 
 }  // namespace conclave::tests

@@ -1,15 +1,14 @@
-// The definitions of Sect. 4.1 of the paper behind prl, to the letter and as slow as they read.
+// Rings of prl agents, with the definitions of Sect. 4.1 of its paper (lemmas/prl.hpp), in words.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "conclave/base/choice.hpp"
-#include "conclave/protocols/population/prl.hpp"
+#include "conclave/protocols/population/lemmas/prl.hpp"
 
 namespace conclave::tests {
 
@@ -24,76 +23,22 @@ struct Ring {
   std::vector<Prl::State> agents;
   std::uint64_t bound = 0;  // N
 
-  static constexpr std::uint64_t infinite = std::numeric_limits<std::uint64_t>::max();
+  protocols::PrlRing definitions() const { return {agents, bound}; }
 
   std::uint64_t n() const { return agents.size(); }
   const Prl::State& u(std::uint64_t i) const { return agents[i % n()]; }
-  const Prl::State& left_of(std::uint64_t i, std::uint64_t steps) const {
-    return u(i + n() - steps);
-  }
-
-  std::uint64_t d_left(std::uint64_t i) const {
-    for (std::uint64_t j = 0; j < n(); ++j) {
-      if (left_of(i, j).leader) return j;
-    }
-    return infinite;
-  }
-  std::uint64_t d_right(std::uint64_t i) const {
-    for (std::uint64_t j = 0; j < n(); ++j) {
-      if (u(i + j).leader) return j;
-    }
-    return infinite;
-  }
-
-  std::uint64_t leaders() const {
-    std::uint64_t count = 0;
-    for (const Prl::State& s : agents) count += s.leader ? 1 : 0;
-    return count;
-  }
-
-  bool is_peaceful(std::uint64_t i) const {
-    const std::uint64_t d = d_left(i);
-    if (d == infinite || !left_of(i, d).shield) return false;
-    for (std::uint64_t j = 0; j <= d; ++j) {
-      if (left_of(i, j).signal) return false;
-    }
-    return true;
-  }
-
-  bool is_secure(std::uint64_t i) const {
-    if (u(i).leader) return u(i).distance == 0;
-    const std::uint64_t d = d_right(i);
-    return d != infinite && u(i).distance <= bound - d;
-  }
-
-  bool is_modest(std::uint64_t i) const {
-    if (!is_peaceful(i)) return false;
-    const std::uint64_t d = d_left(i);
-    for (std::uint64_t j = 0; j <= d; ++j) {
-      if (left_of(i, j).distance > d_left(i + n() - j)) return false;
-    }
-    return true;
-  }
+  std::uint64_t leaders() const { return definitions().leaders(); }
+  bool is_live(std::uint64_t i) const { return definitions().is_live(i); }
+  bool is_secure(std::uint64_t i) const { return definitions().is_secure(i); }
+  bool is_modest(std::uint64_t i) const { return definitions().is_modest(i); }
+  bool in_c_pb() const { return definitions().in_c_pb(); }
+  bool in_c_ni() const { return definitions().in_c_ni(); }
+  bool in_s_rl() const { return definitions().in_s_rl(); }
 
   template <class Predicate>
   bool every_agent(Predicate holds) const {
-    for (std::uint64_t i = 0; i < n(); ++i) {
-      if (!holds(i)) return false;
-    }
-    return true;
+    return definitions().every_agent(holds);
   }
-
-  bool is_live(std::uint64_t i) const { return u(i).bullet == Prl::Bullet::live; }
-  bool in_c_pb() const {
-    return leaders() >= 1 &&
-           every_agent([&](std::uint64_t i) { return !is_live(i) || is_peaceful(i); });
-  }
-  bool in_c_ni() const {
-    return in_c_pb() && every_agent([&](std::uint64_t i) {
-             return is_secure(i) && (!is_live(i) || is_modest(i));
-           });
-  }
-  bool in_s_rl() const { return leaders() == 1 && in_c_ni(); }
 
   // e_i: u_i initiates, u_{i+1} responds.
   void interact(const Prl& protocol, std::uint64_t i) {
@@ -123,12 +68,7 @@ inline Ring ring_of(const std::string& text, std::uint64_t bound) {
 inline std::string to_text(const Ring& ring) {
   std::string text;
   for (const Prl::State& s : ring.agents) {
-    if (!text.empty()) text += ' ';
-    text += s.leader ? 'L' : 'F';
-    text += "-dB"[static_cast<std::size_t>(s.bullet)];
-    text += s.shield ? 'S' : 's';
-    text += s.signal ? '*' : '.';
-    text += std::to_string(s.distance);
+    text += (text.empty() ? "" : " ") + protocols::prl_notation(s);
   }
   return text;
 }

@@ -17,6 +17,7 @@ enum class Purpose : std::uint64_t {
   start = 3,       // the initial configuration
   fault = 4,       // whom a fault hits and what becomes of them
   graph = 5,       // random graphs
+  search = 6,      // which starts a search tries
   test = 1000,     // tests and benchmarks
 };
 

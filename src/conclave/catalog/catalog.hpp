@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/exact/report.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/trial.hpp"
@@ -91,6 +93,54 @@ struct Detail {
   std::string text;
 };
 
+// What is being done and how far it is (the total is 0 if nobody knows it); false ends it.
+using LongProgress =
+    std::function<bool(std::string_view what, std::uint64_t done, std::uint64_t total)>;
+
+// Which configurations an exact computation is about.
+enum class Extent : std::uint8_t { as_claimed, everywhere, start };
+
+// An exact computation. Of the run it takes n, parameters, start and graph.
+struct VerifyRequest {
+  RunRequest run;
+  Extent extent = Extent::as_claimed;
+  bool congruence = true;             // use the protocol's, if it declares one
+  std::string target{};               // the set whose hitting time is computed; empty: converged
+  std::string within{};               // where its largest expectation is sought; empty: everywhere
+  std::uint64_t law_steps = 0;        // the distribution of the time up to here,
+  double law_tail = 0;                // or until this probability is left
+  bool exactly = false;               // also the mean from the start as a fraction
+  std::string folder{};               // write the chain there; empty: nowhere
+  std::uint64_t memory = UINT64_MAX;  // bytes
+  LongProgress progress{};
+};
+
+struct Verified {
+  exact::Report report;
+  std::vector<ParameterValue> parameters;
+  std::string_view start;
+};
+
+// A search for a bad start. Of the run it takes n, parameters, seed, graph and the trials' plan.
+struct SearchRequest {
+  RunRequest run;
+  std::uint64_t budget = 0;  // trials
+  LongProgress progress{};
+};
+
+struct Searched {
+  std::string configuration;  // the worst start found
+  std::vector<double> times;  // of trials from there that took no part in the search
+  std::uint64_t candidates = 0;
+  std::uint64_t trials = 0;
+  std::vector<ParameterValue> parameters{};
+};
+
+// Thrown where `progress` says so.
+struct Stopped : std::runtime_error {
+  Stopped() : std::runtime_error("stopped") {}
+};
+
 struct Entry {
   ProtocolInfo info;
   std::vector<Start> starts;
@@ -105,6 +155,9 @@ struct Entry {
   std::shared_ptr<const void> owner{};  // of what the views look at, unless it is static
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
+  // Throws Error where the request does not make sense or is too large, and exact::Interrupted.
+  std::function<Verified(const VerifyRequest&)> verify{};
+  std::function<Searched(const SearchRequest&)> search{};
 };
 
 // Sorted by name.

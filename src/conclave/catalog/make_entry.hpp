@@ -14,6 +14,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/graph.hpp"
@@ -54,16 +55,8 @@ struct Subject {
 
 template <ListedProtocol P>
 Subject<P> subject_of(const RunRequest& request) {
-  using Parameters = typename P::Parameters;
   const AgentCount n = checked_population(request.n);
-  Parameters parameters = parse_settings<Parameters>(P::info.name, request.settings);
-  if constexpr (requires { parameters.resolve(n); }) parameters.resolve(n);
-  const std::string objection = P::objection(parameters, n);
-  if (!objection.empty()) throw Error(objection);
-  if (n < P::info.smallest_n) {
-    throw Error(
-        fmt::format("n = {}: {} needs at least {} agents", n, P::info.name, P::info.smallest_n));
-  }
+  const auto parameters = resolved_parameters<P>(request.settings, n);
   return {.protocol = P(parameters, n),
           .info = P::info,
           .starts = {P::starts.begin(), P::starts.end()},
@@ -92,9 +85,9 @@ class PreparedPopulation final : public PreparedRun {
         n_(checked_population(request.n)),
         seed_(request.seed),
         plan_(request.plan),
-        graph_(accepted_graph(request)),
+        graph_(accepted_graph(subject_.info, topology_of<P>, request.graph)),
         digraph_(is_for_any_graph ? request.digraph : nullptr),
-        start_(start_index(request.start)),
+        start_(start_index(subject_.info, subject_.starts, request.start)),
         engine_(choose_engine(request.engine)) {
     if (keeps_census() && !is_census_small()) {
       throw Error(fmt::format("engine {} cannot start {} from {} with n = {}: more than {} "
@@ -181,15 +174,6 @@ class PreparedPopulation final : public PreparedRun {
     return population::run_trial(engine, plan_, keep_going);
   }
 
-  // The graph's name, where the protocol can run on it.
-  std::string accepted_graph(const RunRequest& request) const {
-    const std::string own = is_ring ? "ring" : "complete";
-    if (request.graph.empty() || request.graph == own) return {};
-    if (is_for_any_graph) return request.graph;
-    throw Error(fmt::format("{} is made for the {}: {}", subject_.info.name, subject_.info.network,
-                            subject_.info.only_there));
-  }
-
   static const EngineInfo& engine_info(Engine engine) {
     if (engine == Engine::agents) return agents_engine;
     if (engine == Engine::adaptive) return auto_engine;
@@ -237,16 +221,6 @@ class PreparedPopulation final : public PreparedRun {
   void check_fault(const Fault& fault) const {
     const std::string objection = subject_.protocol.objection_to(fault.kind);
     if (!objection.empty()) throw Error(fmt::format("fault {}: {}", fault.text, objection));
-  }
-
-  std::size_t start_index(const std::string& name) const {
-    if (name.empty()) return 0;
-    std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < subject_.starts.size(); ++i) {
-      if (subject_.starts[i].name == name) return i;
-      names.push_back(subject_.starts[i].name);
-    }
-    throw Error(unknown_name(fmt::format("start of {}", protocol()), name, names));
   }
 
   Subject<P> subject_;

@@ -14,6 +14,7 @@ enum class Exit : int {
   failed = 1,
   misused = 2,
   not_converged = 3,
+  does_not_hold = 4,
   interrupted = 130,
 };
 
@@ -27,6 +28,8 @@ void add_describe(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
+void add_search(CLI::App& app, Action& action);
 void add_solve(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
 
 }  // namespace conclave::cli

@@ -22,6 +22,7 @@ Examples:
   conclave describe pll                      paper, variables, parameters, errata
   conclave run pll --n 1e6 --trials 100      statistics of 100 elections
   conclave run pll --n 1e4 --trials 400 --seed 7 --format jsonl
+  conclave verify prl --n 3                  lemmas and exact times, over all configurations
   conclave plot trace.csv -o trace.svg       a picture of a run with --trace
   conclave solve chain.tra --target done     hitting times of a Markov chain, certified
   conclave bench agents                      how fast, and how far from the machine's limit)";
@@ -85,6 +86,8 @@ Exit run(int argc, char** argv) {
   add_list(app, action);
   add_describe(app, action);
   add_run(app, action);
+  add_verify(app, action);
+  add_search(app, action);
   add_plot(app, action);
   add_solve(app, action);
   add_bench(app, action);

@@ -60,4 +60,24 @@ void ProgressLine::show() const {
   std::fflush(stderr);
 }
 
+PhaseLine::PhaseLine(bool quiet, const std::atomic<bool>& stop)
+    : shows_(!quiet && error_is_terminal()), stop_(stop) {}
+
+PhaseLine::~PhaseLine() {
+  if (shows_) std::fputs("\r\033[K", stderr);
+}
+
+bool PhaseLine::operator()(std::string_view what, std::uint64_t done, std::uint64_t total) {
+  if (!shows_) return !stop_;
+  const auto now = std::chrono::steady_clock::now();
+  if (what != last_ || now - shown_ > std::chrono::milliseconds(200)) {
+    const std::string part = total == 0 ? "" : fmt::format("   {} of {}", done, total);
+    std::fputs(fmt::format("\r\033[K{}{}", what, part).c_str(), stderr);
+    std::fflush(stderr);
+    shown_ = now;
+    last_ = what;
+  }
+  return !stop_;
+}
+
 }  // namespace conclave::cli

@@ -1,9 +1,11 @@
 // One line on a terminal that says how far the trials are; nothing anywhere else.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "conclave/experiment/runner.hpp"
@@ -27,6 +29,24 @@ class ProgressLine {
   const experiment::Progress& progress_;
   std::chrono::steady_clock::time_point begin_;
   std::jthread painter_;
+};
+
+// The same for one long computation: repaints what is being done, five times a second at most.
+class PhaseLine {
+ public:
+  // Asks to go on until `stop` becomes true.
+  PhaseLine(bool quiet, const std::atomic<bool>& stop);
+  ~PhaseLine();
+  PhaseLine(const PhaseLine&) = delete;
+  PhaseLine& operator=(const PhaseLine&) = delete;
+
+  bool operator()(std::string_view what, std::uint64_t done, std::uint64_t total);
+
+ private:
+  bool shows_;
+  const std::atomic<bool>& stop_;
+  std::chrono::steady_clock::time_point shown_{};
+  std::string last_;
 };
 
 // "1.5 s", "3 min 20 s", "2 h 5 min".

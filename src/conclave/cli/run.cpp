@@ -52,18 +52,6 @@ struct Options {
 
 constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
 
-std::vector<catalog::Setting> settings(const Options& options) {
-  std::vector<catalog::Setting> result;
-  for (const std::string& text : options.params) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw Error(fmt::format("--param takes NAME=VALUE, such as m=20, not '{}'", text));
-    }
-    result.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  }
-  return result;
-}
-
 Interactions limit(const Options& options, Interactions n) {
   if (!options.max_interactions.empty() && !options.max_parallel_time.empty()) {
     throw Error("--max-interactions and --max-parallel-time contradict each other: give one");
@@ -105,7 +93,7 @@ catalog::RunRequest request(const Options& options) {
   }
   const Interactions n = count_option("--n", options.n);
   return {.n = n,
-          .settings = settings(options),
+          .settings = param_options(options.params),
           .start = options.init,
           .engine = options.engine,
           .seed = count_option_64("--seed", options.seed, 0, UINT64_MAX),

@@ -1,0 +1,121 @@
+// Joins one protocol with the search for bad starts. Included once per protocol, by a generated
+// source, which also includes the protocol's file of lemmas where there is one.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/random.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/resolve.hpp"
+#include "conclave/model/claims.hpp"
+#include "conclave/model/graph.hpp"
+#include "conclave/population/agents.hpp"
+#include "conclave/population/arc_events.hpp"
+#include "conclave/population/run.hpp"
+#include "conclave/population/started.hpp"
+#include "conclave/population/worst_start.hpp"
+
+namespace conclave::catalog {
+
+// Rings jump over null interactions, the complete graph is stepped through.
+template <PopulationProtocol P>
+class GivenStarts {
+ public:
+  using State = typename P::State;
+  using From = population::Started<P>;
+
+  GivenStarts(const P& protocol, const RunRequest& request, AgentCount n)
+      : protocol_(protocol),
+        n_(n),
+        seed_(request.seed),
+        plan_(request.plan),
+        digraph_(topology_of<P> == Topology::any ? request.digraph : nullptr) {}
+
+  // The interactions of one trial; at the limit, that many; infinite if it can never converge.
+  double simulate(std::span<const State> agents, std::uint64_t trial, const KeepGoing& keep_going) {
+    const From protocol(protocol_, agents);
+    const StreamName name{.seed = seed_, .trial = trial};
+    const TrialResult result = run(protocol, name, keep_going);
+    if (result.ending == Ending::hopeless) return std::numeric_limits<double>::infinity();
+    return result.interactions.as_double();
+  }
+
+ private:
+  TrialResult run(const From& protocol, const StreamName& name, const KeepGoing& keep_going) {
+    if constexpr (topology_of<P> == Topology::directed_ring) {
+      population::ArcEvents<From, DirectedRing> engine(protocol, DirectedRing(n_), 0, name);
+      return population::run_trial(engine, plan_, keep_going);
+    } else if constexpr (topology_of<P> == Topology::any) {
+      if (digraph_) {
+        population::ArcEvents<From, const Digraph&> engine(protocol, *digraph_, 0, name);
+        return population::run_trial(engine, plan_, keep_going);
+      }
+    }
+    if constexpr (topology_of<P> != Topology::directed_ring) {
+      population::Agents<From> engine(protocol, n_, 0, name, memory_);
+      return population::run_trial(engine, plan_, keep_going);
+    }
+  }
+
+  P protocol_;
+  AgentCount n_;
+  std::uint64_t seed_;
+  TrialPlan plan_;
+  std::shared_ptr<const Digraph> digraph_;
+  population::AgentMemory memory_;
+};
+
+// Agents in order, equal neighbours counted: "3 x F-s.0 L-S.0".
+template <class State>
+std::string text_of_agents(const std::vector<State>& agents, const Claims<State>& claims) {
+  std::string text;
+  for (std::size_t i = 0; i < agents.size();) {
+    std::size_t end = i + 1;
+    while (end < agents.size() && agents[end] == agents[i]) ++end;
+    text += (text.empty() ? "" : " ") + (end > i + 1 ? fmt::format("{} x ", end - i) : "") +
+            claims.notation(agents[i]);
+    i = end;
+  }
+  return text;
+}
+
+template <PopulationProtocol P>
+Searched search(const SearchRequest& request) {
+  if constexpr (!SelfStabilizing<P>) {
+    throw Error(fmt::format("{} does not start from arbitrary configurations", P::info.name));
+  } else {
+    const AgentCount n = checked_population(request.run.n);
+    accepted_graph(P::info, topology_of<P>, request.run.graph);
+    const auto parameters = resolved_parameters<P>(request.run.settings, n);
+    const P protocol(parameters, n);
+    GivenStarts<P> engine(protocol, request.run, n);
+    std::vector<std::vector<typename P::State>> named;
+    for (std::size_t start = 0; start < P::starts.size(); ++start) {
+      Stream stream(StreamName{request.run.seed, start, Purpose::start});
+      named.emplace_back();
+      for (AgentCount i = 0; i < n; ++i) {
+        named.back().push_back(protocol.initial(start, i, stream));
+      }
+    }
+    std::uint64_t done = 0;
+    const auto simulate = [&](std::span<const typename P::State> agents, std::uint64_t trial) {
+      if (!request.progress("searching", ++done, request.budget)) throw Stopped();
+      return engine.simulate(agents, trial, [&](Interactions) { return true; });
+    };
+    population::WorstStartSearch<P> search(protocol, n, simulate, request.run.seed, request.budget);
+    const auto found = search.run(named);
+    return {.configuration = text_of_agents(found.agents, claims_of(protocol)),
+            .times = found.times,
+            .candidates = found.candidates,
+            .trials = found.trials,
+            .parameters = values_in_effect(parameters)};
+  }
+}
+
+}  // namespace conclave::catalog

@@ -1,0 +1,163 @@
+// `conclave search`: a bad start of a population too large for `conclave verify`.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/statistics.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/progress.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/graphs.hpp"
+
+namespace conclave::cli {
+namespace {
+
+struct Options {
+  std::string protocol;
+  std::string n;
+  std::vector<std::string> params;
+  std::string graph;
+  std::string budget = "20000";
+  std::string seed = "1";
+  std::string max_interactions;
+  std::string format = "text";
+  bool quiet = false;
+};
+
+constexpr std::array<std::string_view, 2> formats{"text", "json"};
+
+catalog::SearchRequest request(const Options& options) {
+  if (options.n.empty()) {
+    throw Error(
+        fmt::format("the population size is missing, for example: conclave search {} --n 100",
+                    options.protocol));
+  }
+  const Interactions n = count_option("--n", options.n);
+  const std::uint64_t seed = count_option_64("--seed", options.seed, 0, UINT64_MAX);
+  catalog::SearchRequest result{
+      .run = {.n = n,
+              .settings = param_options(options.params),
+              .start = "",
+              .engine = "",
+              .seed = seed,
+              .graph = options.graph},
+      .budget = count_option_64("--budget", options.budget, 1000, 1'000'000'000'000)};
+  if (!options.max_interactions.empty()) {
+    result.run.plan.limit = count_option("--max-interactions", options.max_interactions);
+  }
+  if (!options.graph.empty()) {
+    result.run.digraph =
+        experiment::make_graph(options.graph, catalog::checked_population(n), seed);
+  }
+  return result;
+}
+
+bool is_finite(const catalog::Searched& found) {
+  return std::ranges::all_of(found.times, [](double time) { return std::isfinite(time); });
+}
+
+std::string json(const Options& options, const catalog::Searched& found) {
+  nlohmann::ordered_json params = nlohmann::ordered_json::object();
+  for (const catalog::ParameterValue& parameter : found.parameters) {
+    std::visit([&](const auto& value) { params[std::string(parameter.name)] = value; },
+               parameter.value);
+  }
+  nlohmann::ordered_json all{{"protocol", options.protocol},
+                             {"n", *count_option("--n", options.n).as_uint64()},
+                             {"params", params},
+                             {"seed", std::stoull(options.seed)},
+                             {"candidates", found.candidates},
+                             {"trials", found.trials},
+                             {"configuration", found.configuration},
+                             {"fresh_trials", found.times.size()}};
+  if (is_finite(found)) {
+    const Summary summary = summarize(found.times);
+    const Interval interval = mean_interval(summary);
+    all["interactions"] = {{"mean", summary.mean}, {"low", interval.low}, {"high", interval.high}};
+  } else {
+    all["interactions"] = "infinite";
+  }
+  return all.dump(2) + '\n';
+}
+
+std::string text(const catalog::Searched& found) {
+  const std::string effort = fmt::format("the worst of {} starts tried in {} trials:\n  [{}]\n",
+                                         found.candidates, found.trials, found.configuration);
+  if (!is_finite(found)) return effort + "from there it may never converge\n";
+  const Summary summary = summarize(found.times);
+  const Interval interval = mean_interval(summary);
+  return effort + fmt::format("expected interactions from there: {:.6g}, 95 % interval {:.6g} to "
+                              "{:.6g} ({} fresh trials)\n",
+                              summary.mean, interval.low, interval.high, found.times.size());
+}
+
+Exit search(const Options& options) {
+  if (std::ranges::find(formats, options.format) == formats.end()) {
+    throw Error(unknown_name("format", options.format, formats));
+  }
+  const catalog::Entry& entry = catalog::find(options.protocol);
+  catalog::SearchRequest asked = request(options);
+  const std::atomic<bool>& stop = interrupted_flag();
+  catalog::Searched found;
+  try {
+    PhaseLine line(options.quiet, stop);
+    asked.progress = std::ref(line);
+    found = entry.search(asked);
+  } catch (const catalog::Stopped&) {
+    return Exit::interrupted;
+  }
+  fmt::print("{}", options.format == "json" ? json(options, found) : text(found));
+  return Exit::done;
+}
+
+constexpr const char* examples = R"(
+Examples:
+  conclave search prl --n 3 --budget 1e6         compare: conclave verify prl --n 3
+  conclave search prl --n 100
+  conclave search ppl --n 20 --param t_max=40 --param t_virus=12 --param t_emit=30
+
+What is found is a lower bound of the largest expected time, not a proof.)";
+
+}  // namespace
+
+void add_search(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("search", "Look for the initial configuration that takes longest");
+  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
+  command->add_option("--n", options->n, "Population size")->type_name("N");
+  command
+      ->add_option("--param", options->params,
+                   "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)")
+      ->type_name("K=V")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--graph", options->graph, "As for `run`")->type_name("GRAPH");
+  command
+      ->add_option("--budget", options->budget,
+                   "Trials, of which an eighth is kept for the last estimate (default 20000)")
+      ->type_name("TRIALS");
+  command->add_option("--seed", options->seed, "Seed; with it everything repeats (default 1)")
+      ->type_name("S");
+  command
+      ->add_option("--max-interactions", options->max_interactions,
+                   "Give up a trial after this many; it then counts as that long")
+      ->type_name("X");
+  command->add_option("--format", options->format, "text or json (default text)")->type_name("F");
+  command->add_flag("--quiet", options->quiet, "No progress line");
+  command->footer(examples);
+  command->callback([options, &action] { action = [options] { return search(*options); }; });
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,266 @@
+// `conclave verify`: the lemmas of a paper and exact expected times, over all configurations of a
+// small population.
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/progress.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/cli/verify_output.hpp"
+#include "conclave/experiment/graphs.hpp"
+#include "conclave/experiment/law_test.hpp"
+#include "conclave/experiment/memory.hpp"
+#include "conclave/experiment/output.hpp"
+
+namespace conclave::cli {
+namespace {
+
+struct Options {
+  std::string protocol;
+  std::string n;
+  std::vector<std::string> params;
+  std::string init;
+  std::string graph;
+  std::string from;
+  std::string target;
+  std::string within;
+  std::string format = "text";
+  std::string output;
+  std::string distribution;
+  std::string against;
+  std::string trials = "10000";
+  std::string seed = "1";
+  std::string memory;
+  std::string folder;
+  bool exact = false;
+  bool no_congruence = false;
+  bool quiet = false;
+};
+
+constexpr std::array<std::string_view, 3> formats{"text", "table", "json"};
+constexpr std::array<std::string_view, 2> extents{"all", "start"};
+
+// The law is followed so far that less than this many trials are expected to be later.
+constexpr double trials_left = 5;
+constexpr std::uint64_t most_law_steps = 1'000'000;
+
+catalog::Extent extent(const Options& options) {
+  if (options.from.empty()) return catalog::Extent::as_claimed;
+  if (options.from == "all") return catalog::Extent::everywhere;
+  if (options.from == "start") return catalog::Extent::start;
+  throw Error(unknown_name("value of --from", options.from, extents));
+}
+
+std::uint64_t memory(const Options& options) {
+  if (options.memory.empty()) return experiment::available_memory();
+  return count_option_64("--memory", options.memory, 1, UINT64_MAX);
+}
+
+catalog::VerifyRequest request(const Options& options) {
+  if (options.n.empty()) {
+    throw Error(fmt::format("the population size is missing, for example: conclave verify {} --n 3",
+                            options.protocol));
+  }
+  const Interactions n = count_option("--n", options.n);
+  const std::uint64_t seed = count_option_64("--seed", options.seed, 0, UINT64_MAX);
+  catalog::VerifyRequest result{.run = {.n = n,
+                                        .settings = param_options(options.params),
+                                        .start = options.init,
+                                        .engine = "",
+                                        .seed = seed,
+                                        .graph = options.graph},
+                                .extent = extent(options),
+                                .congruence = !options.no_congruence,
+                                .target = options.target,
+                                .within = options.within,
+                                .exactly = options.exact,
+                                .folder = options.folder,
+                                .memory = memory(options)};
+  if (!options.graph.empty()) {
+    result.run.digraph =
+        experiment::make_graph(options.graph, catalog::checked_population(n), seed);
+  }
+  return result;
+}
+
+std::vector<std::string> engine_names(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return names;
+}
+
+// Prepares the engines before the long computation, so that a wrong name is told at once.
+std::vector<std::unique_ptr<const catalog::PreparedRun>> prepare_engines(
+    const Options& options, const catalog::Entry& entry, const catalog::RunRequest& run) {
+  std::vector<std::unique_ptr<const catalog::PreparedRun>> engines;
+  for (const std::string& name : engine_names(options.against)) {
+    catalog::RunRequest with_engine = run;
+    with_engine.engine = name;
+    with_engine.plan.limit = most_law_steps;
+    engines.push_back(entry.prepare(with_engine));
+  }
+  return engines;
+}
+
+void compare(const Options& options, VerifyOutput& output,
+             const std::vector<std::unique_ptr<const catalog::PreparedRun>>& engines,
+             const std::atomic<bool>& stop) {
+  const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
+  for (const auto& engine : engines) {
+    experiment::Progress progress;
+    output.engines.push_back(experiment::test_law(
+        *engine, output.verified.report.law,
+        {.trials = trials, .threads = std::max(1u, std::thread::hardware_concurrency())}, progress,
+        stop));
+  }
+}
+
+void set_law(const Options& options, catalog::VerifyRequest& asked) {
+  if (!options.distribution.empty()) {
+    asked.law_steps = count_option_64("--distribution", options.distribution, 1, most_law_steps);
+  }
+  if (options.against.empty()) return;
+  if (!options.target.empty()) throw Error("--against is about convergence, not about --target");
+  const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
+  asked.law_steps = most_law_steps;
+  asked.law_tail = trials_left / static_cast<double>(trials);
+}
+
+bool agrees(const VerifyOutput& output) {
+  if (!output.verified.report.all_hold()) return false;
+  return std::ranges::none_of(output.engines, &experiment::LawTest::is_rejected);
+}
+
+Exit verify(const Options& options) {
+  if (std::ranges::find(formats, options.format) == formats.end()) {
+    throw Error(unknown_name("format", options.format, formats));
+  }
+  const catalog::Entry& entry = catalog::find(options.protocol);
+  catalog::VerifyRequest asked = request(options);
+  set_law(options, asked);
+  const auto engines = prepare_engines(options, entry, asked.run);
+  const std::atomic<bool>& stop = interrupted_flag();
+  VerifyOutput output{.protocol = options.protocol,
+                      .n = catalog::checked_population(asked.run.n),
+                      .graph = options.graph,
+                      .target = options.target,
+                      .within = options.within,
+                      .with_law = !options.distribution.empty()};
+  try {
+    PhaseLine line(options.quiet, stop);
+    asked.progress = std::ref(line);
+    output.verified = entry.verify(asked);
+  } catch (const std::runtime_error&) {
+    if (stop) return Exit::interrupted;
+    throw;
+  }
+  compare(options, output, engines, stop);
+  experiment::Output file(options.output);
+  file.write(options.format == "json" ? output.json() : output.text());
+  file.finish();
+  if (stop) return Exit::interrupted;
+  return agrees(output) ? Exit::done : Exit::does_not_hold;
+}
+
+constexpr const char* examples = R"(
+Examples:
+  conclave verify prl --n 3 --param N=4
+  conclave verify pll --n 5 --param c_max=2 --param k=1
+  conclave verify pll --n 4 --param c_max=3 --param k=1 --param reading=printed   (fails)
+  conclave verify ppl --n 3 --param t_max=4 --param t_virus=2 --param t_emit=3 --format json
+  conclave verify coalescence --n 9 --graph undirected-ring
+  conclave verify fratricide --n 20 --against agents,events --trials 1e5
+
+Exit status: 0 everything holds, 1 failed, 2 misused, 4 a property does not hold or an engine
+differs from the exact law, 130 interrupted.)";
+
+void add_numbers(CLI::App& command, Options& options) {
+  command.add_flag("--exact", options.exact, "Also the expected time from the start as a fraction");
+  command
+      .add_option(
+          "--target", options.target,
+          "The set whose hitting time is computed, such as C_NI of prl (default: converged)")
+      ->type_name("SET");
+  command
+      .add_option("--within", options.within,
+                  "Where the largest expectation is sought (default: everywhere)")
+      ->type_name("SET");
+  command
+      .add_option("--distribution", options.distribution,
+                  "Also print P(T <= t) from the start for t = 0 ... STEPS")
+      ->type_name("STEPS");
+  command
+      .add_option("--against", options.against,
+                  "Engines whose trials are held to the exact law: agents,events")
+      ->type_name("NAMES");
+  command.add_option("--trials", options.trials, "Trials of each of them (default 10000)")
+      ->type_name("T");
+  command.add_option("--seed", options.seed, "Their seed, and that of random graphs (default 1)")
+      ->type_name("S");
+}
+
+void add_space(CLI::App& command, Options& options) {
+  command.add_option("--init", options.init, "Initial configuration (see `describe`)")
+      ->type_name("NAME");
+  command
+      .add_option("--graph", options.graph,
+                  "complete, ring, undirected-ring, grid:RxC, ..., for protocols that allow it")
+      ->type_name("GRAPH");
+  command
+      .add_option("--from", options.from,
+                  "all: every configuration; start: those reachable from the start (default: what "
+                  "the paper's claims are about)")
+      ->type_name("all|start");
+  command.add_flag("--no-congruence", options.no_congruence,
+                   "Do not merge states that the protocol declares to behave alike");
+  command
+      .add_option("--memory", options.memory,
+                  "Bytes that may be used, such as 4e9 (default: what is available)")
+      ->type_name("BYTES");
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "verify", "Check the paper's lemmas and compute exact times on a small population");
+  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
+  command->add_option("--n", options->n, "Population size, a small one")->type_name("N");
+  command
+      ->add_option("--param", options->params,
+                   "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)")
+      ->type_name("K=V")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_space(*command, *options);
+  add_numbers(*command, *options);
+  command->add_option("--format", options->format, "text or json (default text)")->type_name("F");
+  command
+      ->add_option("--output", options->output,
+                   "Write to FILE instead of standard output; it appears when complete")
+      ->type_name("FILE");
+  command
+      ->add_option("--export", options->folder,
+                   "Write the chain to files of this folder: explicit files for PRISM, Graphviz")
+      ->type_name("DIR");
+  command->add_flag("--quiet", options->quiet, "No progress line");
+  command->footer(examples);
+  command->callback([options, &action] { action = [options] { return verify(*options); }; });
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,227 @@
+#include "conclave/cli/verify_output.hpp"
+
+#include <cmath>
+#include <string_view>
+#include <variant>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace conclave::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A count as an integer as long as a double holds it exactly; JSON has no infinity.
+Json count(double value) {
+  if (value < 9e15) return static_cast<std::uint64_t>(value);
+  return value;
+}
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json("infinite"); }
+
+Json extreme(const exact::Extreme& found, std::string_view quantity) {
+  return {{quantity, number(found.value)}, {"configuration", found.configuration}};
+}
+
+Json parameters(const catalog::Verified& verified) {
+  Json all = Json::object();
+  for (const catalog::ParameterValue& parameter : verified.parameters) {
+    std::visit([&](const auto& value) { all[std::string(parameter.name)] = value; },
+               parameter.value);
+  }
+  return all;
+}
+
+Json claims(const exact::Report& report) {
+  Json all = Json::array();
+  for (const exact::ClaimReport& claim : report.claims) {
+    Json one{{"name", claim.name}, {"statement", claim.statement}, {"holds", claim.holds}};
+    if (!claim.holds) {
+      one["problem"] = claim.problem;
+      one["counterexample"] = Json::array();
+      for (const exact::TraceLine& line : claim.counterexample) {
+        one["counterexample"].push_back(
+            {{"interaction", line.interaction}, {"configuration", line.configuration}});
+      }
+    }
+    all.push_back(one);
+  }
+  return all;
+}
+
+Json safe_set(const exact::SafeSetReport& found) {
+  Json set{{"converged", count(found.converged)},
+           {"safe", count(found.safe)},
+           {"safe_only", count(found.safe_only)},
+           {"converged_only", count(found.converged_only)}};
+  if (found.safe_only > 0) set["safe_only_example"] = found.safe_example;
+  if (found.converged_only > 0) set["converged_only_example"] = found.unsafe_example;
+  if (found.slowest) set["maximum"] = extreme(*found.slowest, "interactions");
+  return set;
+}
+
+Json engines(const std::vector<experiment::LawTest>& tests) {
+  Json all = Json::array();
+  for (const experiment::LawTest& test : tests) {
+    all.push_back({{"engine", test.engine},
+                   {"trials", test.trials},
+                   {"mean", test.mean},
+                   {"chi_square", test.fit.statistic},
+                   {"p_value", test.fit.p_value},
+                   {"agrees", !test.is_rejected()}});
+  }
+  return all;
+}
+
+// "  --e0--> ..." under "          ...".
+std::string trace_text(const exact::ClaimReport& claim) {
+  std::string text;
+  for (const exact::TraceLine& line : claim.counterexample) {
+    const std::string arrow =
+        line.interaction.empty() ? "" : fmt::format("--{}-->", line.interaction);
+    text += fmt::format("        {:>11} [{}]\n", arrow, line.configuration);
+  }
+  return text + fmt::format("        {:>11} {}\n", "", claim.problem);
+}
+
+std::string claims_text(const exact::Report& report) {
+  std::size_t width = 0;
+  for (const exact::ClaimReport& claim : report.claims) width = std::max(width, claim.name.size());
+  std::string text;
+  for (const exact::ClaimReport& claim : report.claims) {
+    text += fmt::format("{}  {:<{}}  {}\n", claim.holds ? "holds" : "FAILS", claim.name, width,
+                        claim.statement);
+    if (!claim.holds) text += trace_text(claim);
+  }
+  return text;
+}
+
+std::string number_text(double value) {
+  return std::isfinite(value) ? fmt::format("{:.12g}", value) : "infinite";
+}
+
+std::string times_text(const catalog::Verified& verified, const std::string& target,
+                       const std::string& within) {
+  const exact::Report& report = verified.report;
+  std::string text;
+  if (std::isfinite(report.start.mean)) {
+    text += fmt::format("expected interactions{} from {}: {:.12g}, variance {:.12g}\n", target,
+                        verified.start, report.start.mean, report.start.variance);
+  } else {
+    text += fmt::format("expected interactions{} from {}: infinite; ever there with probability "
+                        "{:.12g}\n",
+                        target, verified.start, report.start.probability);
+  }
+  if (report.start_exactly) text += fmt::format("  exactly {}\n", *report.start_exactly);
+  if (report.slowest) {
+    text += fmt::format("largest expected interactions{}: {}\n  from [{}]\n", within,
+                        number_text(report.slowest->value), report.slowest->configuration);
+  }
+  if (report.shortest_holding) {
+    text += fmt::format("shortest expected holding: {:.12g} interactions\n  from [{}]\n",
+                        report.shortest_holding->value, report.shortest_holding->configuration);
+  }
+  if (report.start_holding) {
+    text += fmt::format("expected holding from {}: {:.12g} interactions\n", verified.start,
+                        *report.start_holding);
+  }
+  return text + fmt::format("certified relative error {:.1e}, residual {:.1e}\n",
+                            report.relative_error, report.residual);
+}
+
+std::string safe_set_text(const exact::Report& report) {
+  const exact::SafeSetReport& found = report.safe_set;
+  const std::string_view unit =
+      report.from_everywhere ? "configurations" : "configurations up to symmetry";
+  std::string text =
+      fmt::format("{} {} are converged, {} are safe by definition (one leader, final outputs)\n",
+                  found.converged, unit, found.safe);
+  if (found.safe_only > 0) {
+    text += fmt::format("  safe but not converged: {}, such as [{}]\n", found.safe_only,
+                        found.safe_example);
+  }
+  if (found.converged_only > 0) {
+    text += fmt::format("  converged but not safe: {}, such as [{}]\n", found.converged_only,
+                        found.unsafe_example);
+  }
+  if (found.slowest) {
+    text += fmt::format("  largest expected interactions to a safe one: {:.12g}\n    from [{}]\n",
+                        found.slowest->value, found.slowest->configuration);
+  }
+  return text;
+}
+
+std::string space_text(const exact::Report& report) {
+  if (!report.from_everywhere) {
+    return fmt::format("reachable from the start: {} configurations up to {}, {} transitions\n",
+                       report.classes, report.symmetry == "none" ? "nothing" : report.symmetry,
+                       report.transitions);
+  }
+  return fmt::format("all {} configurations; {} up to {}{}, {} transitions\n",
+                     report.configurations, report.classes,
+                     report.symmetry == "none" ? "nothing" : report.symmetry,
+                     report.uses_congruence ? " and the congruence" : "", report.transitions);
+}
+
+}  // namespace
+
+std::string VerifyOutput::json() const {
+  const exact::Report& report = verified.report;
+  Json all{{"protocol", protocol}, {"n", n}, {"params", parameters(verified)}};
+  if (!graph.empty()) all["graph"] = graph;
+  all["init"] = verified.start;
+  if (!target.empty()) all["target"] = target;
+  if (!within.empty()) all["within"] = within;
+  all["scope"] = report.from_everywhere ? "all" : "reachable";
+  all["symmetry"] = report.symmetry;
+  all["congruence"] = report.uses_congruence;
+  all["agent_states"] = report.agent_states;
+  all["configurations"] = report.classes;
+  if (report.from_everywhere) {
+    all["configurations_before_symmetry"] = count(report.configurations);
+  }
+  all["transitions"] = report.transitions;
+  all["properties"] = claims(report);
+  all["expected"] = {{"init", verified.start},
+                     {"probability", report.start.probability},
+                     {"interactions", number(report.start.mean)},
+                     {"variance", number(report.start.variance)}};
+  if (report.start_exactly) all["expected"]["exactly"] = *report.start_exactly;
+  if (report.slowest) all["maximum"] = extreme(*report.slowest, "interactions");
+  all["residual"] = report.residual;
+  all["relative_error"] = report.relative_error;
+  all["safe_set"] = safe_set(report.safe_set);
+  if (report.shortest_holding) {
+    all["holding_minimum"] = extreme(*report.shortest_holding, "interactions");
+  }
+  if (report.start_holding) all["holding"] = number(*report.start_holding);
+  if (with_law) all["distribution"] = report.law;
+  if (!engines.empty()) all["against"] = cli::engines(engines);
+  return all.dump(2) + '\n';
+}
+
+std::string VerifyOutput::text() const {
+  const exact::Report& report = verified.report;
+  std::string text = fmt::format("{}: n = {}", protocol, n);
+  for (const catalog::ParameterValue& parameter : verified.parameters) {
+    std::visit([&](const auto& value) { text += fmt::format(", {} = {}", parameter.name, value); },
+               parameter.value);
+  }
+  if (!graph.empty()) text += fmt::format(", graph {}", graph);
+  text += '\n' + space_text(report) + '\n' + claims_text(report) + '\n' +
+          times_text(verified, target.empty() ? "" : " to " + target,
+                     within.empty() ? "" : " within " + within) +
+          '\n' + safe_set_text(report);
+  if (with_law) text += "\ndistribution: P(T <= t) for t = 0, 1, ...\n";
+  for (std::size_t t = 0; with_law && t < report.law.size(); ++t) {
+    text += fmt::format("{:>8}  {:.15g}\n", t, report.law[t]);
+  }
+  for (const experiment::LawTest& test : engines) {
+    text += fmt::format("\nengine {}: {} trials, mean {:.6g}, chi-square p = {:.3g}: {}\n",
+                        test.engine, test.trials, test.mean, test.fit.p_value,
+                        test.is_rejected() ? "DIFFERS from the exact law" : "agrees");
+  }
+  return text;
+}
+
+}  // namespace conclave::cli

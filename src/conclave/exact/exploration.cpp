@@ -1,0 +1,215 @@
+#include "conclave/exact/exploration.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/error.hpp"
+
+namespace conclave::exact {
+namespace {
+
+constexpr StateIndex rows_between_looks = 1u << 16;
+constexpr double gibibyte = 1024.0 * 1024 * 1024;
+
+void check_memory(const Network& network, const ConfigurationIndex& index, const Bounds& bounds) {
+  const double needed = static_cast<double>(index.size()) * bytes_per_configuration(network);
+  if (needed <= static_cast<double>(bounds.memory) && index.size() < 0xffffffffu) return;
+  throw Error(fmt::format(
+      "too large for an exact computation: more than {} configurations can be reached, which takes "
+      "over {:.1f} GiB, and {:.1f} GiB are available; take smaller parameters or a smaller n",
+      index.size(), needed / gibibyte, static_cast<double>(bounds.memory) / gibibyte));
+}
+
+// The rows of a chain, one configuration after the other.
+class Walk {
+ public:
+  Walk(const Network& network, Meetings& meetings, ConfigurationIndex& index)
+      : network_(network),
+        meetings_(meetings),
+        index_(index),
+        before_(network.agents()),
+        after_(network.agents()) {}
+
+  std::span<const StateNumber> enter(StateIndex from) {
+    index_.read(from, before_);
+    return before_;
+  }
+
+  // Calls visit(step, ways) for all interactions in the configuration entered.
+  template <class Visit>
+  void for_each_way(StateIndex from, Visit visit) {
+    network_.for_each_meeting(before_, [&](std::size_t u, std::size_t v, std::uint64_t ways) {
+      for (const MeetingResult& result : meetings_.meet(before_[u], before_[v])) {
+        visit(NumberedStep{from, before_, u, v, result}, ways);
+      }
+    });
+  }
+
+  // The same with the probability of the step.
+  template <class Visit>
+  void for_each_step(StateIndex from, Visit visit) {
+    const auto pairs = static_cast<double>(network_.pairs());
+    for_each_way(from, [&](const NumberedStep& step, std::uint64_t ways) {
+      visit(step, static_cast<double>(ways) / pairs * step.result.weight.as_double());
+    });
+  }
+
+  StateIndex target(const NumberedStep& step) {
+    if (step.result.u == before_[step.initiator] && step.result.v == before_[step.responder]) {
+      return step.from;
+    }
+    after_ = before_;
+    after_[step.initiator] = step.result.u;
+    after_[step.responder] = step.result.v;
+    network_.canonicalize(after_);
+    return index_.number(after_);
+  }
+
+ private:
+  const Network& network_;
+  Meetings& meetings_;
+  ConfigurationIndex& index_;
+  std::vector<StateNumber> before_;
+  std::vector<StateNumber> after_;
+};
+
+// The chain backwards: the predecessors of each state, with repetitions.
+class Predecessors {
+ public:
+  explicit Predecessors(const MarkovChain& chain)
+      : starts_(chain.size() + 1), states_(chain.transitions()) {
+    const auto size = static_cast<StateIndex>(chain.size());
+    for (StateIndex from = 0; from < size; ++from) {
+      for (const StateIndex to : chain.successors(from)) ++starts_[to];
+    }
+    std::uint64_t sum = 0;
+    for (std::uint64_t& start : starts_) sum += std::exchange(start, sum);
+    std::vector<std::uint64_t> next(starts_.begin(), starts_.end() - 1);
+    for (StateIndex from = 0; from < size; ++from) {
+      for (const StateIndex to : chain.successors(from)) states_[next[to]++] = from;
+    }
+  }
+
+  std::span<const StateIndex> of(StateIndex state) const {
+    return {states_.data() + starts_[state], states_.data() + starts_[state + 1]};
+  }
+
+ private:
+  std::vector<std::uint64_t> starts_;
+  std::vector<StateIndex> states_;
+};
+
+}  // namespace
+
+double bytes_per_configuration(const Network& network) {
+  return 120 + 24 * static_cast<double>(network.most_meetings());
+}
+
+MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationIndex& index,
+                    Visitor& visitor, const Bounds& bounds) {
+  Walk walk(network, meetings, index);
+  ChainBuilder chain;
+  for (StateIndex from = 0; from < index.size(); ++from) {
+    if (from % rows_between_looks == 0) {
+      check_memory(network, index, bounds);
+      if (!bounds.progress("exploring", from, index.size())) throw Interrupted();
+    }
+    visitor.configuration(from, walk.enter(from));
+    walk.for_each_step(from, [&](const NumberedStep& step, double chance) {
+      visitor.step(step);
+      chain.add(walk.target(step), chance);
+    });
+    chain.end_row();
+  }
+  return std::move(chain).build();
+}
+
+RationalChain explore_exactly(const Network& network, Meetings& meetings,
+                              ConfigurationIndex& index) {
+  Walk walk(network, meetings, index);
+  RationalChain chain;
+  for (StateIndex from = 0; from < index.size(); ++from) {
+    walk.enter(from);
+    walk.for_each_way(from, [&](const NumberedStep& step, std::uint64_t ways) {
+      const Weight weight = step.result.weight.times(ways, network.pairs());
+      chain.add(walk.target(step), Rational(weight.numerator, weight.denominator));
+    });
+    chain.end_row();
+  }
+  return chain;
+}
+
+MarkovChain until_output_changes(const Network& network, Meetings& meetings,
+                                 ConfigurationIndex& index, const Bounds& bounds) {
+  Walk walk(network, meetings, index);
+  const auto changed = static_cast<StateIndex>(index.size());
+  ChainBuilder chain;
+  for (StateIndex from = 0; from < changed; ++from) {
+    if (from % rows_between_looks == 0 && !bounds.progress("holding", from, changed)) {
+      throw Interrupted();
+    }
+    walk.enter(from);
+    walk.for_each_step(from, [&](const NumberedStep& step, double chance) {
+      chain.add(step.result.changes_output ? changed : walk.target(step), chance);
+    });
+    chain.end_row();
+  }
+  chain.add(changed, 1);
+  chain.end_row();
+  return std::move(chain).build();
+}
+
+StateSet can_reach(const MarkovChain& chain, const StateSet& set) {
+  const Predecessors predecessors(chain);
+  StateSet reaching(chain.size());
+  std::vector<StateIndex> open;
+  const auto take = [&](StateIndex state) {
+    if (reaching.contains(state)) return;
+    reaching.insert(state);
+    open.push_back(state);
+  };
+  for (StateIndex state = 0; state < chain.size(); ++state) {
+    if (set.contains(state)) take(state);
+  }
+  while (!open.empty()) {
+    const StateIndex state = open.back();
+    open.pop_back();
+    for (const StateIndex before : predecessors.of(state)) take(before);
+  }
+  return reaching;
+}
+
+std::vector<double> hitting_law(const MarkovChain& chain, const StateSet& target,
+                                std::vector<double> start, std::uint64_t last_step, double tail,
+                                const Bounds& bounds) {
+  const auto size = static_cast<StateIndex>(chain.size());
+  std::vector<double> now = std::move(start);
+  std::vector<double> next(size);
+  std::vector<double> law;
+  double arrived = 0;
+  for (std::uint64_t time = 0; time <= last_step; ++time) {
+    if (!bounds.progress("distribution", time, last_step)) throw Interrupted();
+    std::ranges::fill(next, 0.0);
+    for (StateIndex from = 0; from < size; ++from) {
+      if (now[from] == 0) continue;
+      if (target.contains(from)) {
+        arrived += now[from];
+        continue;
+      }
+      const auto successors = chain.successors(from);
+      const auto probabilities = chain.probabilities(from);
+      for (std::size_t i = 0; i < successors.size(); ++i) {
+        next[successors[i]] += now[from] * probabilities[i];
+      }
+    }
+    law.push_back(std::min(arrived, 1.0));
+    if (1 - arrived <= tail) break;
+    std::swap(now, next);
+  }
+  return law;
+}
+
+}  // namespace conclave::exact

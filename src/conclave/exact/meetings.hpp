@@ -1,0 +1,64 @@
+// What becomes of two agents that meet, by the numbers of their states: all that the exploration
+// of configurations needs to know of a protocol.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "conclave/exact/every_choice.hpp"
+
+namespace conclave::exact {
+
+using StateNumber = std::uint32_t;
+
+struct MeetingResult {
+  StateNumber u;
+  StateNumber v;
+  Weight weight;
+  bool changes_output;  // of one of the two agents
+};
+
+// Computes the results of each ordered pair of states once.
+class Meetings {
+ public:
+  virtual ~Meetings() = default;
+
+  // Valid until the next call.
+  std::span<const MeetingResult> meet(StateNumber u, StateNumber v) {
+    Place& place = u < dense_side && v < dense_side ? dense(u, v) : sparse_[key(u, v)];
+    if (place.count == 0) remember(place, u, v);
+    return {results_.data() + place.first, place.count};
+  }
+
+ protected:
+  virtual std::vector<MeetingResult> outcomes(StateNumber u, StateNumber v) = 0;
+
+ private:
+  struct Place {
+    std::size_t first = 0;
+    std::uint32_t count = 0;
+  };
+  static constexpr std::size_t dense_side = 512;
+
+  static std::uint64_t key(StateNumber u, StateNumber v) { return std::uint64_t{u} << 32 | v; }
+
+  Place& dense(StateNumber u, StateNumber v) {
+    if (dense_.empty()) dense_.resize(dense_side * dense_side);
+    return dense_[u * dense_side + v];
+  }
+
+  void remember(Place& place, StateNumber u, StateNumber v) {
+    const std::vector<MeetingResult> found = outcomes(u, v);
+    place = {results_.size(), static_cast<std::uint32_t>(found.size())};
+    results_.insert(results_.end(), found.begin(), found.end());
+  }
+
+  std::vector<MeetingResult> results_;
+  std::vector<Place> dense_;  // the first states meet most often
+  std::unordered_map<std::uint64_t, Place> sparse_;
+};
+
+}  // namespace conclave::exact

@@ -1,0 +1,90 @@
+#include "conclave/exact/model_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/exact/export.hpp"
+
+namespace conclave::exact {
+namespace {
+
+constexpr std::size_t most_for_drawing = 200;
+
+// A name that PRISM accepts.
+std::string identifier(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return !(c == '_' || std::isalnum(static_cast<unsigned char>(c))); }, '_');
+  return name;
+}
+
+Labels labels_of(const ModelFiles& model) {
+  Labels labels;
+  labels.names.push_back("init");
+  labels.states.emplace_back();
+  for (StateIndex state = 0; state < model.start.size(); ++state) {
+    if (model.start[state] > 0) labels.states.back().push_back(state);
+  }
+  for (const auto& [name, set] : model.labels) {
+    labels.names.push_back(identifier(name));
+    labels.states.emplace_back();
+    for (StateIndex state = 0; state < set.size(); ++state) {
+      if (set.contains(state)) labels.states.back().push_back(state);
+    }
+  }
+  return labels;
+}
+
+void write_agent_states(const ModelFiles& model, const std::string& path) {
+  std::ofstream file(path);
+  for (std::size_t i = 0; i < model.agent_states.size(); ++i) {
+    file << i << ' ' << model.agent_states[i] << '\n';
+  }
+  if (!file.flush()) throw Error(fmt::format("cannot write {}", path));
+}
+
+std::string numbers_of(const ModelFiles& model, StateIndex state) {
+  return fmt::format("{}", fmt::join(model.configuration(state), ","));
+}
+
+std::string words_of(const ModelFiles& model, StateIndex state) {
+  std::string words;
+  for (const StateNumber agent : model.configuration(state)) {
+    words += (words.empty() ? "" : " ") + model.agent_states[agent];
+  }
+  return words;
+}
+
+}  // namespace
+
+void write_model(const ModelFiles& model, const std::string& folder) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) throw Error(fmt::format("cannot make {}: {}", folder, problem.message()));
+  const std::string base = folder + "/model";
+  const StateSet& target = model.labels.front().second;
+  std::string variables;
+  for (std::size_t i = 0; i < model.agents; ++i) {
+    variables += fmt::format("{}agent{}", i == 0 ? "" : ",", i);
+  }
+  std::vector<double> rewards(model.chain.size());
+  for (StateIndex state = 0; state < rewards.size(); ++state) {
+    rewards[state] = target.contains(state) ? 0 : 1;
+  }
+  write_transitions(model.chain, base + ".tra");
+  write_labels(labels_of(model), model.chain.size(), base + ".lab");
+  write_state_rewards(rewards, base + ".srew");
+  write_states(
+      variables, [&](StateIndex state) { return numbers_of(model, state); }, model.chain.size(),
+      base + ".sta");
+  write_agent_states(model, folder + "/agent_states.txt");
+  if (model.chain.size() > most_for_drawing) return;
+  write_dot(
+      model.chain, target, [&](StateIndex state) { return words_of(model, state); }, base + ".dot");
+}
+
+}  // namespace conclave::exact

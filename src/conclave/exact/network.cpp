@@ -1,0 +1,112 @@
+#include "conclave/exact/network.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace conclave::exact {
+namespace {
+
+// How far the smallest of all rotations is rotated to the left.
+std::size_t smallest_rotation(std::span<const StateNumber> ring) {
+  std::size_t best = 0;
+  for (std::size_t start = 1; start < ring.size(); ++start) {
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      const StateNumber ours = ring[(start + i) % ring.size()];
+      const StateNumber least = ring[(best + i) % ring.size()];
+      if (ours > least) break;
+      if (ours < least) {
+        best = start;
+        break;
+      }
+    }
+  }
+  return best;
+}
+
+// How many different rotations there are.
+std::size_t period(std::span<const StateNumber> ring) {
+  std::size_t length = 1;
+  const auto repeats = [&] {
+    if (ring.size() % length != 0) return false;
+    for (std::size_t i = length; i < ring.size(); ++i) {
+      if (ring[i] != ring[i - length]) return false;
+    }
+    return true;
+  };
+  while (!repeats()) ++length;
+  return length;
+}
+
+// n! over the product of the factorials of the groups' sizes.
+double multinomial(std::span<const StateNumber> sorted) {
+  double ways = 1;
+  double group = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    group = i > 0 && sorted[i] == sorted[i - 1] ? group + 1 : 1;
+    ways = ways * static_cast<double>(i + 1) / group;
+  }
+  return ways;
+}
+
+}  // namespace
+
+std::string_view name_of(Symmetry symmetry) {
+  constexpr std::array<std::string_view, 3> names{"none", "rotation", "permutation"};
+  return names[static_cast<std::size_t>(symmetry)];
+}
+
+Network Network::complete(AgentCount n) {
+  Network network(n);
+  network.symmetry_ = Symmetry::permutation;
+  return network;
+}
+
+Network Network::directed_ring(AgentCount n) {
+  Network network(n);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    network.arcs_.emplace_back(i, i + 1 == n ? 0 : i + 1);
+  }
+  network.symmetry_ = Symmetry::rotation;
+  network.is_directed_ring_ = true;
+  return network;
+}
+
+Network Network::of(const Digraph& graph) {
+  Network network(graph.agents());
+  for (conclave::Arc arc = 0; arc < graph.arcs(); ++arc) {
+    network.arcs_.emplace_back(static_cast<std::uint32_t>(graph.initiator(arc)),
+                               static_cast<std::uint32_t>(graph.responder(arc)));
+  }
+  if (network.is_rotatable()) network.symmetry_ = Symmetry::rotation;
+  return network;
+}
+
+std::uint64_t Network::pairs() const {
+  return symmetry_ == Symmetry::permutation ? agents_ * (agents_ - 1) : arcs_.size();
+}
+
+bool Network::is_rotatable() const {
+  std::vector<Pair> before = arcs_;
+  std::vector<Pair> after;
+  const auto n = static_cast<std::uint32_t>(agents_);
+  for (const auto& [u, v] : arcs_) after.emplace_back((u + 1) % n, (v + 1) % n);
+  std::ranges::sort(before);
+  std::ranges::sort(after);
+  return before == after;
+}
+
+void Network::canonicalize(std::span<StateNumber> configuration) const {
+  if (symmetry_ == Symmetry::permutation) std::ranges::sort(configuration);
+  if (symmetry_ != Symmetry::rotation) return;
+  const auto middle =
+      configuration.begin() + static_cast<std::ptrdiff_t>(smallest_rotation(configuration));
+  std::ranges::rotate(configuration, middle);
+}
+
+double Network::orbit(std::span<const StateNumber> configuration) const {
+  if (symmetry_ == Symmetry::permutation) return multinomial(configuration);
+  if (symmetry_ == Symmetry::rotation) return static_cast<double>(period(configuration));
+  return 1;
+}
+
+}  // namespace conclave::exact

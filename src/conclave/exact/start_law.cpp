@@ -1,0 +1,89 @@
+#include "conclave/exact/start_law.hpp"
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+
+namespace conclave::exact {
+namespace {
+
+constexpr double most_ways = 2e9;
+
+void convert(const Weight& weight, double& number) { number = weight.as_double(); }
+void convert(const Weight& weight, Rational& number) {
+  number = Rational(weight.numerator, weight.denominator);
+}
+
+// Goes through all combinations of the agents' states like the digits of a counter.
+template <class Number>
+class Counter {
+ public:
+  explicit Counter(const std::vector<StateLaw>& agents)
+      : agents_(agents), digits_(agents.size(), 0) {}
+
+  void read(std::vector<StateNumber>& states) const {
+    for (std::size_t i = 0; i < agents_.size(); ++i) states[i] = agents_[i][digits_[i]].first;
+  }
+  Number weight() const {
+    Number product = 1;
+    for (std::size_t i = 0; i < agents_.size(); ++i) {
+      Number factor;
+      convert(agents_[i][digits_[i]].second, factor);
+      product *= factor;
+    }
+    return product;
+  }
+  bool next() {
+    for (std::size_t i = digits_.size(); i-- > 0;) {
+      if (++digits_[i] < agents_[i].size()) return true;
+      digits_[i] = 0;
+    }
+    return false;
+  }
+
+ private:
+  const std::vector<StateLaw>& agents_;
+  std::vector<std::size_t> digits_;
+};
+
+void check_ways(const std::vector<StateLaw>& agents) {
+  double ways = 1;
+  for (const StateLaw& law : agents) ways *= static_cast<double>(law.size());
+  if (ways <= most_ways) return;
+  throw Error(fmt::format(
+      "this start has {:.3g} different configurations, too many to average over exactly; name a "
+      "start with --init that is less random",
+      ways));
+}
+
+template <class Number>
+std::vector<Number> combine(const Network& network, const std::vector<StateLaw>& agents,
+                            ConfigurationIndex& index) {
+  check_ways(agents);
+  std::vector<Number> probability(index.size(), 0);
+  std::vector<StateNumber> states(agents.size());
+  Counter<Number> counter(agents);
+  do {
+    counter.read(states);
+    network.canonicalize(states);
+    const StateIndex number = index.number(states);
+    if (number >= probability.size()) probability.resize(index.size(), 0);
+    probability[number] += counter.weight();
+  } while (counter.next());
+  return probability;
+}
+
+}  // namespace
+
+std::vector<double> start_law(const Network& network, const std::vector<StateLaw>& agents,
+                              ConfigurationIndex& index) {
+  return combine<double>(network, agents, index);
+}
+
+std::vector<Rational> rational_start_law(const Network& network,
+                                         const std::vector<StateLaw>& agents,
+                                         ConfigurationIndex& index) {
+  return combine<Rational>(network, agents, index);
+}
+
+}  // namespace conclave::exact

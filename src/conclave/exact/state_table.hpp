@@ -1,0 +1,111 @@
+// Numbers the states of a protocol, modulo a congruence if there is one, and runs its transition
+// function through all random choices.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "conclave/exact/every_choice.hpp"
+#include "conclave/exact/meetings.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave::exact {
+
+template <PopulationProtocol P>
+class StateTable final : public Meetings {
+ public:
+  using State = typename P::State;
+  using NormalForm = std::function<State(const State&)>;
+
+  explicit StateTable(const P& protocol, NormalForm normal_form = {})
+      : protocol_(protocol), normal_form_(std::move(normal_form)) {}
+
+  const P& protocol() const { return protocol_; }
+  std::size_t size() const { return states_.size(); }
+  const State& state(StateNumber number) const { return states_[number]; }
+  const std::vector<State>& states() const { return states_; }
+
+  // The number of a state's normal form; new ones are numbered in the order in which they are met.
+  StateNumber number(const State& state) {
+    const State normal = normal_form_ ? normal_form_(state) : state;
+    const auto [entry, is_new] =
+        numbers_.try_emplace(key(normal), static_cast<StateNumber>(size()));
+    if (is_new) states_.push_back(normal);
+    return entry->second;
+  }
+
+  // Meets all pairs of known states until no new state appears.
+  void close() {
+    for (StateNumber u = 0; u < size(); ++u) {
+      for (StateNumber v = 0; v <= u; ++v) {
+        meet(u, v);
+        meet(v, u);
+      }
+    }
+  }
+
+ protected:
+  std::vector<MeetingResult> outcomes(StateNumber u, StateNumber v) override {
+    const State old_u = states_[u];
+    const State old_v = states_[v];
+    std::vector<MeetingResult> results;
+    EveryChoice choice;
+    do {
+      State new_u = old_u;
+      State new_v = old_v;
+      protocol_.interact(new_u, new_v, choice);
+      const bool changes = protocol_.role(new_u) != protocol_.role(old_u) ||
+                           protocol_.role(new_v) != protocol_.role(old_v);
+      results.push_back({number(new_u), number(new_v), choice.weight(), changes});
+    } while (choice.next());
+    return results;
+  }
+
+ private:
+  using Key = std::array<std::int64_t, std::tuple_size_v<decltype(State::fields)>>;
+
+  static Key key(const State& state) {
+    return std::apply(
+        [&](const auto&... field) {
+          return Key{static_cast<std::int64_t>(state.*field.member)...};
+        },
+        State::fields);
+  }
+
+  P protocol_;
+  NormalForm normal_form_;
+  std::vector<State> states_;
+  std::map<Key, StateNumber> numbers_;
+};
+
+// All states that `arbitrary` can give, each as often as choices lead to it.
+template <SelfStabilizing P>
+std::vector<typename P::State> arbitrary_states(const P& protocol) {
+  std::vector<typename P::State> all;
+  EveryChoice choice;
+  do {
+    all.push_back(protocol.arbitrary(choice));
+  } while (choice.next());
+  return all;
+}
+
+// All states that the closure of the transition function makes from the initial ones.
+template <PopulationProtocol P>
+StateTable<P> reachable_states(const P& protocol, std::size_t start = 0) {
+  StateTable<P> table(protocol);
+  EveryChoice choice;
+  do {
+    table.number(protocol.initial(start, 0, choice));
+  } while (choice.next());
+  table.close();
+  return table;
+}
+
+}  // namespace conclave::exact

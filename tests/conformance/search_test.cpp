@@ -1,0 +1,59 @@
+// The search for bad starts against the true maximum, where that can be computed.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/base/statistics.hpp"
+#include "conclave/catalog/catalog.hpp"
+
+namespace conclave::catalog {
+namespace {
+
+const auto keep_going = [](std::string_view, std::uint64_t, std::uint64_t) { return true; };
+
+RunRequest request(std::uint64_t n, const std::vector<Setting>& settings) {
+  return {.n = n, .settings = settings, .start = "", .engine = ""};
+}
+
+Searched search(const std::string& protocol, const RunRequest& run, std::uint64_t budget) {
+  return find(protocol).search({.run = run, .budget = budget, .progress = keep_going});
+}
+
+// The mean of fresh trials from the start found lies within 2 % of the largest expectation.
+void expect_maximum(const std::string& protocol, std::uint64_t n,
+                    const std::vector<Setting>& settings) {
+  const RunRequest run = request(n, settings);
+  const exact::Report exact = find(protocol).verify({.run = run}).report;
+  const Searched found = search(protocol, run, 160'000);
+  EXPECT_NEAR(summarize(found.times).mean, exact.slowest->value, 0.02 * exact.slowest->value)
+      << protocol << ": " << found.configuration << " instead of " << exact.slowest->configuration;
+}
+
+TEST(Search, FindsTheLargestExpectedTimeOfPrl) {
+  expect_maximum("prl", 3, {{"N", "3"}});
+  expect_maximum("prl", 3, {{"N", "5"}});
+}
+
+TEST(Search, FindsTheLargestExpectedTimeOfPpl) {
+  expect_maximum("ppl", 3, {{"t_max", "3"}, {"t_virus", "2"}, {"t_emit", "3"}});
+}
+
+TEST(Search, RepeatsWithTheSameSeed) {
+  const RunRequest run = request(20, {});
+  const Searched first = search("prl", run, 2000);
+  const Searched second = search("prl", run, 2000);
+  EXPECT_EQ(first.configuration, second.configuration);
+  EXPECT_EQ(first.times, second.times);
+  EXPECT_LE(first.trials, 2300u);
+}
+
+TEST(Search, StopsWhenAsked) {
+  const auto stop = [](std::string_view, std::uint64_t, std::uint64_t) { return false; };
+  EXPECT_THROW(find("prl").search({.run = request(5, {}), .budget = 1000, .progress = stop}),
+               Stopped);
+}
+
+}  // namespace
+}  // namespace conclave::catalog

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""`conclave verify` and `conclave search` as their users and their scripts see them.
+
+Usage: verify_test.py BINARY [unittest arguments]
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from fractions import Fraction
+
+BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+PRINTED = ["pll", "--n", "4", "--param", "c_max=3", "--param", "k=1", "--param", "reading=printed"]
+TOY_PPL = [word for value in ("t_max=6", "t_virus=4", "t_emit=2") for word in ("--param", value)]
+
+
+def conclave(*words):
+    return subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=300,
+                          check=False)
+
+
+def verify(*words):
+    """The report in JSON; everything must hold."""
+    result = conclave("verify", *words, "--format", "json")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+class Report(unittest.TestCase):
+    def test_has_the_fields_of_the_contract(self):
+        report = verify("prl", "--n", "3", "--param", "N=3")
+        for field in ("configurations", "transitions", "properties", "expected", "maximum",
+                      "residual"):
+            self.assertIn(field, report)
+        self.assertEqual(report["configurations_before_symmetry"], 96 ** 3)
+        lemmas = {f"Lemma {i}" for i in range(1, 9)}
+        self.assertLessEqual(lemmas, {p["name"] for p in report["properties"] if p["holds"]})
+        self.assertEqual(report["maximum"]["configuration"], "L-S.0 L-S.0 L-S.0")
+        self.assertLess(report["relative_error"], 1e-9)
+
+    def test_averages_over_random_starts(self):
+        report = verify("prl", "--n", "2", "--init", "random")
+        named = verify("prl", "--n", "2", "--init", "one-leader-own-live")
+        self.assertAlmostEqual(named["expected"]["interactions"], 6, 12)
+        self.assertAlmostEqual(named["expected"]["variance"], 6, 10)
+        self.assertLess(report["expected"]["interactions"], 6)
+
+    def test_follows_the_start_alone_if_asked(self):
+        report = verify("ppl", "--n", "3", *TOY_PPL, "--init", "safe", "--from", "start")
+        self.assertEqual(report["scope"], "reachable")
+        self.assertAlmostEqual(report["holding"], 13.391531, 6)
+        self.assertEqual(report["expected"]["interactions"], 0)
+
+    def test_gives_fractions(self):
+        report = verify("pll-sym", "--n", "3", "--exact")
+        self.assertEqual(report["expected"]["exactly"], "9/2")
+        report = verify("prl", "--n", "2", "--exact")
+        self.assertAlmostEqual(float(Fraction(report["expected"]["exactly"])),
+                               report["expected"]["interactions"], 12)
+
+    def test_gives_the_distribution(self):
+        law = verify("ppl", "--n", "2", "--param", "t_max=20", "--param", "t_virus=4", "--param",
+                     "t_emit=3", "--init", "all-leaders", "--from", "start", "--distribution",
+                     "6")["distribution"]
+        self.assertEqual(law, [0, 0, 0, 0, 1])  # exactly t_emit + 1 steps, then all is said
+
+    def test_in_words_names_every_lemma(self):
+        text = conclave("verify", "prl", "--n", "2").stdout
+        self.assertIn("holds  Lemma 8", text)
+        self.assertIn("largest expected interactions: 6\n", text)
+
+
+class Failures(unittest.TestCase):
+    def test_come_with_a_trace_and_status_4(self):
+        result = conclave("verify", *PRINTED, "--format", "json")
+        self.assertEqual(result.returncode, 4)
+        report = json.loads(result.stdout)
+        failed = [p for p in report["properties"] if not p["holds"]]
+        self.assertEqual([p["name"] for p in failed], ["stabilization"])
+        trace = failed[0]["counterexample"]
+        self.assertEqual(trace[0], {"interaction": "",
+                                    "configuration": "LX1a.0 LX1a.0 LX1a.0 LX1a.0"})
+        self.assertTrue(all(line["interaction"] for line in trace[1:]))
+        self.assertAlmostEqual(report["expected"]["probability"], 0.904266, 6)
+        self.assertEqual(report["expected"]["interactions"], "infinite")
+
+    def test_of_users_are_told_in_one_sentence(self):
+        for words, message in (
+                (["prl", "--n", "12"], "too large for an exact computation"),
+                (["prl", "--n", "4", "--memory", "1e8"], "1.64e+07 configurations"),
+                (["prl", "--n", "3", "--target", "CNI"], "did you mean 'C_NI'?"),
+                (["prl", "--n", "3", "--graph", "complete"], "made for the directed ring"),
+                (["prl", "--n", "3", "--from", "everywhere"], "known: all, start"),
+                (["pll", "--n", "3", "--against", "agent"], "did you mean 'agents'?"),
+                (["pll"], "the population size is missing")):
+            result = conclave("verify", *words)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), words)
+            self.assertIn(message, result.stderr)
+
+
+class Engines(unittest.TestCase):
+    def test_agree_with_the_exact_law(self):
+        for words in (["fratricide", "--n", "7"], ["prl", "--n", "3"],
+                      ["coalescence", "--n", "6", "--graph", "undirected-ring"], PRINTED[:-2]):
+            tests = verify(*words, "--against", "agents,events", "--trials", "5000")["against"]
+            self.assertEqual([test["engine"] for test in tests], ["agents", "events"])
+            self.assertTrue(all(test["agrees"] and test["trials"] == 5000 for test in tests))
+
+
+def read_rows(path):
+    """The transitions of a .tra file, by state."""
+    lines = path.read_text().splitlines()
+    rows = [{} for _ in range(int(lines[0].split()[0]))]
+    for line in lines[1:]:
+        source, to, probability = line.split()
+        rows[int(source)][int(to)] = float(probability)
+    return rows
+
+
+def read_label(path, name):
+    header, *lines = path.read_text().splitlines()
+    number = next(word.split("=")[0] for word in header.split() if word.split("=")[1] == f'"{name}"')
+    return {int(state) for state, _, labels in (line.partition(":") for line in lines)
+            if number in labels.split()}
+
+
+def expected_steps(rows, target, sweeps=20000):
+    """Gauss and Seidel, knowing nothing of what wrote the files."""
+    times = [0.0] * len(rows)
+    for _ in range(sweeps):
+        change = 0
+        for state, row in enumerate(rows):
+            if state in target:
+                continue
+            leaving = 1 - row.get(state, 0)
+            value = (1 + sum(p * times[to] for to, p in row.items() if to != state)) / leaving
+            change = max(change, abs(value - times[state]))
+            times[state] = value
+        if change < 1e-13:
+            break
+    return times
+
+
+class Export(unittest.TestCase):
+    def test_can_be_read_back_and_solved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report = verify("coalescence", "--n", "6", "--graph", "ring", "--export", folder)
+            files = pathlib.Path(folder)
+            rows = read_rows(files / "model.tra")
+            times = expected_steps(rows, read_label(files / "model.lab", "converged"))
+            start = read_label(files / "model.lab", "init")
+            self.assertEqual(len(rows), report["configurations"])
+            self.assertAlmostEqual(times[min(start)], 35, 9)  # C(7, 3)
+            self.assertAlmostEqual(max(times), report["maximum"]["interactions"], 9)
+            self.assertIn("digraph", (files / "model.dot").read_text())
+
+
+class Search(unittest.TestCase):
+    def test_reports_the_worst_start_with_an_interval(self):
+        result = conclave("search", "prl", "--n", "10", "--budget", "2000", "--format", "json")
+        found = json.loads(result.stdout)
+        self.assertEqual(result.returncode, 0)
+        self.assertLess(found["interactions"]["low"], found["interactions"]["mean"])
+        self.assertLess(found["interactions"]["mean"], found["interactions"]["high"])
+        self.assertEqual(result.stdout, conclave("search", "prl", "--n", "10", "--budget", "2000",
+                                                 "--format", "json").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
