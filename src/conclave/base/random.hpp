@@ -17,7 +17,11 @@ enum class Purpose : std::uint64_t {
   start = 3,       // the initial configuration
   fault = 4,       // whom a fault hits and what becomes of them
   graph = 5,       // random graphs
-  search = 6,      // which starts a search tries
+  wakeup = 6,      // whom an adversary wakes, and when
+  delay = 7,       // how long messages take
+  port = 8,        // which port leads where, who has which identifier
+  node = 9,        // the coins of the nodes of a network
+  search = 10,     // which starts a search tries
   test = 1000,     // tests and benchmarks
 };
 

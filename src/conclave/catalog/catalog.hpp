@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,14 @@ struct EngineInfo {
   std::string_view meaning;
 };
 
+// Options of message passing; empty: the first of those allowed.
+struct NetworkRequest {
+  std::string delay{};
+  std::string wakeup{};
+  std::string ids{};
+  bool counts_edges = false;  // also where the network is so large that it is not done unasked
+};
+
 struct RunRequest {
   Interactions n;
   std::vector<Setting> settings;
@@ -54,6 +63,15 @@ struct RunRequest {
   TrialPlan plan{};
   std::string graph{};                       // empty: the protocol's own
   std::shared_ptr<const Digraph> digraph{};  // what `graph` names, unless it is complete
+  NetworkRequest network{};
+};
+
+// How a message passing protocol is run.
+struct NetworkSetting {
+  std::string_view ids;
+  std::string_view delay;  // empty: synchronous
+  std::string_view wakeup;
+  std::span<const std::string_view> kinds;  // of messages
 };
 
 // The memory of one worker, kept from trial to trial.
@@ -82,7 +100,8 @@ class PreparedRun {
   virtual std::span<const ParameterValue> parameters() const = 0;
   virtual std::span<const Observable> observables() const = 0;  // all that a trial may report
   virtual const TrialPlan& plan() const = 0;
-  virtual std::string_view graph() const = 0;  // empty: the protocol's own
+  virtual std::string_view graph() const = 0;                        // empty: the protocol's own
+  virtual const NetworkSetting* network() const { return nullptr; }  // of message passing only
   // Of protocols made from a text: which one, and what looks like an oversight there.
   virtual std::string_view source_hash() const { return {}; }
   virtual std::span<const std::string> warnings() const { return {}; }
@@ -141,6 +160,20 @@ struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped") {}
 };
 
+// What can be asked for by name, with a sentence about it.
+struct Named {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+// What a message passing protocol offers besides.
+struct NetworkOffer {
+  std::vector<std::string_view> kinds;
+  std::vector<Named> ids;
+  std::vector<Named> delays;  // none: synchronous
+  std::vector<Named> wakeups;
+};
+
 struct Entry {
   ProtocolInfo info;
   std::vector<Start> starts;
@@ -153,6 +186,7 @@ struct Entry {
   std::vector<Detail> details{};        // of the text it was made from
   std::vector<std::string> warnings{};  // what looks like an oversight there
   std::shared_ptr<const void> owner{};  // of what the views look at, unless it is static
+  std::optional<NetworkOffer> network{};  // none: a population protocol
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
   // Throws Error where the request does not make sense or is too large, and exact::Interrupted.
@@ -171,5 +205,8 @@ inline constexpr Interactions most_agents = std::uint64_t{1} << 62;
 
 // n as a number of agents; throws Error unless 2 <= n <= 2^62.
 AgentCount checked_population(Interactions n);
+
+// Throws Error where options of message passing are given to a population protocol.
+void refuse_network_options(const RunRequest& request, std::string_view protocol);
 
 }  // namespace conclave::catalog

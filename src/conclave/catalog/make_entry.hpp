@@ -95,6 +95,7 @@ class PreparedPopulation final : public PreparedRun {
                               engine(), protocol(), start(), n_, most_different_agents));
     }
     if (!keeps_census()) check_size(Agents::most_agents);
+    refuse_network_options(request, protocol());
     if constexpr (!Corruptible<P>) {
       if (!plan_.faults.empty()) throw Error(fmt::format("{} knows no faults", protocol()));
     } else if constexpr (requires { subject_.protocol.objection_to(FaultKind::corrupt); }) {

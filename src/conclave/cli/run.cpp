@@ -47,6 +47,10 @@ struct Options {
   std::vector<std::string> faults;
   std::string trace;
   std::string trace_grid = "log";
+  std::string delay;
+  std::string wakeup;
+  std::string ids;
+  bool count_edges = false;
   bool quiet = false;
 };
 
@@ -99,7 +103,11 @@ catalog::RunRequest request(const Options& options) {
           .seed = count_option_64("--seed", options.seed, 0, UINT64_MAX),
           .plan = plan(options, n),
           .graph = options.graph,
-          .digraph = graph(options, n)};
+          .digraph = graph(options, n),
+          .network = {.delay = options.delay,
+                      .wakeup = options.wakeup,
+                      .ids = options.ids,
+                      .counts_edges = options.count_edges}};
 }
 
 std::optional<unsigned> asked_threads(const Options& options) {
@@ -145,10 +153,10 @@ class RowWriter {
 };
 
 void print_timing(const experiment::RunSummary& summary, const experiment::Progress& progress,
-                  double seconds, unsigned threads) {
-  fmt::print(stderr, "{} trial{}, {:.3g} interactions in {} on {} thread{} ({:.3g} per second)\n",
+                  std::string_view steps, double seconds, unsigned threads) {
+  fmt::print(stderr, "{} trial{}, {:.3g} {} in {} on {} thread{} ({:.3g} per second)\n",
              summary.trials(), summary.trials() == 1 ? "" : "s", progress.interactions.load(),
-             duration_text(seconds), threads, threads == 1 ? "" : "s",
+             steps, duration_text(seconds), threads, threads == 1 ? "" : "s",
              progress.interactions.load() / seconds);
   if (progress.effective > 0) {
     const auto effective = static_cast<double>(progress.effective.load());
@@ -184,7 +192,10 @@ Exit run(const Options& options) {
   }
   writer.finish();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  if (!options.quiet) print_timing(writer.summary(), progress, elapsed.count(), threads);
+  if (!options.quiet) {
+    print_timing(writer.summary(), progress, entry.network ? "messages" : "interactions",
+                 elapsed.count(), threads);
+  }
   if (stop) return Exit::interrupted;
   return writer.summary().not_converged() > 0 ? Exit::not_converged : Exit::done;
 }
@@ -197,9 +208,27 @@ Examples:
   conclave run fratricide --n 1000 --trials 1000 --format csv --output rows.csv
   conclave run prl --n 1000 --init all-leaders --fault 'corrupt:50%@convergence+100' --trials 20
   conclave run pll --n 1e5 --trials 5 --trace pll.csv && conclave plot pll.csv -o pll.svg
+  conclave run kmpp-async --n 1e4 --trials 100 --delay slow-leader --wakeup chain
 
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
 130 interrupted (finished rows are kept).)";
+
+void add_network_options(CLI::App& command, Options& options) {
+  command
+      .add_option("--delay", options.delay,
+                  "Message passing: how long messages take (see `describe`; default unit)")
+      ->type_name("NAME");
+  command
+      .add_option("--wakeup", options.wakeup,
+                  "Message passing: who is woken when (see `describe`; default all)")
+      ->type_name("NAME");
+  command
+      .add_option("--ids", options.ids,
+                  "Message passing: unique or anonymous nodes (default unique)")
+      ->type_name("NAME");
+  command.add_flag("--count-edges", options.count_edges,
+                   "Message passing: count messages by edge also above 1e5 nodes");
+}
 
 }  // namespace
 
@@ -261,6 +290,7 @@ void add_run(CLI::App& app, Action& action) {
       ->add_option("--trace-grid", options->trace_grid,
                    "When to look: log, log:FACTOR or linear:STEP of parallel time (default log)")
       ->type_name("GRID");
+  add_network_options(*command, *options);
   command->add_flag("--quiet", options->quiet, "No progress line and no timing on standard error");
   command->footer(examples);
   command->callback([options, &action] { action = [options] { return run(*options); }; });

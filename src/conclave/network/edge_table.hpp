@@ -1,0 +1,77 @@
+// A number for each edge that has one. Open addressing; nothing is stored for the other edges.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "conclave/model/message.hpp"
+#include "conclave/network/detail/large_pages.hpp"
+#include "conclave/network/permutation.hpp"
+#include "conclave/network/ports.hpp"
+
+namespace conclave::network {
+
+class EdgeTable {
+ public:
+  // The number of the edge from one node to another, 0 at first. When the table is full, edges
+  // whose numbers `is_over` are forgotten before it grows.
+  std::uint64_t& at(NodeIndex from, NodeIndex to, const auto& is_over) {
+    if (4 * used_ >= 3 * slots_.size()) make_room(is_over);
+    const std::uint64_t key = key_of(from, to);
+    Slot& slot = slot_of(key);
+    if (slot.key == 0) {
+      slot.key = key;
+      ++used_;
+    }
+    return slot.value;
+  }
+  std::uint64_t& at(NodeIndex from, NodeIndex to) {
+    return at(from, to, [](std::uint64_t) { return false; });
+  }
+
+  // An edge that is probably asked for soon.
+  void prefetch(NodeIndex from, NodeIndex to) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[place_of(key_of(from, to))], 1);
+  }
+
+  std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0;  // 0: free
+    std::uint64_t value = 0;
+  };
+
+  using Slots = std::vector<Slot, LargePages<Slot>>;
+
+  static std::uint64_t key_of(NodeIndex from, NodeIndex to) {
+    return (std::uint64_t{from} << 32 | to) + 1;
+  }
+  std::size_t place_of(std::uint64_t key) const { return mixed(0, key) & (slots_.size() - 1); }
+
+  Slot& slot_of(std::uint64_t key) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t place = place_of(key);
+    while (slots_[place].key != 0 && slots_[place].key != key) place = (place + 1) & mask;
+    return slots_[place];
+  }
+
+  void make_room(const auto& is_over) {
+    std::size_t kept = 0;
+    for (const Slot& slot : slots_) kept += slot.key != 0 && !is_over(slot.value) ? 1 : 0;
+    Slots old(std::bit_ceil(2 * kept + 64));
+    old.swap(slots_);
+    used_ = kept;
+    for (const Slot& slot : old) {
+      if (slot.key != 0 && !is_over(slot.value)) slot_of(slot.key) = slot;
+    }
+  }
+
+  Slots slots_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace conclave::network
