@@ -2,6 +2,7 @@
 // all outcomes with their weights. One transition function therefore serves both.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstdint>
 
@@ -19,5 +20,19 @@ struct AnyChoice {
   bool chance(std::uint32_t p, std::uint32_t q);
 };
 static_assert(Choice<AnyChoice>);
+
+// Uniform on 0 ... bound-1, exactly. One draw where 32 bits are enough; otherwise the digits of a
+// number with as few bits as the bound needs, drawn again until it is below the bound.
+inline std::uint64_t wide_below(Choice auto& choice, std::uint64_t bound) {
+  if (bound <= 0xffffffff) return choice.below(static_cast<std::uint32_t>(bound));
+  const auto high_bits = static_cast<int>(std::bit_width(bound - 1)) - 32;
+  for (;;) {
+    std::uint64_t value = high_bits < 32 ? choice.below(1u << high_bits) : choice.below(0x10000);
+    if (high_bits == 32) value = value << 16 | choice.below(0x10000);
+    value = value << 16 | choice.below(0x10000);
+    value = value << 16 | choice.below(0x10000);
+    if (value < bound) return value;
+  }
+}
 
 }  // namespace conclave

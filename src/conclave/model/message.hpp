@@ -1,0 +1,135 @@
+// Message passing on complete networks. A protocol is a plain struct that knows n and its
+// parameters; it takes a node's state and an event and gives effects. It owns no socket, clock,
+// thread, generator or container, so that one and the same code runs in the simulated network,
+// between real processes, and under a tool that walks through all orders of delivery.
+//
+// What hosts guarantee: a node has the ports 0 ... n-2, one per neighbour, and does not know where
+// they lead; the two ends of an edge may have different numbers. Edges are FIFO and lose nothing.
+// A node is woken by the environment at most once, and only while it sleeps; a message wakes it
+// too. Events of one node are handled one at a time, and all effects of an event are carried out in
+// the order in which they were given, before the node's next event.
+//
+// What protocols guarantee: everything random goes through `choice`; nothing but the node's state,
+// the event and the choices decides what happens; a state is all that must be kept of a node. What
+// a node has to say to itself is done inside, at once, and is no message.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "conclave/base/choice.hpp"
+#include "conclave/base/fields.hpp"
+#include "conclave/model/protocol_info.hpp"
+
+namespace conclave {
+
+using NodeCount = std::uint64_t;
+using Port = std::uint32_t;        // one of a node's edges, 0 ... n-2
+using Identifier = std::uint32_t;  // 0 for every node of an anonymous network
+
+inline constexpr Port no_port = 0xffffffff;
+
+// Events.
+struct WakeUp {};  // the environment wakes the node
+
+template <class Message>
+struct Received {
+  Port port = no_port;
+  Message message{};
+};
+
+// One round of a synchronous network at one node: all that was sent to it in the round before, in
+// no particular order. An awake node gets one in every round, a sleeper when there is something to
+// get. A node woken in this round gets WakeUp first.
+template <class Message>
+struct Round {
+  std::span<const Received<Message>> inbox;
+};
+
+// Effects go into a sink that the host passes in.
+template <class E, class Message>
+concept EffectsOf = requires(E& effects, Port port, std::uint32_t count, const Message& message,
+                             AnyChoice& choice) {
+  effects.send(port, message);
+  effects.broadcast(message);  // over all n-1 ports; costs the node O(1)
+  // Over `count` different ports, every set of that many equally likely, drawn with `choice`. The
+  // host has the memory that drawing without repetition needs.
+  effects.send_to_some(count, message, choice);
+};
+
+// The archetype: declared only, for use in concepts.
+template <class Message>
+struct AnyEffects {
+  void send(Port port, const Message& message);
+  void broadcast(const Message& message);
+  template <class C>
+  void send_to_some(std::uint32_t count, const Message& message, C& choice);
+};
+
+enum class Standing : std::uint8_t { asleep, candidate, retired, elected };
+
+// What observers may know of a node: tables, pictures, and an adversary that sees all coin flips of
+// the past. Candidates are ordered by phase, then rank, then id.
+struct NodeView {
+  Standing standing = Standing::asleep;
+  bool is_informed = false;  // it knows the leader (one elected knows itself)
+  std::uint32_t phase = 0;
+  std::uint64_t rank = 0;
+  Identifier id = 0;
+  std::uint32_t awaited = 0;  // answers without which a candidate does not go on
+
+  friend bool operator==(const NodeView&, const NodeView&) = default;
+};
+
+constexpr bool is_ahead(const NodeView& left, const NodeView& right) {
+  if (left.phase != right.phase) return left.phase > right.phase;
+  return left.rank != right.rank ? left.rank > right.rank : left.id > right.id;
+}
+
+// `Node` is the state of a node and `Message` what goes over an edge; both are plain. The first
+// member of a message is its `kind`, an index into `kinds`, of which there are at most eight.
+template <class P>
+concept MessageProtocol = Described<typename P::Node> && Described<typename P::Message> &&
+    requires(const P& protocol, const typename P::Node& view, const typename P::Message& message,
+             const typename P::Parameters& parameters, NodeCount n, Identifier id) {
+  { P::info } -> std::convertible_to<ProtocolInfo>;
+  { P::kinds[0] } -> std::convertible_to<std::string_view>;
+  { message.kind } -> std::convertible_to<typename P::Kind>;
+  { P::objection(parameters, n) } -> std::same_as<std::string>;  // empty: they make sense for n
+  P(parameters, n);
+  { protocol.asleep(id) } -> std::same_as<typename P::Node>;
+  { protocol.view(view) } -> std::same_as<NodeView>;
+  { protocol.bits(message) } -> std::same_as<std::uint32_t>;  // its size on the wire
+};
+
+template <class P>
+concept AsynchronousProtocol = MessageProtocol<P> &&
+    requires(const P& protocol, typename P::Node& node, const Received<typename P::Message>& event,
+             AnyEffects<typename P::Message>& effects, AnyChoice& choice) {
+  { protocol.on(node, WakeUp{}, effects, choice) } -> std::same_as<void>;
+  { protocol.on(node, event, effects, choice) } -> std::same_as<void>;
+};
+
+template <class P>
+concept SynchronousProtocol = MessageProtocol<P> &&
+    requires(const P& protocol, typename P::Node& node, const Round<typename P::Message>& event,
+             AnyEffects<typename P::Message>& effects, AnyChoice& choice) {
+  { protocol.on(node, WakeUp{}, effects, choice) } -> std::same_as<void>;
+  { protocol.on(node, event, effects, choice) } -> std::same_as<void>;
+};
+
+// A protocol that treats its ports alike, as `static constexpr bool is_port_blind = true`: it draws
+// ports uniformly at random or answers where a message came from, compares them for equality, and
+// does nothing else with them. Then every mapping of ports to neighbours that does not depend on
+// its coins gives the same law, and a host may take the simplest one.
+template <class P>
+concept PortBlind = MessageProtocol<P> && requires {
+  requires P::is_port_blind;
+};
+
+}  // namespace conclave
