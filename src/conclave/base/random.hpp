@@ -17,6 +17,10 @@ enum class Purpose : std::uint64_t {
   start = 3,       // the initial configuration
   fault = 4,       // whom a fault hits and what becomes of them
   graph = 5,       // random graphs
+  wakeup = 6,      // whom an adversary wakes, and when
+  delay = 7,       // how long messages take
+  port = 8,        // which port leads where, who has which identifier
+  node = 9,        // the coins of the nodes of a network
   test = 1000,     // tests and benchmarks
 };
 

@@ -43,6 +43,15 @@ inline constexpr std::array holding_observables{
                "hold=1 only: the limit came first, so that holding_interactions is a lower bound"},
 };
 
+// What every trial of a message passing protocol reports besides messages and time.
+inline constexpr std::array network_observables{
+    Observable{"candidates",
+               "nodes that the environment has woken before any message reached them"},
+    Observable{"last_phase", "the highest phase that a node has begun"},
+    Observable{"message_bits", "size of the largest message"},
+    Observable{"message_bits_per_log_n", "the same in units of log2 n: CONGEST allows O(1)"},
+};
+
 // Where the paper's text and the reading implemented here differ, or where it is easily misread.
 struct Erratum {
   std::string_view id;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
@@ -26,16 +27,33 @@ struct TrialPlan {
   std::optional<TraceGrid> grid{};  // none: no trace
 };
 
+struct KindCount {
+  std::string_view kind;
+  std::uint64_t messages = 0;
+};
+
+// What a message passing trial gives. Everything sent over an edge counts; what a node tells itself
+// does not.
+struct NetworkOutcome {
+  std::vector<KindCount> by_kind{};
+  double time = 0;                        // from the first wake-up to the last sending
+  std::optional<std::uint64_t> rounds{};  // synchronous: the rounds of both included
+  std::uint64_t elected = 0;
+  std::uint64_t informed = 0;
+  std::optional<std::uint64_t> most_on_an_edge{};  // both directions together; only if counted
+};
+
 // Interactions, leaders and observations are as of the first convergence, or of the end of a trial
 // without one; the rest tells what came later.
 struct TrialResult {
   Ending ending = Ending::interrupted;
-  Interactions interactions{};
+  Interactions interactions{};  // in a network: messages
   AgentCount leaders = 0;
   std::vector<Observation> observations{};
   std::vector<FaultOutcome> faults{};
   std::vector<TracePoint> trace{};
   std::uint64_t effective = 0;  // interactions that an engine did not jump over; 0: it never jumps
+  std::optional<NetworkOutcome> network{};
 };
 
 // Called now and then during a trial with the number of interactions so far; false ends the trial.

@@ -1,0 +1,92 @@
+// The adversary: it decides how long each message takes and whom it wakes when, and it knows all
+// that has happened so far, coin flips included. It does not choose where ports lead (ports.hpp).
+//
+// A delay adversary is one file in network/delays/, a wake-up adversary one in network/wakeups/;
+// file slow_leader.hpp defines SlowLeader in conclave::network, with `info`, a constructor
+// from (n, StreamName), and one function. The build lists the folders, so nothing else is edited.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "conclave/base/random.hpp"
+#include "conclave/model/message.hpp"
+#include "conclave/network/ports.hpp"
+
+namespace conclave::network {
+
+// Time in whole ticks, so that equal times are equal. A message takes 1 ... unit ticks.
+using Ticks = std::uint64_t;
+inline constexpr Ticks unit = Ticks{1} << 32;
+// What "fast" means to an adversary that slows others down.
+inline constexpr Ticks soon = unit >> 10;
+
+inline double in_units(Ticks ticks) {
+  return static_cast<double>(ticks) / static_cast<double>(unit);
+}
+
+struct AdversaryInfo {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+// The network as the adversary sees it.
+class Spectacle {
+ public:
+  virtual ~Spectacle() = default;
+
+  virtual NodeCount n() const = 0;
+  virtual Ticks now() const = 0;
+  virtual NodeView node(NodeIndex index) const = 0;
+  virtual NodeCount asleep() const = 0;  // how many have never been woken
+  // The live candidate that is ahead of all others, if there is one. O(log n) amortized per phase.
+  virtual std::optional<NodeIndex> front_runner() const = 0;
+};
+
+// A message on its way from one node to another.
+struct Parcel {
+  NodeIndex from = 0;
+  NodeIndex to = 0;
+  std::string_view kind{};
+};
+
+class DelayAdversary {
+ public:
+  virtual ~DelayAdversary() = default;
+  // In 1 ... unit. What would overtake an earlier message on its edge arrives together with it.
+  virtual Ticks delay(const Parcel& parcel, const Spectacle& spectacle) = 0;
+};
+
+struct Waking {
+  Ticks at = 0;
+  NodeIndex node = 0;
+};
+
+class WakeupAdversary {
+ public:
+  virtual ~WakeupAdversary() = default;
+
+  // The next of those wake-ups whose times are fixed beforehand, in order of time; nothing when
+  // there are no more. Waking a node that is awake has no effect.
+  virtual std::optional<Waking> next() = 0;
+
+  // Whether to be asked, besides, before every delivery (before every round, without a parcel,
+  // until the answer is nothing), which node to wake at this moment.
+  virtual bool is_adaptive() const { return false; }
+  virtual std::optional<NodeIndex> before(const Parcel*, const Spectacle&) { return std::nullopt; }
+};
+
+template <class Adversary>
+struct AdversaryEntry {
+  AdversaryInfo info;
+  std::unique_ptr<Adversary> (*make)(NodeCount n, const StreamName& name);
+};
+
+// Sorted by name; generated from the folders.
+std::span<const AdversaryEntry<DelayAdversary>> delays();
+std::span<const AdversaryEntry<WakeupAdversary>> wakeups();
+
+}  // namespace conclave::network

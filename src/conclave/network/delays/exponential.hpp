@@ -1,0 +1,45 @@
+// Exponential delays of mean 1/4, under the condition that they are at most 1: most messages are
+// fast, some are not. Drawn with von Neumann's comparisons of uniform numbers (1951), which need no
+// logarithm and give the same bits everywhere.
+#pragma once
+
+#include <cstdint>
+
+#include "conclave/network/adversary.hpp"
+
+namespace conclave::network {
+
+class Exponential final : public DelayAdversary {
+ public:
+  static constexpr AdversaryInfo info{
+      "exponential", "independent exponential delays of mean 1/4, truncated to (0, 1]"};
+
+  Exponential(NodeCount, const StreamName& name) : stream_(name.with(Purpose::delay)) {}
+
+  Ticks delay(const Parcel&, const Spectacle&) override {
+    for (;;) {
+      const Ticks quarters = standard();  // in units of a quarter
+      if (quarters < 4 * unit) return quarters / 4 + 1;
+    }
+  }
+
+ private:
+  // Of a descending run of uniform numbers the length is odd with probability exp(-first), so that
+  // the first is distributed like the fractional part; every even run adds one to the whole part.
+  Ticks standard() {
+    for (Ticks whole = 0;; whole += unit) {
+      const Ticks first = stream_.word() >> 32;
+      bool is_odd = true;
+      Ticks last = first;
+      for (Ticks next = stream_.word() >> 32; next < last; next = stream_.word() >> 32) {
+        last = next;
+        is_odd = !is_odd;
+      }
+      if (is_odd) return whole + first;
+    }
+  }
+
+  Stream stream_;
+};
+
+}  // namespace conclave::network

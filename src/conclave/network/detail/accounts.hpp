@@ -1,0 +1,59 @@
+// What has been sent: exact numbers by kind, the time of the last sending, the largest message, and
+// where it is asked for the number of messages on each edge.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "conclave/model/trial.hpp"
+#include "conclave/network/adversary.hpp"
+#include "conclave/network/edge_table.hpp"
+
+namespace conclave::network {
+
+template <class P>
+class Accounts {
+ public:
+  explicit Accounts(bool counts_edges) : counts_edges_(counts_edges) {}
+
+  bool counts_edges() const { return counts_edges_; }
+  Ticks last_sending() const { return last_sending_; }
+  std::uint32_t largest_bits() const { return largest_bits_; }
+  std::uint64_t messages() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : by_kind_) sum += count;
+    return sum;
+  }
+
+  void sent(Ticks now, typename P::Kind kind, std::uint32_t bits, std::uint64_t count) {
+    by_kind_[static_cast<std::size_t>(kind)] += count;
+    last_sending_ = now;
+    largest_bits_ = std::max(largest_bits_, bits);
+  }
+  void on_edge(NodeIndex from, NodeIndex to) {
+    busiest_ = std::max(busiest_, ++edges_.at(std::min(from, to), std::max(from, to)));
+  }
+
+  NetworkOutcome outcome() const {
+    NetworkOutcome result;
+    for (std::size_t kind = 0; kind < P::kinds.size(); ++kind) {
+      result.by_kind.push_back({P::kinds[kind], by_kind_[kind]});
+    }
+    if (counts_edges_) result.most_on_an_edge = busiest_;
+    return result;
+  }
+
+ private:
+  bool counts_edges_;
+  std::array<std::uint64_t, P::kinds.size()> by_kind_{};
+  Ticks last_sending_ = 0;
+  std::uint32_t largest_bits_ = 0;
+  EdgeTable edges_;
+  std::uint64_t busiest_ = 0;
+};
+
+}  // namespace conclave::network

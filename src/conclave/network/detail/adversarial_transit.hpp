@@ -1,0 +1,60 @@
+// Messages on their way when an adversary decides how long each takes. On an edge no message
+// overtakes another: it arrives no earlier than the one before it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "conclave/base/check.hpp"
+#include "conclave/network/adversary.hpp"
+#include "conclave/network/detail/calendar.hpp"
+#include "conclave/network/detail/constant_transit.hpp"
+#include "conclave/network/edge_table.hpp"
+
+namespace conclave::network {
+
+template <class P>
+class AdversarialTransit {
+ public:
+  using Message = typename P::Message;
+
+  AdversarialTransit(NodeCount n, DelayAdversary* adversary, const Spectacle* spectacle)
+      : n_(n), adversary_(adversary), spectacle_(spectacle), calendar_(20 * n) {}
+
+  // Returns the time of arrival.
+  Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
+    const Parcel parcel{from, to, P::kinds[static_cast<std::size_t>(message.kind)]};
+    const Ticks delay = adversary_->delay(parcel, *spectacle_);
+    CONCLAVE_CHECK(delay - 1 < unit);
+    const auto is_over = [now](Ticks arrival) { return arrival <= now; };
+    Ticks& last = arrivals_.at(from, to, is_over);
+    last = std::max(last, now + delay);
+    calendar_.add(now, {last, from, to, message});
+    return last;
+  }
+
+  void post_some(Ticks now, NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
+    for (const NodeIndex node : to) post(now, from, node, message);
+  }
+
+  void post_all(Ticks now, NodeIndex from, const Message& message) {
+    for (NodeCount step = 1; step < n_; ++step) {
+      post(now, from, static_cast<NodeIndex>((from + step) % n_), message);
+    }
+  }
+
+  const Delivery<Message>* next(const auto& prefetch) {
+    return calendar_.front([&](const Delivery<Message>& delivery) { prefetch(delivery.to); });
+  }
+  void drop() { calendar_.pop(); }
+
+ private:
+  NodeCount n_;
+  DelayAdversary* adversary_;
+  const Spectacle* spectacle_;
+  Calendar<Delivery<Message>> calendar_;
+  EdgeTable arrivals_;  // the last arrival on each directed edge that is in use
+};
+
+}  // namespace conclave::network

@@ -1,0 +1,58 @@
+// A message in as few bytes as its contents need: its members one after the other, without those
+// zeros that come last. The kind is not among them; the reader is told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+
+#include "conclave/base/fields.hpp"
+
+namespace conclave::network {
+
+template <Described Message>
+class Wire {
+ public:
+  static constexpr std::size_t most_bytes = std::apply(
+      [](const auto& kind, const auto&... field) {
+        static_assert(sizeof(Message{}.*kind.member) == 1, "the first member is the kind");
+        return (std::size_t{0} + ... + sizeof(Message{}.*field.member));
+      },
+      Message::fields);
+  static_assert(most_bytes < 16);
+
+  // Writes up to most_bytes bytes and returns how many of them matter.
+  static std::size_t encode(const Message& message, std::uint8_t* out) {
+    std::size_t position = 0;
+    std::size_t used = 0;
+    for_each_but_kind([&](const auto& field) {
+      const auto& value = message.*field.member;
+      std::memcpy(out + position, &value, sizeof(value));
+      position += sizeof(value);
+      if (value != std::remove_cvref_t<decltype(value)>{}) used = position;
+    });
+    return used;
+  }
+
+  static Message decode(std::uint8_t kind, const std::uint8_t* in, std::size_t bytes) {
+    Message message{};
+    auto& kind_member = message.*std::get<0>(Message::fields).member;
+    kind_member = static_cast<std::remove_reference_t<decltype(kind_member)>>(kind);
+    std::size_t position = 0;
+    for_each_but_kind([&](const auto& field) {
+      auto& value = message.*field.member;
+      if (position < bytes) std::memcpy(&value, in + position, sizeof(value));
+      position += sizeof(value);
+    });
+    return message;
+  }
+
+ private:
+  static void for_each_but_kind(const auto& visit) {
+    std::apply([&](const auto&, const auto&... field) { (visit(field), ...); }, Message::fields);
+  }
+};
+
+}  // namespace conclave::network

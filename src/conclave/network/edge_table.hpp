@@ -1,0 +1,68 @@
+// A number for each edge that has one. Open addressing; nothing is stored for the other edges.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "conclave/model/message.hpp"
+#include "conclave/network/permutation.hpp"
+#include "conclave/network/ports.hpp"
+
+namespace conclave::network {
+
+class EdgeTable {
+ public:
+  // The number of the edge from one node to another, 0 at first. When the table is full, edges
+  // whose numbers `is_over` are forgotten before it grows.
+  std::uint64_t& at(NodeIndex from, NodeIndex to, const auto& is_over) {
+    if (2 * used_ >= slots_.size()) make_room(is_over);
+    const std::uint64_t key = (std::uint64_t{from} << 32 | to) + 1;
+    Slot& slot = slot_of(key);
+    if (slot.key == 0) {
+      slot.key = key;
+      ++used_;
+    }
+    return slot.value;
+  }
+  std::uint64_t& at(NodeIndex from, NodeIndex to) {
+    return at(from, to, [](std::uint64_t) { return false; });
+  }
+
+  void clear() {
+    slots_.assign(slots_.size() > small ? small : slots_.size(), Slot{});
+    used_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t small = 1024;
+  struct Slot {
+    std::uint64_t key = 0;  // 0: free
+    std::uint64_t value = 0;
+  };
+
+  Slot& slot_of(std::uint64_t key) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t place = mixed(0, key) & mask;
+    while (slots_[place].key != 0 && slots_[place].key != key) place = (place + 1) & mask;
+    return slots_[place];
+  }
+
+  void make_room(const auto& is_over) {
+    std::size_t kept = 0;
+    for (const Slot& slot : slots_) kept += slot.key != 0 && !is_over(slot.value) ? 1 : 0;
+    std::vector<Slot> old(std::bit_ceil(4 * kept + 64));
+    old.swap(slots_);
+    used_ = kept;
+    for (const Slot& slot : old) {
+      if (slot.key != 0 && !is_over(slot.value)) slot_of(slot.key) = slot;
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace conclave::network

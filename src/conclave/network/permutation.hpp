@@ -1,0 +1,74 @@
+// A random-looking permutation of 0 ... size-1 that costs two words of memory: a Feistel network on
+// the next even number of bits, walked along its cycles until it is back in range. Keys give
+// unrelated permutations. It stands in for a table of all permutations, which nobody could store.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace conclave::network {
+
+// A word that depends on all bits of both (the finalizer of SplitMix64, Steele et al. 2014).
+constexpr std::uint64_t mixed(std::uint64_t key, std::uint64_t value) {
+  std::uint64_t word = key + 0x9e3779b97f4a7c15u * (value + 1);
+  word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
+  word = (word ^ word >> 27) * 0x94d049bb133111ebu;
+  return word ^ word >> 31;
+}
+
+class Permutation {
+ public:
+  Permutation(std::uint64_t size, std::uint64_t key)
+      : size_(size),
+        key_(key),
+        half_((static_cast<unsigned>(std::bit_width(size > 1 ? size - 1 : 1)) + 1) / 2) {}
+
+  // Expected O(1): at least a quarter of the Feistel network's domain is in range.
+  std::uint64_t operator()(std::uint64_t value) const {
+    do value = forward(value);
+    while (value >= size_);
+    return value;
+  }
+
+  std::uint64_t inverse(std::uint64_t value) const {
+    do value = backward(value);
+    while (value >= size_);
+    return value;
+  }
+
+ private:
+  static constexpr unsigned rounds = 6;
+
+  std::uint64_t round_word(unsigned round, std::uint64_t half) const {
+    return mixed(key_ ^ round * 0xd1342543de82ef95u, half) >> (64 - half_);
+  }
+
+  std::uint64_t forward(std::uint64_t value) const {
+    std::uint64_t left = value >> half_;
+    std::uint64_t right = value & ((std::uint64_t{1} << half_) - 1);
+    for (unsigned round = 0; round < rounds; ++round) {
+      const std::uint64_t next = left ^ round_word(round, right);
+      left = right;
+      right = next;
+    }
+    return left << half_ | right;
+  }
+
+  std::uint64_t backward(std::uint64_t value) const {
+    std::uint64_t left = value >> half_;
+    std::uint64_t right = value & ((std::uint64_t{1} << half_) - 1);
+    for (unsigned round = rounds; round-- > 0;) {
+      const std::uint64_t previous = right ^ round_word(round, left);
+      right = left;
+      left = previous;
+    }
+    return left << half_ | right;
+  }
+
+  std::uint64_t size_;
+  std::uint64_t key_;
+  unsigned half_;
+};
+
+}  // namespace conclave::network

@@ -1,0 +1,33 @@
+// Sleeping nodes in random order, for adversaries that wake fresh ones.
+#pragma once
+
+#include <optional>
+
+#include "conclave/network/adversary.hpp"
+
+namespace conclave::network {
+
+class Sleepers {
+ public:
+  Sleepers(NodeCount n, const StreamName& name)
+      : n_(n), order_(n, Stream(name.with(Purpose::wakeup)).word()) {}
+
+  // One that still sleeps; nothing when nobody does. O(n) in all.
+  std::optional<NodeIndex> next(const Spectacle& spectacle) {
+    while (seen_ < n_ && spectacle.asleep() > 0) {
+      const auto node = static_cast<NodeIndex>(order_(seen_++));
+      if (spectacle.node(node).standing == Standing::asleep) return node;
+    }
+    return std::nullopt;
+  }
+
+  // The first of all, before anybody is awake.
+  NodeIndex first() { return static_cast<NodeIndex>(order_(seen_++)); }
+
+ private:
+  NodeCount n_;
+  Permutation order_;
+  NodeCount seen_ = 0;
+};
+
+}  // namespace conclave::network

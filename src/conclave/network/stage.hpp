@@ -1,0 +1,167 @@
+// What the asynchronous and the synchronous network share: the nodes, their coins and ports, the
+// accounts, and the view of it all that adversaries and watchers have.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "conclave/base/random.hpp"
+#include "conclave/model/message.hpp"
+#include "conclave/model/trial.hpp"
+#include "conclave/network/adversary.hpp"
+#include "conclave/network/detail/accounts.hpp"
+#include "conclave/network/detail/distinct_draws.hpp"
+#include "conclave/network/detail/front_runner.hpp"
+#include "conclave/network/detail/node_store.hpp"
+#include "conclave/network/ports.hpp"
+#include "conclave/network/watcher.hpp"
+
+namespace conclave::network {
+
+struct StageOptions {
+  bool has_identifiers = true;
+  bool counts_edges = true;
+  Watcher* watcher = nullptr;
+};
+
+template <MessageProtocol P>
+class Stage final : public Spectacle {
+ public:
+  using Node = typename P::Node;
+  using Message = typename P::Message;
+  using Ports = std::conditional_t<PortBlind<P>, RotatedPorts, ScatteredPorts>;
+
+  Stage(const P& protocol, NodeCount n, const StreamName& name, const StageOptions& options)
+      : protocol_(protocol),
+        options_(options),
+        nodes_(n),
+        ports_(n, name),
+        identifiers_(n, ~Stream(name.with(Purpose::port)).word()),
+        coins_(name.with(Purpose::node)),
+        accounts_(options.counts_edges) {}
+
+  NodeCount n() const override { return nodes_.size(); }
+  Ticks now() const override { return now_; }
+  NodeCount asleep() const override { return nodes_.untouched(); }
+  NodeView node(NodeIndex index) const override {
+    return nodes_.is_touched(index) ? protocol_.view(nodes_[index]) : NodeView{};
+  }
+
+  // Nobody pays for it before the first adversary asks.
+  std::optional<NodeIndex> front_runner() const override {
+    if (!front_runner_) {
+      front_runner_.emplace();
+      for (NodeIndex index = 0; index < n(); ++index) front_runner_->saw(index, node(index));
+    }
+    return front_runner_->find([this](NodeIndex index) { return node(index); });
+  }
+
+  void set_now(Ticks now) { now_ = now; }
+  const Ports& ports() const { return ports_; }
+  bool is_touched(NodeIndex index) const { return nodes_.is_touched(index); }
+  const Node& state(NodeIndex index) const { return nodes_[index]; }
+  void prefetch(NodeIndex index) const { nodes_.prefetch(index); }
+  Watcher* watcher() const { return options_.watcher; }
+  const Accounts<P>& accounts() const { return accounts_; }
+
+  // Lets an event happen to a node.
+  template <class Event, class Effects>
+  void act(NodeIndex index, const Event& event, Effects& effects) {
+    Node& node = nodes_.touch(index, [this](NodeIndex which) { return sleeper(which); });
+    if (options_.watcher == nullptr && !front_runner_) {
+      return protocol_.on(node, event, effects, coins_);
+    }
+    const NodeView before = protocol_.view(node);
+    protocol_.on(node, event, effects, coins_);
+    observe(index, before, protocol_.view(node));
+  }
+
+  void wake(NodeIndex index, auto& effects) {
+    if (nodes_.is_touched(index)) return;
+    if (candidates_++ == 0) first_waking_ = now_;
+    act(index, WakeUp{}, effects);
+  }
+
+  // Where a message goes, for whoever carries it.
+  NodeIndex neighbour(NodeIndex from, Port port) const { return ports_.neighbour(from, port); }
+  std::span<const NodeIndex> some_neighbours(NodeIndex from, std::uint32_t count,
+                                             Choice auto& choice) {
+    const auto drawn = draws_(count, static_cast<std::uint32_t>(n() - 1), choice);
+    for (std::uint32_t& each : drawn) each = ports_.neighbour(from, each);
+    return drawn;
+  }
+
+  void account(const Message& message, std::uint64_t count) {
+    accounts_.sent(now_, message.kind, protocol_.bits(message), count);
+  }
+  // Besides, for each message that is counted by edge or watched.
+  bool is_followed() const { return accounts_.counts_edges() || options_.watcher != nullptr; }
+  void follow(NodeIndex from, NodeIndex to, const Message& message, Ticks arrives) {
+    if (accounts_.counts_edges()) accounts_.on_edge(from, to);
+    if (options_.watcher == nullptr) return;
+    const auto kind = static_cast<std::size_t>(message.kind);
+    options_.watcher->sent(now_, arrives, {from, to, P::kinds[kind]});
+  }
+
+  // The result of a run that has come to rest.
+  TrialResult result() const {
+    TrialResult result{.interactions = accounts_.messages()};
+    NetworkOutcome& outcome = result.network.emplace(accounts_.outcome());
+    std::uint32_t last_phase = 0;
+    for (NodeIndex index = 0; index < n(); ++index) {
+      if (!nodes_.is_touched(index)) continue;
+      const NodeView view = protocol_.view(nodes_[index]);
+      outcome.elected += view.standing == Standing::elected ? 1 : 0;
+      outcome.informed += view.is_informed ? 1 : 0;
+      last_phase = std::max(last_phase, view.phase);
+    }
+    const bool has_sent = accounts_.messages() > 0;
+    outcome.time = has_sent ? in_units(accounts_.last_sending() - first_waking_) : 0;
+    result.leaders = outcome.elected;
+    const bool is_done = outcome.elected == 1 && outcome.informed == n();
+    result.ending = is_done ? Ending::converged : Ending::hopeless;
+    add_observations(result, last_phase);
+    return result;
+  }
+
+ private:
+  Node sleeper(NodeIndex index) const {
+    return protocol_.asleep(
+        options_.has_identifiers ? static_cast<Identifier>(identifiers_(index) + 1) : 0);
+  }
+
+  void observe(NodeIndex index, NodeView before, NodeView after) {
+    before.awaited = after.awaited = 0;
+    if (before == after) return;
+    if (front_runner_) front_runner_->saw(index, after);
+    if (options_.watcher != nullptr) options_.watcher->changed(now_, index, before, after);
+  }
+
+  void add_observations(TrialResult& result, std::uint32_t last_phase) const {
+    const std::uint64_t bits = accounts_.largest_bits();
+    const double log_n = std::log2(static_cast<double>(n()));
+    result.observations = {
+        {"candidates", candidates_},
+        {"last_phase", std::uint64_t{last_phase}},
+        {"message_bits", bits},
+        {"message_bits_per_log_n", n() > 1 ? static_cast<double>(bits) / log_n : 0.0}};
+  }
+
+  P protocol_;
+  StageOptions options_;
+  NodeStore<P> nodes_;
+  Ports ports_;
+  Permutation identifiers_;
+  Stream coins_;
+  DistinctDraws draws_;
+  Accounts<P> accounts_;
+  Ticks now_ = 0;
+  Ticks first_waking_ = 0;
+  std::uint64_t candidates_ = 0;
+  mutable std::optional<FrontRunner> front_runner_;
+};
+
+}  // namespace conclave::network

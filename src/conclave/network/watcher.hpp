@@ -1,0 +1,23 @@
+// Told of everything that happens in a run: for pictures and for tests that check every step.
+#pragma once
+
+#include <cstdint>
+
+#include "conclave/model/message.hpp"
+#include "conclave/network/adversary.hpp"
+
+namespace conclave::network {
+
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+
+  // A message leaves at `sent` and will arrive at `arrives`. In a synchronous network, rounds are
+  // whole units, and what is sent in one arrives in the next.
+  virtual void sent(Ticks sent, Ticks arrives, const Parcel& parcel) = 0;
+  // What observers see of a node has changed: it has been woken, begun a phase, retired, ...
+  virtual void changed(Ticks now, NodeIndex node, const NodeView& before,
+                       const NodeView& after) = 0;
+};
+
+}  // namespace conclave::network
