@@ -14,15 +14,10 @@
 #include "conclave/exact/detail/outcomes.hpp"
 #include "conclave/exact/detail/telling.hpp"
 #include "conclave/exact/search.hpp"
+#include "conclave/exact/told.hpp"
 #include "conclave/model/message.hpp"
 
 namespace conclave::exact {
-
-// A step of a counterexample: what happens, and what comes of it.
-struct Told {
-  std::string title;
-  std::vector<std::string> details{};
-};
 
 template <AsynchronousProtocol P>
 class AsynchronousSchedules {

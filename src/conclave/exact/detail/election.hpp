@@ -20,10 +20,10 @@ inline constexpr std::array<std::string_view, 4> election_properties{
 
 enum : std::uint32_t { two_elected = 1, not_elected = 2, wrong_leader = 4, rule_broken = 8 };
 
-// A protocol may say through which port its leader is; no_port means itself.
+// A protocol may say whether a node that knows the leader takes that node for it.
 template <class P>
 concept NamesLeader = requires(const P& protocol, const typename P::Node& node) {
-  { protocol.leader_port(node) } -> std::same_as<Port>;
+  { protocol.follows(node, node) } -> std::same_as<bool>;
 };
 
 // A protocol may say which messages never come to a node.
@@ -40,12 +40,8 @@ bool expects(const P& protocol, const typename P::Node& node, const typename P::
 }
 
 template <MessageProtocol P>
-bool is_leader_of(const P& protocol, const Configuration<P>& c, std::size_t leader,
-                  std::size_t node) {
-  if constexpr (NamesLeader<P>) {
-    const Port port = protocol.leader_port(c.nodes[node]);
-    return node == leader ? port == no_port : port == c.ports.find(node, leader);
-  }
+bool follows(const P& protocol, const typename P::Node& node, const typename P::Node& leader) {
+  if constexpr (NamesLeader<P>) return protocol.follows(node, leader);
   return true;
 }
 
@@ -66,7 +62,8 @@ std::uint32_t violations(const P& protocol, const Configuration<P>& c, bool is_o
   if (is_over && (elected != 1 || informed != c.size)) result |= not_elected;
   for (std::size_t i = 0; i < c.size; ++i) {
     if (!protocol.view(c.nodes[i]).is_informed) continue;
-    if (elected != 1 || !is_leader_of(protocol, c, leader, i)) result |= wrong_leader;
+    const bool is_right = follows(protocol, c.nodes[i], c.nodes[leader]);
+    if (elected != 1 || !is_right) result |= wrong_leader;
   }
   return result;
 }

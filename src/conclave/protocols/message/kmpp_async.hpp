@@ -246,8 +246,10 @@ class KmppAsync {
     return !node.terminated || message.kind != Kind::decide;
   }
 
-  // Of a node that knows the leader: where it is; no_port for the leader itself.
-  Port leader_port(const Node& node) const { return node.chosen_port; }
+  // Of a node that knows the leader: whether that is the one.
+  bool follows(const Node& node, const Node& leader) const {
+    return node.chosen_rank == leader.rank && node.chosen_id == leader.id;
+  }
 
   NodeView view(const Node& node) const {
     return {.standing = node.standing,
