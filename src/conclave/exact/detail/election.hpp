@@ -60,10 +60,9 @@ std::uint32_t violations(const P& protocol, const Configuration<P>& c, bool is_o
   std::uint32_t result = c.broke_rule ? +rule_broken : 0;
   if (elected > 1) result |= two_elected;
   if (is_over && (elected != 1 || informed != c.size)) result |= not_elected;
-  for (std::size_t i = 0; i < c.size; ++i) {
-    if (!protocol.view(c.nodes[i]).is_informed) continue;
+  for (std::size_t i = 0; i < c.size && elected == 1; ++i) {
     const bool is_right = follows(protocol, c.nodes[i], c.nodes[leader]);
-    if (elected != 1 || !is_right) result |= wrong_leader;
+    if (protocol.view(c.nodes[i]).is_informed && !is_right) result |= wrong_leader;
   }
   return result;
 }
