@@ -61,7 +61,8 @@ LEFTOVERS = [(re.compile(pattern, re.M), sentence) for pattern, sentence in (
 )]
 TABS_ALLOWED = re.compile(r"(?:^|/)(?:GNUm|M|m)akefile[^/]*$|\.(?:mk|tsv)$")
 FOREIGN = re.compile(r"\.min\.(?:js|css)$|\.svg$|(?:^|/)package-lock\.json$")  # not ours
-LISTED_BY_BUILD = ("src/conclave/protocols/population/", "src/conclave/protocols/message/")
+LISTED_BY_BUILD = ("src/conclave/protocols/population/", "src/conclave/protocols/message/",
+                   "src/conclave/network/delays/", "src/conclave/network/wakeups/")
 SKIPPED_FOLDERS = {".git", "build", "node_modules", "__pycache__"}  # only where git is absent
 # Comments and literals; what is kept are includes, and numbers for the sake of the ' in 1'000.
 TOKEN = re.compile(

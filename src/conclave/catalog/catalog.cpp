@@ -1,6 +1,8 @@
 #include "conclave/catalog/catalog.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,6 +39,20 @@ AgentCount checked_population(Interactions n) {
                             to_string(n), to_string(most_agents)));
   }
   return *n.as_uint64();
+}
+
+void refuse_network_options(const RunRequest& request, std::string_view protocol) {
+  const NetworkRequest& asked = request.network;
+  const std::array<std::pair<std::string_view, bool>, 4> options{
+      {{"--delay", !asked.delay.empty()},
+       {"--wakeup", !asked.wakeup.empty()},
+       {"--ids", !asked.ids.empty()},
+       {"--count-edges", asked.counts_edges}}};
+  for (const auto& [name, is_given] : options) {
+    if (!is_given) continue;
+    throw Error(
+        fmt::format("{} is for message passing, and {} is a population protocol", name, protocol));
+  }
 }
 
 }  // namespace conclave::catalog

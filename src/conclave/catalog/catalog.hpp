@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,14 @@ struct EngineInfo {
   std::string_view meaning;
 };
 
+// Options of message passing; empty: the first of those allowed.
+struct NetworkRequest {
+  std::string delay{};
+  std::string wakeup{};
+  std::string ids{};
+  bool counts_edges = false;  // also where the network is so large that it is not done unasked
+};
+
 struct RunRequest {
   Interactions n;
   std::vector<Setting> settings;
@@ -52,6 +61,15 @@ struct RunRequest {
   TrialPlan plan{};
   std::string graph{};                       // empty: the protocol's own
   std::shared_ptr<const Digraph> digraph{};  // what `graph` names, unless it is complete
+  NetworkRequest network{};
+};
+
+// How a message passing protocol is run.
+struct NetworkSetting {
+  std::string_view ids;
+  std::string_view delay;  // empty: synchronous
+  std::string_view wakeup;
+  std::span<const std::string_view> kinds;  // of messages
 };
 
 // The memory of one worker, kept from trial to trial.
@@ -80,8 +98,26 @@ class PreparedRun {
   virtual std::span<const ParameterValue> parameters() const = 0;
   virtual std::span<const Observable> observables() const = 0;  // all that a trial may report
   virtual const TrialPlan& plan() const = 0;
-  virtual std::string_view graph() const = 0;  // empty: the protocol's own
+  virtual std::string_view graph() const = 0;                        // empty: the protocol's own
+  virtual const NetworkSetting* network() const { return nullptr; }  // of message passing only
 };
+
+// What can be asked for by name, with a sentence about it.
+struct Named {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+// What a message passing protocol offers besides.
+struct NetworkOffer {
+  std::vector<std::string_view> kinds;
+  std::vector<Named> ids;
+  std::vector<Named> delays;  // none: synchronous
+  std::vector<Named> wakeups;
+};
+
+struct ExplorationRequest;  // exploration.hpp
+struct Exploration;
 
 struct Entry {
   ProtocolInfo info;
@@ -89,8 +125,11 @@ struct Entry {
   std::vector<ParameterInfo> parameters;
   std::vector<EngineInfo> engines;
   std::size_t bytes_per_agent = 0;
+  std::optional<NetworkOffer> network{};  // none: a population protocol
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
+  // Walks through all schedules of message passing; none: a population protocol.
+  std::function<Exploration(const ExplorationRequest&)> explore{};
 };
 
 // Sorted by name.
@@ -103,5 +142,8 @@ inline constexpr Interactions most_agents = std::uint64_t{1} << 62;
 
 // n as a number of agents; throws Error unless 2 <= n <= 2^62.
 AgentCount checked_population(Interactions n);
+
+// Throws Error where options of message passing are given to a population protocol.
+void refuse_network_options(const RunRequest& request, std::string_view protocol);
 
 }  // namespace conclave::catalog

@@ -61,6 +61,7 @@ class PreparedPopulation final : public PreparedRun {
                               P::info.name, P::starts[start_].name, n_, most_different_agents));
     }
     if (!jumps_ || is_ring) check_size(Agents::most_agents);
+    refuse_network_options(request, P::info.name);
     if constexpr (!Corruptible<P>) {
       if (!plan_.faults.empty()) throw Error(fmt::format("{} knows no faults", P::info.name));
     }

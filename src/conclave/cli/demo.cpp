@@ -19,6 +19,22 @@ namespace {
 
 constexpr const char* layout = "{:<14} {:<34} {:>12}  {:<46} {:<26} {:>8}\n";
 
+std::string model_text(const catalog::Entry& entry) {
+  return fmt::format("{}, {}", entry.network ? "messages" : "population", entry.info.network);
+}
+
+std::string time_text(const TrialResult& result, AgentCount n) {
+  const std::string steps = to_string(result.interactions);
+  if (!result.network) {
+    const double time = result.interactions.as_double() / static_cast<double>(n);
+    return fmt::format("{:.6g} ({} interactions)", time, steps);
+  }
+  if (result.network->rounds) {
+    return fmt::format("{} rounds ({} messages)", *result.network->rounds, steps);
+  }
+  return fmt::format("{:.6g} units of time ({} messages)", result.network->time, steps);
+}
+
 // One election, timed. Returns nothing but the line of the table.
 std::string elect(const catalog::Entry& entry, std::uint64_t seed, const std::atomic<bool>& stop) {
   const auto run = entry.prepare({.n = entry.info.demo_n,
@@ -40,18 +56,16 @@ std::string elect(const catalog::Entry& entry, std::uint64_t seed, const std::at
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (result.ending != Ending::converged) return {};
-  const double time = result.interactions.as_double() / static_cast<double>(run->n());
-  return fmt::format(layout, entry.info.name, "population, " + std::string(entry.info.network),
-                     run->n(),
-                     fmt::format("{:.6g} ({} interactions)", time, to_string(result.interactions)),
-                     entry.info.bound, fmt::format("{:.2f}", elapsed.count()));
+  return fmt::format(layout, entry.info.name, model_text(entry), run->n(),
+                     time_text(result, run->n()), entry.info.bound,
+                     fmt::format("{:.2f}", elapsed.count()));
 }
 
 Exit demo(std::uint64_t seed) {
   const std::atomic<bool>& stop = interrupted_flag();
   fmt::print("Every protocol of the catalog elects a leader (seed {}).\n\n", seed);
-  fmt::print(layout, "PROTOCOL", "MODEL", "N", "PARALLEL TIME TO ELECT", "BOUND OF THE PAPER",
-             "SECONDS");
+  fmt::print(layout, "PROTOCOL", "MODEL", "N", "TIME TO ELECT (PARALLEL TIME)",
+             "BOUND OF THE PAPER", "SECONDS");
   for (const catalog::Entry& entry : catalog::entries()) {
     std::fflush(stdout);
     const std::string line = elect(entry, seed, stop);

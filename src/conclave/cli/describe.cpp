@@ -54,14 +54,26 @@ Exit describe_table(const catalog::Entry& entry) {
   if (info.smallest_n > 2) print_line("smallest n", fmt::format("{}", info.smallest_n));
   print_line("convergence", info.convergence);
   print_line("bound of the paper", info.bound);
-  print_line("states per agent", info.states);
-  print_line("memory", fmt::format("{} bytes per agent (engine agents)", entry.bytes_per_agent));
+  if (entry.network) {
+    print_line("messages", fmt::format("{}", fmt::join(entry.network->kinds, ", ")));
+    print_line("memory", fmt::format("{} bytes per node, and the messages on their way",
+                                     entry.bytes_per_agent));
+  } else {
+    print_line("states per agent", info.states);
+    print_line("memory", fmt::format("{} bytes per agent (engine agents)", entry.bytes_per_agent));
+  }
   const auto name = [](const auto& item) { return item.name; };
   const auto meaning = [](const auto& item) { return item.meaning; };
   print_section("Variables", info.variables, name, variable_text);
   print_section("Parameters (--param)", entry.parameters, name, parameter_text);
   print_section("Initial configurations (--init; the first is the default)", entry.starts, name,
                 meaning);
+  if (entry.network) {
+    print_section("Identifiers (--ids; the first is the default)", entry.network->ids, name,
+                  meaning);
+    print_section("Delays (--delay; default unit)", entry.network->delays, name, meaning);
+    print_section("Wake-ups (--wakeup; default all)", entry.network->wakeups, name, meaning);
+  }
   print_section("Engines (--engine)", entry.engines, name, meaning);
   print_section("Observables", info.observables, name, meaning);
   print_section(
@@ -84,7 +96,7 @@ Exit describe_json(const catalog::Entry& entry) {
   const auto named = [](const auto& item) -> Json {
     return {{"name", item.name}, {"meaning", item.meaning}};
   };
-  const Json description{
+  Json description{
       {"name", info.name},
       {"title", info.title},
       {"paper", info.paper},
@@ -114,6 +126,12 @@ Exit describe_json(const catalog::Entry& entry) {
                               return {{"id", e.id}, {"place", e.place}, {"remark", e.remark}};
                             })},
   };
+  if (entry.network) {
+    description["messages"] = entry.network->kinds;
+    description["ids"] = json_array(entry.network->ids, named);
+    description["delays"] = json_array(entry.network->delays, named);
+    description["wakeups"] = json_array(entry.network->wakeups, named);
+  }
   fmt::print("{}\n", description.dump(2));
   return Exit::done;
 }

@@ -84,6 +84,8 @@ Exit run(int argc, char** argv) {
   add_list(app, action);
   add_describe(app, action);
   add_run(app, action);
+  add_explore(app, action);
+  add_compare(app, action);
   add_plot(app, action);
   add_bench(app, action);
   try {

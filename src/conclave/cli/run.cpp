@@ -46,22 +46,14 @@ struct Options {
   std::vector<std::string> faults;
   std::string trace;
   std::string trace_grid = "log";
+  std::string delay;
+  std::string wakeup;
+  std::string ids;
+  bool count_edges = false;
   bool quiet = false;
 };
 
 constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
-
-std::vector<catalog::Setting> settings(const Options& options) {
-  std::vector<catalog::Setting> result;
-  for (const std::string& text : options.params) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw Error(fmt::format("--param takes NAME=VALUE, such as m=20, not '{}'", text));
-    }
-    result.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  }
-  return result;
-}
 
 Interactions limit(const Options& options, Interactions n) {
   if (!options.max_interactions.empty() && !options.max_parallel_time.empty()) {
@@ -104,13 +96,17 @@ catalog::RunRequest request(const Options& options) {
   }
   const Interactions n = count_option("--n", options.n);
   return {.n = n,
-          .settings = settings(options),
+          .settings = settings_option(options.params),
           .start = options.init,
           .engine = options.engine,
           .seed = count_option_64("--seed", options.seed, 0, UINT64_MAX),
           .plan = plan(options, n),
           .graph = options.graph,
-          .digraph = graph(options, n)};
+          .digraph = graph(options, n),
+          .network = {.delay = options.delay,
+                      .wakeup = options.wakeup,
+                      .ids = options.ids,
+                      .counts_edges = options.count_edges}};
 }
 
 std::optional<unsigned> asked_threads(const Options& options) {
@@ -156,10 +152,10 @@ class RowWriter {
 };
 
 void print_timing(const experiment::RunSummary& summary, const experiment::Progress& progress,
-                  double seconds, unsigned threads) {
-  fmt::print(stderr, "{} trial{}, {:.3g} interactions in {} on {} thread{} ({:.3g} per second)\n",
+                  std::string_view steps, double seconds, unsigned threads) {
+  fmt::print(stderr, "{} trial{}, {:.3g} {} in {} on {} thread{} ({:.3g} per second)\n",
              summary.trials(), summary.trials() == 1 ? "" : "s", progress.interactions.load(),
-             duration_text(seconds), threads, threads == 1 ? "" : "s",
+             steps, duration_text(seconds), threads, threads == 1 ? "" : "s",
              progress.interactions.load() / seconds);
   if (progress.effective > 0) {
     const auto effective = static_cast<double>(progress.effective.load());
@@ -190,7 +186,10 @@ Exit run(const Options& options) {
   }
   writer.finish();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  if (!options.quiet) print_timing(writer.summary(), progress, elapsed.count(), threads);
+  if (!options.quiet) {
+    print_timing(writer.summary(), progress, entry.network ? "messages" : "interactions",
+                 elapsed.count(), threads);
+  }
   if (stop) return Exit::interrupted;
   return writer.summary().not_converged() > 0 ? Exit::not_converged : Exit::done;
 }
@@ -203,6 +202,7 @@ Examples:
   conclave run fratricide --n 1000 --trials 1000 --format csv --output rows.csv
   conclave run prl --n 1000 --init all-leaders --fault 'corrupt:50%@convergence+100' --trials 20
   conclave run pll --n 1e5 --trials 5 --trace pll.csv && conclave plot pll.csv -o pll.svg
+  conclave run kmpp-async --n 1e4 --trials 100 --delay slow-leader --wakeup chain
 
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
 130 interrupted (finished rows are kept).)";
@@ -267,6 +267,22 @@ void add_run(CLI::App& app, Action& action) {
       ->add_option("--trace-grid", options->trace_grid,
                    "When to look: log, log:FACTOR or linear:STEP of parallel time (default log)")
       ->type_name("GRID");
+  command
+      ->add_option("--delay", options->delay,
+                   "Message passing: unit, uniform, exponential, slow-leader, rank-order, "
+                   "reverse-rank, slow-decide or burst (default unit)")
+      ->type_name("NAME");
+  command
+      ->add_option("--wakeup", options->wakeup,
+                   "Message passing: all, one, random, staggered, chain, three-waves or ambush "
+                   "(default all)")
+      ->type_name("NAME");
+  command
+      ->add_option("--ids", options->ids,
+                   "Message passing: unique or anonymous nodes (default unique)")
+      ->type_name("NAME");
+  command->add_flag("--count-edges", options->count_edges,
+                    "Message passing: count messages by edge also above 1e5 nodes");
   command->add_flag("--quiet", options->quiet, "No progress line and no timing on standard error");
   command->footer(examples);
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -51,6 +51,18 @@ double real_option(std::string_view option, const std::string& text) {
   return *value;
 }
 
+std::vector<catalog::Setting> settings_option(const std::vector<std::string>& params) {
+  std::vector<catalog::Setting> result;
+  for (const std::string& text : params) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw Error(fmt::format("--param takes NAME=VALUE, such as m=20, not '{}'", text));
+    }
+    result.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return result;
+}
+
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::string result;
   std::size_t column = 0;

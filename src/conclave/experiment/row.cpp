@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "conclave/experiment/network_row.hpp"
+
 namespace conclave::experiment {
 namespace {
 
@@ -89,9 +91,11 @@ RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
   json_head_ = fmt::format(R"({{"protocol":{},"engine":{},"n":{},"params":{},"init":{},"seed":{})",
                            json_string(run.protocol()), json_string(run.engine()), run.n(),
                            json_object(run.parameters()), json_string(run.start()), run.seed());
+  if (run.network() != nullptr) json_head_ += network_json_head(*run.network());
   if (!run.graph().empty()) json_head_ += fmt::format(R"(,"graph":{})", json_string(run.graph()));
   csv_head_ =
       fmt::format("{},{},{},{},{}", run.protocol(), run.engine(), run.n(), run.start(), run.seed());
+  if (run.network() != nullptr) csv_head_ += network_csv_head(*run.network());
 }
 
 double RowFormat::parallel_time(const Row& row) const {
@@ -100,18 +104,23 @@ double RowFormat::parallel_time(const Row& row) const {
 
 std::string RowFormat::json(const Row& row) const {
   const TrialResult& result = row.result;
-  std::string text = fmt::format(
-      R"({},"trial":{},"converged":{},"interactions":{},"parallel_time":{},"leaders":{},)"
-      R"("observables":{})",
-      json_head_, row.trial, result.ending == Ending::converged, to_string(result.interactions),
-      json_number(parallel_time(row)), result.leaders, json_object(result.observations));
+  const std::string cost =
+      result.network ? network_json(result)
+                     : fmt::format(R"("interactions":{},"parallel_time":{})",
+                                   to_string(result.interactions), json_number(parallel_time(row)));
+  std::string text = fmt::format(R"({},"trial":{},"converged":{},{},"leaders":{},"observables":{})",
+                                 json_head_, row.trial, result.ending == Ending::converged, cost,
+                                 result.leaders, json_object(result.observations));
   if (!result.faults.empty()) text += fmt::format(R"(,"faults":{})", json_faults(result.faults));
   return text + '}';
 }
 
 std::string RowFormat::csv_header() const {
+  const catalog::NetworkSetting* const network = run_->network();
   std::string line =
-      "protocol,engine,n,init,seed,trial,converged,interactions,parallel_time,leaders";
+      fmt::format("protocol,engine,n,init,seed{},trial,converged,{},leaders",
+                  network != nullptr ? network_csv_head_names() : "",
+                  network != nullptr ? network_csv_names(*network) : "interactions,parallel_time");
   for (const auto& parameter : run_->parameters())
     line += fmt::format(",params.{}", parameter.name);
   for (const auto& o : run_->observables()) line += fmt::format(",observables.{}", o.name);
@@ -124,9 +133,11 @@ std::string RowFormat::csv_header() const {
 // What a trial does not report is an empty field.
 std::string RowFormat::csv(const Row& row) const {
   const TrialResult& result = row.result;
-  std::string line =
-      fmt::format("{},{},{},{},{},{}", csv_head_, row.trial, result.ending == Ending::converged,
-                  to_string(result.interactions), json_number(parallel_time(row)), result.leaders);
+  const std::string cost = result.network ? network_csv(result)
+                                          : fmt::format("{},{}", to_string(result.interactions),
+                                                        json_number(parallel_time(row)));
+  std::string line = fmt::format("{},{},{},{},{}", csv_head_, row.trial,
+                                 result.ending == Ending::converged, cost, result.leaders);
   for (const auto& parameter : run_->parameters()) line += ',' + csv_value(parameter.value);
   for (const auto& declared : run_->observables()) {
     const auto found = std::ranges::find(result.observations, declared.name, &Observation::name);
@@ -139,6 +150,7 @@ std::string RowFormat::csv(const Row& row) const {
 }
 
 std::string RowFormat::trace_header(const Row& row) const {
+  if (run_->network() != nullptr) return network_trace_header();
   std::string line = "trial,interactions,parallel_time,leaders";
   if (!row.result.trace.empty()) {
     for (const auto& o : row.result.trace.front().observations) line += fmt::format(",{}", o.name);
@@ -147,6 +159,7 @@ std::string RowFormat::trace_header(const Row& row) const {
 }
 
 std::string RowFormat::trace(const Row& row) const {
+  if (row.result.network) return network_trace(row.trial, *row.result.network);
   std::string text;
   for (const TracePoint& point : row.result.trace) {
     const double time = point.interactions.as_double() / static_cast<double>(run_->n());

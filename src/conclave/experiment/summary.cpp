@@ -53,8 +53,12 @@ void RunSummary::add(const Row& row) {
   if (row.result.ending == Ending::limit) ++limited_;
   if (row.result.ending == Ending::hopeless) ++hopeless_;
   if (row.result.ending != Ending::converged) return;
-  column("interactions").values.push_back(row.result.interactions.as_double());
-  column("parallel time").values.push_back(format_.parallel_time(row));
+  if (row.result.network) {
+    add_network(row);
+  } else {
+    column("interactions").values.push_back(row.result.interactions.as_double());
+    column("parallel time").values.push_back(format_.parallel_time(row));
+  }
   for (std::size_t i = 0; i < row.result.faults.size(); ++i) {
     const FaultOutcome& fault = row.result.faults[i];
     if (!fault.recovered) continue;
@@ -67,10 +71,29 @@ void RunSummary::add(const Row& row) {
   }
 }
 
+void RunSummary::add_network(const Row& row) {
+  const NetworkOutcome& outcome = *row.result.network;
+  column("messages").values.push_back(row.result.interactions.as_double());
+  column("messages per node").values.push_back(format_.parallel_time(row));
+  for (const KindCount& each : outcome.by_kind) {
+    column(each.kind).values.push_back(static_cast<double>(each.messages));
+  }
+  column("time").values.push_back(outcome.time);
+  if (outcome.rounds) column("rounds").values.push_back(static_cast<double>(*outcome.rounds));
+  if (outcome.most_on_an_edge) {
+    column("max messages per edge").values.push_back(static_cast<double>(*outcome.most_on_an_edge));
+  }
+}
+
 std::string RunSummary::table() const {
   std::string text = fmt::format("{}   n = {}", run_->protocol(), run_->n());
   for (const auto& parameter : run_->parameters()) text += "   " + parameter_text(parameter);
   if (!run_->graph().empty()) text += fmt::format("   graph {}", run_->graph());
+  if (const auto* network = run_->network()) {
+    text += fmt::format("   ids {}", network->ids);
+    if (!network->delay.empty()) text += fmt::format("   delay {}", network->delay);
+    text += fmt::format("   wakeup {}", network->wakeup);
+  }
   text += fmt::format("   start {}   engine {}   seed {}\n", run_->start(), run_->engine(),
                       run_->seed());
   text += fmt::format("{} of {} trials converged", converged(), trials_);

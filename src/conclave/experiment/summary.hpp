@@ -30,6 +30,7 @@ class RunSummary {
     std::vector<double> values;
   };
   Column& column(std::string_view name);
+  void add_network(const Row& row);
 
   const catalog::PreparedRun* run_;
   RowFormat format_;

@@ -32,6 +32,19 @@ struct KindCount {
   std::uint64_t messages = 0;
 };
 
+// One line of a trace of message passing. A node is woken by the environment ("wake") or by a
+// message ("join"), begins a "phase", may "retire" or "elect" itself, and messages are delivered
+// ("deliver"), which is when they are listed.
+struct NetworkEvent {
+  double time = 0;
+  std::string_view event;
+  std::uint64_t node = 0;
+  std::uint64_t phase = 0;
+  std::uint64_t peer = 0;      // of a message: its sender
+  std::string_view message{};  // its kind
+  double sent = 0;
+};
+
 // What a message passing trial gives. Everything sent over an edge counts; what a node tells itself
 // does not.
 struct NetworkOutcome {
@@ -41,6 +54,7 @@ struct NetworkOutcome {
   std::uint64_t elected = 0;
   std::uint64_t informed = 0;
   std::optional<std::uint64_t> most_on_an_edge{};  // both directions together; only if counted
+  std::vector<NetworkEvent> trace{};               // only if asked for
 };
 
 // Interactions, leaders and observations are as of the first convergence, or of the end of a trial

@@ -186,11 +186,11 @@ class KmppAsync {
       .paper =
           "S. Kutten, W. K. Moses Jr., G. Pandurangan, D. Peleg: Singularly Optimal Randomized "
           "Leader Election. 34th International Symposium on Distributed Computing (DISC), 2020",
-      .network = "asynchronous",
+      .network = "complete, asynchronous",
       .convergence = "quiescence with exactly one node elected and all n informed",
-      .bound = "O(n) messages, O(log^2 n)",
+      .bound = "O(n) msgs, O(log^2 n) time",
       .states = "56 bytes",
-      .demo_n = 200'000,
+      .demo_n = 1'000'000,
       .smallest_n = 1,
       .variables = variables,
       .observables = {},

@@ -153,11 +153,11 @@ class KmppSync {
       .paper =
           "S. Kutten, W. K. Moses Jr., G. Pandurangan, D. Peleg: Singularly Optimal Randomized "
           "Leader Election. 34th International Symposium on Distributed Computing (DISC), 2020",
-      .network = "synchronous",
+      .network = "complete, synchronous",
       .convergence = "quiescence with exactly one node elected and all n informed",
       .bound = "O(n) messages, 9 rounds",
       .states = "32 bytes",
-      .demo_n = 200'000,
+      .demo_n = 1'000'000,
       .smallest_n = 1,
       .variables = variables,
       .observables = {},

@@ -1,0 +1,221 @@
+// Builds the catalog entry of one message passing protocol. Included once per protocol, by a
+// generated source.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/make_exploration.hpp"
+#include "conclave/catalog/settings.hpp"
+#include "conclave/model/message.hpp"
+#include "conclave/network/adversary.hpp"
+#include "conclave/network/asynchronous.hpp"
+#include "conclave/network/recorder.hpp"
+#include "conclave/network/synchronous.hpp"
+
+namespace conclave::catalog {
+
+inline constexpr EngineInfo network_engine{
+    "network", "every message of every node; exact, in order of time or round by round"};
+inline constexpr Start sleeping_start{"asleep", "all nodes sleep until they are woken", true};
+inline constexpr std::array id_choices{
+    Named{"unique", "every node has an identifier, which breaks ties"},
+    Named{"anonymous", "no identifiers: ties can leave the network without a leader"},
+};
+// A protocol that works with identifiers only says so as `needs_identifiers`.
+template <MessageProtocol P>
+constexpr std::span<const Named> ids_of() {
+  if constexpr (requires { P::needs_identifiers; }) return std::span(id_choices).first(1);
+  return id_choices;
+}
+// The number of messages on each edge is counted up to this size unless it is asked for.
+inline constexpr NodeCount counts_edges_up_to = 100'000;
+inline constexpr NodeCount most_nodes = (NodeCount{1} << 32) - 2;
+inline constexpr NodeCount most_traced_nodes = 1000;
+
+// The entry of that name in a list of things with a name; the default where none is given.
+template <class List, class NameOf>
+std::size_t index_of(std::string_view kind, const std::string& name, std::string_view fallback,
+                     const List& list, NameOf name_of) {
+  std::vector<std::string_view> names;
+  for (const auto& each : list) names.push_back(name_of(each));
+  const auto found = std::ranges::find(names, name.empty() ? fallback : std::string_view(name));
+  if (found == names.end()) throw Error(unknown_name(kind, name, names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+template <MessageProtocol P>
+class PreparedNetwork final : public PreparedRun {
+ public:
+  using Parameters = typename P::Parameters;
+  static constexpr bool is_synchronous = SynchronousProtocol<P>;
+
+  explicit PreparedNetwork(const RunRequest& request)
+      : n_(checked_size(request)),
+        seed_(request.seed),
+        plan_(request.plan),
+        settings_(parse_settings<Parameters>(P::info.name, request.settings)),
+        parameters_(values_in_effect(settings_)),
+        protocol_(checked(settings_, n_), n_),
+        delay_(index_of("delay", request.network.delay, "unit", network::delays(), name_of)),
+        wakeup_(index_of("wake-up", request.network.wakeup, "all", network::wakeups(), name_of)),
+        ids_(index_of("kind of identifiers", request.network.ids, "unique", ids_of<P>(),
+                      [](const Named& each) { return each.name; })),
+        counts_edges_(request.network.counts_edges || n_ <= counts_edges_up_to),
+        setting_{id_choices[ids_].name, is_synchronous ? "" : delay_name(),
+                 network::wakeups()[wakeup_].info.name, P::kinds} {
+    refuse(request);
+  }
+
+  std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
+
+  TrialResult run(std::uint64_t trial, Workspace&, const KeepGoing& keep_going) const override {
+    if (!plan_.grid) return run_watched(trial, nullptr, keep_going);
+    network::Recorder recorder;
+    TrialResult result = run_watched(trial, &recorder, keep_going);
+    if (result.network) result.network->trace = std::move(recorder).events();
+    return result;
+  }
+
+  AgentCount n() const override { return n_; }
+
+  // Nodes, and about twenty messages per node on their way at once if many are woken.
+  std::uint64_t bytes_per_trial() const override {
+    const std::uint64_t messages = setting_.wakeup == "one" ? 2 : 20;
+    const std::uint64_t bytes = is_synchronous ? 28 : delay_name() == "unit" ? 11 : 72;
+    return n_ * (sizeof(typename P::Node) + messages * bytes + (counts_edges_ ? 64 * messages : 1));
+  }
+
+  Interactions state_count() const override { return 0u; }  // nodes are not finite automata
+  std::string_view protocol() const override { return P::info.name; }
+  std::string_view engine() const override { return network_engine.name; }
+  std::string_view start() const override { return sleeping_start.name; }
+  std::uint64_t seed() const override { return seed_; }
+  std::span<const ParameterValue> parameters() const override { return parameters_; }
+  std::span<const Observable> observables() const override { return network_observables; }
+  const TrialPlan& plan() const override { return plan_; }
+  std::string_view graph() const override { return {}; }
+  const NetworkSetting* network() const override { return &setting_; }
+
+ private:
+  static constexpr auto name_of = [](const auto& adversary) { return adversary.info.name; };
+  std::string_view delay_name() const { return network::delays()[delay_].info.name; }
+
+  TrialResult run_watched(std::uint64_t trial, network::Watcher* watcher,
+                          const KeepGoing& keep_going) const {
+    const StreamName name{.seed = seed_, .trial = trial};
+    const network::StageOptions options{
+        .has_identifiers = ids_ == 0, .counts_edges = counts_edges_, .watcher = watcher};
+    const auto wakeup = network::wakeups()[wakeup_].make(n_, name);
+    if constexpr (is_synchronous) {
+      network::Synchronous<P> network(protocol_, n_, name, *wakeup, options);
+      return network.run(keep_going);
+    } else if (delay_name() == "unit") {
+      network::Asynchronous<P, network::ConstantTransit> network(protocol_, n_, name, nullptr,
+                                                                 *wakeup, options);
+      return network.run(keep_going);
+    } else {
+      const auto delay = network::delays()[delay_].make(n_, name);
+      network::Asynchronous<P, network::AdversarialTransit> network(protocol_, n_, name,
+                                                                    delay.get(), *wakeup, options);
+      return network.run(keep_going);
+    }
+  }
+
+  static NodeCount checked_size(const RunRequest& request) {
+    if (request.n < P::info.smallest_n) {
+      throw Error(fmt::format("n = {}: {} needs at least {} node{}", to_string(request.n),
+                              P::info.name, P::info.smallest_n,
+                              P::info.smallest_n == 1 ? "" : "s"));
+    }
+    if (request.n > most_nodes) {
+      throw Error(fmt::format("n = {} is too large: engine network holds at most {} nodes",
+                              to_string(request.n), most_nodes));
+    }
+    return *request.n.as_uint64();
+  }
+
+  static const Parameters& checked(const Parameters& parameters, NodeCount n) {
+    const std::string objection = P::objection(parameters, n);
+    if (!objection.empty()) throw Error(objection);
+    return parameters;
+  }
+
+  // What makes no sense for message passing.
+  void refuse(const RunRequest& request) const {
+    const std::array<std::string_view, 1> starts{sleeping_start.name};
+    if (!request.start.empty() && request.start != starts[0]) {
+      throw Error(unknown_name(fmt::format("start of {}", P::info.name), request.start, starts));
+    }
+    const std::array<std::string_view, 2> engines{"auto", network_engine.name};
+    if (!request.engine.empty() && std::ranges::find(engines, request.engine) == engines.end()) {
+      throw Error(unknown_name("engine", request.engine, engines));
+    }
+    if (!request.graph.empty() && request.graph != "complete") {
+      throw Error(fmt::format("{} is made for complete networks", P::info.name));
+    }
+    if (!plan_.faults.empty()) throw Error(fmt::format("{} knows no faults", P::info.name));
+    if (plan_.limit != Interactions::max()) {
+      throw Error(fmt::format("{} has no interactions to limit: it ends by itself", P::info.name));
+    }
+    if (is_synchronous && !request.network.delay.empty()) {
+      throw Error(fmt::format("{} is synchronous: every message takes one round, and --delay has "
+                              "nothing to decide",
+                              P::info.name));
+    }
+    if (plan_.grid && n_ > most_traced_nodes) {
+      throw Error(fmt::format("n = {}: a trace lists every message, for at most {} nodes", n_,
+                              most_traced_nodes));
+    }
+  }
+
+  NodeCount n_;
+  std::uint64_t seed_;
+  TrialPlan plan_;
+  Parameters settings_;
+  std::vector<ParameterValue> parameters_;
+  P protocol_;
+  std::size_t delay_;
+  std::size_t wakeup_;
+  std::size_t ids_;
+  bool counts_edges_;
+  NetworkSetting setting_;
+};
+
+template <MessageProtocol P>
+Entry make_network_entry() {
+  NetworkOffer offer{
+      {P::kinds.begin(), P::kinds.end()}, {ids_of<P>().begin(), ids_of<P>().end()}, {}, {}};
+  for (const auto& each : network::delays()) {
+    if (!SynchronousProtocol<P>) offer.delays.push_back({each.info.name, each.info.meaning});
+  }
+  for (const auto& each : network::wakeups()) {
+    offer.wakeups.push_back({each.info.name, each.info.meaning});
+  }
+  ProtocolInfo info = P::info;
+  info.observables = network_observables;
+  return {
+      .info = info,
+      .starts = {sleeping_start},
+      .parameters = parameter_infos<typename P::Parameters>(),
+      .engines = {network_engine},
+      .bytes_per_agent = sizeof(typename P::Node),
+      .network = std::move(offer),
+      .prepare = [](const RunRequest& request) -> std::unique_ptr<const PreparedRun> {
+        return std::make_unique<const PreparedNetwork<P>>(request);
+      },
+      .explore = explore<P>,
+  };
+}
+
+}  // namespace conclave::catalog

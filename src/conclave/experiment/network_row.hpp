@@ -1,0 +1,25 @@
+// The part of a row that message passing has instead of interactions.
+#pragma once
+
+#include <string>
+
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/model/trial.hpp"
+
+namespace conclave::experiment {
+
+// JSON members from "ids" to the wake-ups, with a comma before each; CSV fields likewise.
+std::string network_json_head(const catalog::NetworkSetting& setting);
+std::string network_csv_head(const catalog::NetworkSetting& setting);
+std::string network_csv_head_names();
+
+// JSON members from "messages" on; CSV fields likewise.
+std::string network_json(const TrialResult& result);
+std::string network_csv(const TrialResult& result);
+std::string network_csv_names(const catalog::NetworkSetting& setting);
+
+// A trace: one line per event.
+std::string network_trace_header();
+std::string network_trace(std::uint64_t trial, const NetworkOutcome& outcome);
+
+}  // namespace conclave::experiment

@@ -1,0 +1,47 @@
+// Writes down what happens in a run, for a trace.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "conclave/model/trial.hpp"
+#include "conclave/network/watcher.hpp"
+
+namespace conclave::network {
+
+class Recorder final : public Watcher {
+ public:
+  void sent(Ticks sent, Ticks arrives, const Parcel& parcel) override {
+    events_.push_back({.time = in_units(arrives),
+                       .event = "deliver",
+                       .node = parcel.to,
+                       .peer = parcel.from,
+                       .message = parcel.kind,
+                       .sent = in_units(sent)});
+  }
+
+  void changed(Ticks now, NodeIndex node, const NodeView& before, const NodeView& after) override {
+    const auto add = [&](std::string_view event) {
+      events_.push_back(
+          {.time = in_units(now), .event = event, .node = node, .phase = after.phase});
+    };
+    const bool was_asleep = before.standing == Standing::asleep;
+    if (was_asleep) add(after.standing == Standing::retired ? "join" : "wake");
+    if (after.phase > before.phase) add("phase");
+    if (before.standing == after.standing || after.standing == Standing::candidate) return;
+    if (after.standing == Standing::elected) add("elect");
+    if (after.standing == Standing::retired && !was_asleep) add("retire");
+  }
+
+  // In order of time.
+  std::vector<NetworkEvent> events() && {
+    std::ranges::stable_sort(events_, {}, &NetworkEvent::time);
+    return std::move(events_);
+  }
+
+ private:
+  std::vector<NetworkEvent> events_;
+};
+
+}  // namespace conclave::network

@@ -1,0 +1,193 @@
+// The synchronous network: in every round a node gets all that was sent to it in the round before,
+// and acts. Runs until nothing is on its way, nobody is left to wake, and no node changes any more
+// by itself: a node that waits must count the rounds in its state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "conclave/model/message.hpp"
+#include "conclave/model/trial.hpp"
+#include "conclave/network/adversary.hpp"
+#include "conclave/network/stage.hpp"
+
+namespace conclave::network {
+
+template <SynchronousProtocol P>
+class Synchronous {
+ public:
+  using Message = typename P::Message;
+
+  Synchronous(const P& protocol, NodeCount n, const StreamName& name, WakeupAdversary& wakeup,
+              const StageOptions& options = {})
+      : stage_(protocol, n, name, options), wakeup_(wakeup), mail_(n), next_mail_(n) {}
+  Synchronous(const Synchronous&) = delete;
+  Synchronous& operator=(const Synchronous&) = delete;
+
+  // Runs until quiescence. O(n + messages) per round.
+  TrialResult run(const KeepGoing& keep_going) {
+    waking_ = wakeup_.next();
+    first_round_ = waking_ ? waking_->at / unit : 0;
+    for (std::uint64_t round = first_round_; keep_going(stage_.accounts().messages()); ++round) {
+      stage_.set_now(round * unit);
+      const bool has_woken = wake_all(round);
+      next_mail_.sort();
+      std::swap(mail_, next_mail_);
+      next_mail_.clear();
+      const bool has_changed = play_round();
+      const bool is_quiet = mail_.is_empty() && next_mail_.is_empty() && !has_woken && !waking_;
+      if (is_quiet && !has_changed) return result();
+    }
+    return {};
+  }
+
+  const Stage<P>& stage() const { return stage_; }
+
+ private:
+  // All messages of one round. Those to everybody are kept once.
+  class Mail {
+   public:
+    explicit Mail(NodeCount n) : n_(n) {}
+
+    void add(NodeIndex from, NodeIndex to, const Message& message) {
+      letters_.push_back({from, to, message});
+    }
+    void add_for_all(NodeIndex from, const Message& message) {
+      circulars_.push_back({from, message});
+    }
+    bool is_empty() const { return letters_.empty() && circulars_.empty(); }
+    void clear() {
+      letters_.clear();
+      circulars_.clear();
+    }
+
+    // Groups the letters by receiver.
+    void sort() {
+      if (letters_.empty()) return;
+      begins_.assign(n_ + 1, 0);
+      for (const Letter& letter : letters_) ++begins_[letter.to];
+      std::uint32_t sum = 0;
+      for (std::uint32_t& begin : begins_) begin = sum += begin;
+      order_.resize(letters_.size());
+      for (std::size_t i = letters_.size(); i-- > 0;) {
+        order_[--begins_[letters_[i].to]] = static_cast<std::uint32_t>(i);
+      }
+    }
+
+    void collect(NodeIndex to, const auto& ports, std::vector<Received<Message>>& inbox) const {
+      inbox.clear();
+      for (const Circular& each : circulars_) {
+        if (each.from != to) inbox.push_back({ports.port(to, each.from), each.message});
+      }
+      if (letters_.empty()) return;
+      for (std::uint32_t i = begins_[to]; i < begins_[to + std::size_t{1}]; ++i) {
+        const Letter& letter = letters_[order_[i]];
+        inbox.push_back({ports.port(to, letter.from), letter.message});
+      }
+    }
+
+   private:
+    struct Letter {
+      NodeIndex from;
+      NodeIndex to;
+      Message message;
+    };
+    struct Circular {
+      NodeIndex from;
+      Message message;
+    };
+
+    NodeCount n_;
+    std::vector<Letter> letters_;
+    std::vector<Circular> circulars_;
+    std::vector<std::uint32_t> begins_;  // of a receiver's letters in order_
+    std::vector<std::uint32_t> order_;
+  };
+
+  struct Effects {
+    Synchronous& network;
+    NodeIndex from;
+
+    void send(Port port, const Message& message) {
+      network.stage_.account(message, 1);
+      network.post(from, network.stage_.neighbour(from, port), message);
+    }
+    void broadcast(const Message& message) { network.broadcast(from, message); }
+    void send_to_some(std::uint32_t count, const Message& message, Choice auto& choice) {
+      network.stage_.account(message, count);
+      for (const NodeIndex to : network.stage_.some_neighbours(from, count, choice)) {
+        network.post(from, to, message);
+      }
+    }
+  };
+
+  bool wake_all(std::uint64_t round) {
+    const NodeCount asleep = stage_.asleep();
+    while (waking_ && stage_.asleep() > 0 && waking_->at / unit <= round) {
+      wake(waking_->node);
+      waking_ = wakeup_.next();
+    }
+    if (stage_.asleep() == 0) waking_.reset();
+    if (wakeup_.is_adaptive()) {
+      while (const auto node = wakeup_.before(nullptr, stage_)) wake(*node);
+    }
+    return stage_.asleep() < asleep;
+  }
+
+  void wake(NodeIndex node) {
+    Effects effects{*this, node};
+    stage_.wake(node, effects);
+  }
+
+  // Whether a node's state has changed.
+  bool play_round() {
+    bool has_changed = false;
+    for (NodeCount index = 0; index < stage_.n(); ++index) {
+      const auto node = static_cast<NodeIndex>(index);
+      mail_.collect(node, stage_.ports(), inbox_);
+      if (inbox_.empty() && !stage_.is_touched(node)) continue;
+      const bool was_touched = stage_.is_touched(node);
+      const typename P::Node before = was_touched ? stage_.state(node) : typename P::Node{};
+      Effects effects{*this, node};
+      stage_.act(node, Round<Message>{inbox_}, effects);
+      has_changed = has_changed || !was_touched || !(before == stage_.state(node));
+    }
+    return has_changed;
+  }
+
+  void post(NodeIndex from, NodeIndex to, const Message& message) {
+    next_mail_.add(from, to, message);
+    if (stage_.is_followed()) stage_.follow(from, to, message, stage_.now() + unit);
+  }
+
+  void broadcast(NodeIndex from, const Message& message) {
+    stage_.account(message, stage_.n() - 1);
+    next_mail_.add_for_all(from, message);
+    if (!stage_.is_followed()) return;
+    for (NodeCount step = 1; step < stage_.n(); ++step) {
+      const auto to = static_cast<NodeIndex>((from + step) % stage_.n());
+      stage_.follow(from, to, message, stage_.now() + unit);
+    }
+  }
+
+  TrialResult result() const {
+    TrialResult result = stage_.result();
+    const bool has_sent = stage_.accounts().messages() > 0;
+    const std::uint64_t last_round = stage_.accounts().last_sending() / unit;
+    result.network->rounds = has_sent ? last_round - first_round_ + 1 : 0;
+    return result;
+  }
+
+  Stage<P> stage_;
+  WakeupAdversary& wakeup_;
+  std::optional<Waking> waking_;
+  std::uint64_t first_round_ = 0;
+  Mail mail_;  // of the round before
+  Mail next_mail_;
+  std::vector<Received<Message>> inbox_;
+};
+
+}  // namespace conclave::network
