@@ -33,18 +33,26 @@ struct Options {
 constexpr std::array<std::string_view, 2> formats{"table", "json"};
 constexpr const char* layout = "{:<18} {:<13} {:<12} {:<16} {:<12} {:>15} {:>10} {:>9}  {}\n";
 
-// "O(n) messages, O(log^2 n)" in two columns.
+std::string_view without(std::string_view ending, std::string_view text) {
+  return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
+}
+
+// "O(n) msgs, O(log^2 n) time" in two columns.
 std::pair<std::string_view, std::string_view> split_bound(std::string_view bound) {
-  constexpr std::string_view middle = " messages, ";
-  const std::size_t place = bound.find(middle);
-  if (place == std::string_view::npos) return {bound, ""};
-  return {bound.substr(0, place), bound.substr(place + middle.size())};
+  const std::size_t comma = std::min(bound.find(", "), bound.size());
+  const std::string_view rest = bound.substr(std::min(comma + 2, bound.size()));
+  return {without(" msgs", bound.substr(0, comma)), without(" time", rest)};
+}
+
+// "complete, synchronous" without what all have in common.
+std::string_view model_of(const ComparisonRow& row) {
+  return row.network.substr(std::min(row.network.rfind(' ') + 1, row.network.size()));
 }
 
 void print_row(const ComparisonRow& row) {
   const auto [messages, time] = split_bound(row.bound);
   const bool was_run = row.refusal.empty();
-  fmt::print(layout, row.protocol, row.network, row.needs_identifiers ? "needed" : "not needed",
+  fmt::print(layout, row.protocol, model_of(row), row.needs_identifiers ? "needed" : "not needed",
              messages, time, was_run ? fmt::format("{:.4g}", row.messages_per_node.mean) : "-",
              was_run ? fmt::format("{:.4g}", row.time.mean) : "-",
              was_run ? fmt::format("{:.4g}", row.time.maximum) : "-",

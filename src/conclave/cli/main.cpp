@@ -22,6 +22,8 @@ Examples:
   conclave describe pll                      paper, variables, parameters, errata
   conclave run pll --n 1e6 --trials 100      statistics of 100 elections
   conclave run pll --n 1e4 --trials 400 --seed 7 --format jsonl
+  conclave explore kmpp-async --n 4          every schedule of four nodes
+  conclave compare --n 1000                  message passing, promised and measured
   conclave plot trace.csv -o trace.svg       a picture of a run with --trace
   conclave bench agents                      how fast, and how far from the machine's limit)";
 

@@ -61,7 +61,7 @@ class Picture {
 
   PictureSize size() const {
     const int width = 260 + static_cast<int>(end_ * 90);
-    return {.width = std::clamp(width, 900, 2400), .height = 150 + static_cast<int>(nodes_) * 62};
+    return {.width = std::clamp(width, 900, 2400), .height = 165 + static_cast<int>(nodes_) * 62};
   }
 
   std::string script(const std::string& title) {
@@ -70,7 +70,9 @@ class Picture {
     add_marks();
     std::string text = blocks_;
     text += "set border 0\nset tics nomirror scale 0\nset grid x lc rgb '#eeeeee'\n";
-    text += "set key outside bottom center horizontal samplen 3\nset xlabel 'time'\n";
+    text += fmt::format("set bmargin at screen {}\n", 125.0 / size().height);
+    text += "set key at screen 0.5, screen 0.02 center bottom horizontal maxrows 3 samplen 3\n";
+    text += "set xlabel 'time' offset 0,0.4\n";
     text +=
         fmt::format("set xrange [0:{}]\nset yrange [{}.6:-0.7]\n", end_ * 1.02 + 0.05, nodes_ - 1);
     std::vector<std::string> names;
@@ -81,6 +83,8 @@ class Picture {
   }
 
  private:
+  double right_end() const { return end_ * 1.02 + 0.05; }
+
   void add(std::string_view lines, std::string_view style) {
     if (lines.empty()) return;
     const std::string name = fmt::format("$part{}", plots_.size());
@@ -116,7 +120,7 @@ class Picture {
         draw_until(h.time);
         now = std::ranges::find(stretches, begun, &Stretch::begins)->begins;
       }
-      draw_until(end_ * 1.02 + 0.05);
+      draw_until(right_end());
     }
     for (const Stretch& stretch : stretches) add(stretch.lines, stretch.style);
   }
@@ -148,12 +152,14 @@ class Picture {
     return lines;
   }
 
+  // The number of a phase stands in a disc on the node's line.
   void add_marks() {
-    add(points("wake"), "with points pt 6 ps 0.9 lw 1.5 lc rgb '#222222' title 'woken'");
+    add(points("wake"), "with points pt 6 ps 2.1 lw 1.5 lc rgb '#222222' title 'woken'");
+    add(points("phase"), "with points pt 7 ps 1.5 lc rgb '#222222' title 'phase'");
+    add(points("phase"),
+        "using 1:2:3 with labels center font ',10' textcolor rgb '#ffffff' notitle");
     add(points("retire"), "with points pt 2 ps 1.1 lw 2.5 lc rgb '#d00000' title 'retires'");
     add(points("elect"), "with points pt 9 ps 2 lc rgb '#e69f00' title 'is elected'");
-    add(points("phase"), "using 1:2:3 with labels offset 0.4,0.75 font ',12' textcolor rgb "
-                         "'#222222' title 'number: phase'");
   }
 
   std::string points(std::string_view event) const {

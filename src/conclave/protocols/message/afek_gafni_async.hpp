@@ -104,9 +104,9 @@ class AfekGafniAsync {
           "candidates capture nodes one by one: deterministic, O(n log n) messages, any delays",
       .paper = "Y. Afek, E. Gafni: Time and message bounds for election in synchronous and "
                "asynchronous complete networks. SIAM Journal on Computing 20(2):376-394, 1991",
-      .network = "asynchronous",
+      .network = "complete, asynchronous",
       .convergence = "quiescence with exactly one node elected and all n informed",
-      .bound = "O(n log n) messages, O(n)",
+      .bound = "O(n log n) msgs, O(n) time",
       .states = "28 bytes",
       .demo_n = 20'000,
       .smallest_n = 1,

@@ -102,9 +102,9 @@ class AfekGafniSync {
       .title = "candidates capture nodes in doubling numbers: deterministic, O(log n) rounds",
       .paper = "Y. Afek, E. Gafni: Time and message bounds for election in synchronous and "
                "asynchronous complete networks. SIAM Journal on Computing 20(2):376-394, 1991",
-      .network = "synchronous",
+      .network = "complete, synchronous",
       .convergence = "quiescence with exactly one node elected and all n informed",
-      .bound = "O(n log n) messages, O(log n)",
+      .bound = "O(n log n) msgs, O(log n) time",
       .states = "28 bytes",
       .demo_n = 100'000,
       .smallest_n = 1,

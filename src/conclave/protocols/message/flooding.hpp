@@ -57,9 +57,9 @@ class Flooding {
       .title = "everybody tells everybody its identifier: fastest, and n (n - 1) messages",
       .paper = "after G. Le Lann: Distributed systems - towards a formal approach. IFIP Congress, "
                "1977",
-      .network = "asynchronous",
+      .network = "complete, asynchronous",
       .convergence = "quiescence with exactly one node elected and all n informed",
-      .bound = "n (n - 1) messages, O(1)",
+      .bound = "n (n - 1) msgs, O(1) time",
       .states = "16 bytes",
       .demo_n = 3'000,
       .smallest_n = 1,
