@@ -57,23 +57,23 @@ function(conclave_type_of out file)
 endfunction()
 
 # conclave_list_protocols(OUT folder)
-# Writes one source per protocol file in folder/population and folder/message, which instantiates its
-# catalog entry, and one that lists them all; returns the sources in OUT.
+# Writes one source per protocol file in folder/population and folder/message, which instantiates
+# its catalog entry, and one that lists them all; returns the sources in OUT.
 function(conclave_list_protocols out folder)
   set(sources "")
   set(declarations "")
   set(calls "")
   foreach(kind IN ITEMS population message)
-    set(maker make_entry)
+    set(template entry)
     if(kind STREQUAL message)
-      set(maker make_network_entry)
+      set(template network_entry)
     endif()
     file(GLOB headers CONFIGURE_DEPENDS ${folder}/${kind}/*.hpp)
     foreach(header IN LISTS headers)
       get_filename_component(file ${header} NAME_WE)
       conclave_type_of(type ${file})
       set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
-      configure_file(${PROJECT_SOURCE_DIR}/cmake/entry.cpp.in ${source} @ONLY)
+      configure_file(${PROJECT_SOURCE_DIR}/cmake/${template}.cpp.in ${source} @ONLY)
       list(APPEND sources ${source})
       string(APPEND declarations "Entry entry_of_${file}();\n")
       string(APPEND calls "      entry_of_${file}(),\n")
@@ -85,7 +85,8 @@ function(conclave_list_protocols out folder)
 endfunction()
 
 # conclave_list_adversaries(OUT folder)
-# Writes the source that lists the adversaries in folder/delays and folder/wakeups; returns it in OUT.
+# Writes the source that lists the adversaries in folder/delays and folder/wakeups; returns it in
+# OUT.
 function(conclave_list_adversaries out folder)
   set(includes "")
   foreach(kind IN ITEMS delays wakeups)

@@ -1,4 +1,5 @@
 // `conclave bench`: the benchmarks of bench/, on the user's machine.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "conclave/experiment/memory.hpp"
 
 #include "bench/agents_bench.hpp"
+#include "bench/network_bench.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -33,19 +35,33 @@ std::uint64_t benchmark_size(const std::string& text) {
   return n;
 }
 
+void print_at_once(const std::string& line) {
+  fmt::print("{}", line);
+  std::fflush(stdout);
+}
+
+Exit bench_network(const Options& options) {
+  bench::NetworkOptions network;
+  if (!options.sizes.empty()) network.sizes.clear();
+  for (const std::string& size : options.sizes) {
+    network.sizes.push_back(count_option_64("--n", size, 1000, 20'000'000));
+  }
+  network.repeats = static_cast<unsigned>(count_option_64("--repeats", options.repeats, 1, 1000));
+  bench::run_network(network, print_at_once);
+  return Exit::done;
+}
+
 Exit bench(const Options& options) {
-  constexpr std::array<std::string_view, 1> subjects{"agents"};
-  if (options.subject != subjects[0]) {
+  constexpr std::array<std::string_view, 2> subjects{"agents", "network"};
+  if (std::ranges::find(subjects, options.subject) == subjects.end()) {
     throw Error(unknown_name("benchmark", options.subject, subjects));
   }
+  if (options.subject == subjects[1]) return bench_network(options);
   bench::AgentsOptions agents;
   if (!options.sizes.empty()) agents.sizes.clear();
   for (const std::string& size : options.sizes) agents.sizes.push_back(benchmark_size(size));
   agents.repeats = static_cast<unsigned>(count_option_64("--repeats", options.repeats, 1, 1000));
-  bench::run_agents(agents, [](const std::string& line) {
-    fmt::print("{}", line);
-    std::fflush(stdout);
-  });
+  bench::run_agents(agents, print_at_once);
   return Exit::done;
 }
 
@@ -54,15 +70,17 @@ Exit bench(const Options& options) {
 void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("bench", "Check our speed claims on this machine");
-  command->add_option("SUBJECT", options->subject, "agents: the agents engine and the raw machine")
+  command
+      ->add_option("SUBJECT", options->subject, "agents or network: the engine and the raw machine")
       ->required();
-  command->add_option("--n", options->sizes, "Population sizes (default 1e4,1e6,1e8)")
+  command->add_option("--n", options->sizes, "Sizes (default: three)")
       ->type_name("N,...")
       ->delimiter(',');
   command->add_option("--repeats", options->repeats, "Measurements per size (default 5)")
       ->type_name("R");
   command->footer(
-      "\nExamples:\n  conclave bench agents\n  conclave bench agents --n 1e9 --repeats 1");
+      "\nExamples:\n  conclave bench agents\n  conclave bench agents --n 1e9 --repeats 1\n"
+      "  conclave bench network");
   command->callback([options, &action] { action = [options] { return bench(*options); }; });
 }
 

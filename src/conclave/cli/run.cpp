@@ -207,6 +207,25 @@ Examples:
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
 130 interrupted (finished rows are kept).)";
 
+void add_network_options(CLI::App& command, Options& options) {
+  command
+      .add_option("--delay", options.delay,
+                  "Message passing: unit, uniform, exponential, slow-leader, rank-order, "
+                  "reverse-rank, slow-decide or burst (default unit)")
+      ->type_name("NAME");
+  command
+      .add_option("--wakeup", options.wakeup,
+                  "Message passing: all, one, random, staggered, chain, three-waves or ambush "
+                  "(default all)")
+      ->type_name("NAME");
+  command
+      .add_option("--ids", options.ids,
+                  "Message passing: unique or anonymous nodes (default unique)")
+      ->type_name("NAME");
+  command.add_flag("--count-edges", options.count_edges,
+                   "Message passing: count messages by edge also above 1e5 nodes");
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, Action& action) {
@@ -267,22 +286,7 @@ void add_run(CLI::App& app, Action& action) {
       ->add_option("--trace-grid", options->trace_grid,
                    "When to look: log, log:FACTOR or linear:STEP of parallel time (default log)")
       ->type_name("GRID");
-  command
-      ->add_option("--delay", options->delay,
-                   "Message passing: unit, uniform, exponential, slow-leader, rank-order, "
-                   "reverse-rank, slow-decide or burst (default unit)")
-      ->type_name("NAME");
-  command
-      ->add_option("--wakeup", options->wakeup,
-                   "Message passing: all, one, random, staggered, chain, three-waves or ambush "
-                   "(default all)")
-      ->type_name("NAME");
-  command
-      ->add_option("--ids", options->ids,
-                   "Message passing: unique or anonymous nodes (default unique)")
-      ->type_name("NAME");
-  command->add_flag("--count-edges", options->count_edges,
-                    "Message passing: count messages by edge also above 1e5 nodes");
+  add_network_options(*command, *options);
   command->add_flag("--quiet", options->quiet, "No progress line and no timing on standard error");
   command->footer(examples);
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -52,6 +52,10 @@ class Asynchronous {
   }
 
   const Stage<P>& stage() const { return stage_; }
+  // Memory of the nodes and of the messages on their way, at most so far.
+  std::size_t bytes() const {
+    return stage_.n() * sizeof(typename P::Node) + stage_.n() / 8 + transit_.bytes();
+  }
 
  private:
   static constexpr std::uint64_t look_up = 1 << 20;
@@ -78,7 +82,7 @@ class Asynchronous {
 
   void deliver(const Delivery<Message>& due) {
     stage_.set_now(due.at);
-    if (wakeup_.is_adaptive()) challenge(due);
+    if (is_adaptive_) challenge(due);
     Effects effects{*this, due.to};
     stage_.act(due.to, Received<Message>{stage_.ports().port(due.to, due.from), due.message},
                effects);
@@ -115,6 +119,7 @@ class Asynchronous {
 
   Stage<P> stage_;
   WakeupAdversary& wakeup_;
+  bool is_adaptive_ = wakeup_.is_adaptive();
   Transit<P> transit_;
 };
 

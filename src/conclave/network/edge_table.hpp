@@ -31,13 +31,9 @@ class EdgeTable {
     return at(from, to, [](std::uint64_t) { return false; });
   }
 
-  void clear() {
-    slots_.assign(slots_.size() > small ? small : slots_.size(), Slot{});
-    used_ = 0;
-  }
+  std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }
 
  private:
-  static constexpr std::size_t small = 1024;
   struct Slot {
     std::uint64_t key = 0;  // 0: free
     std::uint64_t value = 0;

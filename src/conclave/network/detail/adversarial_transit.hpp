@@ -49,6 +49,9 @@ class AdversarialTransit {
   }
   void drop() { calendar_.pop(); }
 
+  // What it has needed at most so far, about: the table shrinks.
+  std::size_t bytes() const { return calendar_.bytes() + arrivals_.bytes(); }
+
  private:
   NodeCount n_;
   DelayAdversary* adversary_;

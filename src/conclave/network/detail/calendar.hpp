@@ -58,6 +58,13 @@ class Calendar {
     late_.pop_back();
   }
 
+  // What it has needed at most so far.
+  std::size_t bytes() const {
+    return blocks_.size() * sizeof(Block) + buckets_.size() * sizeof(Block*) +
+           current_.capacity() * (sizeof(Entry) + sizeof(std::uint64_t)) +
+           late_.capacity() * sizeof(Late);
+  }
+
  private:
   static constexpr std::size_t block_size = 60;
   static constexpr std::size_t ahead = 12;

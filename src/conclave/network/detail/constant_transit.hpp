@@ -68,6 +68,9 @@ class ConstantTransit {
   }
   void drop() { ++head_; }
 
+  // What it has needed at most so far.
+  std::size_t bytes() const { return (blocks_.size() + spare_.size()) * sizeof(Block); }
+
  private:
   static constexpr std::size_t block_bytes = std::size_t{1} << 16;
   static constexpr std::size_t most_listed = 4096;
