@@ -21,13 +21,6 @@
 
 namespace conclave::catalog {
 
-inline std::size_t explorable_size(std::string_view protocol, Interactions n) {
-  if (n >= 1u && n <= exact::most_nodes) return static_cast<std::size_t>(*n.as_uint64());
-  throw Error(fmt::format("n = {}: the schedules of {} are walked through for 1 ... {} nodes only; "
-                          "already with {} there are more than can be counted",
-                          to_string(n), protocol, exact::most_nodes, exact::most_nodes));
-}
-
 // Ranks are only compared. With identifiers, which break ties, all orders of the nodes are alike up
 // to their names, so that one rank will do; without, n ranks give all orders and all ties.
 template <class Parameters>
@@ -75,23 +68,48 @@ Exploration explored(std::string_view protocol, const ExplorationRequest& reques
 }
 
 template <MessageProtocol P>
-Exploration explore(const ExplorationRequest& request) {
-  const std::size_t n = explorable_size(P::info.name, request.n);
-  const bool has_ids = request.has_identifiers;
+auto schedules_of(const P& protocol, std::size_t n, bool has_identifiers) {
+  if constexpr (AsynchronousProtocol<P>)
+    return exact::AsynchronousSchedules(protocol, n, has_identifiers);
+  else
+    return exact::SynchronousSchedules(protocol, n, has_identifiers);
+}
+
+template <MessageProtocol P>
+typename P::Parameters explored_parameters(const ExplorationRequest& request, std::size_t n) {
   if constexpr (requires { P::needs_identifiers; }) {
-    if (!has_ids) throw Error(fmt::format("{} needs unique identifiers", P::info.name));
+    if (!request.has_identifiers) {
+      throw Error(fmt::format("{} needs unique identifiers", P::info.name));
+    }
   }
-  const auto parameters = with_few_ranks(
-      parse_settings<typename P::Parameters>(P::info.name, request.settings), n, has_ids);
+  const auto parameters =
+      with_few_ranks(parse_settings<typename P::Parameters>(P::info.name, request.settings), n,
+                     request.has_identifiers);
   if (const std::string objection = P::objection(parameters, n); !objection.empty()) {
     throw Error(objection);
   }
+  return parameters;
+}
+
+template <MessageProtocol P>
+void refuse_size(const ExplorationRequest& request) {
+  const P protocol(explored_parameters<P>(request, exact::most_nodes), exact::most_nodes);
+  const auto system = schedules_of(protocol, exact::most_nodes, request.has_identifiers);
+  throw Error(fmt::format(
+      "n = {}: the schedules of {} are walked through for 1 ... {} nodes; with {} nodes there are "
+      "already about {:.0e} of them",
+      to_string(request.n), P::info.name, exact::most_nodes, exact::most_nodes,
+      exact::estimate_schedules(system, 100).schedules));
+}
+
+template <MessageProtocol P>
+Exploration explore(const ExplorationRequest& request) {
+  if (request.n < 1u || request.n > exact::most_nodes) refuse_size<P>(request);
+  const auto n = static_cast<std::size_t>(*request.n.as_uint64());
+  const auto parameters = explored_parameters<P>(request, n);
   const P protocol(parameters, n);
-  Exploration result;
-  if constexpr (AsynchronousProtocol<P>)
-    result = explored(P::info.name, request, exact::AsynchronousSchedules(protocol, n, has_ids));
-  else
-    result = explored(P::info.name, request, exact::SynchronousSchedules(protocol, n, has_ids));
+  Exploration result =
+      explored(P::info.name, request, schedules_of(protocol, n, request.has_identifiers));
   result.n = n;
   result.parameters = values_in_effect(parameters);
   return result;

@@ -41,7 +41,7 @@ std::string_view without(std::string_view ending, std::string_view text) {
 std::pair<std::string_view, std::string_view> split_bound(std::string_view bound) {
   const std::size_t comma = std::min(bound.find(", "), bound.size());
   const std::string_view rest = bound.substr(std::min(comma + 2, bound.size()));
-  return {without(" msgs", bound.substr(0, comma)), without(" time", rest)};
+  return {without(" messages", without(" msgs", bound.substr(0, comma))), without(" time", rest)};
 }
 
 // "complete, synchronous" without what all have in common.
