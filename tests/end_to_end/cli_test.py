@@ -590,6 +590,71 @@ class Comparisons(unittest.TestCase):
         self.assertIn("did you mean 'unit'?", result.stderr)
 
 
+class Networks(unittest.TestCase):
+    ROW = ["protocol", "engine", "n", "params", "init", "seed", "ids", "delay", "wakeup", "trial",
+           "converged", "messages", "messages_by_type", "time", "elected", "informed",
+           "max_messages_per_edge", "leaders", "observables"]
+
+    def test_have_the_fields_of_the_contract_in_order(self):
+        self.assertEqual(list(rows("kmpp-async", "--n", "50")[0]), self.ROW)
+        synchronous = [name for name in self.ROW if name != "delay"]
+        synchronous.insert(synchronous.index("elected"), "rounds")
+        self.assertEqual(list(rows("kmpp-sync", "--n", "50")[0]), synchronous)
+
+    def test_elect_one_leader_known_to_all(self):
+        for delay in ("uniform", "slow-leader", "burst"):
+            for row in rows("kmpp-async", "--n", "1000", "--trials", "5", "--delay", delay,
+                            "--wakeup", "chain"):
+                self.assertEqual((row["converged"], row["elected"], row["informed"], row["delay"]),
+                                 (True, 1, 1000, delay))
+                self.assertEqual(row["messages"], sum(row["messages_by_type"].values()))
+
+    def test_of_one_candidate_cost_what_the_formula_says(self):
+        row, = rows("kmpp-async", "--n", "1000", "--wakeup", "one")
+        referees = [min(10 * 2 ** i, 200) for i in range(1, 9)]  # K = 9, root 199.65
+        self.assertEqual(row["messages"], 2 * sum(referees) + 3 * 999)
+        self.assertEqual(row["time"], 18)
+
+    def test_in_csv_agree_with_json_lines(self):
+        command = ("kmpp-sync", "--n", "30", "--trials", "4", "--wakeup", "random")
+        lines = conclave("run", *command, "--format", "csv").stdout.splitlines()
+        table = [dict(zip(lines[0].split(","), line.split(","))) for line in lines[1:]]
+        for line, row in zip(table, rows(*command), strict=True):
+            self.assertEqual(int(line["messages"]), row["messages"])
+            self.assertEqual(int(line["rounds"]), row["rounds"])
+            self.assertEqual(int(line["messages_by_type.REPLY"]), row["messages_by_type"]["REPLY"])
+
+    def test_report_anonymous_ties_honestly(self):
+        result = conclave("run", "kmpp-async", "--n", "2", "--trials", "200", "--ids", "anonymous",
+                          "--format", "jsonl")
+        self.assertEqual(result.returncode, 3)
+        ends = {(row["converged"], row["elected"])
+                for row in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(ends, {(True, 1), (False, 0)})
+
+    def test_count_edges_of_large_networks_only_when_asked(self):
+        command = ("kmpp-async", "--n", "100001", "--wakeup", "one")
+        self.assertIsNone(rows(*command)[0]["max_messages_per_edge"])
+        self.assertGreater(rows(*command, "--count-edges")[0]["max_messages_per_edge"], 2)
+
+    def test_object_to_what_is_not_theirs(self):
+        cases = [
+            (["kmpp-async", "--n", "9", "--delay", "unifrom"], "did you mean 'uniform'?"),
+            (["kmpp-async", "--n", "9", "--wakeup", "chian"], "did you mean 'chain'?"),
+            (["kmpp-async", "--n", "9", "--ids", "none"], "unknown kind of identifiers 'none'"),
+            (["kmpp-async", "--n", "9", "--max-interactions", "9"], "no interactions to limit"),
+            (["kmpp-async", "--n", "9", "--fault", "kill-leaders@3"], "knows no faults"),
+            (["kmpp-sync", "--n", "9", "--delay", "unit"], "kmpp-sync is synchronous"),
+            (["kmpp-sync", "--n", "0"], "needs at least 1 node"),
+            (["pll", "--n", "9", "--wakeup", "all"], "--wakeup is for message passing"),
+        ]
+        for words, sentence in cases:
+            with self.subTest(" ".join(words)):
+                result = conclave("run", *words)
+                self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+                self.assertIn(sentence, result.stderr)
+
+
 class Golden(unittest.TestCase):
     CASES = {
         "version.txt": ["--version"],
@@ -610,6 +675,15 @@ class Golden(unittest.TestCase):
         "explore_kmpp_printed.txt": ["explore", "kmpp-async", "--n", "2", "--param",
                                      "reading=printed"],
         "compare.txt": ["compare", "--n", "50", "--trials", "4", "--delay", "uniform"],
+        "describe_kmpp_async.txt": ["describe", "kmpp-async"],
+        "describe_kmpp_sync.txt": ["describe", "kmpp-sync"],
+        "run_kmpp_async.jsonl": ["run", "kmpp-async", "--n", "1000", "--trials", "4", "--delay",
+                                 "uniform", "--wakeup", "random", "--format", "jsonl"],
+        "run_kmpp_async.csv": ["run", "kmpp-async", "--n", "100", "--trials", "3", "--format",
+                               "csv"],
+        "run_kmpp_sync.jsonl": ["run", "kmpp-sync", "--n", "1000", "--trials", "4", "--wakeup",
+                                "staggered", "--format", "jsonl"],
+        "run_kmpp_sync_table.txt": ["run", "kmpp-sync", "--n", "300", "--trials", "50"],
         "run_fratricide.jsonl": ["run", "fratricide", "--n", "1e3", "--trials", "5", "--format",
                                  "jsonl"],
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conclave/model/message.hpp"
+#include "conclave/network/detail/large_pages.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 
@@ -18,8 +19,8 @@ class EdgeTable {
   // The number of the edge from one node to another, 0 at first. When the table is full, edges
   // whose numbers `is_over` are forgotten before it grows.
   std::uint64_t& at(NodeIndex from, NodeIndex to, const auto& is_over) {
-    if (2 * used_ >= slots_.size()) make_room(is_over);
-    const std::uint64_t key = (std::uint64_t{from} << 32 | to) + 1;
+    if (4 * used_ >= 3 * slots_.size()) make_room(is_over);
+    const std::uint64_t key = key_of(from, to);
     Slot& slot = slot_of(key);
     if (slot.key == 0) {
       slot.key = key;
@@ -31,6 +32,11 @@ class EdgeTable {
     return at(from, to, [](std::uint64_t) { return false; });
   }
 
+  // An edge that is probably asked for soon.
+  void prefetch(NodeIndex from, NodeIndex to) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[place_of(key_of(from, to))], 1);
+  }
+
   std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }
 
  private:
@@ -39,9 +45,16 @@ class EdgeTable {
     std::uint64_t value = 0;
   };
 
+  using Slots = std::vector<Slot, LargePages<Slot>>;
+
+  static std::uint64_t key_of(NodeIndex from, NodeIndex to) {
+    return (std::uint64_t{from} << 32 | to) + 1;
+  }
+  std::size_t place_of(std::uint64_t key) const { return mixed(0, key) & (slots_.size() - 1); }
+
   Slot& slot_of(std::uint64_t key) {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t place = mixed(0, key) & mask;
+    std::size_t place = place_of(key);
     while (slots_[place].key != 0 && slots_[place].key != key) place = (place + 1) & mask;
     return slots_[place];
   }
@@ -49,7 +62,7 @@ class EdgeTable {
   void make_room(const auto& is_over) {
     std::size_t kept = 0;
     for (const Slot& slot : slots_) kept += slot.key != 0 && !is_over(slot.value) ? 1 : 0;
-    std::vector<Slot> old(std::bit_ceil(4 * kept + 64));
+    Slots old(std::bit_ceil(2 * kept + 64));
     old.swap(slots_);
     used_ = kept;
     for (const Slot& slot : old) {
@@ -57,7 +70,7 @@ class EdgeTable {
     }
   }
 
-  std::vector<Slot> slots_;
+  Slots slots_;
   std::size_t used_ = 0;
 };
 

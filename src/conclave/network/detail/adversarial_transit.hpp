@@ -35,6 +35,7 @@ class AdversarialTransit {
   }
 
   void post_some(Ticks now, NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
+    for (const NodeIndex node : to) arrivals_.prefetch(from, node);
     for (const NodeIndex node : to) post(now, from, node, message);
   }
 
@@ -45,7 +46,10 @@ class AdversarialTransit {
   }
 
   const Delivery<Message>* next(const auto& prefetch) {
-    return calendar_.front([&](const Delivery<Message>& delivery) { prefetch(delivery.to); });
+    return calendar_.front([&](const Delivery<Message>& soon_due) {
+      prefetch(soon_due.to);
+      arrivals_.prefetch(soon_due.to, soon_due.from);  // for the answer
+    });
   }
   void drop() { calendar_.pop(); }
 

@@ -9,12 +9,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "conclave/base/check.hpp"
 #include "conclave/network/adversary.hpp"
+#include "conclave/network/detail/large_pages.hpp"
 
 namespace conclave::network {
 
@@ -24,7 +24,7 @@ class Calendar {
   // `crowd`: how many entries there may be at once, about; only the speed depends on it.
   explicit Calendar(std::uint64_t crowd) {
     const std::uint64_t buckets =
-        std::clamp<std::uint64_t>(std::bit_floor(crowd / 256 + 1), 64, std::uint64_t{1} << 16);
+        std::clamp<std::uint64_t>(std::bit_floor(crowd / 256 + 1), 64, std::uint64_t{1} << 10);
     shift_ = static_cast<unsigned>(std::countr_zero(unit) - std::countr_zero(buckets));
     buckets_.resize(2 * buckets);
   }
@@ -60,7 +60,9 @@ class Calendar {
 
   // What it has needed at most so far.
   std::size_t bytes() const {
-    return blocks_.size() * sizeof(Block) + buckets_.size() * sizeof(Block*) +
+    std::size_t blocks = 0;
+    for (const Slab& slab : slabs_) blocks += slab.size();
+    return blocks * sizeof(Block) + buckets_.size() * sizeof(Block*) +
            current_.capacity() * (sizeof(Entry) + sizeof(std::uint64_t)) +
            late_.capacity() * sizeof(Late);
   }
@@ -75,6 +77,7 @@ class Calendar {
     std::uint32_t used = 0;
     std::array<Entry, block_size> entries;
   };
+  using Slab = std::vector<Block, LargePages<Block>>;  // many blocks at once
   struct Late {
     Entry entry;
     std::uint64_t number;
@@ -100,12 +103,15 @@ class Calendar {
   }
 
   void add_block(Block*& last) {
-    if (spare_ == nullptr) {
-      spare_ = blocks_.emplace_back(std::make_unique<Block>()).get();
-    }
+    if (spare_ == nullptr) add_slab();
     Block* const block = std::exchange(spare_, spare_->before);
     block->used = 0;
     block->before = std::exchange(last, block);
+  }
+
+  void add_slab() {
+    Slab& slab = slabs_.emplace_back(std::clamp<std::size_t>(slabs_.size() * 16, 8, 1024));
+    for (Block& block : slab) block.before = std::exchange(spare_, &block);
   }
 
   // Goes on to the next bucket and sorts it: keys are the time within the bucket, then the order of
@@ -137,7 +143,7 @@ class Calendar {
   std::vector<std::uint64_t> order_;  // of them, by time
   std::size_t next_ = 0;
   std::vector<Late> late_;
-  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<Slab> slabs_;
   Block* spare_ = nullptr;
 };
 

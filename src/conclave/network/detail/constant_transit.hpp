@@ -37,7 +37,7 @@ class ConstantTransit {
 
   // Returns the time of arrival.
   Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
-    std::uint8_t* end = begin_record(now, from, message, false);
+    std::uint8_t* end = begin_record(now, from, message, false, 1);
     write(end, to);
     end_record(end);
     return now + unit;
@@ -46,7 +46,7 @@ class ConstantTransit {
   void post_some(Ticks now, NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
     for (; !to.empty(); to = to.subspan(std::min(to.size(), most_listed))) {
       const auto count = static_cast<std::uint32_t>(std::min(to.size(), most_listed));
-      std::uint8_t* end = begin_record(now, from, message, true);
+      std::uint8_t* end = begin_record(now, from, message, true, count);
       write(end, count);
       std::memcpy(end, to.data(), count * sizeof(NodeIndex));
       end_record(end + count * sizeof(NodeIndex));
@@ -54,7 +54,7 @@ class ConstantTransit {
   }
 
   void post_all(Ticks now, NodeIndex from, const Message& message) {
-    std::uint8_t* end = begin_record(now, from, message, true);
+    std::uint8_t* end = begin_record(now, from, message, true, 0);
     write(end, std::uint32_t{0});
     end_record(end);
   }
@@ -74,7 +74,6 @@ class ConstantTransit {
  private:
   static constexpr std::size_t block_bytes = std::size_t{1} << 16;
   static constexpr std::size_t most_listed = 4096;
-  static constexpr std::size_t most_record = 64 + most_listed * sizeof(NodeIndex);
   static constexpr std::uint64_t lookahead = 32;
 
   struct Block {
@@ -101,8 +100,10 @@ class ConstantTransit {
 
   // A record: 3 bits kind, 1 bit "to many", 4 bits length; the message; sender; receiver, or the
   // number of receivers (0: all) and themselves.
-  std::uint8_t* begin_record(Ticks now, NodeIndex from, const Message& message, bool to_many) {
-    if (blocks_.empty() || blocks_.back()->used + most_record > block_bytes) add_block();
+  std::uint8_t* begin_record(Ticks now, NodeIndex from, const Message& message, bool to_many,
+                             std::size_t listed) {
+    const std::size_t most_bytes = 32 + listed * sizeof(NodeIndex);
+    if (blocks_.empty() || blocks_.back()->used + most_bytes > block_bytes) add_block();
     if (marks_.empty() || marks_.back().arrives != now + unit) marks_.push_back({now + unit, 0});
     ++marks_.back().records;
     std::uint8_t* const begin = blocks_.back()->bytes.data() + blocks_.back()->used;

@@ -61,7 +61,7 @@ class Flooding {
       .convergence = "quiescence with exactly one node elected and all n informed",
       .bound = "n (n - 1) msgs, O(1) time",
       .states = "16 bytes",
-      .demo_n = 3'000,
+      .demo_n = 1'000,
       .smallest_n = 1,
       .variables = variables,
       .observables = {},
@@ -70,7 +70,11 @@ class Flooding {
   static constexpr bool is_port_blind = true;
   static constexpr bool needs_identifiers = true;
 
-  static std::string objection(const Parameters&, NodeCount) { return {}; }
+  static std::string objection(const Parameters&, NodeCount n) {
+    if (n <= most_nodes) return {};
+    return "n = " + std::to_string(n) + ": flooding sends n (n - 1) messages, and is run with at " +
+           "most " + std::to_string(most_nodes) + " nodes";
+  }
 
   Flooding(const Parameters&, NodeCount n) : n_(n) {}
 
@@ -103,6 +107,8 @@ class Flooding {
   }
 
  private:
+  static constexpr NodeCount most_nodes = 5'000;
+
   void enter(Node& node, auto& effects) const {
     node.standing = Standing::candidate;
     node.highest = node.id;

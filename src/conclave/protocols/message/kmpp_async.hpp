@@ -37,7 +37,7 @@ namespace conclave::protocols {
 
 // `printed`: Alg 3 lines 5-6, the chosen's new request is recorded and not answered.
 // `chosen_in_c1`: whether the sender is the chosen is asked in state C1 only.
-// `by_rank`: the chosen is recognized by its rank instead of by its port.
+// `by_rank`: the chosen is recognized by its rank (and identifier) instead of by its port.
 // `not_own_referee`: a candidate does not ask itself.
 enum class KmppReading : std::uint8_t {
   corrected,
@@ -359,7 +359,8 @@ class KmppAsync {
 
   bool is_chosen(const Node& node, Port port, const Position& u) const {
     if (reading_ == Reading::chosen_in_c1 && node.referee != Referee::c1) return false;
-    return reading_ == Reading::by_rank ? u.rank == node.chosen_rank : port == node.chosen_port;
+    const bool has_its_rank = u.rank == node.chosen_rank && u.id == node.chosen_id;
+    return reading_ == Reading::by_rank ? has_its_rank : port == node.chosen_port;
   }
 
   // Alg 3: candidate u, at the other end of `port`, asks for approval.

@@ -1,0 +1,190 @@
+// The parts of the network engine one by one, each against something simpler.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/base/random.hpp"
+#include "conclave/network/adversary.hpp"
+#include "conclave/network/detail/calendar.hpp"
+#include "conclave/network/detail/distinct_draws.hpp"
+#include "conclave/network/detail/front_runner.hpp"
+#include "conclave/network/detail/wire.hpp"
+#include "conclave/network/edge_table.hpp"
+#include "conclave/network/permutation.hpp"
+#include "conclave/network/ports.hpp"
+#include "conclave/protocols/message/kmpp_async.hpp"
+
+namespace conclave::network {
+namespace {
+
+TEST(Permutation, IsABijectionAndInvertsItself) {
+  for (const std::uint64_t size : {1u, 2u, 3u, 7u, 64u, 100u, 1000u}) {
+    for (const std::uint64_t key : {0u, 1u, 77u}) {
+      const Permutation permutation(size, key);
+      std::set<std::uint64_t> images;
+      for (std::uint64_t value = 0; value < size; ++value) {
+        const std::uint64_t image = permutation(value);
+        EXPECT_LT(image, size);
+        EXPECT_EQ(permutation.inverse(image), value) << "size=" << size << " key=" << key;
+        images.insert(image);
+      }
+      EXPECT_EQ(images.size(), size);
+    }
+  }
+}
+
+template <class Ports>
+void expect_one_port_per_neighbour(NodeCount n) {
+  const Ports ports(n, {.seed = 3});
+  for (NodeIndex node = 0; node < n; ++node) {
+    std::set<NodeIndex> neighbours;
+    for (Port port = 0; port < n - 1; ++port) {
+      const NodeIndex other = ports.neighbour(node, port);
+      EXPECT_EQ(ports.port(node, other), port) << "n=" << n << " node=" << node;
+      neighbours.insert(other);
+    }
+    EXPECT_EQ(neighbours.size(), n - 1);
+    EXPECT_FALSE(neighbours.contains(node));
+  }
+}
+
+TEST(Ports, LeadToEveryOtherNodeOnceAndBack) {
+  for (const NodeCount n : {2u, 3u, 4u, 9u, 33u, 100u}) {
+    expect_one_port_per_neighbour<RotatedPorts>(n);
+    expect_one_port_per_neighbour<ScatteredPorts>(n);
+  }
+}
+
+TEST(Ports, ScatteredOnesDifferFromNodeToNode) {
+  const ScatteredPorts ports(1000, {.seed = 1});
+  unsigned equal = 0;
+  for (Port port = 0; port < 999; ++port) {
+    equal += ports.neighbour(0, port) == ports.neighbour(500, port) ? 1 : 0;
+  }
+  EXPECT_LT(equal, 12u);
+}
+
+TEST(Wire, BringsBackEveryMessageInFewBytes) {
+  using Message = protocols::KmppAsync::Message;
+  using Kind = protocols::KmppAsync::Kind;
+  Stream stream({.seed = 1});
+  const std::vector<std::pair<Message, std::size_t>> cases{
+      {{Kind::approved, 0, 0, 0}, 0},
+      {{Kind::declined, 3, 0, 0}, 1},
+      {{Kind::request, 1, 0, 5}, 13},
+      {{Kind::leader, 0, 7, 0}, 5},
+      {{Kind::decide, 255, 0xffffffff, stream.word()}, 13}};
+  for (const auto& [message, bytes] : cases) {
+    std::array<std::uint8_t, Wire<Message>::most_bytes> buffer;
+    buffer.fill(0xaa);
+    EXPECT_EQ(Wire<Message>::encode(message, buffer.data()), bytes) << to_text(message);
+    std::fill(buffer.begin() + static_cast<std::ptrdiff_t>(bytes), buffer.end(), 0xaa);
+    EXPECT_EQ(Wire<Message>::decode(static_cast<std::uint8_t>(message.kind), buffer.data(), bytes),
+              message);
+  }
+}
+
+struct Entry {
+  Ticks at = 0;
+  std::uint64_t number = 0;
+};
+
+// Adds and takes in turns, at all distances, with many equal times.
+TEST(Calendar, GivesEntriesInOrderOfTimeAndOfArrival) {
+  for (const std::uint64_t crowd : {1u, 100'000u}) {
+    Calendar<Entry> calendar(crowd);
+    Stream stream({.seed = 5});
+    std::map<std::pair<Ticks, std::uint64_t>, int> reference;
+    Ticks now = 0;
+    std::uint64_t number = 0;
+    const auto nothing = [](const Entry&) {};
+    for (int step = 0; step < 30'000; ++step) {
+      const bool adds = reference.empty() || stream.chance(step < 20'000 ? 11 : 5, 20);
+      if (reference.empty()) now += stream.below64(5 * unit);
+      if (adds) {
+        const std::array<Ticks, 4> delays{unit, 1 + stream.below64(unit), 1 + stream.below64(100),
+                                          (1 + stream.below64(8)) * (unit / 8)};
+        const Entry entry{now + delays[stream.below(4)], number++};
+        calendar.add(now, entry);
+        reference[{entry.at, entry.number}] = 0;
+        continue;
+      }
+      const Entry* first = calendar.front(nothing);
+      ASSERT_NE(first, nullptr);
+      ASSERT_EQ(std::pair(first->at, first->number), reference.begin()->first) << "step " << step;
+      now = first->at;
+      calendar.pop();
+      reference.erase(reference.begin());
+    }
+  }
+}
+
+TEST(EdgeTable, RemembersWhatIsNotOver) {
+  EdgeTable table;
+  std::map<std::pair<NodeIndex, NodeIndex>, std::uint64_t> reference;
+  Stream stream({.seed = 9});
+  for (std::uint64_t now = 1; now < 20'000; ++now) {
+    const NodeIndex from = stream.below(100);
+    const NodeIndex to = stream.below(100);
+    std::uint64_t& value = table.at(from, to, [now](std::uint64_t old) { return old + 500 < now; });
+    const bool is_remembered = value == reference[{from, to}];
+    ASSERT_TRUE(is_remembered || value + 500 < now) << now;
+    value = reference[{from, to}] = now;
+  }
+}
+
+TEST(DistinctDraws, NeverRepeatThemselves) {
+  DistinctDraws draws;
+  Stream stream({.seed = 2});
+  for (const auto& [count, bound] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
+           {1, 1}, {5, 5}, {20, 21}, {20, 1'000'000}, {5000, 9000}, {3, 4}}) {
+    const auto drawn = draws(count, bound, stream);
+    const std::set<std::uint32_t> different(drawn.begin(), drawn.end());
+    EXPECT_EQ(different.size(), count);
+    EXPECT_LT(*different.rbegin(), bound);
+  }
+}
+
+TEST(FrontRunner, IsTheLiveCandidateFurthestAhead) {
+  std::vector<NodeView> nodes(5);
+  FrontRunner front;
+  const auto set = [&](NodeIndex node, Standing standing, std::uint32_t phase, std::uint64_t rank) {
+    nodes[node] = {.standing = standing, .phase = phase, .rank = rank};
+    front.saw(node, nodes[node]);
+  };
+  const auto found = [&] { return front.find([&](NodeIndex node) { return nodes[node]; }); };
+  EXPECT_FALSE(found());
+  set(0, Standing::candidate, 1, 10);
+  set(1, Standing::candidate, 1, 20);
+  EXPECT_EQ(found(), 1u);
+  set(0, Standing::candidate, 2, 10);
+  EXPECT_EQ(found(), 0u);
+  set(0, Standing::retired, 2, 10);
+  EXPECT_EQ(found(), 1u);
+  set(1, Standing::elected, 3, 20);
+  EXPECT_FALSE(found());
+}
+
+TEST(WideBelow, StaysBelowItsBoundAndReachesTheTop) {
+  Stream stream({.seed = 4});
+  for (const std::uint64_t bound :
+       {std::uint64_t{1}, std::uint64_t{0xffffffff}, (std::uint64_t{1} << 32) + 1,
+        (std::uint64_t{3} << 40), UINT64_MAX}) {
+    std::uint64_t largest = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const std::uint64_t value = wide_below(stream, bound);
+      ASSERT_LT(value, bound);
+      largest = std::max(largest, value);
+    }
+    EXPECT_GT(static_cast<double>(largest) + 1, 0.98 * static_cast<double>(bound));
+  }
+}
+
+}  // namespace
+}  // namespace conclave::network
