@@ -54,9 +54,10 @@ class SynchronousSchedules {
   }
 
   std::uint32_t violated(const Configuration& c) const {
-    std::uint32_t result = detail::violations(protocol_, c, is_over(c));
+    const bool is_at_rest = is_over(c) || is_idle(c);
+    std::uint32_t result = detail::violations(protocol_, c, is_at_rest);
     // Of several that announce themselves in one round, one remains; until then leaders may differ.
-    if (!is_over(c)) result &= ~std::uint32_t{detail::two_elected | detail::wrong_leader};
+    if (!is_at_rest) result &= ~std::uint32_t{detail::two_elected | detail::wrong_leader};
     return result | (c.is_late ? 1u << detail::election_properties.size() : 0);
   }
 
@@ -99,6 +100,14 @@ class SynchronousSchedules {
       if (!view(c, i).is_informed) return false;
     }
     return true;
+  }
+
+  // Nobody does anything unless somebody else is woken: only candidates act by themselves.
+  bool is_idle(const Configuration& c) const {
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (view(c, i).standing == Standing::candidate) return false;
+    }
+    return c.under_way.empty() && has_somebody_awake(c);
   }
 
   void play_round(const Configuration& c, Configuration& next, detail::Outcomes& choice) const {

@@ -73,8 +73,8 @@ class Picture {
     text += fmt::format("set bmargin at screen {}\n", 125.0 / size().height);
     text += "set key at screen 0.5, screen 0.02 center bottom horizontal maxrows 3 samplen 3\n";
     text += "set xlabel 'time' offset 0,0.4\n";
-    text +=
-        fmt::format("set xrange [0:{}]\nset yrange [{}.6:-0.7]\n", end_ * 1.02 + 0.05, nodes_ - 1);
+    text += fmt::format("set xrange [{}:{}]\nset yrange [{}.6:-0.7]\n", -0.02 * end_, right_end(),
+                        nodes_ - 1);
     std::vector<std::string> names;
     for (std::size_t i = 0; i < nodes_; ++i) names.push_back(fmt::format("'node {0}' {0}", i));
     text += fmt::format("set ytics ({})\n", fmt::join(names, ", "));
