@@ -210,13 +210,11 @@ Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within i
 void add_network_options(CLI::App& command, Options& options) {
   command
       .add_option("--delay", options.delay,
-                  "Message passing: unit, uniform, exponential, slow-leader, rank-order, "
-                  "reverse-rank, slow-decide or burst (default unit)")
+                  "Message passing: how long messages take (see `describe`; default unit)")
       ->type_name("NAME");
   command
       .add_option("--wakeup", options.wakeup,
-                  "Message passing: all, one, random, staggered, chain, three-waves or ambush "
-                  "(default all)")
+                  "Message passing: who is woken when (see `describe`; default all)")
       ->type_name("NAME");
   command
       .add_option("--ids", options.ids,
