@@ -616,6 +616,102 @@ class Plots(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder), ["trace.csv"])
 
 
+class SpaceTimeDiagrams(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.trace = self.folder / "trace.csv"
+        self.picture = self.folder / "trace.svg"
+
+    def marks_of(self, picture):
+        """How many arrow heads and points there are under each title, apart from the key."""
+        document = xml.etree.ElementTree.parse(picture)
+        name = "{http://www.w3.org/2000/svg}"
+        return {group.find(name + "title").text:
+                sum(1 for shape in ("polygon", "use") for _ in group.iter(name + shape)) - 1
+                for group in document.iter(name + "g")
+                if group.get("id", "").startswith("gnuplot_plot")}
+
+    def test_show_every_message_phase_and_retirement(self):
+        for protocol in ("kmpp-async", "kmpp-sync", "afek-gafni-async", "flooding"):
+            with self.subTest(protocol):
+                conclave("run", protocol, "--n", "5", "--seed", "4", "--trace", self.trace)
+                lines = list(csv.DictReader(self.trace.open()))
+                result = conclave("plot", self.trace, "-o", self.picture, "--title", "It's <5>")
+                self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+                marks = self.marks_of(self.picture)
+                for title, event in (("woken", "wake"), ("phase", "phase"), ("retires", "retire"),
+                                     ("is elected", "elect")):
+                    count = sum(line["event"] == event for line in lines)
+                    self.assertEqual(marks.get(title, 0), count, title)
+                for kind in {line["message"] for line in lines if line["event"] == "deliver"}:
+                    count = sum(line["message"] == kind for line in lines)
+                    self.assertEqual(marks[kind], count, kind)
+
+    def test_show_one_trial_of_few_nodes(self):
+        conclave("run", "kmpp-async", "--n", "4", "--trials", "2", "--trace", self.trace)
+        result = conclave("plot", self.trace, "-o", self.picture)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("use --trials 1", result.stderr)
+        conclave("run", "kmpp-async", "--n", "65", "--trace", self.trace)
+        result = conclave("plot", self.trace, "-o", self.picture)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("at most 64", result.stderr)
+        self.assertFalse(self.picture.exists())
+
+
+class Schedules(unittest.TestCase):
+    def explore(self, *words):
+        result = conclave("explore", *words, "--format", "json")
+        return result.returncode, json.loads(result.stdout)
+
+    def test_all_hold_with_status_0(self):
+        for protocol in ("kmpp-async", "kmpp-sync", "afek-gafni-async", "afek-gafni-sync",
+                         "flooding"):
+            status, found = self.explore(protocol, "--n", "3")
+            self.assertEqual(status, 0, protocol)
+            self.assertTrue(found["complete"])
+            self.assertTrue(all(each["holds"] for each in found["properties"]))
+            self.assertGreater(found["schedules"], found["ends"])
+
+    def test_status_4_with_a_shortest_schedule(self):
+        status, found = self.explore("kmpp-async", "--n", "2", "--param", "reading=printed")
+        self.assertEqual(status, 4)
+        failing = [each for each in found["properties"] if not each["holds"]]
+        self.assertEqual(len(failing), 1)
+        self.assertEqual(len(failing[0]["counterexample"]), 5)
+
+    def test_refuse_what_is_too_large(self):
+        for words, part in ((["--n", "7"], "1 ... 6 nodes"),
+                            (["--n", "4", "--max-configurations", "1000"], "1000"),
+                            (["--n", "3", "--ids", "none"], "known: unique, anonymous"),
+                            (["--n", "3", "--param", "phases=0"], "1 ... 64 is allowed")):
+            result = conclave("explore", "kmpp-async", *words)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn(part, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1)
+        self.assertIn("no message-passing protocol",
+                      conclave("explore", "pll", "--n", "3").stderr)
+
+
+class Comparisons(unittest.TestCase):
+    def test_hold_every_message_passing_protocol(self):
+        result = conclave("compare", "--n", "100", "--trials", "3", "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = {row["protocol"]: row for row in json.loads(result.stdout)}
+        self.assertGreaterEqual(set(rows), {"kmpp-async", "kmpp-sync", "afek-gafni-async",
+                                            "afek-gafni-sync", "flooding"})
+        self.assertTrue(all(row["elected"] == row["trials"] == 3 for row in rows.values()))
+        self.assertEqual(rows["flooding"]["messages_per_node"], 99)
+        self.assertEqual(rows["afek-gafni-sync"]["time"], 15)
+
+    def test_name_the_nearest_adversary(self):
+        result = conclave("compare", "--delay", "unt")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("did you mean 'unit'?", result.stderr)
+
+
 class Networks(unittest.TestCase):
     ROW = ["protocol", "engine", "n", "params", "init", "seed", "ids", "delay", "wakeup", "trial",
            "converged", "messages", "messages_by_type", "time", "elected", "informed",
@@ -698,6 +794,9 @@ class Golden(unittest.TestCase):
         "run_pll_table.txt": ["run", "pll", "--n", "1e3", "--trials", "100"],
         "run_pll_sym.jsonl": ["run", "pll-sym", "--n", "1000", "--trials", "5", "--format",
                               "jsonl"],
+        "explore_kmpp_printed.txt": ["explore", "kmpp-async", "--n", "2", "--param",
+                                     "reading=printed"],
+        "compare.txt": ["compare", "--n", "50", "--trials", "4", "--delay", "uniform"],
         "describe_kmpp_async.txt": ["describe", "kmpp-async"],
         "describe_kmpp_sync.txt": ["describe", "kmpp-sync"],
         "run_kmpp_async.jsonl": ["run", "kmpp-async", "--n", "1000", "--trials", "4", "--delay",

@@ -174,6 +174,9 @@ struct NetworkOffer {
   std::vector<Named> wakeups;
 };
 
+struct ExplorationRequest;  // exploration.hpp
+struct Exploration;
+
 struct Entry {
   ProtocolInfo info;
   std::vector<Start> starts;
@@ -192,6 +195,8 @@ struct Entry {
   // Throws Error where the request does not make sense or is too large, and exact::Interrupted.
   std::function<Verified(const VerifyRequest&)> verify{};
   std::function<Searched(const SearchRequest&)> search{};
+  // Walks through all schedules of message passing; none: a population protocol.
+  std::function<Exploration(const ExplorationRequest&)> explore{};
 };
 
 // Sorted by name.

@@ -15,6 +15,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/make_exploration.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/network/adversary.hpp"
@@ -31,6 +32,12 @@ inline constexpr std::array id_choices{
     Named{"unique", "every node has an identifier, which breaks ties"},
     Named{"anonymous", "no identifiers: ties can leave the network without a leader"},
 };
+// A protocol that works with identifiers only says so as `needs_identifiers`.
+template <MessageProtocol P>
+constexpr std::span<const Named> ids_of() {
+  if constexpr (requires { P::needs_identifiers; }) return std::span(id_choices).first(1);
+  return id_choices;
+}
 // The number of messages on each edge is counted up to this size unless it is asked for.
 inline constexpr NodeCount counts_edges_up_to = 100'000;
 inline constexpr NodeCount most_nodes = (NodeCount{1} << 32) - 2;
@@ -63,7 +70,7 @@ class PreparedNetwork final : public PreparedRun {
         delay_(index_of("delay", is_synchronous ? "" : request.network.delay, "unit",
                         network::delays(), name_of)),
         wakeup_(index_of("wake-up", request.network.wakeup, "all", network::wakeups(), name_of)),
-        ids_(index_of("kind of identifiers", request.network.ids, "unique", id_choices,
+        ids_(index_of("kind of identifiers", request.network.ids, "unique", ids_of<P>(),
                       [](const Named& each) { return each.name; })),
         counts_edges_(request.network.counts_edges || n_ <= counts_edges_up_to),
         setting_{id_choices[ids_].name, is_synchronous ? "" : delay_name(),
@@ -189,7 +196,7 @@ class PreparedNetwork final : public PreparedRun {
 template <MessageProtocol P>
 Entry make_network_entry() {
   NetworkOffer offer{
-      {P::kinds.begin(), P::kinds.end()}, {id_choices.begin(), id_choices.end()}, {}, {}};
+      {P::kinds.begin(), P::kinds.end()}, {ids_of<P>().begin(), ids_of<P>().end()}, {}, {}};
   for (const auto& each : network::delays()) {
     if (!SynchronousProtocol<P>) offer.delays.push_back({each.info.name, each.info.meaning});
   }
@@ -208,6 +215,7 @@ Entry make_network_entry() {
       .prepare = [](const RunRequest& request) -> std::unique_ptr<const PreparedRun> {
         return std::make_unique<const PreparedNetwork<P>>(request);
       },
+      .explore = explore<P>,
   };
 }
 

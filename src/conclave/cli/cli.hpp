@@ -23,8 +23,10 @@ using Action = std::function<Exit()>;
 
 // Each adds its subcommand, which sets `action` when it is chosen.
 void add_bench(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 void add_demo(CLI::App& app, Action& action);
 void add_describe(CLI::App& app, Action& action);
+void add_explore(CLI::App& app, Action& action);
 void add_list(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);

@@ -17,7 +17,7 @@
 namespace conclave::cli {
 namespace {
 
-constexpr const char* layout = "{:<14} {:<34} {:>12}  {:<46} {:<26} {:>8}\n";
+constexpr const char* layout = "{:<17} {:<34} {:>12}  {:<46} {:<30} {:>8}\n";
 
 std::string model_text(const catalog::Entry& entry) {
   return fmt::format("{}, {}", entry.network ? "messages" : "population", entry.info.network);

@@ -23,6 +23,8 @@ Examples:
   conclave run pll --n 1e6 --trials 100      statistics of 100 elections
   conclave run pll --n 1e4 --trials 400 --seed 7 --format jsonl
   conclave verify prl --n 3                  lemmas and exact times, over all configurations
+  conclave explore kmpp-async --n 4          every schedule of four nodes
+  conclave compare --n 1000                  message passing, promised and measured
   conclave plot trace.csv -o trace.svg       a picture of a run with --trace
   conclave solve chain.tra --target done     hitting times of a Markov chain, certified
   conclave bench agents                      how fast, and how far from the machine's limit)";
@@ -88,6 +90,8 @@ Exit run(int argc, char** argv) {
   add_run(app, action);
   add_verify(app, action);
   add_search(app, action);
+  add_explore(app, action);
+  add_compare(app, action);
   add_plot(app, action);
   add_solve(app, action);
   add_bench(app, action);

@@ -11,7 +11,8 @@ namespace conclave::cli {
 
 void add_plot(CLI::App& app, Action& action) {
   auto options = std::make_shared<experiment::PlotOptions>();
-  CLI::App* command = app.add_subcommand("plot", "Draw a trace: leaders over time");
+  CLI::App* command =
+      app.add_subcommand("plot", "Draw a trace: leaders over time, or messages in space and time");
   command->add_option("TRACE", options->trace, "A file of `conclave run --trace`")->required();
   command->add_option("-o,--output", options->picture, "The picture: .svg, .pdf or .png")
       ->type_name("FILE")
@@ -21,9 +22,11 @@ void add_plot(CLI::App& app, Action& action) {
       ->delimiter(',');
   command->add_option("--title", options->title, "A title above the picture")->type_name("TEXT");
   command->add_flag("--linear-time", options->linear_time, "A linear axis of time");
-  command->footer("\nExample:\n"
-                  "  conclave run pll --n 1e5 --trials 5 --trace pll.csv\n"
-                  "  conclave plot pll.csv -o pll.svg");
+  command->footer(
+      "\nExamples:\n"
+      "  conclave run pll --n 1e5 --trials 5 --trace pll.csv\n"
+      "  conclave plot pll.csv -o pll.svg\n"
+      "  conclave run kmpp-async --n 8 --trace run.csv && conclave plot run.csv -o run.svg");
   command->callback([options, &action] {
     action = [options] {
       experiment::plot_trace(*options);

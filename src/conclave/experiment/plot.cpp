@@ -2,83 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <fstream>
-#include <limits>
-#include <map>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
-#include "conclave/experiment/output.hpp"
+#include "conclave/experiment/gnuplot.hpp"
+#include "conclave/experiment/space_time.hpp"
 
 namespace conclave::experiment {
 namespace {
-
-using Line = std::vector<std::string>;
-
-Line split(const std::string& text) {
-  Line fields(1);
-  for (const char c : text) {
-    if (c == ',')
-      fields.emplace_back();
-    else
-      fields.back() += c;
-  }
-  return fields;
-}
-
-struct Table {
-  Line header;
-  std::vector<Line> lines;
-
-  std::size_t column(const std::string& name) const {
-    const auto found = std::ranges::find(header, name);
-    if (found != header.end()) return static_cast<std::size_t>(found - header.begin());
-    throw Error(
-        unknown_name("column", name, std::vector<std::string_view>(header.begin(), header.end())));
-  }
-};
-
-Table read_table(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error(fmt::format("cannot read '{}'", path));
-  Table table;
-  std::string text;
-  if (std::getline(file, text)) table.header = split(text);
-  while (std::getline(file, text)) {
-    table.lines.push_back(split(text));
-    if (table.lines.back().size() == table.header.size()) continue;
-    throw Error(fmt::format("'{}' is not a trace: line {} has {} fields, the first has {}", path,
-                            table.lines.size() + 1, table.lines.back().size(),
-                            table.header.size()));
-  }
-  if (table.lines.empty()) throw Error(fmt::format("'{}' holds no trace", path));
-  return table;
-}
-
-std::string terminal_of(const std::string& picture) {
-  const std::map<std::string_view, std::string> terminals{
-      {".svg", "svg size 900,560 enhanced font 'sans-serif,14' background '#ffffff'"},
-      {".pdf", "pdfcairo size 18cm,11cm enhanced font 'sans,11'"},
-      {".png", "pngcairo size 900,560 enhanced font 'sans,12'"}};
-  const std::size_t dot = picture.rfind('.');
-  const auto found = dot == std::string::npos
-                         ? terminals.end()
-                         : terminals.find(std::string_view(picture).substr(dot));
-  if (found == terminals.end()) {
-    throw Error(fmt::format("'{}': a picture ends in .svg, .pdf or .png", picture));
-  }
-  return found->second;
-}
-
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
-  return result + "'";
-}
 
 // Where zero is drawn on a logarithmic axis.
 constexpr double zero_place = 0.5;
@@ -88,7 +21,7 @@ double value_of(const std::string& text) { return parse_real(text).value_or(0); 
 double largest(const Table& table, const std::string& column) {
   const std::size_t index = table.column(column);
   double result = 0;
-  for (const Line& line : table.lines) result = std::max(result, value_of(line[index]));
+  for (const Table::Line& line : table.lines) result = std::max(result, value_of(line[index]));
   return result;
 }
 
@@ -99,7 +32,7 @@ std::string data_block(const Table& table, const std::string& column, bool logar
   const std::size_t value = table.column(column);
   std::string text;
   std::string last_trial;
-  for (const Line& line : table.lines) {
+  for (const Table::Line& line : table.lines) {
     if (line[trial] != last_trial && !text.empty()) text += "\n\n";
     last_trial = line[trial];
     const bool is_zero = logarithmic && value_of(line[value]) == 0;
@@ -109,20 +42,19 @@ std::string data_block(const Table& table, const std::string& column, bool logar
 }
 
 std::size_t trials_in(const Table& table) {
-  Line trials;
-  for (const Line& line : table.lines) trials.push_back(line[table.column("trial")]);
+  std::vector<std::string> trials;
+  for (const Table::Line& line : table.lines) trials.push_back(line[table.column("trial")]);
   std::ranges::sort(trials);
   return static_cast<std::size_t>(std::ranges::unique(trials).begin() - trials.begin());
 }
 
-std::string script(const Table& table, const PlotOptions& options, const std::string& target) {
+std::string script(const Table& table, const PlotOptions& options) {
   // Colours that can be told apart by colour-blind readers (Okabe and Ito).
   constexpr std::array<std::string_view, 6> colours{"#0072b2", "#d55e00", "#009e73",
                                                     "#cc79a7", "#e69f00", "#56b4e9"};
   const std::size_t trials = trials_in(table);
   std::string text =
-      fmt::format("set terminal {}\nset output {}\n", terminal_of(options.picture), quoted(target));
-  text += "set grid lc rgb '#dddddd'\nset border 3 lc rgb '#444444'\nset tics nomirror\n";
+      "set grid lc rgb '#dddddd'\nset border 3 lc rgb '#444444'\nset tics nomirror\n";
   text += "set key top right\nset xlabel 'parallel time (interactions per agent)'\n";
   text += options.linear_time ? "set format x '%g'\n" : "set logscale x\nset format x '10^{%L}'\n";
   const bool logarithmic = std::ranges::any_of(
@@ -155,18 +87,8 @@ std::string script(const Table& table, const PlotOptions& options, const std::st
 
 void plot_trace(const PlotOptions& options) {
   const Table table = read_table(options.trace);
-  const std::string target = options.picture + ".partial";
-  const std::string text = script(table, options, target);
-  { const Output writable(options.picture); }  // objects if it cannot be written
-  std::FILE* const gnuplot = popen("gnuplot 2>&1", "w");
-  if (gnuplot == nullptr) throw Error("cannot start gnuplot");
-  std::fwrite(text.data(), 1, text.size(), gnuplot);
-  const int status = pclose(gnuplot);
-  if (status != 0) {
-    std::remove(target.c_str());
-    throw Error("gnuplot could not draw the picture; is the package gnuplot-nox installed?");
-  }
-  std::rename(target.c_str(), options.picture.c_str());
+  if (table.has("event")) return draw_space_time(table, options.picture, options.title);
+  draw(options.picture, {}, script(table, options));
 }
 
 }  // namespace conclave::experiment

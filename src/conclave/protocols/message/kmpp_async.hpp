@@ -24,6 +24,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -119,10 +120,19 @@ class KmppAsync {
 
   struct Parameters {
     Reading reading = Reading::corrected;
+    std::optional<std::uint64_t> phases{};
+    std::optional<std::uint64_t> referees{};
+    std::optional<std::uint64_t> ranks{};
 
-    static constexpr std::tuple fields{Parameter{"reading", &Parameters::reading,
-                                                 "how the paper's text is read; see the errata",
-                                                 "corrected"}};
+    static constexpr std::tuple fields{
+        Parameter{"reading", &Parameters::reading, "how the paper's text is read; see the errata",
+                  "corrected"},
+        Parameter{"phases", &Parameters::phases, "K, for toy networks", "as in the paper", 1, 64},
+        Parameter{"referees", &Parameters::referees,
+                  "most referees asked before the last phase, for toy networks", "as in the paper",
+                  1, 1u << 31},
+        Parameter{"ranks", &Parameters::ranks, "number of different ranks, for toy networks", "n^4",
+                  1, UINT64_MAX}};
   };
 
   static constexpr std::array variables{
@@ -198,6 +208,9 @@ class KmppAsync {
     const double power = std::pow(static_cast<double>(n), 4);
     most_ranks_ = n < 65536 ? n * n * n * n : UINT64_MAX;
     rank_bits_ = static_cast<std::uint32_t>(std::ceil(std::log2(power + 1)));
+    if (parameters.phases) last_phase_ = static_cast<std::uint8_t>(*parameters.phases);
+    if (parameters.referees) most_referees_ = std::min(most_referees_, *parameters.referees);
+    if (parameters.ranks) most_ranks_ = *parameters.ranks;
   }
 
   std::uint8_t last_phase() const { return last_phase_; }  // K
@@ -221,11 +234,21 @@ class KmppAsync {
 
   void on(Node& node, const Received<Message>& event, auto& effects, Choice auto& choice) const {
     if (node.terminated) {
-      CONCLAVE_CHECK(event.message.kind != Kind::decide || reading_ != Reading::corrected);
+      CONCLAVE_CHECK(expects(node, event.message) || reading_ != Reading::corrected);
       return;
     }
     if (node.standing == Standing::asleep) node.standing = Standing::retired;  // Alg 1 line 9
     handle(node, event, effects, choice);
+  }
+
+  // Nobody who knows the leader is asked to decide.
+  bool expects(const Node& node, const Message& message) const {
+    return !node.terminated || message.kind != Kind::decide;
+  }
+
+  // Of a node that knows the leader: whether that is the one.
+  bool follows(const Node& node, const Node& leader) const {
+    return node.chosen_rank == leader.rank && node.chosen_id == leader.id;
   }
 
   NodeView view(const Node& node) const {

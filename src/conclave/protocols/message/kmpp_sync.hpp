@@ -23,6 +23,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -98,9 +99,16 @@ class KmppSync {
   struct Parameters {
     Reading reading = Reading::corrected;
 
-    static constexpr std::tuple fields{Parameter{"reading", &Parameters::reading,
-                                                 "how the paper's text is read; see the errata",
-                                                 "corrected"}};
+    std::optional<std::uint64_t> referees{};
+    std::optional<std::uint64_t> ranks{};
+
+    static constexpr std::tuple fields{
+        Parameter{"reading", &Parameters::reading, "how the paper's text is read; see the errata",
+                  "corrected"},
+        Parameter{"referees", &Parameters::referees, "most referees asked, for toy networks",
+                  "as in the paper", 1, 1u << 31},
+        Parameter{"ranks", &Parameters::ranks, "number of different ranks, for toy networks", "n^4",
+                  1, UINT64_MAX}};
   };
 
   static constexpr std::array variables{
@@ -165,10 +173,14 @@ class KmppSync {
     referees_ = static_cast<std::uint32_t>(std::min(static_cast<NodeCount>(wanted), n - 1));
     most_ranks_ = n < 65536 ? n * n * n * n : UINT64_MAX;
     rank_bits_ = static_cast<std::uint32_t>(std::ceil(4 * std::log2(size + 1)));
+    const NodeCount most_referees = parameters.referees.value_or(referees_);
+    referees_ = static_cast<std::uint32_t>(std::min<NodeCount>(referees_, most_referees));
+    if (parameters.ranks) most_ranks_ = *parameters.ranks;
     heads_ = {share(2), share(1), coin};
   }
 
   std::uint32_t referees() const { return referees_; }
+  std::uint32_t most_rounds() const { return 9; }
 
   // The chance of heads at each attempt, in units of 1/coin.
   static constexpr std::uint32_t coin = std::uint32_t{1} << 31;
@@ -196,6 +208,11 @@ class KmppSync {
     if (reading_ != Reading::replies_first) count_replies(node, found, effects);
     if (reading_ != Reading::toss_first) toss(node, effects, choice);
     if (node.standing == Standing::candidate) ++node.age;
+  }
+
+  // Of a node that knows the leader: whether that is the one.
+  bool follows(const Node& node, const Node& leader) const {
+    return node.leader_rank == leader.rank && node.leader_id == leader.id;
   }
 
   NodeView view(const Node& node) const {

@@ -1,0 +1,118 @@
+// Joins a message-passing protocol with the exact module. Included once per protocol, by a
+// generated source.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/exploration.hpp"
+#include "conclave/catalog/settings.hpp"
+#include "conclave/exact/asynchronous.hpp"
+#include "conclave/exact/estimate.hpp"
+#include "conclave/exact/search.hpp"
+#include "conclave/exact/synchronous.hpp"
+#include "conclave/model/message.hpp"
+
+namespace conclave::catalog {
+
+// Ranks are only compared. With identifiers, which break ties, all orders of the nodes are alike up
+// to their names, so that one rank will do; without, n ranks give all orders and all ties.
+template <class Parameters>
+Parameters with_few_ranks(Parameters parameters, std::size_t n, bool has_identifiers) {
+  if constexpr (requires { parameters.ranks; }) {
+    if (!parameters.ranks) parameters.ranks = has_identifiers ? 1 : n;
+  }
+  return parameters;
+}
+
+template <class System>
+void refuse(std::string_view protocol, const ExplorationRequest& request, const System& system,
+            const exact::SearchResult& result) {
+  const exact::Estimate estimate = exact::estimate_schedules(system);
+  throw Error(fmt::format(
+      "{} with n = {} is too large: {} configurations reach only to step {} of about {:.0f}, and "
+      "there are about {:.0e} schedules; use a smaller n, toy parameters (see describe), or a "
+      "larger --max-configurations than {}",
+      protocol, to_string(request.n), result.configurations, result.depth, estimate.steps,
+      estimate.schedules, request.most_configurations));
+}
+
+template <class System>
+Exploration explored(std::string_view protocol, const ExplorationRequest& request,
+                     const System& system) {
+  const exact::SearchResult result = exact::search(
+      system, {.configurations = request.most_configurations, .keep_going = request.keep_going});
+  Exploration exploration{.configurations = result.configurations,
+                          .transitions = result.transitions,
+                          .final_configurations = result.final_configurations,
+                          .schedules = result.schedules,
+                          .longest = result.longest,
+                          .is_complete = result.is_complete};
+  for (const exact::Verdict& verdict : result.verdicts) {
+    exploration.properties.push_back({.name = verdict.property, .holds = verdict.holds});
+    if (verdict.holds) continue;
+    exploration.properties.back().counterexample = system.tell(verdict.counterexample);
+  }
+  const bool is_over_limit = result.configurations > request.most_configurations;
+  const bool nothing_found = std::ranges::all_of(result.verdicts, &exact::Verdict::holds);
+  if (!result.is_complete && is_over_limit && nothing_found) {
+    refuse(protocol, request, system, result);
+  }
+  return exploration;
+}
+
+template <MessageProtocol P>
+auto schedules_of(const P& protocol, std::size_t n, bool has_identifiers) {
+  if constexpr (AsynchronousProtocol<P>)
+    return exact::AsynchronousSchedules(protocol, n, has_identifiers);
+  else
+    return exact::SynchronousSchedules(protocol, n, has_identifiers);
+}
+
+template <MessageProtocol P>
+typename P::Parameters explored_parameters(const ExplorationRequest& request, std::size_t n) {
+  if constexpr (requires { P::needs_identifiers; }) {
+    if (!request.has_identifiers) {
+      throw Error(fmt::format("{} needs unique identifiers", P::info.name));
+    }
+  }
+  const auto parameters =
+      with_few_ranks(parse_settings<typename P::Parameters>(P::info.name, request.settings), n,
+                     request.has_identifiers);
+  if (const std::string objection = P::objection(parameters, n); !objection.empty()) {
+    throw Error(objection);
+  }
+  return parameters;
+}
+
+template <MessageProtocol P>
+void refuse_size(const ExplorationRequest& request) {
+  const P protocol(explored_parameters<P>(request, exact::most_nodes), exact::most_nodes);
+  const auto system = schedules_of(protocol, exact::most_nodes, request.has_identifiers);
+  throw Error(fmt::format(
+      "n = {}: the schedules of {} are walked through for 1 ... {} nodes; with {} nodes there are "
+      "already about {:.0e} of them",
+      to_string(request.n), P::info.name, exact::most_nodes, exact::most_nodes,
+      exact::estimate_schedules(system, 100).schedules));
+}
+
+template <MessageProtocol P>
+Exploration explore(const ExplorationRequest& request) {
+  if (request.n < 1u || request.n > exact::most_nodes) refuse_size<P>(request);
+  const auto n = static_cast<std::size_t>(*request.n.as_uint64());
+  const auto parameters = explored_parameters<P>(request, n);
+  const P protocol(parameters, n);
+  Exploration result =
+      explored(P::info.name, request, schedules_of(protocol, n, request.has_identifiers));
+  result.n = n;
+  result.parameters = values_in_effect(parameters);
+  return result;
+}
+
+}  // namespace conclave::catalog

@@ -1,0 +1,141 @@
+// `conclave compare`: the message-passing protocols side by side, promised and measured.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "conclave/base/error.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/comparison.hpp"
+
+namespace conclave::cli {
+namespace {
+
+using experiment::ComparisonRow;
+
+struct Options {
+  std::string n = "1000";
+  std::string trials = "10";
+  std::string seed = "1";
+  std::string delay = "unit";
+  std::string wakeup = "all";
+  std::string format = "table";
+};
+
+constexpr std::array<std::string_view, 2> formats{"table", "json"};
+constexpr const char* layout = "{:<18} {:<13} {:<12} {:<16} {:<12} {:>15} {:>10} {:>9}  {}\n";
+
+std::string_view without(std::string_view ending, std::string_view text) {
+  return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
+}
+
+// "O(n) msgs, O(log^2 n) time" in two columns.
+std::pair<std::string_view, std::string_view> split_bound(std::string_view bound) {
+  const std::size_t comma = std::min(bound.find(", "), bound.size());
+  const std::string_view rest = bound.substr(std::min(comma + 2, bound.size()));
+  return {without(" messages", without(" msgs", bound.substr(0, comma))), without(" time", rest)};
+}
+
+// "complete, synchronous" without what all have in common.
+std::string_view model_of(const ComparisonRow& row) {
+  return row.network.substr(std::min(row.network.rfind(' ') + 1, row.network.size()));
+}
+
+void print_row(const ComparisonRow& row) {
+  const auto [messages, time] = split_bound(row.bound);
+  const bool was_run = row.refusal.empty();
+  fmt::print(layout, row.protocol, model_of(row), row.needs_identifiers ? "needed" : "not needed",
+             messages, time, was_run ? fmt::format("{:.4g}", row.messages_per_node.mean) : "-",
+             was_run ? fmt::format("{:.4g}", row.time.mean) : "-",
+             was_run ? fmt::format("{:.4g}", row.time.maximum) : "-",
+             was_run ? fmt::format("{}/{}", row.elected, row.trials) : row.refusal);
+}
+
+void print_table(const Options& options, const std::vector<ComparisonRow>& rows) {
+  fmt::print(
+      "Elections in complete networks: n = {}, {} trial{}, seed {}, delay {}, wake-up {}\n\n",
+      options.n, options.trials, options.trials == "1" ? "" : "s", options.seed, options.delay,
+      options.wakeup);
+  fmt::print(layout, "ALGORITHM", "MODEL", "IDENTIFIERS", "MESSAGES", "TIME", "MESSAGES / NODE",
+             "TIME", "LONGEST", "ELECTED");
+  for (const ComparisonRow& row : rows) print_row(row);
+  fmt::print("\nMESSAGES and TIME are the papers' bounds, the rest is measured: means over the\n"
+             "trials; time in units (the longest delay of a message) or rounds.\n");
+}
+
+void print_json(const std::vector<ComparisonRow>& rows) {
+  using Json = nlohmann::ordered_json;
+  Json all = Json::array();
+  for (const ComparisonRow& row : rows) {
+    Json json{{"protocol", row.protocol},
+              {"network", row.network},
+              {"needs_identifiers", row.needs_identifiers},
+              {"bound", row.bound}};
+    if (row.refusal.empty()) {
+      json["trials"] = row.trials;
+      json["elected"] = row.elected;
+      json["messages_per_node"] = row.messages_per_node.mean;
+      json["time"] = row.time.mean;
+      json["longest_time"] = row.time.maximum;
+    } else {
+      json["refusal"] = row.refusal;
+    }
+    all.push_back(std::move(json));
+  }
+  fmt::print("{}\n", all.dump(2));
+}
+
+Exit compare(const Options& options) {
+  if (std::ranges::find(formats, options.format) == formats.end()) {
+    throw Error(unknown_name("format", options.format, formats));
+  }
+  const std::atomic<bool>& stop = interrupted_flag();
+  const std::vector<ComparisonRow> rows =
+      experiment::compare({.n = count_option("--n", options.n),
+                           .trials = count_option_64("--trials", options.trials, 1, 1'000'000),
+                           .seed = count_option_64("--seed", options.seed, 0, UINT64_MAX),
+                           .network = {.delay = options.delay, .wakeup = options.wakeup}},
+                          stop);
+  if (options.format == "json")
+    print_json(rows);
+  else
+    print_table(options, rows);
+  if (stop) return Exit::interrupted;
+  const bool all_elected =
+      std::ranges::all_of(rows, [](const ComparisonRow& row) { return row.elected == row.trials; });
+  return all_elected ? Exit::done : Exit::not_converged;
+}
+
+constexpr const char* examples = R"(
+Examples:
+  conclave compare --n 1000
+  conclave compare --n 1000 --trials 50 --delay uniform --wakeup random
+  conclave compare --n 1e5 --trials 3 --format json)";
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "compare", "Compare the message-passing protocols: what is promised, what is measured");
+  command->add_option("--n", options->n, "Number of nodes (default 1000)")->type_name("N");
+  command->add_option("--trials", options->trials, "Trials of each (default 10)")->type_name("T");
+  command->add_option("--seed", options->seed, "Seed (default 1)")->type_name("S");
+  command->add_option("--delay", options->delay, "Delays (default unit; see `describe`)")
+      ->type_name("NAME");
+  command->add_option("--wakeup", options->wakeup, "Wake-ups (default all; see `describe`)")
+      ->type_name("NAME");
+  command->add_option("--format", options->format, "table or json (default table)")->type_name("F");
+  command->footer(examples);
+  command->callback([options, &action] { action = [options] { return compare(*options); }; });
+}
+
+}  // namespace conclave::cli

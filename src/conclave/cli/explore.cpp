@@ -1,0 +1,199 @@
+// `conclave explore`: every schedule of a message-passing protocol on a handful of nodes.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/exploration.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/terminal.hpp"
+
+namespace conclave::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using catalog::Exploration;
+using catalog::ExploredProperty;
+
+struct Options {
+  std::string protocol;
+  std::string n;
+  std::vector<std::string> params;
+  std::string ids = "unique";
+  std::string most_configurations = "4e6";
+  std::string format = "text";
+};
+
+constexpr std::array<std::string_view, 2> formats{"text", "json"};
+constexpr std::array<std::string_view, 2> identifiers{"unique", "anonymous"};
+
+void check_name(std::string_view kind, const std::string& name,
+                const std::array<std::string_view, 2>& names) {
+  if (std::ranges::find(names, name) == names.end()) throw Error(unknown_name(kind, name, names));
+}
+
+std::string parameters_text(const Exploration& result) {
+  std::string text;
+  for (const auto& [name, value] : result.parameters) {
+    const auto* number = std::get_if<std::uint64_t>(&value);
+    text += fmt::format(", {} = {}", name,
+                        number != nullptr ? std::to_string(*number) : std::get<std::string>(value));
+  }
+  return text;
+}
+
+void print_schedule(const ExploredProperty& property) {
+  const std::size_t steps = property.counterexample.size() - 1;
+  for (std::size_t i = 0; i < property.counterexample.size(); ++i) {
+    const exact::Told& told = property.counterexample[i];
+    fmt::print("  {:>3} {}\n", i < steps ? fmt::format("{}.", i + 1) : "", told.title);
+    for (const std::string& detail : told.details) fmt::print("          {}\n", detail);
+  }
+}
+
+bool is_same_schedule(const ExploredProperty& a, const ExploredProperty& b) {
+  return std::ranges::equal(
+      a.counterexample, b.counterexample,
+      [](const exact::Told& x, const exact::Told& y) { return x.title == y.title; });
+}
+
+void print_counterexamples(const Exploration& result) {
+  const ExploredProperty* last = nullptr;
+  for (const ExploredProperty& property : result.properties) {
+    if (property.holds) continue;
+    if (last != nullptr && is_same_schedule(*last, property)) {
+      fmt::print("\n\"{}\" fails on the same schedule.\n", property.name);
+      continue;
+    }
+    last = &property;
+    fmt::print("\n\"{}\" does not hold. A shortest schedule:\n\n", property.name);
+    print_schedule(property);
+  }
+}
+
+void print_text(const Options& options, const Exploration& result) {
+  fmt::print("{}, n = {}, {} nodes{}\n\n", options.protocol, result.n,
+             options.ids == "unique" ? "identified" : "anonymous", parameters_text(result));
+  fmt::print("  {:<22} {}\n", "configurations", result.configurations);
+  fmt::print("  {:<22} {}\n", "steps between them", result.transitions);
+  if (result.is_complete) {
+    fmt::print("  {:<22} {:.6g}\n", "schedules", result.schedules);
+    fmt::print("  {:<22} {} steps\n", "the longest", result.longest);
+    fmt::print("  {:<22} {}\n", "ends", result.final_configurations);
+  } else {
+    fmt::print("  not all of them: the walk was broken off\n");
+  }
+  fmt::print("\n");
+  for (const ExploredProperty& property : result.properties) {
+    const std::string_view verdict = !property.holds ? "FAILS" : result.is_complete ? "holds" : "?";
+    fmt::print("  {:<6} {}\n", verdict, property.name);
+  }
+  print_counterexamples(result);
+}
+
+Json json_of(const ExploredProperty& property) {
+  Json json{{"property", property.name}, {"holds", property.holds}};
+  if (property.holds) return json;
+  Json steps = Json::array();
+  for (const exact::Told& told : property.counterexample) {
+    steps.push_back({{"step", told.title}, {"details", told.details}});
+  }
+  json["counterexample"] = std::move(steps);
+  return json;
+}
+
+void print_json(const Options& options, const Exploration& result) {
+  Json parameters = Json::object();
+  for (const auto& [name, value] : result.parameters) {
+    std::visit([&](const auto& v) { parameters[std::string(name)] = v; }, value);
+  }
+  Json properties = Json::array();
+  for (const ExploredProperty& property : result.properties) {
+    properties.push_back(json_of(property));
+  }
+  const Json json{{"protocol", options.protocol},
+                  {"n", result.n},
+                  {"params", parameters},
+                  {"ids", options.ids},
+                  {"complete", result.is_complete},
+                  {"configurations", result.configurations},
+                  {"transitions", result.transitions},
+                  {"schedules", result.schedules},
+                  {"longest", result.longest},
+                  {"ends", result.final_configurations},
+                  {"properties", properties}};
+  fmt::print("{}\n", json.dump(2));
+}
+
+Exit explore(const Options& options) {
+  check_name("format", options.format, formats);
+  check_name("kind of identifiers", options.ids, identifiers);
+  const catalog::Entry& entry = catalog::find(options.protocol);
+  if (!entry.explore) {
+    throw Error(fmt::format("{} is no message-passing protocol: it has no schedules of messages",
+                            options.protocol));
+  }
+  const std::atomic<bool>& stop = interrupted_flag();
+  const Exploration result = entry.explore(
+      {.n = count_option("--n", options.n),
+       .settings = param_options(options.params),
+       .has_identifiers = options.ids == "unique",
+       .most_configurations = count_option_64("--max-configurations", options.most_configurations,
+                                              1, std::uint64_t{1} << 31),
+       .keep_going = [&stop] { return !stop; }});
+  if (options.format == "json")
+    print_json(options, result);
+  else
+    print_text(options, result);
+  const bool all_hold = std::ranges::all_of(result.properties, &ExploredProperty::holds);
+  if (!all_hold) return Exit::does_not_hold;
+  return stop ? Exit::interrupted : Exit::done;
+}
+
+constexpr const char* examples = R"(
+Examples:
+  conclave explore kmpp-async --n 4
+  conclave explore kmpp-async --n 2 --param reading=printed
+  conclave explore kmpp-async --n 3 --param reading=chosen-in-c1 --param phases=2 --param referees=1
+  conclave explore kmpp-sync --n 5
+  conclave explore afek-gafni-async --n 4 --format json
+
+Exit status: 0 everything holds, 2 misused or too large, 4 something does not hold (a shortest
+schedule is printed).)";
+
+}  // namespace
+
+void add_explore(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "explore", "Walk through all schedules of a message-passing protocol on a few nodes");
+  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
+  command->add_option("--n", options->n, "Number of nodes, 1 ... 6")->type_name("N")->required();
+  command
+      ->add_option("--param", options->params,
+                   "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)")
+      ->type_name("K=V")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--ids", options->ids, "unique or anonymous (default unique)")
+      ->type_name("KIND");
+  command
+      ->add_option("--max-configurations", options->most_configurations,
+                   "Give up beyond this many; about 500 bytes each (default 4e6)")
+      ->type_name("X");
+  command->add_option("--format", options->format, "text or json (default text)")->type_name("F");
+  command->footer(examples);
+  command->callback([options, &action] { action = [options] { return explore(*options); }; });
+}
+
+}  // namespace conclave::cli

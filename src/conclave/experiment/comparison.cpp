@@ -1,0 +1,87 @@
+#include "conclave/experiment/comparison.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "conclave/base/error.hpp"
+#include "conclave/experiment/memory.hpp"
+#include "conclave/experiment/runner.hpp"
+
+namespace conclave::experiment {
+namespace {
+
+// A name that no protocol knows is the user's mistake, not a reason to leave protocols out.
+template <class Offered>
+void check_name(std::string_view kind, const std::string& name, Offered offered) {
+  std::vector<std::string_view> names;
+  for (const catalog::Entry& entry : catalog::entries()) {
+    if (!entry.network) continue;
+    for (const catalog::Named& each : offered(*entry.network)) {
+      if (std::ranges::find(names, each.name) == names.end()) names.push_back(each.name);
+    }
+  }
+  const bool is_known = name.empty() || std::ranges::find(names, name) != names.end();
+  if (!is_known) throw Error(unknown_name(kind, name, names));
+}
+
+bool offers_anonymity(const catalog::Entry& entry) {
+  return std::ranges::any_of(entry.network->ids,
+                             [](const catalog::Named& ids) { return ids.name == "anonymous"; });
+}
+
+ComparisonRow row_of(const catalog::Entry& entry) {
+  return {.protocol = entry.info.name,
+          .network = entry.info.network,
+          .bound = entry.info.bound,
+          .needs_identifiers = !offers_anonymity(entry)};
+}
+
+void measure(ComparisonRow& row, const catalog::PreparedRun& run, std::uint64_t trials,
+             const std::atomic<bool>& stop) {
+  const unsigned threads = worker_count(run, trials, std::nullopt, available_memory());
+  std::vector<double> messages;
+  std::vector<double> times;
+  const auto take = [&](const Row& trial) {
+    const NetworkOutcome& outcome = *trial.result.network;
+    messages.push_back(trial.result.interactions.as_double() / static_cast<double>(run.n()));
+    times.push_back(outcome.rounds ? static_cast<double>(*outcome.rounds) : outcome.time);
+    row.elected += trial.result.ending == Ending::converged ? 1 : 0;
+  };
+  Progress progress;
+  row.trials = run_trials(run, {.trials = trials, .threads = threads}, take, progress, stop);
+  if (row.trials == 0) return;
+  row.messages_per_node = summarize(messages);
+  row.time = summarize(times);
+}
+
+}  // namespace
+
+std::vector<ComparisonRow> compare(const ComparisonRequest& request,
+                                   const std::atomic<bool>& stop) {
+  check_name("delay", request.network.delay, [](const auto& offer) { return offer.delays; });
+  check_name("wake-up", request.network.wakeup, [](const auto& offer) { return offer.wakeups; });
+  std::vector<ComparisonRow> rows;
+  for (const catalog::Entry& entry : catalog::entries()) {
+    if (!entry.network || stop) continue;
+    ComparisonRow row = row_of(entry);
+    catalog::NetworkRequest network = request.network;
+    if (entry.network->delays.empty()) network.delay.clear();
+    try {
+      const auto run = entry.prepare({.n = request.n,
+                                      .settings = {},
+                                      .start = {},
+                                      .engine = {},
+                                      .seed = request.seed,
+                                      .plan = {},
+                                      .network = network});
+      measure(row, *run, request.trials, stop);
+    } catch (const Error& error) {
+      row.refusal = error.what();
+    }
+    rows.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(rows, {}, &ComparisonRow::network);
+  return rows;
+}
+
+}  // namespace conclave::experiment

@@ -1,0 +1,39 @@
+// Every message-passing protocol of the catalog on the same task: what its paper promises, and what
+// was measured.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conclave/base/statistics.hpp"
+#include "conclave/catalog/catalog.hpp"
+
+namespace conclave::experiment {
+
+struct ComparisonRequest {
+  Interactions n;
+  std::uint64_t trials = 1;
+  std::uint64_t seed = 1;
+  catalog::NetworkRequest network{};  // delays count for asynchronous protocols only
+};
+
+struct ComparisonRow {
+  std::string_view protocol;
+  std::string_view network;  // asynchronous or synchronous
+  std::string_view bound;    // of the paper
+  bool needs_identifiers = false;
+  std::string refusal{};  // why it was not run; empty: it was
+  std::uint64_t trials = 0;
+  std::uint64_t elected = 0;  // trials with exactly one leader, known to all
+  Summary messages_per_node{};
+  Summary time{};  // units of time from the first wake-up to the last sending, or rounds
+};
+
+// Deterministic; sorted by model, then by name. Protocols that refuse this n say why. Stops early,
+// with the rows so far, when `stop` becomes true.
+std::vector<ComparisonRow> compare(const ComparisonRequest& request, const std::atomic<bool>& stop);
+
+}  // namespace conclave::experiment
