@@ -17,6 +17,7 @@ enum class Purpose : std::uint64_t {
   start = 3,       // the initial configuration
   fault = 4,       // whom a fault hits and what becomes of them
   graph = 5,       // random graphs
+  messages = 40,   // circulating messages of a corrupted agent, named by a random word
   test = 1000,     // tests and benchmarks
 };
 
