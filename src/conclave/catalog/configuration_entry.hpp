@@ -45,6 +45,9 @@ class PreparedConfiguration final : public PreparedRun {
       throw Error(fmt::format("{} is made for the {}: {}", C::info.name, C::info.network,
                               C::info.only_there));
     }
+    if (!CorruptibleConfiguration<C> && !plan_.faults.empty()) {
+      throw Error(fmt::format("{} knows no faults", C::info.name));
+    }
   }
 
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
@@ -107,6 +110,10 @@ class PreparedConfiguration final : public PreparedRun {
     parameters.resolve(n);
     const std::string objection = C::objection(parameters, n);
     if (!objection.empty()) throw Error(objection);
+    if (n < C::info.smallest_n) {
+      throw Error(
+          fmt::format("n = {}: {} needs at least {} agents", n, C::info.name, C::info.smallest_n));
+    }
     return parameters;
   }
 

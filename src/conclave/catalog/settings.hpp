@@ -39,7 +39,8 @@ std::string allowed_text(const Parameter<Owner, std::optional<double>>& field) {
 }
 
 template <class Owner, class E>
-void assign(const Parameter<Owner, E>& field, Owner& owner, const std::string& text) {
+void assign(const Parameter<Owner, E>& field, std::type_identity_t<Owner>& owner,
+            const std::string& text) {
   const auto& names = names_of<E>;
   const auto found = std::ranges::find(names, text);
   if (found == names.end()) {
@@ -48,8 +49,8 @@ void assign(const Parameter<Owner, E>& field, Owner& owner, const std::string& t
   owner.*field.member = static_cast<E>(found - names.begin());
 }
 template <class Owner>
-void assign(const Parameter<Owner, std::optional<std::uint64_t>>& field, Owner& owner,
-            const std::string& text) {
+void assign(const Parameter<Owner, std::optional<std::uint64_t>>& field,
+            std::type_identity_t<Owner>& owner, const std::string& text) {
   const std::optional<Interactions> number = parse_count(text);
   if (!number) {
     throw Error(fmt::format("parameter {}: '{}' is not a whole number", field.name, text));
@@ -62,8 +63,8 @@ void assign(const Parameter<Owner, std::optional<std::uint64_t>>& field, Owner& 
 }
 
 template <class Owner>
-void assign(const Parameter<Owner, std::optional<double>>& field, Owner& owner,
-            const std::string& text) {
+void assign(const Parameter<Owner, std::optional<double>>& field,
+            std::type_identity_t<Owner>& owner, const std::string& text) {
   const std::optional<double> number = parse_real(text);
   if (!number) throw Error(fmt::format("parameter {}: '{}' is not a number", field.name, text));
   if (*number < static_cast<double>(field.low) || *number > static_cast<double>(field.high)) {

@@ -32,6 +32,12 @@ concept Configuration = requires(C& configuration, const C& view,
   { view.converged() } -> std::same_as<bool>;
   { view.hopeless() } -> std::same_as<bool>;
   { view.observations() } -> std::same_as<std::vector<Observation>>;
+};
+
+// A configuration that can be hurt: whatever a fault makes of an agent.
+template <class C>
+concept CorruptibleConfiguration = Configuration<C> &&
+    requires(C& configuration, AgentCount agent, Stream& choice) {
   { configuration.strike(agent, FaultKind::corrupt, choice) } -> std::same_as<void>;
 };
 

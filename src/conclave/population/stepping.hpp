@@ -53,23 +53,28 @@ class Stepping {
     return now_ - before;
   }
 
-  // Hits agents of the fault's kind, all sets of that many equally likely; returns how many. O(n).
+  // Hits agents that the fault can hit, all sets of that many equally likely; returns how many. O(n).
   AgentCount strike(const Fault& fault) {
+    if constexpr (CorruptibleConfiguration<C>) return hit(fault);
+    return 0;
+  }
+
+ private:
+  AgentCount hit(const Fault& fault) requires CorruptibleConfiguration<C> {
     std::vector<AgentCount> candidates;
     for (AgentCount agent = 0; agent < size(); ++agent) {
       if (can_hit(fault, configuration_.is_leader(agent))) candidates.push_back(agent);
     }
-    const AgentCount hit = fault.agents_hit(size(), candidates.size());
-    AgentCount to_hit = hit;
+    const AgentCount wanted = fault.agents_hit(size(), candidates.size());
+    AgentCount to_hit = wanted;
     for (std::size_t i = 0; i < candidates.size() && to_hit > 0; ++i) {
       if (fault_choice_.below64(candidates.size() - i) >= to_hit) continue;
       configuration_.strike(candidates[i], fault.kind, fault_choice_);
       --to_hit;
     }
-    return hit;
+    return wanted;
   }
 
- private:
   std::size_t meet_all(std::span<const std::uint64_t> meetings) {
     std::size_t used = 0;
     while (used < meetings.size()) {
