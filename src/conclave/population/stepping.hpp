@@ -1,5 +1,5 @@
-// The `agents` engine of protocols that own their whole configuration: draws ordered pairs of agents
-// and lets them meet, one interaction after the other. Exact.
+// The `agents` engine of protocols that own their whole configuration: draws ordered pairs of
+// agents and lets them meet, one interaction after the other. Exact.
 #pragma once
 
 #include <algorithm>
@@ -34,9 +34,7 @@ class Stepping {
   C& configuration() { return configuration_; }
 
   void watch(Watch what) { watch_ = what; }
-  bool has_stopped() const {
-    return watch_ == Watch::convergence && (converged() || hopeless());
-  }
+  bool has_stopped() const { return watch_ == Watch::convergence && (converged() || hopeless()); }
 
   // Simulates up to `budget` interactions, fewer only if what is watched for happens; the last one
   // simulated is then the one at which it happened.
@@ -53,7 +51,8 @@ class Stepping {
     return now_ - before;
   }
 
-  // Hits agents that the fault can hit, all sets of that many equally likely; returns how many. O(n).
+  // Hits agents that the fault can hit, all sets of that many equally likely; returns how many.
+  // O(n).
   AgentCount strike(const Fault& fault) {
     if constexpr (CorruptibleConfiguration<C>) return hit(fault);
     return 0;

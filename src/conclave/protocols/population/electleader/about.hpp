@@ -9,7 +9,8 @@
 namespace conclave::protocols::electleader {
 
 inline constexpr const char* paper =
-    "H. Austin, P. Berenbrink, T. Friedetzky, T. Goette, L. Hintze: A Space-Time Trade-off for Fast "
+    "H. Austin, P. Berenbrink, T. Friedetzky, T. Goette, L. Hintze: A Space-Time Trade-off for "
+    "Fast "
     "Self-Stabilizing Leader Election in Population Protocols. PODC 2025";
 inline constexpr const char* why_complete = "every agent must be able to meet every other";
 
@@ -57,8 +58,10 @@ inline constexpr std::array errata{
     Erratum{"34", "q_0,DC", "initial IDs are 2(rank_r - 1)r_u + 1 ... 2 rank_r r_u, without n"},
     Erratum{"36", "Section 5.1",
             "every agent holds exactly 2 r_u messages of each rank: part of the state space"},
-    Erratum{"39", "Protocol 13, line 2", "period max(2, ceil(c_S ln r_u)), and at least instead of ="},
-    Erratum{"41", "Section 5.1", "ceil(n/r) groups of consecutive ranks, sizes differ by at most 1"},
+    Erratum{"39", "Protocol 13, line 2",
+            "period max(2, ceil(c_S ln r_u)), and at least instead of ="},
+    Erratum{"41", "Section 5.1",
+            "ceil(n/r) groups of consecutive ranks, sizes differ by at most 1"},
     Erratum{"46", "Appendix B",
             "derandomized identifiers wait for 2 * 3 lg n coins, else all may tie "
             "(early-identifier)"},

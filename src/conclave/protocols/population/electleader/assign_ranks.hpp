@@ -1,6 +1,7 @@
 // AssignRanks_r (Protocols 7 to 11) with FastLeaderElect (Appendix D.2): from a clean start, one
 // sheriff is elected; it splits its r badges until there are r deputies; these hand out labels; who
-// has heard of n labels falls asleep and finally takes the place of its own label among all as rank.
+// has heard of n labels falls asleep and finally takes the place of its own label among all as
+// rank.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class AssignRanks {
       sleep(u, v);
     } else if (u.has_channel() && v.has_channel()) {
       deputize_or_label(u, v);
-      merge_channels(u, v);    // lines 8-9
+      merge_channels(u, v);         // lines 8-9
       if (u.sum == constants_.n) {  // lines 10-11
         fall_asleep(u);
         fall_asleep(v);
@@ -116,11 +117,11 @@ class AssignRanks {
 
   // Protocol 9: w the sheriff, x the recipient.
   void deputize(Ranker& w, Ranker& x) const {
-    x.type = Type::sheriff;                          // line 2
+    x.type = Type::sheriff;  // line 2
     x.label = {};
-    x.high = w.high;                                 // line 3
-    w.high = (w.high + w.low) / 2;                   // line 4
-    x.low = w.high + 1;                              // line 5
+    x.high = w.high;                                              // line 3
+    w.high = (w.high + w.low) / 2;                                // line 4
+    x.low = w.high + 1;                                           // line 5
     for (Ranker* z : {&x, &w}) become_deputy_with_one_badge(*z);  // lines 6-11
   }
 
@@ -195,8 +196,9 @@ class AssignRanks {
   void become_ranked(Ranker& x) const {
     Ranker ranked{.type = Type::ranked, .countdown = x.countdown, .rank = x.rank};
     if (!x.label.is_none()) {
-      const auto below = std::accumulate(x.channel.begin(), x.channel.begin() + (x.label.deputy - 1),
-                                         std::uint64_t{x.label.number});
+      const auto below =
+          std::accumulate(x.channel.begin(), x.channel.begin() + (x.label.deputy - 1),
+                          std::uint64_t{x.label.number});
       ranked.rank = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(below, 1, constants_.n));
     }
     x = std::move(ranked);

@@ -1,9 +1,10 @@
 // Counts of agents from which it is known at every interaction whether the configuration is safe.
 //
 // Safe: all agents verify, their ranks are a permutation, and for some generation i (1) all agents
-// are in generation i or i+1, (2) those in generation i are off probation, (3) if these are put into
-// their state q_0,DC, the messages are consistent. The set contains the paper's C_safe, in which (3)
-// asks for reachability from the clean state, and is closed for the same reasons as in Lemma 6.1.
+// are in generation i or i+1, (2) those in generation i are off probation, (3) if these are put
+// into their state q_0,DC, the messages are consistent. The set contains the paper's C_safe, in
+// which (3) asks for reachability from the clean state, and is closed for the same reasons as in
+// Lemma 6.1.
 #pragma once
 
 #include <array>

@@ -212,6 +212,5 @@ inline constexpr std::array<std::string_view, 2>
 template <>
 inline constexpr std::array<std::string_view, 9>
     conclave::names_of<conclave::protocols::electleader::Reading>{
-        "working",          "negative-delay", "other-recipient", "losers-leave",
-        "split-last-badge", "no-guard",       "no-sleep-timer",  "no-return",
-        "early-identifier"};
+        "working",  "negative-delay", "other-recipient", "losers-leave",    "split-last-badge",
+        "no-guard", "no-sleep-timer", "no-return",       "early-identifier"};

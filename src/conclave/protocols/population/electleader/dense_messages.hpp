@@ -58,7 +58,9 @@ class DenseMessages {
   }
 
   // Protocol 13, lines 5-8.
-  void refresh(AgentIndex u, std::uint64_t signature) { rewrite(agents_[u], agents_[u], signature); }
+  void refresh(AgentIndex u, std::uint64_t signature) {
+    rewrite(agents_[u], agents_[u], signature);
+  }
 
   // Protocol 13, lines 9-12.
   void update(AgentIndex u, AgentIndex v, std::uint64_t signature) {
@@ -75,10 +77,10 @@ class DenseMessages {
     std::fill(v_temps.contents.begin(), v_temps.contents.end(), 0);
     std::uint64_t u_cells = 0;
     std::uint64_t v_cells = 0;
-    for (std::uint32_t i = 0; i < a.m; ++i) {                // line 2
-      for (const auto& [k, ids] : ids_by_content(a, b, i)) {  // lines 3-4, contents ascending
-        const bool u_gets_floor = u_cells > v_cells;         // line 6
-        const std::size_t floor = ids.size() / 2;            // line 5: the smallest IDs
+    for (std::uint32_t i = 0; i < a.m; ++i) {                       // line 2
+      for (const auto& [k, ids] : ids_by_content(a, b, i)) {        // lines 3-4, contents ascending
+        const bool u_gets_floor = u_cells > v_cells;                // line 6
+        const std::size_t floor = ids.size() / 2;                   // line 5: the smallest IDs
         for (std::size_t place = 0; place < ids.size(); ++place) {  // lines 7-11
           const bool to_u = (place < floor) == u_gets_floor;
           (to_u ? u_temps : v_temps).content(i, ids[place]) = k;

@@ -154,8 +154,7 @@ class ElectLeader {
   void begin_to_verify(Member u, Member v) {
     if (!u.agent.is(Duty::ranking) && !v.agent.is(Duty::ranking)) return;
     const auto must = [](const Agent& agent) {
-      return agent.is(Duty::verifying) ||
-             (agent.is(Duty::ranking) && agent.ranker.countdown == 0);
+      return agent.is(Duty::verifying) || (agent.is(Duty::ranking) && agent.ranker.countdown == 0);
     };
     if (!must(u.agent) && !must(v.agent)) return;
     for (Member i : {u, v}) {

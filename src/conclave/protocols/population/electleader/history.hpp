@@ -1,5 +1,5 @@
-// What a run of ElectLeader_r reports besides its time: how often and why it was reset, and when its
-// phases were reached, each for the last time.
+// What a run of ElectLeader_r reports besides its time: how often and why it was reset, and when
+// its phases were reached, each for the last time.
 #pragma once
 
 #include <array>
@@ -31,7 +31,8 @@ class History {
                  "absent if none did"},
       Observable{"first_detection_cause",
                  "same rank, message twice or wrong content; absent if there was none"},
-      Observable{"dormant_at", "last time that the last agent fell dormant; absent if it never did"},
+      Observable{"dormant_at",
+                 "last time that the last agent fell dormant; absent if it never did"},
       Observable{"awake_at", "last time that the last resetter woke up; absent if it never did"},
       Observable{"sheriff_at", "last time that FastLeaderElect ended for a winner, or absent"},
       Observable{"ranked_at", "last time that the last agent found its rank, or absent"},
@@ -68,8 +69,8 @@ class History {
                                  {observables[2].name, census.ranking_is_correct()}};
     if (first_detection_) {
       all.push_back({observables[3].name, *first_detection_});
-      all.push_back({observables[4].name,
-                     std::string(cause_names[static_cast<std::size_t>(first_cause_)])});
+      all.push_back(
+          {observables[4].name, std::string(cause_names[static_cast<std::size_t>(first_cause_)])});
     }
     for (std::size_t phase = 0; phase < times_.size(); ++phase) {
       if (times_[phase]) all.push_back({observables[5 + phase].name, *times_[phase]});

@@ -27,7 +27,7 @@ enum class Verdict : std::uint8_t { consistent, inconsistent, unknown };
 // The verifiers of one group and generation, except those in error.
 class Room {
  public:
-  explicit Room(std::uint32_t m) : m_(m) {}
+  Room(std::uint32_t m, std::size_t longest_log) : m_(m), longest_log_(longest_log) {}
 
   std::uint32_t enter(AgentIndex agent, std::uint32_t position, const Beginning& beginning) {
     if (agents_.empty()) begin();
@@ -49,7 +49,7 @@ class Room {
     agents_[slot].agent = nobody;
     free_.push_back(slot);
     verdict_ = Verdict::unknown;
-    if (--inside_ == 0) *this = Room(m_);
+    if (--inside_ == 0) *this = Room(m_, longest_log_);
   }
 
   void refresh(std::uint32_t slot, std::uint64_t signature) {
@@ -59,7 +59,7 @@ class Room {
 
   void meet(std::uint32_t u, std::uint32_t v, Scratch& scratch) {
     add(Event::meet, u, v);
-    if (log_.events.size() >= longest_log()) shorten_log(scratch);
+    if (log_.events.size() >= longest_log_) shorten_log(scratch);
   }
 
   bool share_one(std::uint32_t u, std::uint32_t v, Scratch& scratch) {
@@ -84,8 +84,8 @@ class Room {
     for (const Inside& each : agents_) {
       if (each.agent != nobody) occupant[each.position] = each.agent;
     }
-    verdict_ = messages_are_consistent(messages, occupant) ? Verdict::consistent
-                                                           : Verdict::inconsistent;
+    verdict_ =
+        messages_are_consistent(messages, occupant) ? Verdict::consistent : Verdict::inconsistent;
   }
 
   std::vector<Message> held(std::uint32_t slot, std::uint32_t governor, Scratch& scratch) {
@@ -150,10 +150,6 @@ class Room {
     return *ledger;
   }
 
-  // Carrying out an event for all ranks takes O(m^2) time, so the log may be that long at least
-  // before it must be carried out; reached only in very long runs.
-  std::size_t longest_log() const { return 4096 + std::size_t{64} * m_ * m_; }
-
   void shorten_log(Scratch& scratch) {
     for (std::uint32_t governor = 0; governor < m_; ++governor) {
       ledger(governor, scratch).restart_log();
@@ -163,6 +159,7 @@ class Room {
   }
 
   std::uint32_t m_;
+  std::size_t longest_log_;
   std::uint32_t inside_ = 0;
   Verdict verdict_ = Verdict::consistent;
   std::vector<Inside> agents_;  // by slot
@@ -178,11 +175,16 @@ class Room {
 
 class LazyMessages {
  public:
-  LazyMessages(const Groups& groups, AgentIndex n) : agents_(n) {
+  // A log that has got this long is carried out for all ranks, which takes O(m^2) time per event;
+  // reached only in very long runs.
+  static constexpr std::size_t usual_log = std::size_t{1} << 20;
+
+  LazyMessages(const Groups& groups, AgentIndex n, std::size_t longest_log = usual_log)
+      : agents_(n) {
     std::uint32_t largest = 0;
     for (std::uint32_t group = 0; group < groups.count(); ++group) {
       const std::uint32_t m = groups.size_of(group);
-      for (std::uint32_t g = 0; g < generations; ++g) rooms_.emplace_back(m);
+      for (std::uint32_t g = 0; g < generations; ++g) rooms_.emplace_back(m, longest_log);
       largest = std::max(largest, m);
     }
     scratch_.marked.resize(id_count(largest));
@@ -217,7 +219,7 @@ class LazyMessages {
   void balance(AgentIndex u, AgentIndex v) { room(u).meet(slot(u), slot(v), scratch_); }
 
   bool are_consistent(std::uint8_t generation) {
-    for (std::uint32_t room = generation; verdicts(Verdict::unknown, generation) > 0; ) {
+    for (std::uint32_t room = generation; verdicts(Verdict::unknown, generation) > 0;) {
       if (verdicts(Verdict::inconsistent, generation) > 0) return false;
       if (rooms_[room].verdict() == Verdict::unknown) {
         change(room, [this](Room& judged) { judged.judge(*this); });
@@ -256,7 +258,7 @@ class LazyMessages {
   std::uint32_t slot(AgentIndex u) const { return agents_[u].slot; }
 
   std::vector<Place> agents_;
-  std::vector<Room> rooms_;  // by group and generation
+  std::vector<Room> rooms_;                                           // by group and generation
   std::array<std::array<std::uint32_t, generations>, 3> verdicts_{};  // rooms by verdict
   Scratch scratch_;
 };

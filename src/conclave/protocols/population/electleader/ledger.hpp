@@ -77,7 +77,8 @@ class Observations {
   // The last signature begun is seen in all these messages.
   void write(std::span<const std::uint32_t> ids) {
     if (written_.empty()) written_.resize(id_count(m_));
-    for (const std::uint32_t id : ids) written_[id] = static_cast<std::uint32_t>(signatures_.size());
+    for (const std::uint32_t id : ids)
+      written_[id] = static_cast<std::uint32_t>(signatures_.size());
   }
 
  private:
@@ -114,9 +115,8 @@ class Ledger {
   bool contradict(const Log& log, std::uint32_t slot, std::uint32_t holder) {
     const Observations& observed = find_governor(slot)->observations;
     bool found = false;
-    visit(log, piles_[holder], [&](std::uint32_t id, std::uint64_t content) {
-      found |= observed.at(id) != content;
-    });
+    visit(log, piles_[holder],
+          [&](std::uint32_t id, std::uint64_t content) { found |= observed.at(id) != content; });
     return found;
   }
 

@@ -153,21 +153,27 @@ class AssignRanksAlone {
   AssignRanksAlone(const Parameters& parameters, AgentCount n, std::size_t, Stream&)
       : constants_(parameters, n), ranks_(constants_), agents_(n), meetings_(n), with_rank_(n) {
     for (Agent& agent : agents_) agent.duty = Duty::ranking;
+    active_ = n;
   }
 
   void meet(AgentCount first, AgentCount second, Interactions number, Stream& choice) {
     Agent& u = agents_[first];
     Agent& v = agents_[second];
-    const std::array before{u.ranker.type, v.ranker.type};
+    const Type u_before = u.ranker.type;
+    const Type v_before = v.ranker.type;
+    const bool is_election = u_before == Type::electing && v_before == Type::electing;
+    active_ -= is_active(u.ranker) + is_active(v.ranker);
     if (constants_.derandomize) exchange_coins(u.coins, v.coins);
     ranks_.interact(u, v, choice);
+    active_ += is_active(u.ranker) + is_active(v.ranker);
     for (const AgentCount agent : {first, second}) {
       most_meetings_ = std::max(most_meetings_, ++meetings_[agent]);
     }
-    note(u.ranker, before[0], before, number);
-    note(v.ranker, before[1], before, number);
-    if (has_changed_) is_hopeless_ = sheriffs_ > 1 || is_doubly_ranked_ || is_stuck();
-    has_changed_ = false;
+    note(u.ranker, u_before, is_election, number);
+    note(v.ranker, v_before, is_election, number);
+    if (u.ranker.type != u_before || v.ranker.type != v_before) {
+      is_hopeless_ = sheriffs_ > 1 || active_ == 0 || is_doubly_ranked_ || is_stuck();
+    }
   }
 
   AgentCount size() const { return agents_.size(); }
@@ -187,12 +193,15 @@ class AssignRanksAlone {
   }
 
  private:
-  void note(const Ranker& u, Type before, const std::array<Type, 2>& both, Interactions number) {
+  // Somebody who can still bring the ranking forward; without any, nothing will.
+  static std::uint64_t is_active(const Ranker& u) {
+    return u.type == Type::electing ? !u.done : u.type != Type::recipient;
+  }
+
+  void note(const Ranker& u, Type before, bool is_election, Interactions number) {
     if (u.type == before) return;
-    has_changed_ = true;
-    const bool was_election = both[0] == Type::electing && both[1] == Type::electing;
     const bool has_won = u.type == Type::sheriff || u.type == Type::deputy;
-    if (was_election && has_won) {
+    if (is_election && has_won) {
       ++sheriffs_;
       note_first(0, number);
     }
@@ -234,12 +243,12 @@ class AssignRanksAlone {
   std::vector<Agent> agents_;
   std::vector<std::uint64_t> meetings_;
   std::vector<std::uint32_t> with_rank_;  // ranked agents by rank
+  std::uint64_t active_ = 0;
   std::uint64_t sheriffs_ = 0;
   std::uint64_t sleepers_ = 0;
   std::uint64_t ranked_ = 0;
   std::uint64_t most_meetings_ = 0;
   bool is_doubly_ranked_ = false;
-  bool has_changed_ = false;
   bool is_hopeless_ = false;
   std::array<std::optional<Interactions>, 3> times_;
 };
@@ -307,8 +316,8 @@ class DetectCollisionAlone {
     Agent& v = agents_[second];
     if (cause_ != Cause::none) return;
     if (constants_.derandomize) exchange_coins(u.coins, v.coins);
-    cause_ = detect_.interact(u, v, static_cast<AgentIndex>(first),
-                              static_cast<AgentIndex>(second), messages_, choice);
+    cause_ = detect_.interact(u, v, static_cast<AgentIndex>(first), static_cast<AgentIndex>(second),
+                              messages_, choice);
   }
 
   AgentCount size() const { return agents_.size(); }

@@ -14,9 +14,7 @@ class PropagateReset {
   explicit PropagateReset(const Constants& constants) : constants_(constants) {}
 
   // Protocol 5.
-  void trigger(Agent& u) const {
-    u = resetter(constants_.reset_count, constants_.delay, u.coins);
-  }
+  void trigger(Agent& u) const { u = resetter(constants_.reset_count, constants_.delay, u.coins); }
 
   // Protocol 6: the clean state of AssignRanks_r.
   void reset(Agent& u) const {

@@ -1,6 +1,7 @@
 // StableVerify_r (Protocol 2): runs DetectCollision_r and decides what an error means. Soon after a
-// ranking (on probation), that the ranking is wrong: a full reset. Later, that messages may have been
-// wrong from the beginning: a soft reset, which leaves the ranks alone and starts a new generation.
+// ranking (on probation), that the ranking is wrong: a full reset. Later, that messages may have
+// been wrong from the beginning: a soft reset, which leaves the ranks alone and starts a new
+// generation.
 #pragma once
 
 #include <cstdint>

@@ -106,7 +106,8 @@ class Starts {
     switch (choice.below(3)) {
       case 0: {
         const std::uint32_t count = choice.below(constants_.reset_count + 1);
-        const std::uint32_t delay = count > 0 ? constants_.delay : choice.below(constants_.delay + 1);
+        const std::uint32_t delay =
+            count > 0 ? constants_.delay : choice.below(constants_.delay + 1);
         result.agent = resetter(count, delay, {});
         break;
       }
