@@ -174,6 +174,7 @@ TEST(AssignRanks, HandsOutEveryLabelOnce) {
   for (const ElectLeaderCase& size : {ElectLeaderCase{16, 4}, {16, 1}, {31, 15}, {9, 2}}) {
     Engine engine(electleader_parameters(size), size.n, el::Starts::clean, {.seed = 9});
     engine.watch(Watch::nothing);
+    std::size_t most_labels = 0;
     for (int step = 0; step < 3000; ++step) {
       engine.advance(1u);
       std::set<std::pair<std::uint32_t, std::uint32_t>> labels;
@@ -188,7 +189,9 @@ TEST(AssignRanks, HandsOutEveryLabelOnce) {
         if (ranker.label.is_none()) continue;
         EXPECT_TRUE(labels.insert({ranker.label.deputy, ranker.label.number}).second);
       }
+      most_labels = std::max(most_labels, labels.size());
     }
+    EXPECT_EQ(most_labels, size.n) << "n=" << size.n << " r=" << size.r;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "conclave/experiment/memory.hpp"
 
 #include "bench/agents_bench.hpp"
+#include "bench/electleader_bench.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -33,8 +34,24 @@ std::uint64_t benchmark_size(const std::string& text) {
   return n;
 }
 
+void print_line(const std::string& line) {
+  fmt::print("{}", line);
+  std::fflush(stdout);
+}
+
+Exit bench_electleader(const Options& options) {
+  bench::ElectLeaderOptions electleader;
+  if (!options.sizes.empty()) electleader.sizes.clear();
+  for (const std::string& size : options.sizes) {
+    electleader.sizes.push_back(count_option_64("--n", size, 16, 10'000));
+  }
+  bench::run_electleader(electleader, print_line);
+  return Exit::done;
+}
+
 Exit bench(const Options& options) {
-  constexpr std::array<std::string_view, 1> subjects{"agents"};
+  constexpr std::array<std::string_view, 2> subjects{"agents", "electleader"};
+  if (options.subject == subjects[1]) return bench_electleader(options);
   if (options.subject != subjects[0]) {
     throw Error(unknown_name("benchmark", options.subject, subjects));
   }
@@ -42,10 +59,7 @@ Exit bench(const Options& options) {
   if (!options.sizes.empty()) agents.sizes.clear();
   for (const std::string& size : options.sizes) agents.sizes.push_back(benchmark_size(size));
   agents.repeats = static_cast<unsigned>(count_option_64("--repeats", options.repeats, 1, 1000));
-  bench::run_agents(agents, [](const std::string& line) {
-    fmt::print("{}", line);
-    std::fflush(stdout);
-  });
+  bench::run_agents(agents, print_line);
   return Exit::done;
 }
 
@@ -54,15 +68,20 @@ Exit bench(const Options& options) {
 void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("bench", "Check our speed claims on this machine");
-  command->add_option("SUBJECT", options->subject, "agents: the agents engine and the raw machine")
+  command
+      ->add_option("SUBJECT", options->subject,
+                   "agents: the agents engine and the raw machine; electleader: over r")
       ->required();
-  command->add_option("--n", options->sizes, "Population sizes (default 1e4,1e6,1e8)")
+  command
+      ->add_option("--n", options->sizes,
+                   "Population sizes (default 1e4,1e6,1e8; electleader 128,1000)")
       ->type_name("N,...")
       ->delimiter(',');
   command->add_option("--repeats", options->repeats, "Measurements per size (default 5)")
       ->type_name("R");
   command->footer(
-      "\nExamples:\n  conclave bench agents\n  conclave bench agents --n 1e9 --repeats 1");
+      "\nExamples:\n  conclave bench agents\n  conclave bench agents --n 1e9 --repeats 1\n"
+      "  conclave bench electleader --n 1000");
   command->callback([options, &action] { action = [options] { return bench(*options); }; });
 }
 

@@ -11,7 +11,7 @@ namespace conclave {
 
 // A whole-number parameter is a std::optional<std::uint64_t>: empty means "derived from n or from
 // the other parameters", and a row shows it only if it holds a value; a decimal one is a
-// std::optional<double>. An enumeration parameter has its names in `names_of<E>`, and a row shows it
+// std::optional<double>. An enumeration parameter has its names in `names_of<E>`; a row shows it
 // only if it is not the default.
 template <class Owner, class T>
 struct Parameter {
