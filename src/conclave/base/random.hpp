@@ -22,6 +22,7 @@ enum class Purpose : std::uint64_t {
   port = 8,        // which port leads where, who has which identifier
   node = 9,        // the coins of the nodes of a network
   search = 10,     // which starts a search tries
+  messages = 40,   // circulating messages of a corrupted agent, named by a random word
   test = 1000,     // tests and benchmarks
 };
 

@@ -12,11 +12,13 @@
 
 namespace conclave::catalog {
 
-std::vector<Entry> all_entries();  // generated from the protocol folder
+std::vector<Entry> all_entries();          // generated from the protocol folder
+std::vector<Entry> electleader_entries();  // electleader.cpp
 
 std::span<const Entry> entries() {
   static const std::vector<Entry> sorted = [] {
     std::vector<Entry> all = all_entries();
+    for (Entry& entry : electleader_entries()) all.push_back(std::move(entry));
     std::ranges::sort(all, {}, [](const Entry& entry) { return entry.info.name; });
     return all;
   }();

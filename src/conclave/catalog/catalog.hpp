@@ -31,7 +31,7 @@ struct Setting {
 // A parameter with the value in effect.
 struct ParameterValue {
   std::string_view name;
-  std::variant<std::uint64_t, std::string> value;
+  std::variant<std::uint64_t, std::string, double> value;
 };
 
 struct ParameterInfo {

@@ -33,8 +33,14 @@ std::string allowed_text(const Parameter<Owner, std::optional<std::uint64_t>>& f
   return fmt::format("{} ... {}", field.low, field.high);
 }
 
+template <class Owner>
+std::string allowed_text(const Parameter<Owner, std::optional<double>>& field) {
+  return fmt::format("{} ... {}, decimals too", field.low, field.high);
+}
+
 template <class Owner, class E>
-void assign(const Parameter<Owner, E>& field, Owner& owner, const std::string& text) {
+void assign(const Parameter<Owner, E>& field, std::type_identity_t<Owner>& owner,
+            const std::string& text) {
   const auto& names = names_of<E>;
   const auto found = std::ranges::find(names, text);
   if (found == names.end()) {
@@ -43,8 +49,8 @@ void assign(const Parameter<Owner, E>& field, Owner& owner, const std::string& t
   owner.*field.member = static_cast<E>(found - names.begin());
 }
 template <class Owner>
-void assign(const Parameter<Owner, std::optional<std::uint64_t>>& field, Owner& owner,
-            const std::string& text) {
+void assign(const Parameter<Owner, std::optional<std::uint64_t>>& field,
+            std::type_identity_t<Owner>& owner, const std::string& text) {
   const std::optional<Interactions> number = parse_count(text);
   if (!number) {
     throw Error(fmt::format("parameter {}: '{}' is not a whole number", field.name, text));
@@ -54,6 +60,18 @@ void assign(const Parameter<Owner, std::optional<std::uint64_t>>& field, Owner& 
                             text, field.low, field.high));
   }
   owner.*field.member = number->as_uint64();
+}
+
+template <class Owner>
+void assign(const Parameter<Owner, std::optional<double>>& field,
+            std::type_identity_t<Owner>& owner, const std::string& text) {
+  const std::optional<double> number = parse_real(text);
+  if (!number) throw Error(fmt::format("parameter {}: '{}' is not a number", field.name, text));
+  if (*number < static_cast<double>(field.low) || *number > static_cast<double>(field.high)) {
+    throw Error(fmt::format("parameter {} = {} is out of range: {} ... {} is allowed", field.name,
+                            text, field.low, field.high));
+  }
+  owner.*field.member = *number;
 }
 
 template <class Parameters>
@@ -80,7 +98,7 @@ Parameters parse_settings(std::string_view protocol, const std::vector<Setting>&
   return parameters;
 }
 
-// What a row shows: whole numbers that hold a value, enumerations that are not the default.
+// What a row shows: numbers that hold a value, enumerations that are not the default.
 template <class Parameters>
 std::vector<ParameterValue> values_in_effect(const Parameters& parameters) {
   std::vector<ParameterValue> values;
@@ -89,10 +107,11 @@ std::vector<ParameterValue> values_in_effect(const Parameters& parameters) {
     if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(value)>>) {
       if (value == Parameters{}.*field.member) return;
       const auto index = static_cast<std::size_t>(value);
-      values.push_back(
-          {field.name, std::string(names_of<std::remove_cvref_t<decltype(value)>>[index])});
+      ParameterValue& shown = values.emplace_back(ParameterValue{field.name, {}});
+      shown.value = std::string(names_of<std::remove_cvref_t<decltype(value)>>[index]);
     } else if (value) {
-      values.push_back({field.name, *value});
+      ParameterValue& shown = values.emplace_back(ParameterValue{field.name, {}});
+      shown.value = *value;
     }
   });
   return values;

@@ -138,6 +138,15 @@ std::string RowFormat::csv_header() const {
 }
 
 // What a trial does not report is an empty field.
+std::string RowFormat::csv_observations(const std::vector<Observation>& observations) const {
+  std::string text;
+  for (const auto& declared : run_->observables()) {
+    const auto found = std::ranges::find(observations, declared.name, &Observation::name);
+    text += ',' + (found == observations.end() ? "" : csv_value(found->value));
+  }
+  return text;
+}
+
 std::string RowFormat::csv(const Row& row) const {
   const TrialResult& result = row.result;
   const std::string cost = result.network ? network_csv(result)
@@ -147,22 +156,17 @@ std::string RowFormat::csv(const Row& row) const {
                                  result.ending == Ending::converged, cost, result.leaders);
   for (const auto& parameter : run_->parameters()) line += ',' + csv_value(parameter.value);
   if (!run_->source_hash().empty()) line += fmt::format(",{}", run_->source_hash());
-  for (const auto& declared : run_->observables()) {
-    const auto found = std::ranges::find(result.observations, declared.name, &Observation::name);
-    line += ',' + (found == result.observations.end() ? "" : csv_value(found->value));
-  }
+  line += csv_observations(result.observations);
   for (std::size_t i = 0; i < run_->plan().faults.size(); ++i) {
     line += i < result.faults.size() ? csv_fault(result.faults[i]) : ",,";
   }
   return line;
 }
 
-std::string RowFormat::trace_header(const Row& row) const {
+std::string RowFormat::trace_header() const {
   if (run_->network() != nullptr) return network_trace_header();
   std::string line = "trial,interactions,parallel_time,leaders";
-  if (!row.result.trace.empty()) {
-    for (const auto& o : row.result.trace.front().observations) line += fmt::format(",{}", o.name);
-  }
+  for (const auto& o : run_->observables()) line += fmt::format(",{}", o.name);
   return line + '\n';
 }
 
@@ -173,8 +177,7 @@ std::string RowFormat::trace(const Row& row) const {
     const double time = point.interactions.as_double() / static_cast<double>(run_->n());
     text += fmt::format("{},{},{},{}", row.trial, to_string(point.interactions), json_number(time),
                         point.leaders);
-    for (const auto& o : point.observations) text += ',' + csv_value(o.value);
-    text += '\n';
+    text += csv_observations(point.observations) + '\n';
   }
   return text;
 }

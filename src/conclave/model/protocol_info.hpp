@@ -65,6 +65,7 @@ struct ProtocolInfo {
   std::string_view paper;         // authors, title, venue
   std::string_view network;       // who can meet whom
   std::string_view only_there{};  // why it runs on no other network
+  std::string_view part_of{};     // whose part it is; empty: elects a leader by itself
   std::string_view convergence;   // the event whose time is reported
   std::string_view bound;         // the paper's bound on that time
   std::string_view states;        // states per agent, as a formula

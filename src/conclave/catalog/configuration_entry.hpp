@@ -1,0 +1,145 @@
+// Builds the catalog entry of a protocol that owns its whole configuration. A second representation
+// of the same protocol, where there is one, becomes the engine `dense`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/settings.hpp"
+#include "conclave/model/configuration.hpp"
+#include "conclave/population/run.hpp"
+#include "conclave/population/stepping.hpp"
+
+namespace conclave::catalog {
+
+inline constexpr EngineInfo stepping_engine{
+    "agents", "computes what may matter; exact, one interaction after the other"};
+inline constexpr EngineInfo dense_engine{
+    "dense", "the same with literal arrays of messages, slow: the reference for small r"};
+
+template <Configuration C, Configuration Dense = C>
+class PreparedConfiguration final : public PreparedRun {
+ public:
+  using Parameters = typename C::Parameters;
+  static constexpr bool has_dense = !std::is_same_v<C, Dense>;
+
+  explicit PreparedConfiguration(const RunRequest& request)
+      : n_(checked_population(request.n)),
+        seed_(request.seed),
+        plan_(request.plan),
+        start_(start_index(request.start)),
+        is_dense_(choose_dense(request.engine)),
+        settings_(resolved(parse_settings<Parameters>(C::info.name, request.settings), n_)),
+        parameters_(values_in_effect(settings_)) {
+    if (!request.graph.empty() && request.graph != "complete") {
+      throw Error(fmt::format("{} is made for the {}: {}", C::info.name, C::info.network,
+                              C::info.only_there));
+    }
+    if (!CorruptibleConfiguration<C> && !plan_.faults.empty()) {
+      throw Error(fmt::format("{} knows no faults", C::info.name));
+    }
+  }
+
+  std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
+
+  TrialResult run(std::uint64_t trial, Workspace&, const KeepGoing& keep_going) const override {
+    return is_dense_ ? run_with<Dense>(trial, keep_going) : run_with<C>(trial, keep_going);
+  }
+
+  AgentCount n() const override { return n_; }
+  std::uint64_t bytes_per_trial() const override {
+    const bool has_faults = !plan_.faults.empty();
+    return is_dense_ ? Dense::bytes_per_trial(settings_, n_, start_, has_faults)
+                     : C::bytes_per_trial(settings_, n_, start_, has_faults);
+  }
+  // 2^O(r^2 log n) states: more than this number can say.
+  Interactions state_count() const override { return Interactions::max(); }
+  std::string_view protocol() const override { return C::info.name; }
+  std::string_view engine() const override {
+    return is_dense_ ? dense_engine.name : stepping_engine.name;
+  }
+  std::string_view start() const override { return C::starts[start_].name; }
+  std::uint64_t seed() const override { return seed_; }
+  std::span<const ParameterValue> parameters() const override { return parameters_; }
+  std::span<const Observable> observables() const override { return C::info.observables; }
+  const TrialPlan& plan() const override { return plan_; }
+  std::string_view graph() const override { return {}; }
+
+ private:
+  template <class Which>
+  TrialResult run_with(std::uint64_t trial, const KeepGoing& keep_going) const {
+    population::Stepping<Which> engine(settings_, n_, start_, {.seed = seed_, .trial = trial});
+    return population::run_trial(engine, plan_, keep_going);
+  }
+
+  static bool choose_dense(const std::string& name) {
+    std::vector<std::string_view> names{"auto", stepping_engine.name};
+    if (has_dense) names.push_back(dense_engine.name);
+    if (name.empty() || name == names[0] || name == names[1]) return false;
+    if (has_dense && name == dense_engine.name) return true;
+    for (const std::string_view other : {"events", "counts"}) {
+      if (name != other) continue;
+      throw Error(fmt::format("engine {} cannot run {}, whose agents have too many states and "
+                              "change at almost every interaction; use engine agents",
+                              other, C::info.name));
+    }
+    throw Error(unknown_name("engine", name, names));
+  }
+
+  static std::size_t start_index(const std::string& name) {
+    if (name.empty()) return 0;
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < C::starts.size(); ++i) {
+      if (C::starts[i].name == name) return i;
+      names.push_back(C::starts[i].name);
+    }
+    throw Error(unknown_name(fmt::format("start of {}", C::info.name), name, names));
+  }
+
+  static Parameters resolved(Parameters parameters, AgentCount n) {
+    parameters.resolve(n);
+    const std::string objection = C::objection(parameters, n);
+    if (!objection.empty()) throw Error(objection);
+    if (n < C::info.smallest_n) {
+      throw Error(
+          fmt::format("n = {}: {} needs at least {} agents", n, C::info.name, C::info.smallest_n));
+    }
+    return parameters;
+  }
+
+  AgentCount n_;
+  std::uint64_t seed_;
+  TrialPlan plan_;
+  std::size_t start_;
+  bool is_dense_;
+  Parameters settings_;
+  std::vector<ParameterValue> parameters_;
+};
+
+template <Configuration C, Configuration Dense = C>
+Entry configuration_entry(std::size_t bytes_per_agent) {
+  Entry entry{
+      .info = C::info,
+      .starts = {C::starts.begin(), C::starts.end()},
+      .parameters = parameter_infos<typename C::Parameters>(),
+      .engines = {stepping_engine},
+      .bytes_per_agent = bytes_per_agent,
+      .prepare = [](const RunRequest& request) -> std::unique_ptr<const PreparedRun> {
+        return std::make_unique<const PreparedConfiguration<C, Dense>>(request);
+      },
+  };
+  if (PreparedConfiguration<C, Dense>::has_dense) entry.engines.push_back(dense_engine);
+  return entry;
+}
+
+}  // namespace conclave::catalog

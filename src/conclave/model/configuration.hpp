@@ -1,0 +1,44 @@
+// A protocol whose agents hold more than can be copied about: it owns the whole configuration, and
+// an engine only tells it who meets whom.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/fault.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave {
+
+// Built from its Parameters, n and a start; `objection` says in one sentence why these do not fit
+// together, or is empty.
+template <class C>
+concept Configuration = requires(C& configuration, const C& view,
+                                 const typename C::Parameters& parameters, AgentCount agent,
+                                 std::size_t start, Interactions number, Stream& choice) {
+  { C::info } -> std::convertible_to<const ProtocolInfo&>;
+  { C::starts.size() } -> std::convertible_to<std::size_t>;
+  { C::objection(parameters, agent) } -> std::same_as<std::string>;
+  C(parameters, agent, start, choice);
+  // The interaction with this number, counted from 1: initiator, responder.
+  { configuration.meet(agent, agent, number, choice) } -> std::same_as<void>;
+  { view.size() } -> std::same_as<AgentCount>;
+  { view.leaders() } -> std::same_as<AgentCount>;
+  { view.is_leader(agent) } -> std::same_as<bool>;
+  { view.converged() } -> std::same_as<bool>;
+  { view.hopeless() } -> std::same_as<bool>;
+  { view.observations() } -> std::same_as<std::vector<Observation>>;
+};
+
+// A configuration that can be hurt: whatever a fault makes of an agent.
+template <class C>
+concept CorruptibleConfiguration = Configuration<C> &&
+    requires(C& configuration, AgentCount agent, Stream& choice) {
+  { configuration.strike(agent, FaultKind::corrupt, choice) } -> std::same_as<void>;
+};
+
+}  // namespace conclave

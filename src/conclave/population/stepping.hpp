@@ -1,0 +1,102 @@
+// The `agents` engine of protocols that own their whole configuration: draws ordered pairs of
+// agents and lets them meet, one interaction after the other. Exact.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/configuration.hpp"
+#include "conclave/population/detail/pair_pipeline.hpp"
+
+namespace conclave::population {
+
+template <Configuration C>
+class Stepping {
+ public:
+  Stepping(const typename C::Parameters& parameters, AgentCount n, std::size_t start,
+           const StreamName& name)
+      : pairs_(name.with(Purpose::schedule), n),
+        choice_(name.with(Purpose::transition)),
+        fault_choice_(name.with(Purpose::fault)),
+        start_choice_(name.with(Purpose::start)),
+        configuration_(parameters, n, start, start_choice_) {}
+
+  AgentCount size() const { return configuration_.size(); }
+  Interactions now() const { return now_; }
+  AgentCount leaders() const { return configuration_.leaders(); }
+  bool converged() const { return configuration_.converged(); }
+  bool hopeless() const { return configuration_.hopeless(); }
+  std::vector<Observation> observations() const { return configuration_.observations(); }
+  C& configuration() { return configuration_; }
+
+  void watch(Watch what) { watch_ = what; }
+  bool has_stopped() const { return watch_ == Watch::convergence && (converged() || hopeless()); }
+
+  // Simulates up to `budget` interactions, fewer only if what is watched for happens; the last one
+  // simulated is then the one at which it happened.
+  Interactions advance(Interactions budget) {
+    const Interactions before = now_;
+    while (budget > 0u && !has_stopped()) {
+      const auto meetings = pairs_.upcoming();
+      const std::uint64_t most = budget.as_uint64().value_or(meetings.size());
+      const std::size_t used =
+          meet_all(meetings.first(std::min<std::size_t>(meetings.size(), most)));
+      pairs_.drop(used);
+      budget -= used;
+    }
+    return now_ - before;
+  }
+
+  // Hits agents that the fault can hit, all sets of that many equally likely; returns how many.
+  // O(n).
+  AgentCount strike(const Fault& fault) {
+    if constexpr (CorruptibleConfiguration<C>) return hit(fault);
+    return 0;
+  }
+
+ private:
+  AgentCount hit(const Fault& fault) requires CorruptibleConfiguration<C> {
+    std::vector<AgentCount> candidates;
+    for (AgentCount agent = 0; agent < size(); ++agent) {
+      if (can_hit(fault, configuration_.is_leader(agent))) candidates.push_back(agent);
+    }
+    const AgentCount wanted = fault.agents_hit(size(), candidates.size());
+    AgentCount to_hit = wanted;
+    for (std::size_t i = 0; i < candidates.size() && to_hit > 0; ++i) {
+      if (fault_choice_.below64(candidates.size() - i) >= to_hit) continue;
+      configuration_.strike(candidates[i], fault.kind, fault_choice_);
+      --to_hit;
+    }
+    return wanted;
+  }
+
+  std::size_t meet_all(std::span<const std::uint64_t> meetings) {
+    std::size_t used = 0;
+    while (used < meetings.size()) {
+      const Meeting meeting{meetings[used++]};
+      now_ += 1u;
+      configuration_.meet(meeting.initiator(), meeting.responder(), now_, choice_);
+      if (has_stopped()) break;
+    }
+    return used;
+  }
+
+  static bool can_hit(const Fault& fault, bool is_leader) {
+    if (fault.kind == FaultKind::kill_leaders) return is_leader;
+    return fault.kind != FaultKind::make_leaders || !is_leader;
+  }
+
+  PairPipeline pairs_;
+  Stream choice_;
+  Stream fault_choice_;
+  Stream start_choice_;
+  C configuration_;
+  Interactions now_;
+  Watch watch_ = Watch::convergence;
+};
+
+}  // namespace conclave::population

@@ -1,0 +1,85 @@
+// What ElectLeader_r says about itself: the text behind `conclave describe electleader`.
+#pragma once
+
+#include <array>
+
+#include "conclave/model/protocol_info.hpp"
+#include "conclave/protocols/population/electleader/history.hpp"
+
+namespace conclave::protocols::electleader {
+
+inline constexpr const char* paper =
+    "H. Austin, P. Berenbrink, T. Friedetzky, T. Goette, L. Hintze: A Space-Time Trade-off for "
+    "Fast "
+    "Self-Stabilizing Leader Election in Population Protocols. PODC 2025";
+inline constexpr const char* why_complete = "every agent must be able to meet every other";
+
+inline constexpr std::array variables{
+    Variable{"role", "{resetting, ranking, verifying}", "which of the following are in use"},
+    Variable{"resetCount", "{0 ... R_max}", "resetting: how far the reset still spreads"},
+    Variable{"delayTimer", "{0 ... D_max}", "resetting: time until the agent wakes up"},
+    Variable{"countdown", "{0 ... C_max}", "ranking: meetings of rankers until it must verify"},
+    Variable{"type", "{electing, sheriff, deputy, recipient, sleeper, ranked}", "ranking"},
+    Variable{"Identifier, MinIdentifier", "{1 ... n^3}", "electing: own and smallest seen"},
+    Variable{"LECount", "{0 ... c_LE ln n}", "electing: meetings until it decides"},
+    Variable{"lowBadge, highBadge", "{1 ... r}", "sheriff: the badges it still has to give away"},
+    Variable{"id, counter", "{1 ... r}, {1 ... c_labels n/r}", "deputy: its badge, labels given"},
+    Variable{"label", "pairs (id, counter), or none", "recipient and sleeper: what it was given"},
+    Variable{"sleep", "{1 ... c_sleep ln n}", "sleeper: how long it has slept"},
+    Variable{"channel", "r counters", "sheriff to sleeper: labels given out by each deputy"},
+    Variable{"rank", "{1 ... n}", "ranking: 1 until ranked; verifying: the output, 1 leads"},
+    Variable{"generation", "{0 ... 5}", "verifying: soft resets so far, modulo 6"},
+    Variable{"probationTimer", "{0 ... P_max}", "verifying: while positive, errors are serious"},
+    Variable{"signature, counter", "{1 ... m^5}, {1 ... c_S ln m}",
+             "verifying, in a group of m ranks: content of the messages it governs, and its age"},
+    Variable{"msgs", "2m of 2m^2 messages of each rank of the group, with contents",
+             "verifying: messages that circulate in the group"},
+    Variable{"observations", "2m^2 contents", "verifying: what it has written into its messages"},
+};
+
+inline constexpr std::array errata{
+    Erratum{"1", "Protocol 1",
+            "rankers that meet count down; one at 0 or that meets a verifier becomes a verifier"},
+    Erratum{"2", "Protocol 1, line 1", "executed if either agent is resetting"},
+    Erratum{"4", "Protocol 4, line 9",
+            "delayTimer does not go below 0; as printed, all-dormant agents at 0 sleep for ever "
+            "(reading=negative-delay)"},
+    Erratum{"11", "Protocol 8, line 4",
+            "the agent in leader election becomes a recipient, not the other (other-recipient)"},
+    Erratum{"12", "Appendix D.2",
+            "losers stay in leader election until they meet somebody who is not (losers-leave)"},
+    Erratum{"13", "Protocol 9", "a sheriff with one badge is a deputy (split-last-badge)"},
+    Erratum{"14", "Protocol 10, line 1", "the channel of the deputy is meant (no-guard)"},
+    Erratum{"15", "Protocol 11",
+            "a sleeper counts its meetings; the paper never does (no-sleep-timer)"},
+    Erratum{"18", "Appendix D", "a deputy's own label is (id, 1); its counter includes it"},
+    Erratum{"28", "Protocol 2, line 12", "return, which the text has lost (no-return)"},
+    Erratum{"33", "Protocols 3, 12-14", "message IDs run over [2 r_u^2], not [r_u^2]"},
+    Erratum{"34", "q_0,DC", "initial IDs are 2(rank_r - 1)r_u + 1 ... 2 rank_r r_u, without n"},
+    Erratum{"36", "Section 5.1",
+            "every agent holds exactly 2 r_u messages of each rank: part of the state space"},
+    Erratum{"39", "Protocol 13, line 2",
+            "period max(2, ceil(c_S ln r_u)), and at least instead of ="},
+    Erratum{"41", "Section 5.1",
+            "ceil(n/r) groups of consecutive ranks, sizes differ by at most 1"},
+    Erratum{"46", "Appendix B",
+            "derandomized identifiers wait for 2 * 3 lg n coins, else all may tie "
+            "(early-identifier)"},
+};
+
+inline constexpr ProtocolInfo about{
+    .name = "electleader",
+    .title = "self-stabilizing ranking with a space-time trade-off r; rank 1 leads",
+    .paper = paper,
+    .network = "complete graph",
+    .only_there = why_complete,
+    .convergence = "entering the safe set: a correct ranking that no error can destroy any more",
+    .bound = "O((n^2/r) log n) inter.",
+    .states = "2^O(r^2 log n)",
+    .demo_n = 3'000,
+    .variables = variables,
+    .observables = History::observables,
+    .errata = errata,
+};
+
+}  // namespace conclave::protocols::electleader

@@ -1,0 +1,89 @@
+// The state of one agent of ElectLeader_r (Figures 1, 2 and 4), except its messages and
+// observations, which are kept elsewhere: see messages.hpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "conclave/protocols/population/electleader/coins.hpp"
+#include "conclave/protocols/population/electleader/constants.hpp"
+#include "conclave/protocols/population/electleader/groups.hpp"
+
+namespace conclave::protocols::electleader {
+
+enum class Duty : std::uint8_t { resetting, ranking, verifying };  // the paper's role
+
+// PropagateReset.
+struct Resetter {
+  std::uint32_t count = 0;  // resetCount
+  std::uint32_t delay = 0;  // delayTimer
+  friend bool operator==(const Resetter&, const Resetter&) = default;
+};
+
+enum class Type : std::uint8_t { electing, sheriff, deputy, recipient, sleeper, ranked };
+
+// What a deputy hands out: its id and the number of the label, both from 1; 0 is no label.
+struct Label {
+  std::uint32_t deputy = 0;
+  std::uint32_t number = 0;
+  bool is_none() const { return deputy == 0; }
+  friend bool operator==(const Label&, const Label&) = default;
+};
+
+// AssignRanks_r. Fields of other types than one's own are at their defaults.
+struct Ranker {
+  Type type = Type::electing;
+  std::uint32_t countdown = 0;
+  std::uint32_t rank = 1;
+
+  // electing: FastLeaderElect
+  bool done = false;                 // LeaderDone
+  std::uint32_t le_count = 0;        // LECount
+  std::uint32_t waiting = 0;         // derandomized: coins still to be seen before the draw
+  std::uint64_t identifier = 0;      // 0: not yet drawn
+  std::uint64_t min_identifier = 0;  // 0: none seen
+
+  std::uint32_t low = 0;  // sheriff: its badges
+  std::uint32_t high = 0;
+  std::uint32_t counter = 0;  // deputy: labels given out, its own included
+  Label label{};              // deputy, recipient, sleeper
+  std::uint32_t sleep = 0;    // sleeper
+
+  std::vector<std::uint32_t> channel{};  // all but electing and ranked: labels given out, by deputy
+  std::uint64_t sum = 0;                 // of the channel
+
+  bool has_channel() const { return type != Type::electing && type != Type::ranked; }
+  friend bool operator==(const Ranker&, const Ranker&) = default;
+};
+
+// StableVerify_r and DetectCollision_r.
+struct Verifier {
+  std::uint32_t rank = 1;
+  Standing standing{};  // of the rank
+  std::uint8_t generation = 0;
+  bool error = false;  // DetectCollision_r is in its state "top"; no signature, counter, messages
+  std::uint32_t probation = 0;
+  std::uint64_t signature = 1;
+  std::uint32_t counter = 1;
+  friend bool operator==(const Verifier&, const Verifier&) = default;
+};
+
+inline constexpr std::uint32_t generations = 6;
+
+struct Agent {
+  Duty duty = Duty::resetting;
+  Resetter resetter{};
+  Ranker ranker{};
+  Verifier verifier{};
+  Coins coins{};
+
+  bool is(Duty which) const { return duty == which; }
+  friend bool operator==(const Agent&, const Agent&) = default;
+};
+
+// Changes of duty delete what the new one does not use, but never the coins.
+inline Agent resetter(std::uint32_t count, std::uint32_t delay, const Coins& coins) {
+  return {.duty = Duty::resetting, .resetter = {count, delay}, .coins = coins};
+}
+
+}  // namespace conclave::protocols::electleader

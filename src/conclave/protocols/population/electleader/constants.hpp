@@ -1,0 +1,216 @@
+// ElectLeader_r: its parameters, and the numbers that follow from them and n. "log" of the paper is
+// the natural logarithm; every bound is rounded up.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "conclave/model/parameters.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave::protocols::electleader {
+
+enum class Preset : std::uint8_t { usual, small, paper };
+enum class Derandomize : std::uint8_t { no, yes };
+
+// What the paper's text says or allows in places where that does not work; for demonstrations. The
+// numbers of docs/errata-electleader.md are given.
+enum class Reading : std::uint8_t {
+  working,
+  negative_delay,    // 4: a delayTimer that starts at 0 never fires
+  other_recipient,   // 11: who meets an agent in leader election becomes a recipient
+  losers_leave,      // 12: a loser of the leader election becomes a recipient at once
+  split_last_badge,  // 13: a sheriff gives away half of a single badge
+  no_guard,          // 14: deputies label before all deputies are known
+  no_sleep_timer,    // 15: nobody counts how long it sleeps
+  no_return,         // 28: a soft reset by epidemic is followed by a full one
+  early_identifier,  // 46: derandomized identifiers are drawn at the first activation
+};
+
+struct Parameters {
+  std::optional<std::uint64_t> r;
+  Preset preset = Preset::usual;
+  std::optional<double> r_max;
+  std::optional<double> d_max;
+  std::optional<double> c_le;
+  std::optional<double> c_labels;
+  std::optional<double> c_sleep;
+  std::optional<double> c_max;
+  std::optional<double> p_max;
+  std::optional<double> c_s;
+  Derandomize derandomize = Derandomize::no;
+  Reading reading = Reading::working;
+
+  // The paper's choice for sublinear time with sub-exponentially many states, r = log^2 n.
+  void resolve(AgentCount n) {
+    const auto bits = static_cast<std::uint64_t>(std::bit_width(n - 1));
+    if (!r) r = std::clamp<std::uint64_t>(bits * bits, 1, std::max<std::uint64_t>(1, n / 2));
+  }
+
+  static constexpr std::uint64_t most_groups_size = 7131;  // r^5 signatures fit 64 bits
+  static constexpr std::uint64_t most_factor = 10'000;
+
+  static constexpr std::tuple fields{
+      Parameter{"r", &Parameters::r,
+                "size of the groups of ranks, at most n/2: larger is faster, O((n/r) log n) time, "
+                "with more states, 2^O(r^2 log n)",
+                "min(n/2, ceil(lg n)^2)", 1, most_groups_size},
+      Parameter{"preset", &Parameters::preset,
+                "all eight constants at once: default = 8, 16, 14, 2, 8, 30, 16, 4; small = 4, 8, "
+                "6, 2, 5, 20, 8, 1, the fastest that still work; paper = 60, 120, 15, 2, 13, 60, "
+                "100, 33, large enough for the proofs",
+                "default"},
+      Parameter{"R_max", &Parameters::r_max,
+                "resetCount of a trigger, times ln n: smaller is faster, but the reset may end "
+                "before it has reached everybody",
+                "of the preset", 0, most_factor},
+      Parameter{"D_max", &Parameters::d_max,
+                "delayTimer of the dormant, times ln n: smaller is faster, but the first may wake "
+                "up before the last has been reset",
+                "of the preset", 0, most_factor},
+      Parameter{"c_LE", &Parameters::c_le,
+                "length of FastLeaderElect, times ln n: smaller is faster, but there may be "
+                "several sheriffs, and the ranking fails",
+                "of the preset", 0, most_factor},
+      Parameter{"c_labels", &Parameters::c_labels,
+                "labels per deputy, times n/r: smaller needs fewer states, but recipients wait for "
+                "the deputies that have some left; at least 1",
+                "of the preset", 0, most_factor},
+      Parameter{"c_sleep", &Parameters::c_sleep,
+                "sleep before ranking oneself, times ln n: smaller is faster, but some may not "
+                "have heard of all labels, and the ranking fails",
+                "of the preset", 0, most_factor},
+      Parameter{"C_max", &Parameters::c_max,
+                "countdown of the rankers, times (n/r) ln n: smaller is faster, but it may end "
+                "before the ranking does",
+                "of the preset", 0, most_factor},
+      Parameter{"P_max", &Parameters::p_max,
+                "probation of new verifiers, times (n/r) ln n: collisions found later cost a soft "
+                "reset first; must exceed the time of detection, or soft resets go on for ever",
+                "of the preset", 0, most_factor},
+      Parameter{"c_S", &Parameters::c_s,
+                "period of the signatures, times the logarithm of the group's size: smaller finds "
+                "collisions sooner",
+                "of the preset", 0, most_factor},
+      Parameter{"derandomize", &Parameters::derandomize,
+                "1: identifiers and signatures are made of coins that agents see in each other, as "
+                "in Appendix B; transitions are then deterministic",
+                "0"},
+      Parameter{"reading", &Parameters::reading,
+                "how to read the paper in places where only one reading works; the others are for "
+                "demonstrations, and some never stabilize",
+                "working"}};
+};
+
+// The eight factors in the order R_max, D_max, c_LE, c_labels, c_sleep, C_max, P_max, c_S.
+using Factors = std::array<double, 8>;
+
+inline Factors factors_of(const Parameters& given) {
+  constexpr std::array<Factors, 3> presets{Factors{8, 16, 14, 2, 8, 30, 16, 4},
+                                           Factors{4, 8, 6, 2, 5, 20, 8, 1},
+                                           Factors{60, 120, 15, 2, 13, 60, 100, 33}};
+  const Factors& preset = presets[static_cast<std::size_t>(given.preset)];
+  const std::array own{given.r_max,   given.d_max, given.c_le,  given.c_labels,
+                       given.c_sleep, given.c_max, given.p_max, given.c_s};
+  Factors factors{};
+  for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = own[i].value_or(preset[i]);
+  return factors;
+}
+
+struct Constants {
+  std::uint32_t n;
+  std::uint32_t r;
+  std::uint32_t reset_count;  // R_max
+  std::uint32_t delay;        // D_max
+  std::uint32_t le_count;
+  std::uint32_t labels;  // per deputy
+  std::uint32_t sleep;
+  std::uint32_t countdown;  // C_max
+  std::uint32_t probation;  // P_max
+  double signature_factor;
+  bool derandomize;
+  Reading reading;
+
+  Constants(const Parameters& parameters, AgentCount size)
+      : n(static_cast<std::uint32_t>(size)),
+        r(static_cast<std::uint32_t>(*parameters.r)),
+        derandomize(parameters.derandomize == Derandomize::yes),
+        reading(parameters.reading) {
+    const Factors factor = factors_of(parameters);
+    const double log_n = std::log(static_cast<double>(n));
+    const double per_group = static_cast<double>(n) / r;
+    reset_count = rounded_up(factor[0] * log_n);
+    delay = rounded_up(factor[1] * log_n);
+    le_count = rounded_up(factor[2] * log_n);
+    labels = rounded_up(factor[3] * per_group);
+    sleep = rounded_up(factor[4] * log_n);
+    countdown = rounded_up(factor[5] * per_group * log_n);
+    probation = rounded_up(factor[6] * per_group * log_n);
+    signature_factor = factor[7];
+  }
+
+  // In-group interactions between two signatures, in a group of this size.
+  std::uint32_t signature_period(std::uint32_t group_size) const {
+    return std::max(2u, rounded_up(signature_factor * std::log(static_cast<double>(group_size))));
+  }
+
+  // Coins that make an identifier: the smallest power of two that is at least n^3.
+  std::uint32_t identifier_bits() const {
+    return static_cast<std::uint32_t>(std::ceil(3 * std::log2(static_cast<double>(n))));
+  }
+
+  static std::uint32_t rounded_up(double value) {
+    return static_cast<std::uint32_t>(std::clamp(std::ceil(value), 0.0, most_count));
+  }
+  static constexpr double most_count = 4e9;
+};
+
+inline constexpr AgentCount most_agents = AgentCount{1} << 21;  // n^3 identifiers fit 63 bits
+
+// Why these parameters do not fit n, in one sentence; empty if they do.
+inline std::string objection_to(const Parameters& parameters, AgentCount n) {
+  const auto text = [](auto value) { return std::to_string(value); };
+  const std::uint64_t most_r = std::max<std::uint64_t>(1, n / 2);
+  if (n > most_agents) return "n = " + text(n) + " is too large: at most 2^21 agents are allowed";
+  if (*parameters.r > most_r) {
+    return "r = " + text(*parameters.r) + " is too large for n = " + text(n) +
+           ": the paper demands r <= n/2, that is r <= " + text(most_r);
+  }
+  const Factors factor = factors_of(parameters);
+  if (std::ranges::any_of(factor, [](double value) { return value <= 0; })) {
+    return "R_max, D_max, c_LE, c_labels, c_sleep, C_max, P_max and c_S must be positive";
+  }
+  if (factor[3] < 1) return "c_labels is too small: fewer than n labels; at least 1 is needed";
+  const double log_n = std::log(static_cast<double>(n));
+  const double longest = std::max(factor[5], factor[6]) * static_cast<double>(n) /
+                         static_cast<double>(*parameters.r) * log_n;
+  if (longest > Constants::most_count) {
+    return "C_max (n/r) ln n and P_max (n/r) ln n must not exceed 4e9";
+  }
+  if (parameters.derandomize == Derandomize::yes && factor[1] * log_n < 3 * std::log2(n)) {
+    return "D_max is too small for derandomize=1: while dormant, an agent must see 3 lg n coins, "
+           "which needs D_max >= 4.33";
+  }
+  return {};
+}
+
+}  // namespace conclave::protocols::electleader
+
+template <>
+inline constexpr std::array<std::string_view, 3>
+    conclave::names_of<conclave::protocols::electleader::Preset>{"default", "small", "paper"};
+template <>
+inline constexpr std::array<std::string_view, 2>
+    conclave::names_of<conclave::protocols::electleader::Derandomize>{"0", "1"};
+template <>
+inline constexpr std::array<std::string_view, 9>
+    conclave::names_of<conclave::protocols::electleader::Reading>{
+        "working",  "negative-delay", "other-recipient", "losers-leave",    "split-last-badge",
+        "no-guard", "no-sleep-timer", "no-return",       "early-identifier"};

@@ -1,0 +1,191 @@
+// Austin, Berenbrink, Friedetzky, Goette, Hintze: A Space-Time Trade-off for Fast Self-Stabilizing
+// Leader Election in Population Protocols. PODC 2025. ElectLeader_r, Protocol 1: from any
+// configuration, all agents get different ranks 1 ... n, and rank 1 leads. What the paper leaves
+// open or gets wrong is in docs/errata-electleader.md, by number.
+//
+// Agents hold up to 2 r^2 messages each, so that the protocol owns its whole configuration.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conclave/base/random.hpp"
+#include "conclave/model/fault.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/protocols/population/electleader/about.hpp"
+#include "conclave/protocols/population/electleader/agent.hpp"
+#include "conclave/protocols/population/electleader/assign_ranks.hpp"
+#include "conclave/protocols/population/electleader/census.hpp"
+#include "conclave/protocols/population/electleader/dense_messages.hpp"
+#include "conclave/protocols/population/electleader/history.hpp"
+#include "conclave/protocols/population/electleader/lazy_messages.hpp"
+#include "conclave/protocols/population/electleader/propagate_reset.hpp"
+#include "conclave/protocols/population/electleader/stable_verify.hpp"
+#include "conclave/protocols/population/electleader/starts.hpp"
+
+namespace conclave::protocols::electleader {
+
+template <MessageSystem M>
+class ElectLeader {
+ public:
+  using Parameters = electleader::Parameters;
+  static constexpr const ProtocolInfo& info = about;
+  static constexpr const auto& starts = Starts::table;
+  static std::string objection(const Parameters& parameters, AgentCount n) {
+    return objection_to(parameters, n);
+  }
+
+  ElectLeader(const Parameters& parameters, AgentCount n, std::size_t start, Stream& choice)
+      : constants_(parameters, n),
+        groups_(constants_.n, constants_.r),
+        starts_(constants_, groups_),
+        reset_(constants_),
+        ranks_(constants_),
+        verify_(constants_, groups_),
+        agents_(n),
+        census_(constants_.n) {
+    for (AgentIndex u = 0; u < n; ++u) put(u, starts_.make(start, u, choice));
+    history_.begin(census_, constants_.n);
+    is_safe_ = is_safe_now();
+  }
+
+  ElectLeader(const ElectLeader&) = delete;  // the parts look at the groups beside them
+  ElectLeader& operator=(const ElectLeader&) = delete;
+
+  // The interaction with this number: u initiates, v responds.
+  void meet(AgentCount u, AgentCount v, Interactions number, Stream& choice) {
+    const Member first{agents_[u], static_cast<AgentIndex>(u)};
+    const Member second{agents_[v], static_cast<AgentIndex>(v)};
+    census_.remove(first.agent);
+    census_.remove(second.agent);
+    interact(first, second, number, choice);
+    census_.add(first.agent);
+    census_.add(second.agent);
+    history_.note_phases(census_, constants_.n, number);
+    is_safe_ = is_safe_now();
+  }
+
+  AgentCount size() const { return agents_.size(); }
+  AgentCount leaders() const { return census_.leaders(); }
+  bool converged() const { return is_safe_; }
+  bool hopeless() const { return false; }
+  std::vector<Observation> observations() const { return history_.observations(census_); }
+
+  bool is_leader(AgentCount u) const {
+    return agents_[u].is(Duty::verifying) && agents_[u].verifier.rank == 1;
+  }
+
+  // Faults: what becomes of an agent. A killed leader takes rank 2, a made one rank 1, both with
+  // clean messages; a verifier keeps its generation and probation.
+  void strike(AgentCount agent, FaultKind kind, Stream& choice) {
+    const auto u = static_cast<AgentIndex>(agent);
+    Agent& old = agents_[u];
+    StartingAgent fresh;
+    switch (kind) {
+      case FaultKind::corrupt:
+        fresh = starts_.arbitrary(choice);
+        break;
+      case FaultKind::zero:
+        fresh.agent = resetter(0, 0, {});
+        break;
+      default:
+        fresh = starts_.with_rank(old, kind == FaultKind::make_leaders ? 1 : 2);
+    }
+    census_.remove(old);
+    if (old.is(Duty::verifying)) verify_.dismiss(u, old.verifier);
+    put(u, fresh);
+    is_safe_ = is_safe_now();
+  }
+
+  // For tests.
+  const Agent& agent(AgentCount u) const { return agents_[u]; }
+  const Constants& constants() const { return constants_; }
+  const Groups& groups() const { return groups_; }
+  const Census& census() const { return census_; }
+  const History& history() const { return history_; }
+  M& messages() { return verify_.messages(); }
+
+  // What a trial takes, and a little more; a start or fault from which duplicate ranks result needs
+  // the messages of one group.
+  static std::uint64_t bytes_per_trial(const Parameters& parameters, AgentCount n,
+                                       std::size_t start, bool has_faults) {
+    const std::uint64_t r = *parameters.r;
+    const bool uses_messages = has_faults || start >= Starts::dup;
+    return n * (sizeof(Agent) + 4 * r) + M::bytes(n, r, uses_messages);
+  }
+
+ private:
+  // Protocol 1.
+  void interact(Member u, Member v, Interactions number, Stream& choice) {
+    if (constants_.derandomize) exchange_coins(u.agent.coins, v.agent.coins);  // Appendix B
+    if (u.agent.is(Duty::resetting)) {                                         // line 1
+      propagate_reset(u, v);                                                   // line 2
+    } else if (v.agent.is(Duty::resetting)) {
+      propagate_reset(v, u);
+    }
+    if (u.agent.is(Duty::ranking) && v.agent.is(Duty::ranking)) {  // line 3
+      assign_ranks(u, v, number, choice);                          // lines 4 and following
+    }
+    begin_to_verify(u, v);
+    if (u.agent.is(Duty::verifying) && v.agent.is(Duty::verifying)) {
+      history_.note(verify_.interact(u, v, choice), number);
+    }
+  }
+
+  void propagate_reset(Member u, Member v) {
+    const bool v_verifies = v.agent.is(Duty::verifying);
+    const Verifier before = v.agent.verifier;
+    reset_.interact(u.agent, v.agent);
+    if (v_verifies && !v.agent.is(Duty::verifying)) verify_.dismiss(v.index, before);
+  }
+
+  void assign_ranks(Member u, Member v, Interactions number, Stream& choice) {
+    const bool are_electing =
+        u.agent.ranker.type == Type::electing && v.agent.ranker.type == Type::electing;
+    ranks_.interact(u.agent, v.agent, choice);
+    for (Member i : {u, v}) {
+      if (i.agent.ranker.countdown > 0) --i.agent.ranker.countdown;
+      if (are_electing && i.agent.ranker.has_channel()) history_.note_sheriff(number);
+    }
+  }
+
+  // A ranker whose countdown is 0, or that meets a verifier, becomes a verifier (erratum 1).
+  void begin_to_verify(Member u, Member v) {
+    if (!u.agent.is(Duty::ranking) && !v.agent.is(Duty::ranking)) return;
+    const auto must = [](const Agent& agent) {
+      return agent.is(Duty::verifying) || (agent.is(Duty::ranking) && agent.ranker.countdown == 0);
+    };
+    if (!must(u.agent) && !must(v.agent)) return;
+    for (Member i : {u, v}) {
+      if (i.agent.is(Duty::ranking)) verify_.begin(i, i.agent.ranker.rank);
+    }
+  }
+
+  // Replaces an agent that the census does not count and that is in no room.
+  void put(AgentIndex u, const StartingAgent& start) {
+    agents_[u] = start.agent;
+    if (start.agent.is(Duty::verifying)) {
+      verify_.place({agents_[u], u}, start.agent.verifier, start.beginning);
+    }
+    census_.add(agents_[u]);
+  }
+
+  bool is_safe_now() {
+    return census_.is_safe(
+        [this](std::uint8_t generation) { return messages().are_consistent(generation); });
+  }
+
+  Constants constants_;
+  Groups groups_;
+  Starts starts_;
+  PropagateReset reset_;
+  AssignRanks ranks_;
+  StableVerify<M> verify_;
+  std::vector<Agent> agents_;
+  Census census_;
+  History history_;
+  bool is_safe_ = false;
+};
+
+}  // namespace conclave::protocols::electleader

@@ -1,0 +1,58 @@
+// Message systems with mistakes that are easily made, to be rejected by the tests of electleader.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "conclave/protocols/population/electleader/dense_messages.hpp"
+#include "conclave/protocols/population/electleader/lazy_messages.hpp"
+
+namespace conclave::tests {
+
+namespace el_mutants = protocols::electleader;
+
+// Protocol 14 as printed, with IDs up to r_u^2 only: the others vanish.
+class HalfOfTheIds : public el_mutants::DenseMessages {
+ public:
+  using DenseMessages::DenseMessages;
+
+  std::vector<el_mutants::Message> held(std::uint32_t u, std::uint32_t governor) const {
+    std::vector<el_mutants::Message> all = DenseMessages::held(u, governor);
+    if (has_balanced_)
+      std::erase_if(all,
+                    [&](const auto& message) { return message.id >= observations(u).size() / 2; });
+    return all;
+  }
+
+  void balance(std::uint32_t u, std::uint32_t v) {
+    DenseMessages::balance(u, v);
+    has_balanced_ = true;
+  }
+
+ private:
+  bool has_balanced_ = false;
+};
+
+// Never notices that a message is held twice.
+class OverlooksDoubles : public el_mutants::LazyMessages {
+ public:
+  using LazyMessages::LazyMessages;
+  bool share_one(std::uint32_t, std::uint32_t) { return false; }
+};
+
+// Gives the larger IDs to the responder.
+class BalancesTheOtherWay : public el_mutants::LazyMessages {
+ public:
+  using LazyMessages::LazyMessages;
+  void balance(std::uint32_t u, std::uint32_t v) { LazyMessages::balance(v, u); }
+};
+
+// Updates nobody's observations of messages held by others.
+class NeverUpdates : public el_mutants::DenseMessages {
+ public:
+  using DenseMessages::DenseMessages;
+  void refresh(std::uint32_t, std::uint64_t) {}
+};
+
+}  // namespace conclave::tests
