@@ -1,5 +1,4 @@
-// A Choice that walks through all outcomes of a computation's random decisions, with their exact
-// weights.
+// A Choice that walks through all outcomes of a computation's random decisions, with their weights.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +10,17 @@
 
 namespace conclave {
 
+// A Weight is the probability 1 when made, and offers times(p, q): itself times p/q.
 // The computation is run once per outcome, each time from its beginning:
-//   EveryChoice choice;
+//   EveryChoice<Weight> choice;
 //   do { compute(choice); use(choice.weight()); } while (choice.next());
+template <class Weight>
 class EveryChoice {
  public:
-  // A probability, not reduced. Where a computation decides so much that it does not fit,
-  // `denominator` is 0.
-  struct Weight {
-    std::uint64_t numerator = 1;
-    std::uint64_t denominator = 1;
-    double value() const {
-      return static_cast<double>(numerator) / static_cast<double>(denominator);
-    }
-  };
-
   std::uint32_t below(std::uint32_t bound) {
     CONCLAVE_CHECK(bound > 0);
     const std::uint32_t value = decide(bound);
-    multiply(1, bound);
+    weight_ = weight_.times(1, bound);
     return value;
   }
 
@@ -38,7 +29,7 @@ class EveryChoice {
     CONCLAVE_CHECK(p <= q && q > 0);
     if (p == 0 || p == q) return p == q;
     const bool value = decide(2) == 0;
-    multiply(value ? p : q - p, q);
+    weight_ = weight_.times(value ? p : q - p, q);
     return value;
   }
 
@@ -48,10 +39,10 @@ class EveryChoice {
   // Prepares the next outcome; false after the last one.
   bool next() {
     while (!path_.empty() && path_.back().value == path_.back().last) path_.pop_back();
-    if (path_.empty()) return false;
-    ++path_.back().value;
     position_ = 0;
     weight_ = {};
+    if (path_.empty()) return false;
+    ++path_.back().value;
     return true;
   }
 
@@ -66,17 +57,8 @@ class EveryChoice {
     return path_[position_++].value;
   }
 
-  void multiply(std::uint64_t numerator, std::uint64_t denominator) {
-    const bool overflows =
-        __builtin_mul_overflow(weight_.numerator, numerator, &weight_.numerator) ||
-        __builtin_mul_overflow(weight_.denominator, denominator, &weight_.denominator);
-    if (overflows) weight_.denominator = 0;
-  }
-
   std::vector<Decision> path_;
   std::size_t position_ = 0;
   Weight weight_;
 };
-static_assert(Choice<EveryChoice>);
-
 }  // namespace conclave

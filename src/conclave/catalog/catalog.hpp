@@ -186,9 +186,9 @@ struct Entry {
   // Of a text: fills in what takes work to find out (states, memory, warnings); throws Error where
   // the text makes no sense.
   std::function<void(Entry&)> examine{};
-  std::vector<Detail> details{};        // of the text it was made from
-  std::vector<std::string> warnings{};  // what looks like an oversight there
-  std::shared_ptr<const void> owner{};  // of what the views look at, unless it is static
+  std::vector<Detail> details{};          // of the text it was made from
+  std::vector<std::string> warnings{};    // what looks like an oversight there
+  std::shared_ptr<const void> owner{};    // of what the views look at, unless it is static
   std::optional<NetworkOffer> network{};  // none: a population protocol
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;

@@ -99,10 +99,9 @@ struct Subject {
   std::string_view name;
   void (*run)(const Options&);
 };
-constexpr std::array subjects{
-    Subject{"agents", bench_agents}, Subject{"counts", bench_counts},
-    Subject{"electleader", bench_electleader}, Subject{"exact", bench_exact},
-    Subject{"network", bench_network}};
+constexpr std::array subjects{Subject{"agents", bench_agents}, Subject{"counts", bench_counts},
+                              Subject{"electleader", bench_electleader},
+                              Subject{"exact", bench_exact}, Subject{"network", bench_network}};
 
 Exit bench(const Options& options) {
   if (!options.workloads.empty() && options.subject != "counts") {
@@ -136,8 +135,7 @@ Examples:
 void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("bench", "Check our speed claims on this machine");
-  command
-      ->add_option("SUBJECT", options->subject, "agents, counts, electleader, exact or network")
+  command->add_option("SUBJECT", options->subject, "agents, counts, electleader, exact or network")
       ->required();
   command->add_option("--n", options->sizes, "Sizes (default: those of the subject)")
       ->type_name("N,...")

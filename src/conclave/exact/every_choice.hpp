@@ -1,13 +1,11 @@
-// A Choice that walks through all outcomes of a computation's random decisions, with their weights.
+// The Choice that walks through all outcomes, with their probabilities as fractions.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <vector>
 
 #include "conclave/base/check.hpp"
-#include "conclave/base/choice.hpp"
+#include "conclave/base/every_choice.hpp"
 
 namespace conclave::exact {
 
@@ -47,55 +45,6 @@ struct Weight {
   }
 };
 
-// The computation is run once per outcome, each time from its beginning:
-//   EveryChoice choice;
-//   do { compute(choice); use(choice.weight()); } while (choice.next());
-class EveryChoice {
- public:
-  std::uint32_t below(std::uint32_t bound) {
-    CONCLAVE_CHECK(bound > 0);
-    const std::uint32_t value = decide(bound);
-    weight_ = weight_.times(1, bound);
-    return value;
-  }
-
-  // An impossible outcome is not visited.
-  bool chance(std::uint32_t p, std::uint32_t q) {
-    CONCLAVE_CHECK(p <= q && q > 0);
-    if (p == 0 || p == q) return p == q;
-    const bool value = decide(2) == 0;
-    weight_ = weight_.times(value ? p : q - p, q);
-    return value;
-  }
-
-  // The probability of the decisions since the computation began.
-  const Weight& weight() const { return weight_; }
-
-  // Prepares the next outcome; false after the last one.
-  bool next() {
-    while (!path_.empty() && path_.back().value == path_.back().last) path_.pop_back();
-    position_ = 0;
-    weight_ = {};
-    if (path_.empty()) return false;
-    ++path_.back().value;
-    return true;
-  }
-
- private:
-  struct Decision {
-    std::uint32_t value;
-    std::uint32_t last;
-  };
-
-  std::uint32_t decide(std::uint32_t outcomes) {
-    if (position_ == path_.size()) path_.push_back({0, outcomes - 1});
-    return path_[position_++].value;
-  }
-
-  std::vector<Decision> path_;
-  std::size_t position_ = 0;
-  Weight weight_;
-};
-static_assert(Choice<EveryChoice>);
+using EveryChoice = conclave::EveryChoice<Weight>;
 
 }  // namespace conclave::exact

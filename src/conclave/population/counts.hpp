@@ -10,7 +10,8 @@
 //
 // What the protocol's tally watches for happens at an exact interaction: while it is near, agents
 // whose meetings could bring it about are revealed from the beginning, so that all these meetings
-// are collisions. docs/counts-engine.md tells why all this is exact, and what it costs.
+// are collisions. docs/counts-engine.md tells why all this is exact, and what it costs. The file is
+// long because batches and jumps share one census, and go over into each other.
 #pragma once
 
 #include <algorithm>
@@ -119,8 +120,8 @@ class Counts : public CensusKeeper<P> {
   double cost_per_interaction() const {
     const double length = best_length();
     const auto watched = static_cast<double>(watched_);
-    const double together = cost_of_batch() / length +
-                            cost_of_collision() * 2 * (length + watched) / agents();
+    const double together =
+        cost_of_batch() / length + cost_of_collision() * 2 * (length + watched) / agents();
     return std::min(together, 2 * cost_of_collision());  // one by one at worst
   }
   // Of jumping, where this part of all interactions changes something.

@@ -44,6 +44,19 @@ struct Lottery {
   std::uint64_t total = 0;
 };
 
+// The weight of a ticket: a fraction that need not be reduced; 0/0 if it does not fit.
+struct TicketWeight {
+  std::uint64_t numerator = 1;
+  std::uint64_t denominator = 1;
+
+  TicketWeight times(std::uint64_t p, std::uint64_t q) const {
+    TicketWeight product;
+    const bool overflows = __builtin_mul_overflow(numerator, p, &product.numerator) ||
+                           __builtin_mul_overflow(denominator, q, &product.denominator);
+    return overflows ? TicketWeight{0, 0} : product;
+  }
+};
+
 template <PopulationProtocol P, class Tally>
 class SpeciesTable {
  public:
@@ -157,7 +170,7 @@ class SpeciesTable {
 
   // A lottery is drawn up only for what will be remembered.
   Outcome evaluate_every_choice(const State& u, const State& v, bool is_remembered) {
-    EveryChoice choice;
+    EveryChoice<TicketWeight> choice;
     Outcome result{.kind = Outcome::Kind::too_many};
     std::vector<Drawn> drawn;
     do {
@@ -194,7 +207,7 @@ class SpeciesTable {
   struct Drawn {
     SpeciesId u;
     SpeciesId v;
-    EveryChoice::Weight weight;
+    TicketWeight weight;
   };
 
   // Turns weighted outcomes into a lottery with whole-number weights, if these are small enough.

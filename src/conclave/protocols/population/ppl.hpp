@@ -63,8 +63,8 @@ class Ppl {
         Parameter{"t_max", &Parameters::t_max, "full timer_L, for toy sizes",
                   "12 c t_virus ceil(ln N)", 1, most_timer},
         Parameter{"t_virus", &Parameters::t_virus,
-                  "life of a virus, for toy sizes (one of life 1 infects nobody)",
-                  "60 ceil(ln N)", 1, most_virus},
+                  "life of a virus, for toy sizes (one of life 1 infects nobody)", "60 ceil(ln N)",
+                  1, most_virus},
         Parameter{"t_emit", &Parameters::t_emit, "full timer_I, for toy sizes",
                   "12 c t_virus ceil(ln N)", 1, most_timer},
         Parameter{"hold", &Parameters::hold,
@@ -327,7 +327,8 @@ class Ppl {
     // Each agent that changes is one leader, late or infected agent less at most.
     AgentCount changes_to_stop() const {
       const AgentCount surplus = leaders_ == 0 ? 1 : leaders_ - 1;
-      return std::max({surplus, late_, safe_leaders_ == 1 ? 0 : std::min<AgentCount>(infected_, 1)});
+      return std::max(
+          {surplus, late_, safe_leaders_ == 1 ? 0 : std::min<AgentCount>(infected_, 1)});
     }
 
     void lose_leaders(AgentCount count) { leaders_ -= count; }
