@@ -1,6 +1,7 @@
 // Protocol texts at work: against the same protocols written in C++, against exact chains, and
 // against a recount after every interaction.
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -298,6 +299,20 @@ TEST(Ledger, AgreesWithARecountThroughChangesOfAllKinds) {
       ASSERT_FALSE(tally.converged());
     }
   }
+}
+
+TEST(Observables, WithoutAValueAreNotANumberAndStopConditionsWithoutOneAreAnError) {
+  const std::string content = "states A, B\nstart s: all of A\nA + A -> A + B\n";
+  const auto ratio = compiled(content + "observe r = count(A)/count(B)\nstop when any(B)\n", 10);
+  const Text8 rules(*ratio);
+  Text8::Tally tally(rules);
+  tally.add({0}, 10);
+  EXPECT_TRUE(std::isnan(std::get<double>(tally.observations()[0].value)));
+  tally.replace({0}, {0}, {0}, {1});
+  EXPECT_EQ(std::get<std::uint64_t>(tally.observations()[0].value), 9u);
+  EXPECT_TRUE(tally.converged());
+  const auto wrong = compiled(content + "stop when count(A)/count(B) == 9\n", 10);
+  EXPECT_THROW(agents_time(Text8(*wrong), 10, 0), Error);
 }
 
 TEST(Faults, GoToTheNearestStateOfTheOtherRole) {
