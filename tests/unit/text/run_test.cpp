@@ -13,7 +13,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/random.hpp"
-#include "conclave/catalog/catalog.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/census_events.hpp"
 #include "conclave/protocols/population/fratricide.hpp"
@@ -327,23 +326,6 @@ TEST(Faults, GoToTheNearestStateOfTheOtherRole) {
   rules.set_role(state, Role::leader);
   EXPECT_EQ(rules.name_of(state), "{rank = 1, lead = true}");
   EXPECT_EQ(rules.objection_to(FaultKind::kill_leaders), "");
-}
-
-TEST(Catalog, FindsTextsByTheirPathAndRunsThemOnEveryEngine) {
-  for (const char* name : example_names) {
-    const catalog::Entry entry = catalog::find(example_path(name));
-    EXPECT_EQ(entry.info.name, std::string(name) + ".pp");
-    for (const char* engine : {"agents", "events"}) {
-      catalog::RunRequest request{.n = 100u, .settings = {}, .start = {}, .engine = engine};
-      const auto run = entry.prepare(request);
-      EXPECT_EQ(run->source_hash().size(), 16u);
-      const auto workspace = run->workspace();
-      const auto result = run->run(0, *workspace, [](Interactions) { return true; });
-      EXPECT_EQ(result.ending, Ending::converged) << name << ' ' << engine;
-      EXPECT_EQ(result.observations.size(), entry.info.observables.size());
-    }
-  }
-  EXPECT_THROW(catalog::find("no-such-file.pp"), Error);
 }
 
 }  // namespace
