@@ -217,6 +217,7 @@ CompiledStart Compiled::start(const StartText& text, Resolver& resolver) const {
       continue;
     }
     AgentCount count = 0;
+    if (item.count) resolver.number(*item.count, Scope::constant);  // objects to unknown names
     try {
       count = item_count(item, n_, resolver);
     } catch (const Mistake& mistake) {  // of this n, perhaps

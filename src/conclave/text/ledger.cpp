@@ -1,10 +1,25 @@
 #include "conclave/text/ledger.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "conclave/text/outlook.hpp"
 
 namespace conclave::text {
+namespace {
+
+// The value of an observable; what has none, such as a ratio to nobody, is not a number.
+decltype(Observation::value) observed(const Node& observable, const Scene& scene) try {
+  const Number value = evaluate(observable, scene);
+  if (observable.type.kind == Type::Kind::condition) return compare(value, 0) != 0;
+  const auto whole = value.small();
+  if (whole && *whole >= 0) return static_cast<std::uint64_t>(*whole);
+  return value.as_double();
+} catch (const Mistake&) {
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
 
 Ledger::Ledger(const Compiled& protocol)
     : protocol_(&protocol),
@@ -138,7 +153,7 @@ void Ledger::grant_patience() {
   calm_ -= patience_;
 }
 
-void Ledger::decide() const {
+void Ledger::decide() const try {
   const std::vector<AgentCount> now = counts();
   const Scene scene{.counts = now, .is_silent = is_silent(), .silence_steps = silence_steps()};
   const Outlook stop = outlook(protocol_->stop(), scene);
@@ -150,6 +165,8 @@ void Ledger::decide() const {
     if (!stop.holds && fail.holds) status_ = Status::failed;
   }
   outlook_ = calm_;
+} catch (const Mistake& mistake) {
+  protocol_->text().object(mistake);
 }
 
 std::vector<AgentCount> Ledger::counts() const {
@@ -164,17 +181,8 @@ std::vector<Observation> Ledger::observations() const {
   const Scene scene{.counts = now, .is_silent = is_silent()};
   std::vector<Observation> all;
   for (std::size_t i = 0; i < protocol_->observables().size(); ++i) {
-    const Node& node = protocol_->observables()[i];
-    const std::string_view name = protocol_->text().observables()[i].name;
-    const Number value = evaluate(node, scene);
-    const auto whole = value.small();
-    if (node.type.kind == Type::Kind::condition) {
-      all.push_back({name, compare(value, 0) != 0});
-    } else if (whole && *whole >= 0) {
-      all.push_back({name, static_cast<std::uint64_t>(*whole)});
-    } else {
-      all.push_back({name, value.as_double()});
-    }
+    all.push_back(
+        {protocol_->text().observables()[i].name, observed(protocol_->observables()[i], scene)});
   }
   return all;
 }

@@ -49,7 +49,7 @@ std::optional<Number> rate(const Node& node) {
 
 // Two numbers at a distance d that come closer by at most r in one interaction differ, in the same
 // direction, for the next ceil(d / r) - 1 interactions.
-std::uint64_t steps_apart(const Node& comparison, const Scene& scene) {
+std::uint64_t steps_apart(const Node& comparison, const Scene& scene) try {
   const std::optional<Number> left = rate(comparison.parts[0]);
   const std::optional<Number> right = rate(comparison.parts[1]);
   if (!left || !right) return 0;
@@ -60,6 +60,8 @@ std::uint64_t steps_apart(const Node& comparison, const Scene& scene) {
   if (distance.is_real() || compare(distance, 0) == 0) return 0;
   const auto steps = (ceiling(distance / speed) - Number(1)).small();
   return steps ? static_cast<std::uint64_t>(*steps) : for_ever;
+} catch (const NumberError&) {  // of numbers too large to compare so closely
+  return 0;
 }
 
 // `decisive` is the value of one part that settles the whole.

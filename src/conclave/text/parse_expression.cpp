@@ -161,22 +161,25 @@ class ExpressionParser {
 
   Expression number() {
     const Token& token = cursor_.take();
-    Expression result{.place = token.place};
-    const std::size_t point = token.text.find('.');
-    if (point == std::string_view::npos) {
-      result.number = whole(token.text, token);
-      return result;
+    try {
+      const bool is_whole = token.text.find('.') == std::string_view::npos;
+      return {.place = token.place, .number = is_whole ? whole(token.text, token) : decimal(token)};
+    } catch (const NumberError& error) {
+      throw Mistake(token.place, error.what());
     }
+  }
+
+  // 0.25 and 1.5e6 are exact fractions.
+  static Number decimal(const Token& token) {
+    const std::size_t point = token.text.find('.');
     const std::size_t exponent = std::min(token.text.find('e'), token.text.size());
     const std::string_view fraction = token.text.substr(point + 1, exponent - point - 1);
     const std::string digits = std::string(token.text.substr(0, point)).append(fraction);
-    result.number = whole(digits, token);
     if (fraction.size() > 30) throw Mistake(token.place, "this number has too many digits");
-    result.number = result.number / power(Number(10), static_cast<std::int64_t>(fraction.size()));
-    if (exponent < token.text.size()) {
-      result.number = result.number * whole("1" + std::string(token.text.substr(exponent)), token);
-    }
-    return result;
+    const Number scale = power(Number(10), static_cast<std::int64_t>(fraction.size()));
+    const Number mantissa = whole(digits, token) / scale;
+    if (exponent == token.text.size()) return mantissa;
+    return mantissa * whole("1" + std::string(token.text.substr(exponent)), token);
   }
 
   static Number whole(std::string_view text, const Token& token) {

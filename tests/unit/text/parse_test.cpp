@@ -100,6 +100,8 @@ TEST(ProtocolText, IsToldWhereAnythingElseIsWrongAndWhatWasExpected) {
       {rule + "let a = a + 1\nobserve x = a\n", "my.pp:4:9: unknown name 'a'"},
       {"states L\nstart s: 3 of L\n",
        "my.pp:2:7: start s gives states to 3 agents, but n = 10; add 'rest of ...'"},
+      {"states L\nstart s: m of L\n", "my.pp:2:10: unknown name 'm'"},
+      {"states L\nstart s: 10^39 of L\n", "my.pp:2:12: a number needs more than 127 bits"},
       {"states L\nstart s: 11 of L\n", "my.pp:2:10: start s needs more agents than n = 10"},
       {"states L\nstart s: 5 - n of L\n", "my.pp:2:10: -5 is no number of agents"},
       {"states L\nstart s: rest of L, rest of L\n", "my.pp:2:21: 'rest' stands twice"},

@@ -1,6 +1,7 @@
 // Protocol texts at work: against the same protocols written in C++, against exact chains, and
 // against a recount after every interaction.
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,7 +13,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/random.hpp"
-#include "conclave/catalog/catalog.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/census_events.hpp"
 #include "conclave/protocols/population/fratricide.hpp"
@@ -300,6 +300,20 @@ TEST(Ledger, AgreesWithARecountThroughChangesOfAllKinds) {
   }
 }
 
+TEST(Observables, WithoutAValueAreNotANumberAndStopConditionsWithoutOneAreAnError) {
+  const std::string content = "states A, B\nstart s: all of A\nA + A -> A + B\n";
+  const auto ratio = compiled(content + "observe r = count(A)/count(B)\nstop when any(B)\n", 10);
+  const Text8 rules(*ratio);
+  Text8::Tally tally(rules);
+  tally.add({0}, 10);
+  EXPECT_TRUE(std::isnan(std::get<double>(tally.observations()[0].value)));
+  tally.replace({0}, {0}, {0}, {1});
+  EXPECT_EQ(std::get<std::uint64_t>(tally.observations()[0].value), 9u);
+  EXPECT_TRUE(tally.converged());
+  const auto wrong = compiled(content + "stop when count(A)/count(B) == 9\n", 10);
+  EXPECT_THROW(agents_time(Text8(*wrong), 10, 0), Error);
+}
+
 TEST(Faults, GoToTheNearestStateOfTheOtherRole) {
   const auto protocol = compiled("fields rank: 0..3, lead: bool\nleader = lead and rank > 0\n"
                                  "start s: all of {rank = 2, lead = true}\n",
@@ -312,23 +326,6 @@ TEST(Faults, GoToTheNearestStateOfTheOtherRole) {
   rules.set_role(state, Role::leader);
   EXPECT_EQ(rules.name_of(state), "{rank = 1, lead = true}");
   EXPECT_EQ(rules.objection_to(FaultKind::kill_leaders), "");
-}
-
-TEST(Catalog, FindsTextsByTheirPathAndRunsThemOnEveryEngine) {
-  for (const char* name : example_names) {
-    const catalog::Entry entry = catalog::find(example_path(name));
-    EXPECT_EQ(entry.info.name, std::string(name) + ".pp");
-    for (const char* engine : {"agents", "events"}) {
-      catalog::RunRequest request{.n = 100u, .settings = {}, .start = {}, .engine = engine};
-      const auto run = entry.prepare(request);
-      EXPECT_EQ(run->source_hash().size(), 16u);
-      const auto workspace = run->workspace();
-      const auto result = run->run(0, *workspace, [](Interactions) { return true; });
-      EXPECT_EQ(result.ending, Ending::converged) << name << ' ' << engine;
-      EXPECT_EQ(result.observations.size(), entry.info.observables.size());
-    }
-  }
-  EXPECT_THROW(catalog::find("no-such-file.pp"), Error);
 }
 
 }  // namespace
