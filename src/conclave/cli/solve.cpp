@@ -207,6 +207,9 @@ Exit solve(const Options& options) {
   if (options.exact && !options.rewards.empty()) {
     throw Error("--exact counts steps; it cannot be combined with --rewards");
   }
+  if (options.variance && options.rewards.ends_with(".trew")) {
+    throw Error("--variance needs costs that depend on the state alone, a .srew file");
+  }
   const Question question = read_question(options);
   const double loaded = cpu_seconds();
   const exact::HittingTimes times = exact::hitting_times(

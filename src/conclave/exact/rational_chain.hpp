@@ -25,6 +25,7 @@ class RationalChain {
   };
 
   void add(StateIndex to, Rational probability) {
+    if (probability == 0) return;
     rows_.back().push_back({to, std::move(probability)});
   }
   void end_row();

@@ -13,6 +13,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/exact/export.hpp"
 #include "conclave/exact/hitting_times.hpp"
+#include "conclave/exact/rational_hitting_times.hpp"
 
 #include "tests/support/known_chains.hpp"
 
@@ -107,6 +108,14 @@ TEST_F(Files, TransitionsMayComeInAnyOrderAsFractionsAndWithActions) {
   EXPECT_EQ(chain.transitions(), 5u);
   EXPECT_DOUBLE_EQ(chain.probabilities(0)[1], 2.0 / 3);
   EXPECT_EQ(chain.successors(1)[0], 0u);
+}
+
+// A transition of probability 0 to a trap does not make the expectation infinite.
+TEST_F(Files, TransitionsOfProbabilityZeroAreNone) {
+  const std::string file = written("c.tra", "3 5\n0 0 0.5\n0 1 0.5\n0 2 0\n1 1 1\n2 2 1\n");
+  const StateSet target = set_of(std::vector<StateIndex>{1}, 3);
+  EXPECT_EQ(hitting_times(read_transitions(file), target).mean[0], 2);
+  EXPECT_EQ(rational_hitting_times(read_rational_transitions(file), target, {0}).front(), 2);
 }
 
 TEST_F(Files, MistakesAreNamedWithTheirLine) {
