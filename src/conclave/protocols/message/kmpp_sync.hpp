@@ -164,7 +164,7 @@ class KmppSync {
     const double wanted = std::ceil(2 * std::sqrt(size) * std::log2(size));
     referees_ = static_cast<std::uint32_t>(std::min(static_cast<NodeCount>(wanted), n - 1));
     most_ranks_ = n < 65536 ? n * n * n * n : UINT64_MAX;
-    rank_bits_ = static_cast<std::uint32_t>(std::ceil(4 * std::log2(size + 1)));
+    rank_bits_ = static_cast<std::uint32_t>(std::bit_width(most_ranks_));
     heads_ = {share(2), share(1), coin};
   }
 
