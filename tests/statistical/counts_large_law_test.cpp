@@ -152,11 +152,11 @@ Moments moments_after(double time, RatesAt rates) {
   return now;
 }
 
-constexpr std::uint64_t change_trials = 2000;
+constexpr std::uint64_t change_trials = 1000;
 
-// About 800 batches.
+// Some hundred batches.
 std::uint64_t interactions_with_changes(std::uint64_t n) {
-  return static_cast<std::uint64_t>(1000 * std::sqrt(static_cast<double>(n)));
+  return static_cast<std::uint64_t>(400 * std::sqrt(static_cast<double>(n)));
 }
 
 // The counts must be normal: so many independent small changes. sampler(trial) gives a count.
@@ -209,7 +209,7 @@ template <class Draw>
 std::uint64_t plain_epidemic(std::uint64_t n, std::uint64_t trial, Draw draw) {
   Stream stream({.seed = 4, .trial = trial});
   std::uint64_t infected = n / 2;
-  constexpr std::uint64_t batches = 800;
+  constexpr std::uint64_t batches = 320;
   for (std::uint64_t batch = 0; batch < batches; ++batch) {
     const std::uint64_t all = interactions_with_changes(n);
     const std::uint64_t length = all * (batch + 1) / batches - all * batch / batches;
