@@ -10,7 +10,7 @@ namespace conclave {
 Lanes::Lanes(const StreamName& name) {
   const r123::Philox4x64::key_type key{{name.seed, static_cast<std::uint64_t>(name.purpose)}};
   for (std::size_t lane = 0; lane < count; ++lane) {
-    const r123::Philox4x64::ctr_type counter{{name.trial, lane, 0, 0}};
+    const r123::Philox4x64::ctr_type counter{{name.trial, lane, name.part, 0}};
     const auto words = r123::Philox4x64{}(counter, key);
     for (std::size_t i = 0; i < 4; ++i) state_[i][lane] = words[i];
     // The all-zero state is a fixed point of xoshiro; Philox gives it with probability 2^-256.

@@ -24,8 +24,9 @@ struct StreamName {
   std::uint64_t seed = 1;
   std::uint64_t trial = 0;
   Purpose purpose = Purpose::test;
+  std::uint64_t part = 0;  // of a trial that goes on with another engine
 
-  StreamName with(Purpose other) const { return {seed, trial, other}; }
+  StreamName with(Purpose other) const { return {seed, trial, other, part}; }
 };
 
 // Eight xoshiro256++ generators side by side. Word k of the stream comes from lane k mod 8.

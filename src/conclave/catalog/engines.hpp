@@ -13,5 +13,7 @@ inline constexpr EngineInfo events_engine{
 inline constexpr EngineInfo counts_engine{
     "counts",
     "how many agents are in which state, many interactions at once; exact, complete graph only"};
+inline constexpr EngineInfo auto_engine{
+    "auto", "counts or agents, whichever takes less work at the time; exact"};
 
 }  // namespace conclave::catalog

@@ -19,6 +19,7 @@
 #include "conclave/model/graph.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
+#include "conclave/population/adaptive.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
 #include "conclave/population/census_events.hpp"
@@ -27,7 +28,10 @@
 
 namespace conclave::catalog {
 
-enum class Engine : std::uint8_t { agents, events, counts };
+enum class Engine : std::uint8_t { agents, events, counts, adaptive };
+
+// From this size on, `auto` looks during the run which engine does best.
+inline constexpr AgentCount adaptive_from_agents = AgentCount{1} << 14;
 
 // Below this size nothing is gained by jumping.
 inline constexpr AgentCount events_from_agents = 64;
@@ -121,6 +125,11 @@ class PreparedPopulation final : public PreparedRun {
         population::Counts<P> engine(subject_.protocol, n_, start_, name);
         return population::run_trial(engine, plan_, keep_going);
       }
+      if (engine_ == Engine::adaptive) {
+        population::Adaptive<P> engine(subject_.protocol, n_, start_, name,
+                                       static_cast<Memory&>(workspace).agents);
+        return population::run_trial(engine, plan_, keep_going);
+      }
     }
     if constexpr (is_ring) {
       population::ArcEvents<P, DirectedRing> engine(subject_.protocol, DirectedRing(n_), start_,
@@ -135,6 +144,10 @@ class PreparedPopulation final : public PreparedRun {
   AgentCount n() const override { return n_; }
   std::uint64_t bytes_per_trial() const override {
     if (engine_ == Engine::agents) return n_ * Agents::bytes_per_agent;
+    if constexpr (!is_ring) {
+      const bool may_use_agents = population::Adaptive<P>::may_use_agents(n_);
+      if (engine_ == Engine::adaptive && may_use_agents) return n_ * Agents::bytes_per_agent;
+    }
     if constexpr (is_ring) return n_ * population::ArcEvents<P, DirectedRing>::bytes_per_agent;
     return std::uint64_t{1} << 20;
   }
@@ -178,6 +191,7 @@ class PreparedPopulation final : public PreparedRun {
 
   static const EngineInfo& engine_info(Engine engine) {
     if (engine == Engine::agents) return agents_engine;
+    if (engine == Engine::adaptive) return auto_engine;
     return engine == Engine::events ? events_engine : counts_engine;
   }
 
@@ -203,12 +217,13 @@ class PreparedPopulation final : public PreparedRun {
     throw Error(unknown_name("engine", name, names));
   }
 
-  // Decided by the protocol, the graph and n alone, so that the choice is the same everywhere.
+  // Decided by the protocol, the graph, the start and n alone, so that the choice is the same
+  // everywhere.
   Engine best_engine() const {
     const bool jumps = is_ring || is_mostly_null(subject_.protocol);
     if (!is_complete()) return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
     if (!is_census_small()) return Engine::agents;
-    if (n_ > Agents::most_agents) return Engine::counts;
+    if (n_ >= adaptive_from_agents) return Engine::adaptive;
     return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
   }
 

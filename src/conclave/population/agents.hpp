@@ -14,6 +14,7 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/detail/agent_memory.hpp"
 #include "conclave/population/detail/calm_meetings.hpp"
@@ -69,6 +70,18 @@ class Agents : public Watched<P> {
 
   Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory)
       : Agents(protocol, n, start, name, memory, n) {}
+
+  // Agents in these states; on the complete graph it does not matter which is which.
+  Agents(const P& protocol, AgentCount n, const Census<State>& census, StreamName name,
+         AgentMemory& memory)
+      : Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), n) {
+    agents_ = allocate(memory, n);
+    auto next = agents_.begin();
+    for (const auto& [state, count] : census) {
+      next = std::fill_n(next, count, Storage::pack(protocol_, state));
+      tally_.add(state, count);
+    }
+  }
 
   // Simulates up to `budget` interactions, fewer only if the protocol converges or can never do so,
   // or after `hold`, if it is violated; the last one simulated is then the one at which that

@@ -58,6 +58,9 @@ class Counts : public CensusKeeper<P> {
   Counts(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
       : CensusKeeper<P>(protocol, n, start, name), schedule_(name.with(Purpose::schedule)) {}
 
+  Counts(const P& protocol, AgentCount n, const Census<State>& census, const StreamName& name)
+      : CensusKeeper<P>(protocol, n, census, name), schedule_(name.with(Purpose::schedule)) {}
+
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
   // about so much work, counted in random variates.
   Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
@@ -79,6 +82,13 @@ class Counts : public CensusKeeper<P> {
   bool hopeless() const { return tally_.hopeless() || (is_silent() && !tally_.converged()); }
   bool has_stopped() const {
     return this->is_over() || (is_silent() && this->watch_ == Watch::convergence);
+  }
+
+  // What an interaction costs now, in nanoseconds on a common machine, by the number of random
+  // variates that it takes: an estimate, the same on every machine.
+  double cost() const {
+    if (!is_jumping_) return cost_per_interaction();
+    return cost_of_jumping(reacting_.number().as_double() / all_pairs().as_double());
   }
 
   // A fault; returns how many agents it hit, all sets of that many candidates equally likely.

@@ -45,8 +45,14 @@ void Ledger::spend_calm(AgentCount agents) {
 
 AgentCount Ledger::changes_to_stop() const {
   settled();
-  const std::uint64_t steps = calm_ + std::min(patience_, ~std::uint64_t{0} - calm_);
-  return std::min(steps, ~std::uint64_t{0} / 4) * 2 + 1;
+  constexpr std::uint64_t many = ~std::uint64_t{0} / 4;
+  std::uint64_t steps = std::min(calm_, many) + patience_;
+  if (steps < outlook_ / 2) {  // much has changed since it was looked at
+    decide();
+    steps = std::min(calm_, many);
+    calm_ -= std::min(calm_, patience_);
+  }
+  return 2 * steps + 1;
 }
 
 bool Ledger::is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) const {
@@ -139,10 +145,12 @@ void Ledger::decide() const {
   const Outlook stop = outlook(protocol_->stop(), scene);
   calm_ = stop.steps;
   status_ = stop.holds ? Status::converged : Status::open;
-  if (!protocol_->fail()) return;
-  const Outlook fail = outlook(*protocol_->fail(), scene);
-  calm_ = std::min(calm_, fail.steps);
-  if (!stop.holds && fail.holds) status_ = Status::failed;
+  if (protocol_->fail()) {
+    const Outlook fail = outlook(*protocol_->fail(), scene);
+    calm_ = std::min(calm_, fail.steps);
+    if (!stop.holds && fail.holds) status_ = Status::failed;
+  }
+  outlook_ = calm_;
 }
 
 std::vector<AgentCount> Ledger::counts() const {

@@ -55,6 +55,11 @@ class CensusKeeper : public Watched<P> {
     fill(start, name.with(Purpose::start));
   }
 
+  CensusKeeper(const P& protocol, AgentCount n, const Census<State>& census, const StreamName& name)
+      : Watched<P>(protocol, n, name), n_(n), species_(protocol_, tally_) {
+    for (const auto& [state, count] : census) add_agents(state, count);
+  }
+
   // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
   AgentCount strike_census(const Fault& fault) requires Corruptible<P> {
     AgentCount candidates = this->candidates(fault, n_);

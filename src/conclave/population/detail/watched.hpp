@@ -27,6 +27,12 @@ class Watched {
 
   void watch(Watch what) { watch_ = what; }
 
+  // Goes on where another engine has stopped, whose agents this one already has.
+  void take_over(const Watched& other) {
+    if constexpr (requires { tally_.inherit(other.tally_); }) tally_.inherit(other.tally_);
+    watch_ = other.watch_;
+  }
+
   // Called at convergence: from now on, the trial ends at the first violation.
   void hold() requires MeasuresHolding<P> {
     tally_.hold();

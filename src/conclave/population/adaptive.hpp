@@ -1,0 +1,160 @@
+// The engine behind `auto` for large populations on the complete graph: starts with the `counts`
+// engine, and where that takes more work per interaction than an array of agents would, goes on
+// with the `agents` engine; from time to time it looks whether to go back. Exact in law, for agents
+// in the same state are exchangeable; the decisions follow from the census and the work counted,
+// never from a clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "conclave/base/fields.hpp"
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
+#include "conclave/population/agents.hpp"
+#include "conclave/population/counts.hpp"
+
+namespace conclave::population {
+
+template <PopulationProtocol P>
+class Adaptive {
+ public:
+  using State = typename P::State;
+
+  // Larger arrays are not made: counts alone must do.
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  static constexpr bool may_use_agents(AgentCount n) {
+    return n <= Agents<P>::most_agents && n <= most_bytes / Agents<P>::bytes_per_agent;
+  }
+
+  Adaptive(const P& protocol, AgentCount n, std::size_t start, const StreamName& name,
+           AgentMemory& memory)
+      : protocol_(protocol), n_(n), name_(name), memory_(memory) {
+    counts_ = std::make_unique<Counts<P>>(protocol, n, start, name);
+  }
+
+  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
+  // about so much work.
+  Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
+    const Interactions before = now();
+    if (agents_) {
+      agents_->advance(std::min<Interactions>(budget, std::min(most_work, until_next_look())));
+      if (!has_stopped() && until_next_look() == 0) try_counts();
+    } else {
+      counts_->advance(budget, std::min(most_work, work_per_look));
+      if (!has_stopped() && may_use_agents(n_) && counts_->cost() > cost_of_agents()) use_agents();
+    }
+    return now() - before;
+  }
+
+  void watch(Watch what) {
+    visit([&](auto& engine) { engine.watch(what); });
+  }
+  bool has_stopped() const {
+    return visit([](const auto& engine) { return engine.has_stopped(); });
+  }
+  AgentCount size() const { return n_; }
+  Interactions now() const {
+    return before_ + visit([](const auto& engine) { return engine.now(); });
+  }
+  AgentCount leaders() const {
+    return visit([](const auto& engine) { return engine.leaders(); });
+  }
+  bool converged() const {
+    return visit([](const auto& engine) { return engine.converged(); });
+  }
+  bool hopeless() const {
+    return visit([](const auto& engine) { return engine.hopeless(); });
+  }
+  std::vector<Observation> observations() const {
+    return visit([](const auto& engine) { return engine.observations(); });
+  }
+  AgentCount strike(const Fault& fault) requires Corruptible<P> {
+    return visit([&](auto& engine) { return engine.strike(fault); });
+  }
+  void hold() requires MeasuresHolding<P> {
+    visit([](auto& engine) { engine.hold(); });
+  }
+  bool measures_holding() const requires MeasuresHolding<P> { return protocol_.measures_holding(); }
+  bool violated() const requires MeasuresHolding<P> {
+    return visit([](const auto& engine) { return engine.violated(); });
+  }
+
+ private:
+  static constexpr std::uint64_t work_per_look = 4096;
+
+  template <class Call>
+  decltype(auto) visit(Call call) const {
+    if (agents_) return call(std::as_const(*agents_));
+    return call(std::as_const(*counts_));
+  }
+  template <class Call>
+  decltype(auto) visit(Call call) {
+    if (agents_) return call(*agents_);
+    return call(*counts_);
+  }
+
+  // An interaction in an array, in nanoseconds on a common machine: in the caches, or not.
+  double cost_of_agents() const {
+    const std::uint64_t bytes = n_ * Agents<P>::bytes_per_agent;
+    if (bytes <= std::uint64_t{1} << 20) return 3;
+    return bytes <= std::uint64_t{1} << 25 ? 5 : 20;
+  }
+
+  std::uint64_t until_next_look() const {
+    const Interactions now = agents_->now();
+    return now < next_look_ ? static_cast<std::uint64_t>((next_look_ - now).as_wide()) : 0;
+  }
+
+  StreamName next_part() {
+    ++name_.part;
+    return name_;
+  }
+
+  void use_agents() {
+    before_ = now();
+    agents_ = std::make_unique<Agents<P>>(protocol_, n_, counts_->census(), next_part(), memory_);
+    agents_->take_over(*counts_);
+    counts_.reset();
+    look_after_ = look_after_ * 2u;
+    next_look_ = look_after_ * Interactions(n_);
+  }
+
+  void try_counts() {
+    before_ = now();
+    counts_ = std::make_unique<Counts<P>>(protocol_, n_, census(), next_part());
+    counts_->take_over(*agents_);
+    agents_.reset();
+  }
+
+  Census<State> census() const {
+    struct Hash {
+      std::size_t operator()(const State& state) const { return hash_of(state); }
+    };
+    std::unordered_map<State, AgentCount, Hash> counts;
+    for (AgentCount agent = 0; agent < n_; ++agent) ++counts[agents_->state(agent)];
+    Census<State> result(counts.begin(), counts.end());
+    std::ranges::sort(result,
+                      [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
+    return result;
+  }
+
+  P protocol_;
+  AgentCount n_;
+  StreamName name_;
+  AgentMemory& memory_;
+  Interactions before_;                // simulated by the engines before this one
+  std::unique_ptr<Counts<P>> counts_;  // one of these two
+  std::unique_ptr<Agents<P>> agents_;
+  Interactions look_after_ = 16u;  // interactions per agent, twice as many each time
+  Interactions next_look_;
+};
+
+}  // namespace conclave::population
