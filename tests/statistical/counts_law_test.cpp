@@ -270,8 +270,8 @@ void expect_same_law(const std::string& protocol, const Comparison<P>& compared)
 TEST(CountsAndAgents, HaveOneLawForFratricide) {
   expect_same_law("fratricide", Comparison<Fratricide>{Fratricide({}, 100), 100, 20'000});
   expect_same_law<EndlessBatches, DrawnTogether>(
-      "fratricide", Comparison<Fratricide>{Fratricide({}, 40), 40, 8000});
-  expect_same_law("fratricide", Comparison<Fratricide>{Fratricide({}, 1000), 1000, 300});
+      "fratricide", Comparison<Fratricide>{Fratricide({}, 30), 30, 6000});
+  expect_same_law("fratricide", Comparison<Fratricide>{Fratricide({}, 1000), 1000, 200});
 }
 
 TEST(CountsAndAgents, HaveOneLawForCoalescence) {
@@ -279,40 +279,41 @@ TEST(CountsAndAgents, HaveOneLawForCoalescence) {
 }
 
 TEST(CountsAndAgents, HaveOneLawForADuelOfChance) {
-  expect_same_law<DrawnTogether, AlwaysJumps>("duel", Comparison<Duel>{Duel(100), 100, 10'000});
+  expect_same_law<DrawnTogether, AlwaysJumps>("duel", Comparison<Duel>{Duel(30), 30, 6000});
 }
 
 TEST(CountsAndAgents, HaveOneLawForEpidemics) {
-  expect_same_law<EndlessBatches, DrawnTogether, DrawnOneByOne>(
-      "epidemic", Comparison<Epidemic>{Epidemic(100, 1), 100, 20'000});
-  expect_same_law<DrawnTogether>("epidemic", Comparison<Epidemic>{Epidemic(1000, 1), 1000, 20'000});
-  expect_same_law("epidemic", Comparison<Epidemic>{Epidemic(10'000, 1), 10'000, 3000});
+  expect_same_law("epidemic", Comparison<Epidemic>{Epidemic(100, 1), 100, 20'000});
+  expect_same_law<EndlessBatches, DrawnTogether>("epidemic",
+                                                 Comparison<Epidemic>{Epidemic(60, 1), 60, 6000});
+  expect_same_law("epidemic", Comparison<Epidemic>{Epidemic(1000, 1), 1000, 4000});
+  expect_same_law("epidemic", Comparison<Epidemic>{Epidemic(10'000, 1), 10'000, 800});
 }
 
 TEST(CountsAndAgents, HaveOneLawForApproximateMajority) {
-  expect_same_law<EndlessBatches, DrawnTogether>(
-      "majority", Comparison<Majority>{Majority(100, 51), 100, 20'000});
-  expect_same_law<DrawnTogether>("majority",
-                                 Comparison<Majority>{Majority(1000, 510), 1000, 10'000});
-  expect_same_law("majority", Comparison<Majority>{Majority(10'000, 5010), 10'000, 2000});
+  expect_same_law("majority", Comparison<Majority>{Majority(100, 51), 100, 10'000});
+  expect_same_law<EndlessBatches, DrawnTogether>("majority",
+                                                 Comparison<Majority>{Majority(60, 31), 60, 4000});
+  expect_same_law("majority", Comparison<Majority>{Majority(1000, 510), 1000, 2000});
+  expect_same_law("majority", Comparison<Majority>{Majority(10'000, 5010), 10'000, 600});
 }
 
 TEST(CountsAndAgents, HaveOneLawForPll) {
-  expect_same_law("pll", Comparison<Pll>{pll_with({}, 100), 100, 3000});
-  expect_same_law<DrawnTogether>("pll", Comparison<Pll>{pll_with({}, 1000), 1000, 600});
-  expect_same_law("pll", Comparison<Pll>{pll_with({}, 10'000), 10'000, 200});
+  expect_same_law("pll", Comparison<Pll>{pll_with({}, 100), 100, 2000});
+  expect_same_law<DrawnTogether>("pll", Comparison<Pll>{pll_with({}, 1000), 1000, 400});
+  expect_same_law("pll", Comparison<Pll>{pll_with({}, 10'000), 10'000, 120});
   expect_same_law<EndlessBatches, DrawnTogether>(
-      "pll c_max=6 k=1", Comparison<Pll>{pll_with({.c_max = 6, .k = 1}, 100), 100, 8000});
+      "pll c_max=6 k=1", Comparison<Pll>{pll_with({.c_max = 6, .k = 1}, 100), 100, 5000});
 }
 
 TEST(CountsAndAgents, HaveOneLawForPllSym) {
-  expect_same_law<DrawnTogether>("pll-sym", Comparison<PllSym>{PllSym({}, 100), 100, 1500});
+  expect_same_law<DrawnTogether>("pll-sym", Comparison<PllSym>{PllSym({}, 60), 60, 1000});
 }
 
 TEST(CountsAndAgents, HaveOneLawForPplWithToyConstants) {
   for (std::size_t start = 0; start < Ppl::starts.size(); ++start) {
     SCOPED_TRACE(Ppl::starts[start].name);
-    expect_same_law<DrawnTogether>("ppl", Comparison<Ppl>{toy_ppl(30), 30, 1200, start});
+    expect_same_law<DrawnTogether>("ppl", Comparison<Ppl>{toy_ppl(30), 30, 700, start});
   }
 }
 
