@@ -17,6 +17,7 @@
 
 #include "bench/agents_bench.hpp"
 #include "bench/counts_bench.hpp"
+#include "bench/pairing_bench.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -73,11 +74,13 @@ void bench_counts(const Options& options) {
 }
 
 Exit bench(const Options& options) {
-  constexpr std::array<std::string_view, 2> subjects{"agents", "counts"};
+  constexpr std::array<std::string_view, 3> subjects{"agents", "counts", "pairing"};
   if (options.subject == subjects[0]) {
     bench_agents(options);
   } else if (options.subject == subjects[1]) {
     bench_counts(options);
+  } else if (options.subject == subjects[2]) {
+    bench::run_pairing(print);
   } else {
     throw Error(unknown_name("benchmark", options.subject, subjects));
   }
@@ -92,7 +95,7 @@ void add_bench(CLI::App& app, Action& action) {
   command
       ->add_option("SUBJECT", options->subject,
                    "agents: the agents engine and the raw machine; counts: the counts engine and "
-                   "published simulators")
+                   "published simulators; pairing: what drawing by classes saves")
       ->required();
   command
       ->add_option("--n", options->sizes,
