@@ -88,16 +88,30 @@ Cost cost_of(AnyPairing& pairing, const std::vector<AgentCount>& pool, AgentCoun
   return {(cpu_seconds() - begin) / batches, sum.samples / batches};
 }
 
-// The census of 10^6 agents after so many interactions per agent, every count `factor` times as
-// large, meets in sqrt(n) fresh pairs.
+constexpr AgentCount n = 1'000'000;
+
+// After so many interactions per agent.
 template <class P>
-std::string line(std::string_view name, const P& protocol, std::uint64_t time,
-                 std::uint64_t factor) {
-  constexpr AgentCount n = 1'000'000;
+Census<typename P::State> census_after(const P& protocol, std::uint64_t time) {
   Counts<P> engine(protocol, n, 0, {.seed = 1});
   engine.watch(Watch::nothing);
   engine.advance(time * n);
-  auto census = engine.census();
+  return engine.census();
+}
+
+// All digits, none of them marked, equally often.
+Census<Digit> all_digits(std::uint16_t q) {
+  Census<Digit> census;
+  for (std::uint16_t digit = 0; digit < q; ++digit) {
+    census.push_back({{static_cast<std::uint16_t>(2 * digit)}, n / q});
+  }
+  return census;
+}
+
+// A census of 10^6 agents, every count `factor` times as large, meets in sqrt(n) fresh pairs.
+template <class P>
+std::string line(std::string_view name, const P& protocol, Census<typename P::State> census,
+                 std::uint64_t factor) {
   std::ranges::sort(census,
                     [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
   const typename TallyFor<P>::type tally(protocol);
@@ -129,12 +143,15 @@ void run_pairing(const std::function<void(const std::string&)>& print) {
                     "states", "classes", "in us", "plain", "in us", "ratio"));
   for (const std::uint64_t factor : {1'000u, 10'000u, 1'000'000u}) {
     protocols::Pll::Parameters parameters;
-    parameters.resolve(1'000'000 * factor);
-    const protocols::Pll pll(parameters, 1'000'000 * factor);
-    print(line("pll, 10 n", pll, 10, factor));
-    print(line("pll, 30 n", pll, 30, factor));
-    print(line("clock-1000", PhaseClock(1'000'000, 1000), 30, factor));
-    print(line("table-100", RandomTable(1'000'000, 100), 2, factor));
+    parameters.resolve(n * factor);
+    const protocols::Pll pll(parameters, n * factor);
+    const PhaseClock clock(n, 1000);
+    const RandomTable table(n, 100);
+    print(line("pll, 10 n", pll, census_after(pll, 10), factor));
+    print(line("pll, 30 n", pll, census_after(pll, 30), factor));
+    print(line("clock-1000", clock, census_after(clock, 30), factor));
+    print(line("all digits", clock, all_digits(1000), factor));
+    print(line("table-100", table, census_after(table, 2), factor));
   }
 }
 
