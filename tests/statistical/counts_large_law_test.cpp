@@ -93,6 +93,7 @@ TEST(CountsCollisions, AreToldApartFromLogFactorials) {
       });
     });
     EXPECT_GE(right.p_value, rejected_below) << "n=" << n << ": chi-square " << right.statistic;
+    if (n < sizes[1]) continue;  // the lost digits begin to show above
     const TestResult wrong = fit_poisson(
         [n](std::uint64_t trial) { return collisions(n, trial, mutants::run_by_log_factorials); });
     EXPECT_LT(wrong.p_value, rejected_below) << "n=" << n;
