@@ -237,6 +237,8 @@ class Mistakes(unittest.TestCase):
         (["list", "--format", "xml"], "unknown format 'xml'"),
         (["bench", "agent"], "did you mean 'agents'?"),
         (["bench", "agents", "--n", "10"], "--n takes a number from 1000"),
+        (["bench", "counts", "--workload", "epidemics"], "did you mean 'epidemic'?"),
+        (["bench", "agents", "--workload", "pll"], "is an option of `conclave bench counts`"),
         (["run", "ppl", "--n", "1e5", "--init", "random", "--engine", "events"],
          "more than 4096 agents in different states; use engine agents"),
         (["run", "pll", "--n", "10", "--engine", "event"], "did you mean 'events'?"),
@@ -495,6 +497,28 @@ class Faults(unittest.TestCase):
 
 
 class Engines(unittest.TestCase):
+    def test_counts_gives_the_same_bytes_for_any_number_of_threads(self):
+        for words in (("pll", "--n", "3e4", "--trials", "7"),
+                      ("fratricide", "--n", "1e6", "--trials", "20"),
+                      ("ppl", "--n", "50", "--init", "all-leaders", *TOY_PPL, "--trials", "20",
+                       "--fault", "corrupt:10@5", "--fault", "kill-leaders@convergence+3",
+                       "--max-parallel-time", "1000")):
+            outputs = {conclave("run", *words, "--engine", "counts", "--format", "jsonl",
+                                "--threads", threads).stdout for threads in "123"}
+            self.assertEqual(len(outputs), 1)
+            self.assertGreater(len(outputs.pop()), 1000)
+
+    def test_counts_draws_the_same_trace_for_any_number_of_threads(self):
+        traces = set()
+        for threads in "13":
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "trace.csv"
+                conclave("run", "pll", "--n", "1e5", "--trials", "3", "--engine", "counts",
+                         "--threads", threads, "--trace", str(path))
+                traces.add(path.read_text())
+        self.assertEqual(len(traces), 1)
+        self.assertGreater(traces.pop().count("\n"), 50)
+
     def test_are_chosen_by_the_user_or_by_the_protocol(self):
         for protocol, words, engine in (
                 ("fratricide", [], "events"), ("pll", [], "agents"), ("prl", [], "events"),

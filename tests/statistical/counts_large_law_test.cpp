@@ -93,6 +93,7 @@ TEST(CountsCollisions, AreToldApartFromLogFactorials) {
       });
     });
     EXPECT_GE(right.p_value, rejected_below) << "n=" << n << ": chi-square " << right.statistic;
+    if (n < sizes[1]) continue;  // the lost digits begin to show above
     const TestResult wrong = fit_poisson(
         [n](std::uint64_t trial) { return collisions(n, trial, mutants::run_by_log_factorials); });
     EXPECT_LT(wrong.p_value, rejected_below) << "n=" << n;
@@ -152,11 +153,11 @@ Moments moments_after(double time, RatesAt rates) {
   return now;
 }
 
-constexpr std::uint64_t change_trials = 2000;
+constexpr std::uint64_t change_trials = 1000;
 
-// About 800 batches.
+// Some hundred batches.
 std::uint64_t interactions_with_changes(std::uint64_t n) {
-  return static_cast<std::uint64_t>(1000 * std::sqrt(static_cast<double>(n)));
+  return static_cast<std::uint64_t>(400 * std::sqrt(static_cast<double>(n)));
 }
 
 // The counts must be normal: so many independent small changes. sampler(trial) gives a count.
@@ -209,7 +210,7 @@ template <class Draw>
 std::uint64_t plain_epidemic(std::uint64_t n, std::uint64_t trial, Draw draw) {
   Stream stream({.seed = 4, .trial = trial});
   std::uint64_t infected = n / 2;
-  constexpr std::uint64_t batches = 800;
+  constexpr std::uint64_t batches = 320;
   for (std::uint64_t batch = 0; batch < batches; ++batch) {
     const std::uint64_t all = interactions_with_changes(n);
     const std::uint64_t length = all * (batch + 1) / batches - all * batch / batches;
@@ -221,17 +222,14 @@ std::uint64_t plain_epidemic(std::uint64_t n, std::uint64_t trial, Draw draw) {
 }
 
 TEST(CountsChanges, AreToldApartFromLogFactorials) {
-  for (const std::uint64_t n : {sizes[0], sizes[1]}) {
-    const TestResult right = fit_normal(n, epidemic_rates, [n](std::uint64_t trial) {
-      return plain_epidemic(n, trial, hypergeometric);
-    });
-    EXPECT_GE(right.p_value, rejected_below) << "n=" << n << ": D = " << right.statistic;
-  }
-  const std::uint64_t n = sizes[1];
-  const TestResult wrong = fit_normal(n, epidemic_rates, [n](std::uint64_t trial) {
-    return plain_epidemic(n, trial, mutants::by_log_factorials);
-  });
-  EXPECT_LT(wrong.p_value, rejected_below);
+  const std::uint64_t n = sizes[2];
+  const auto fit = [n](auto draw) {
+    return fit_normal(n, epidemic_rates,
+                      [&](std::uint64_t trial) { return plain_epidemic(n, trial, draw); });
+  };
+  const TestResult right = fit(hypergeometric);
+  EXPECT_GE(right.p_value, rejected_below) << "D = " << right.statistic;
+  EXPECT_LT(fit(mutants::by_log_factorials).p_value, rejected_below);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "bench/electleader_bench.hpp"
 #include "bench/exact_bench.hpp"
 #include "bench/network_bench.hpp"
+#include "bench/pairing_bench.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -99,9 +100,13 @@ struct Subject {
   std::string_view name;
   void (*run)(const Options&);
 };
-constexpr std::array subjects{Subject{"agents", bench_agents}, Subject{"counts", bench_counts},
-                              Subject{"electleader", bench_electleader},
-                              Subject{"exact", bench_exact}, Subject{"network", bench_network}};
+constexpr std::array subjects{
+    Subject{"agents", bench_agents},
+    Subject{"counts", bench_counts},
+    Subject{"electleader", bench_electleader},
+    Subject{"exact", bench_exact},
+    Subject{"network", bench_network},
+    Subject{"pairing", [](const Options&) { bench::run_pairing(print); }}};
 
 Exit bench(const Options& options) {
   if (!options.workloads.empty() && options.subject != "counts") {
@@ -124,6 +129,7 @@ Subjects:
   electleader  speed and memory over r
   exact        hitting times of large chains
   network      message passing beside bare queues
+  pairing      what drawing by classes saves the counts engine
 
 Examples:
   conclave bench agents --n 1e9 --repeats 1
@@ -135,7 +141,9 @@ Examples:
 void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("bench", "Check our speed claims on this machine");
-  command->add_option("SUBJECT", options->subject, "agents, counts, electleader, exact or network")
+  command
+      ->add_option("SUBJECT", options->subject,
+                   "agents, counts, electleader, exact, network or pairing")
       ->required();
   command->add_option("--n", options->sizes, "Sizes (default: those of the subject)")
       ->type_name("N,...")

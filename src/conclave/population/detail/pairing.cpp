@@ -160,16 +160,19 @@ bool Pairing::is_decided(const Block& block) const {
   return true;
 }
 
-// A border between two fates of the most frequent rank, near the middle.
+// A border between two fates of the most frequent rank if there is one near the middle, so that
+// the halves are decided sooner; otherwise the middle, so that there are few of them.
 Pairing::Rank Pairing::split_point(const Block& block) const {
   const Rank middle = (block.low + block.high) / 2;
+  const Rank quarter = (block.high - block.low) / 4;
   const Rank most = stack_[block.begin].rank;
-  const Rank first_end = run(most, block.low).same_fate_end;
-  const Rank end = run(most, middle).same_fate_end;
-  if (end < block.high && (first_end >= block.high || end - middle < middle - first_end)) {
-    return end;
+  const Rank before = run(most, block.low).same_fate_end;
+  const Rank behind = run(most, middle).same_fate_end;
+  const bool is_behind_near = behind < block.high && behind - middle <= quarter;
+  if (before <= middle && middle - before <= quarter) {
+    return is_behind_near && behind - middle < middle - before ? behind : before;
   }
-  return first_end < block.high && first_end <= middle ? first_end : middle;
+  return is_behind_near ? behind : middle;
 }
 
 void Pairing::meet_one(const Block& block) {
