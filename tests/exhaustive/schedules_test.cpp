@@ -372,7 +372,7 @@ TEST(BaselineSchedules, ElectExactlyOneAndTellEverybody) {
 TEST(BaselineSchedules, FailOfWhatIsAlmostRight) {
   EXPECT_TRUE(failing(explore<CapturesOthersOnly>({}, 2)).contains(one_at_most));
   EXPECT_EQ(failing(explore<DeadOwnersAreSilent>({}, 3)), Failing{one_in_the_end});
-  EXPECT_TRUE(failing(explore<OwnsItselfTooLate>({}, 2)).contains(one_at_most));
+  EXPECT_TRUE(failing(explore<OwnsItselfTooLate>({.c = 2}, 2)).contains(one_at_most));
   EXPECT_FALSE(failing(explore<ImpatientFlooding>({}, 3)).empty());
 }
 

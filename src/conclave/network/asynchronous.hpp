@@ -2,8 +2,8 @@
 // nothing is on its way and nobody is left to wake. At equal times, wake-ups come first.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 

@@ -3,7 +3,6 @@
 // unrelated permutations. It stands in for a table of all permutations, which nobody could store.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
 

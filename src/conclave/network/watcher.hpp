@@ -1,8 +1,6 @@
 // Told of everything that happens in a run: for pictures and for tests that check every step.
 #pragma once
 
-#include <cstdint>
-
 #include "conclave/model/message.hpp"
 #include "conclave/network/adversary.hpp"
 

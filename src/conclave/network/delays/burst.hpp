@@ -2,6 +2,8 @@
 // the unit.
 #pragma once
 
+#include <cstdint>
+
 #include "conclave/network/adversary.hpp"
 
 namespace conclave::network {

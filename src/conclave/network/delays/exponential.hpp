@@ -3,8 +3,6 @@
 // logarithm and give the same bits everywhere.
 #pragma once
 
-#include <cstdint>
-
 #include "conclave/network/adversary.hpp"
 
 namespace conclave::network {

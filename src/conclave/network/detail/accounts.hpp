@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
 #include <span>
 
 #include "conclave/base/check.hpp"

@@ -205,12 +205,11 @@ class KmppAsync {
     const double root = std::sqrt(4 * static_cast<double>(n) * std::log2(static_cast<double>(n)));
     if (n > 1) last_phase_ = static_cast<std::uint8_t>(std::ceil(std::log2(root)) + 1);
     most_referees_ = std::min(n - 1, static_cast<NodeCount>(std::ceil(root)));
-    const double power = std::pow(static_cast<double>(n), 4);
     most_ranks_ = n < 65536 ? n * n * n * n : UINT64_MAX;
-    rank_bits_ = static_cast<std::uint32_t>(std::ceil(std::log2(power + 1)));
     if (parameters.phases) last_phase_ = static_cast<std::uint8_t>(*parameters.phases);
     if (parameters.referees) most_referees_ = std::min(most_referees_, *parameters.referees);
     if (parameters.ranks) most_ranks_ = *parameters.ranks;
+    rank_bits_ = static_cast<std::uint32_t>(std::bit_width(most_ranks_));
   }
 
   std::uint8_t last_phase() const { return last_phase_; }  // K

@@ -172,10 +172,10 @@ class KmppSync {
     const double wanted = std::ceil(2 * std::sqrt(size) * std::log2(size));
     referees_ = static_cast<std::uint32_t>(std::min(static_cast<NodeCount>(wanted), n - 1));
     most_ranks_ = n < 65536 ? n * n * n * n : UINT64_MAX;
-    rank_bits_ = static_cast<std::uint32_t>(std::ceil(4 * std::log2(size + 1)));
     const NodeCount most_referees = parameters.referees.value_or(referees_);
     referees_ = static_cast<std::uint32_t>(std::min<NodeCount>(referees_, most_referees));
     if (parameters.ranks) most_ranks_ = *parameters.ranks;
+    rank_bits_ = static_cast<std::uint32_t>(std::bit_width(most_ranks_));
     heads_ = {share(2), share(1), coin};
   }
 
