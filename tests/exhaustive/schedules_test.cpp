@@ -272,7 +272,9 @@ TEST(KmppAsyncSchedules, ElectExactlyOneAndTellEverybody) {
   expect_all_hold<KmppAsync>({.ranks = 1}, 1);
   expect_all_hold<KmppAsync>({.ranks = 1}, 2);
   expect_all_hold<KmppAsync>({.ranks = 1}, 3);
+#ifdef NDEBUG  // with sanitizers twenty seconds more, and nothing that others do not find
   expect_all_hold<KmppAsync>({.ranks = 1}, 4);
+#endif
 }
 
 // Fewer referees than neighbours, as in large networks: every choice of them.
