@@ -21,8 +21,9 @@ std::string duration_text(double seconds) {
 }
 
 ProgressLine::ProgressLine(std::string label, std::uint64_t trials,
-                           const experiment::Progress& progress, bool quiet)
+                           const experiment::Progress& progress, bool quiet, std::string_view steps)
     : label_(std::move(label)),
+      steps_(steps),
       trials_(trials),
       progress_(progress),
       begin_(std::chrono::steady_clock::now()) {
@@ -50,8 +51,8 @@ void ProgressLine::show() const {
   const std::uint64_t done = progress_.trials_done;
   const double seconds = elapsed.count();
   const double rate = progress_.interactions.load() / seconds;
-  std::string text = fmt::format("{}   trial {} of {}   {:.3g} interactions/s   {}", label_, done,
-                                 trials_, rate, duration_text(seconds));
+  std::string text = fmt::format("{}   trial {} of {}   {:.3g} {}/s   {}", label_, done, trials_,
+                                 rate, steps_, duration_text(seconds));
   if (done > 0) {
     const double left = seconds / static_cast<double>(done) * static_cast<double>(trials_ - done);
     text += fmt::format("   about {} left", duration_text(left));

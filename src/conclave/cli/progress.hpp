@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "conclave/experiment/runner.hpp"
@@ -13,8 +14,9 @@ namespace conclave::cli {
 class ProgressLine {
  public:
   // Shows `progress` until destroyed, if standard error is a terminal and `quiet` is false.
+  // `steps` is what `progress` counts.
   ProgressLine(std::string label, std::uint64_t trials, const experiment::Progress& progress,
-               bool quiet);
+               bool quiet, std::string_view steps = "interactions");
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -23,6 +25,7 @@ class ProgressLine {
   void show() const;
 
   std::string label_;
+  std::string_view steps_;
   std::uint64_t trials_;
   const experiment::Progress& progress_;
   std::chrono::steady_clock::time_point begin_;

@@ -173,23 +173,21 @@ Exit run(const Options& options) {
   const auto prepared = entry.prepare(request(options));
   const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(options),
                                                     experiment::available_memory());
+  const std::string_view steps = entry.network ? "messages" : "interactions";
   RowWriter writer(options, *prepared);
   experiment::Progress progress;
   const std::atomic<bool>& stop = interrupted_flag();
   const auto begin = std::chrono::steady_clock::now();
   {
     const ProgressLine line(fmt::format("{} n = {}", options.protocol, prepared->n()), trials,
-                            progress, options.quiet);
+                            progress, options.quiet, steps);
     experiment::run_trials(
         *prepared, {.trials = trials, .threads = threads},
         [&](const experiment::Row& row) { writer.take(row); }, progress, stop);
   }
   writer.finish();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  if (!options.quiet) {
-    print_timing(writer.summary(), progress, entry.network ? "messages" : "interactions",
-                 elapsed.count(), threads);
-  }
+  if (!options.quiet) print_timing(writer.summary(), progress, steps, elapsed.count(), threads);
   if (stop) return Exit::interrupted;
   return writer.summary().not_converged() > 0 ? Exit::not_converged : Exit::done;
 }

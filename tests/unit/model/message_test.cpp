@@ -87,6 +87,7 @@ TEST(AsynchronousNetwork, RunsItsArchetype) {
   const TrialResult result = network.run(always);
   EXPECT_EQ(result.interactions, Interactions(n * (n - 1)));
   EXPECT_EQ(result.network->most_on_an_edge, 2u);
+  EXPECT_EQ(result.network->by_kind.front().kind, "SHOUT");
   for (network::NodeIndex node = 0; node < n; ++node) {
     EXPECT_EQ(network.stage().state(node).heard, n - 1);
   }
@@ -100,6 +101,12 @@ TEST(SynchronousNetwork, RunsItsArchetype) {
   EXPECT_EQ(result.interactions, Interactions(n - 1));
   EXPECT_EQ(result.network->rounds, 1u);
   EXPECT_EQ(result.network->time, 0);
+}
+
+TEST(Message, OfTheArchetypeIsRegular) {
+  const Shout::Message message{Shout::Kind::shout, 7};
+  EXPECT_EQ(message, Shout::Message(message));
+  EXPECT_NE(message, Shout::Message{});
 }
 
 TEST(NodeView, IsOrderedByPhaseThenRankThenIdentifier) {

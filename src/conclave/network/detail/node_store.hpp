@@ -2,38 +2,15 @@
 // own only once some node near it is touched.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <vector>
 
+#include "conclave/network/detail/large_pages.hpp"
 #include "conclave/network/ports.hpp"
 
 namespace conclave::network {
-
-// Zeroed pages that the system provides when they are touched, large ones if it can.
-class Pages {
- public:
-  explicit Pages(std::size_t bytes) : bytes_(bytes) {
-    void* const place =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED) throw std::bad_alloc();
-    madvise(place, bytes, MADV_HUGEPAGE);
-    data_ = static_cast<std::byte*>(place);
-  }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  ~Pages() { munmap(data_, bytes_); }
-
-  std::byte* data() const { return data_; }
-
- private:
-  std::byte* data_;
-  std::size_t bytes_;
-};
 
 template <class P>
 class NodeStore {
@@ -43,15 +20,17 @@ class NodeStore {
   explicit NodeStore(NodeCount n)
       : n_(n),
         untouched_(n),
-        pages_(n * sizeof(Node)),
-        nodes_(reinterpret_cast<Node*>(pages_.data())),
+        nodes_(LargePages<Node>{}.allocate(n)),  // not initialized
         touched_((n + 63) / 64) {}
+  NodeStore(const NodeStore&) = delete;
+  NodeStore& operator=(const NodeStore&) = delete;
+  ~NodeStore() { LargePages<Node>{}.deallocate(nodes_, n_); }
 
   NodeCount size() const { return n_; }
   NodeCount untouched() const { return untouched_; }
   bool is_touched(NodeIndex node) const { return (touched_[node / 64] >> node % 64 & 1) != 0; }
-  const Node& operator[](NodeIndex node) const { return nodes_[node]; }
-  void prefetch(NodeIndex node) const {  // it may lie on two cache lines
+  const Node& operator[](NodeIndex node) const { return nodes_[node]; }  // of touched nodes only
+  void prefetch(NodeIndex node) const {                                  // it may lie on two lines
     const auto* const bytes = reinterpret_cast<const std::byte*>(nodes_ + node);
     __builtin_prefetch(bytes, 1);
     __builtin_prefetch(bytes + sizeof(Node) - 1, 1);
@@ -70,7 +49,6 @@ class NodeStore {
  private:
   NodeCount n_;
   NodeCount untouched_;
-  Pages pages_;
   Node* nodes_;
   std::vector<std::uint64_t> touched_;
 };
