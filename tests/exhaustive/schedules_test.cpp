@@ -272,7 +272,9 @@ TEST(KmppAsyncSchedules, ElectExactlyOneAndTellEverybody) {
   expect_all_hold<KmppAsync>({.ranks = 1}, 1);
   expect_all_hold<KmppAsync>({.ranks = 1}, 2);
   expect_all_hold<KmppAsync>({.ranks = 1}, 3);
+#ifdef NDEBUG  // with sanitizers twenty seconds more, and nothing that others do not find
   expect_all_hold<KmppAsync>({.ranks = 1}, 4);
+#endif
 }
 
 // Fewer referees than neighbours, as in large networks: every choice of them.
@@ -372,7 +374,7 @@ TEST(BaselineSchedules, ElectExactlyOneAndTellEverybody) {
 TEST(BaselineSchedules, FailOfWhatIsAlmostRight) {
   EXPECT_TRUE(failing(explore<CapturesOthersOnly>({}, 2)).contains(one_at_most));
   EXPECT_EQ(failing(explore<DeadOwnersAreSilent>({}, 3)), Failing{one_in_the_end});
-  EXPECT_TRUE(failing(explore<OwnsItselfTooLate>({}, 2)).contains(one_at_most));
+  EXPECT_TRUE(failing(explore<OwnsItselfTooLate>({.c = 2}, 2)).contains(one_at_most));
   EXPECT_FALSE(failing(explore<ImpatientFlooding>({}, 3)).empty());
 }
 
