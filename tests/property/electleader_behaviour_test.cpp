@@ -1,5 +1,6 @@
 // ElectLeader_r and its parts: what the paper claims, and how the readings fail that do not work.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -19,6 +20,64 @@ namespace {
 
 using Whole = el::ElectLeader<el::LazyMessages>;
 using Engine = population::Stepping<Whole>;
+static_assert(CorruptibleConfiguration<Whole> && PopulationEngine<Engine>);
+
+// The archetype of a Configuration: even agents lead; it has converged after `wanted` meetings.
+struct CountsMeetings {
+  struct Parameters {
+    std::uint64_t wanted = 10;
+  };
+  static constexpr ProtocolInfo info{};
+  static constexpr std::array starts{Start{"clean", "no meeting so far"}};
+  static std::string objection(const Parameters&, AgentCount) { return {}; }
+
+  CountsMeetings(const Parameters& parameters, AgentCount n, std::size_t, Stream&)
+      : wanted(parameters.wanted), times_struck(n) {}
+  void meet(AgentCount u, AgentCount v, Interactions number, Stream&) {
+    EXPECT_NE(u, v);
+    EXPECT_EQ(number, Interactions(++meetings));
+  }
+  AgentCount size() const { return times_struck.size(); }
+  AgentCount leaders() const { return (size() + 1) / 2; }
+  bool is_leader(AgentCount u) const { return u % 2 == 0; }
+  bool converged() const { return meetings >= wanted; }
+  bool hopeless() const { return false; }
+  std::vector<Observation> observations() const { return {}; }
+  void strike(AgentCount u, FaultKind, Stream&) { ++times_struck[u]; }
+
+  std::uint64_t wanted;
+  std::uint64_t meetings = 0;
+  std::vector<int> times_struck;
+};
+
+TEST(Stepping, StopsAtTheVeryInteraction) {
+  population::Stepping<CountsMeetings> engine({.wanted = 777}, 5, 0, {.seed = 1});
+  EXPECT_EQ(engine.advance(700u), Interactions(700u));
+  EXPECT_EQ(engine.advance(Interactions::max()), Interactions(77u));
+  EXPECT_TRUE(engine.has_stopped());
+  engine.watch(Watch::nothing);
+  EXPECT_EQ(engine.advance(1000u), Interactions(1000u));
+  EXPECT_EQ(engine.now(), Interactions(1777u));
+}
+
+TEST(Stepping, StrikesAsManyAsWantedOfThoseThatCanBeHit) {
+  const auto struck = [](FaultKind kind, double amount, bool leaders) {
+    population::Stepping<CountsMeetings> engine({}, 101, 0, {.seed = 1});
+    const AgentCount told = engine.strike({.text = "", .kind = kind, .amount = amount});
+    AgentCount seen = 0;
+    const std::vector<int>& times = engine.configuration().times_struck;
+    for (std::size_t u = 0; u < times.size(); ++u) {
+      EXPECT_TRUE(times[u] == 0 || kind <= FaultKind::zero || (u % 2 == 0) == leaders);
+      seen += static_cast<AgentCount>(times[u]);
+    }
+    EXPECT_EQ(seen, told);
+    return told;
+  };
+  EXPECT_EQ(struck(FaultKind::corrupt, 7, false), 7u);
+  EXPECT_EQ(struck(FaultKind::zero, 500, false), 101u);
+  EXPECT_EQ(struck(FaultKind::kill_leaders, 0, true), 51u);
+  EXPECT_EQ(struck(FaultKind::make_leaders, 3, false), 3u);
+}
 
 el::Parameters small_constants(const ElectLeaderCase& size) {
   el::Parameters parameters = electleader_parameters(size);

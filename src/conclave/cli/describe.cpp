@@ -55,7 +55,8 @@ Exit describe_table(const catalog::Entry& entry) {
   print_line("convergence", info.convergence);
   print_line("bound of the paper", info.bound);
   print_line("states per agent", info.states);
-  print_line("memory", fmt::format("{} bytes per agent (engine agents)", entry.bytes_per_agent));
+  print_line("memory", fmt::format("{} bytes per agent (engine agents){}", entry.bytes_per_agent,
+                                   info.memory));
   const auto name = [](const auto& item) { return item.name; };
   const auto meaning = [](const auto& item) { return item.meaning; };
   print_section("Variables", info.variables, name, variable_text);

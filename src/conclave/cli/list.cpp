@@ -15,10 +15,10 @@ namespace conclave::cli {
 namespace {
 
 Exit list_table() {
-  fmt::print("{:<14} {:<22} {:<26} {}\n", "PROTOCOL", "NETWORK", "BOUND OF THE PAPER",
+  fmt::print("{:<16} {:<22} {:<26} {}\n", "PROTOCOL", "NETWORK", "BOUND OF THE PAPER",
              "WHAT IT DOES");
   for (const catalog::Entry& entry : catalog::entries()) {
-    fmt::print("{:<14} {:<22} {:<26} {}\n", entry.info.name, entry.info.network, entry.info.bound,
+    fmt::print("{:<16} {:<22} {:<26} {}\n", entry.info.name, entry.info.network, entry.info.bound,
                entry.info.title);
   }
   fmt::print("\nconclave describe NAME tells everything about one of them.\n");

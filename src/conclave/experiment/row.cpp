@@ -56,6 +56,15 @@ std::string json_object(const Named& pairs) {
   return text + '}';
 }
 
+// Without those that have no value: an empty text.
+std::string json_observations(std::vector<Observation> observations) {
+  std::erase_if(observations, [](const Observation& observation) {
+    const auto* text = std::get_if<std::string>(&observation.value);
+    return text != nullptr && text->empty();
+  });
+  return json_object(observations);
+}
+
 std::string json_fault(const FaultOutcome& fault) {
   std::string text = fmt::format(
       R"({{"fault":{},"interactions":{},"agents":{},"leaders":{},"recovered":{})",
@@ -104,7 +113,7 @@ std::string RowFormat::json(const Row& row) const {
       R"({},"trial":{},"converged":{},"interactions":{},"parallel_time":{},"leaders":{},)"
       R"("observables":{})",
       json_head_, row.trial, result.ending == Ending::converged, to_string(result.interactions),
-      json_number(parallel_time(row)), result.leaders, json_object(result.observations));
+      json_number(parallel_time(row)), result.leaders, json_observations(result.observations));
   if (!result.faults.empty()) text += fmt::format(R"(,"faults":{})", json_faults(result.faults));
   return text + '}';
 }
@@ -122,31 +131,27 @@ std::string RowFormat::csv_header() const {
 }
 
 // What a trial does not report is an empty field.
-std::string RowFormat::csv_observations(const std::vector<Observation>& observations) const {
-  std::string text;
-  for (const auto& declared : run_->observables()) {
-    const auto found = std::ranges::find(observations, declared.name, &Observation::name);
-    text += ',' + (found == observations.end() ? "" : csv_value(found->value));
-  }
-  return text;
-}
-
 std::string RowFormat::csv(const Row& row) const {
   const TrialResult& result = row.result;
   std::string line =
       fmt::format("{},{},{},{},{},{}", csv_head_, row.trial, result.ending == Ending::converged,
                   to_string(result.interactions), json_number(parallel_time(row)), result.leaders);
   for (const auto& parameter : run_->parameters()) line += ',' + csv_value(parameter.value);
-  line += csv_observations(result.observations);
+  for (const auto& declared : run_->observables()) {
+    const auto found = std::ranges::find(result.observations, declared.name, &Observation::name);
+    line += ',' + (found == result.observations.end() ? "" : csv_value(found->value));
+  }
   for (std::size_t i = 0; i < run_->plan().faults.size(); ++i) {
     line += i < result.faults.size() ? csv_fault(result.faults[i]) : ",,";
   }
   return line;
 }
 
-std::string RowFormat::trace_header() const {
+std::string RowFormat::trace_header(const Row& row) const {
   std::string line = "trial,interactions,parallel_time,leaders";
-  for (const auto& o : run_->observables()) line += fmt::format(",{}", o.name);
+  if (!row.result.trace.empty()) {
+    for (const auto& o : row.result.trace.front().observations) line += fmt::format(",{}", o.name);
+  }
   return line + '\n';
 }
 
@@ -156,7 +161,8 @@ std::string RowFormat::trace(const Row& row) const {
     const double time = point.interactions.as_double() / static_cast<double>(run_->n());
     text += fmt::format("{},{},{},{}", row.trial, to_string(point.interactions), json_number(time),
                         point.leaders);
-    text += csv_observations(point.observations) + '\n';
+    for (const auto& o : point.observations) text += ',' + csv_value(o.value);
+    text += '\n';
   }
   return text;
 }
