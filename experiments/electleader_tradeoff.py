@@ -27,10 +27,10 @@ set ylabel 'parallel time to the safe set, mean of {trials} trials'
 set y2label 'bits per verifier'
 set ytics nomirror
 set y2tics
-set key top center
+set key at graph 0.58,0.34
 set title 'electleader, n = {n}: time against space'
 plot for [k=2:{last}] '{table}' using 1:k with linespoints pointtype 7 title columnheader(k), \\
-  '{table}' using 1:{bound} with lines dashtype 2 linecolor 'gray' title columnheader({bound}), \\
+  '{table}' using 1:{bound} with lines dashtype 2 linecolor 'gray50' title columnheader({bound}), \\
   '{table}' using 1:{bits} axes x1y2 with linespoints pointtype 4 linecolor 'black' \\
     title columnheader({bits})
 """
@@ -55,7 +55,7 @@ def bits_per_verifier(m):
 def main():
     conclave = sys.argv[1]
     picture = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else PICTURE
-    lines = [["r", *STARTS, "'16 (n/r) ln n'", "'bits per verifier'"]]
+    lines = [["r", *STARTS, '"16 (n/r) ln n"', '"bits per verifier (right axis)"']]
     for r in SIZES:
         times = [mean_time(conclave, r, start) for start in STARTS]
         lines.append([r, *times, 16 * N / r * math.log(N), bits_per_verifier(r)])
