@@ -254,6 +254,63 @@ TEST(AssignRanks, HandsOutEveryLabelOnce) {
   }
 }
 
+// Ends of a part alone: how many of the trials succeeded; the others must be known to be hopeless.
+template <class Part>
+int successes(const typename Part::Parameters& parameters, std::uint64_t n, std::size_t start,
+              int trials) {
+  int converged = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    population::Stepping<Part> engine(parameters, n, start,
+                                      {.seed = 3, .trial = static_cast<std::uint64_t>(trial)});
+    engine.advance(10'000'000u);
+    EXPECT_TRUE(engine.has_stopped());
+    converged += engine.converged();
+  }
+  return converged;
+}
+
+TEST(AssignRanks, AloneSucceedsOrKnowsThatItCannot) {
+  el::AssignRanksAlone::Parameters parameters;
+  parameters.r = 16;
+  EXPECT_GE(successes<el::AssignRanksAlone>(parameters, 64, 0, 100), 99);
+  parameters.c_sleep = 2;  // 713 of 1000 in an independent implementation
+  const int impatient = successes<el::AssignRanksAlone>(parameters, 64, 0, 200);
+  EXPECT_GE(impatient, 110);
+  EXPECT_LE(impatient, 174);
+  parameters.c_sleep = 8;
+  parameters.c_le = 1;
+  EXPECT_LE(successes<el::AssignRanksAlone>(parameters, 64, 0, 100), 75);
+  parameters.reading = el::Reading::losers_leave;
+  EXPECT_LE(successes<el::AssignRanksAlone>(parameters, 64, 0, 50), 25);
+}
+
+// One trigger reaches at most 2^R_max agents, since every meeting lowers the largest resetCount.
+TEST(PropagateReset, AlonePutsAllToSleepIfItsConstantsAreLarge) {
+  const auto all_dormant = [](double r_max, double d_max) {
+    el::PropagateResetAlone::Parameters parameters;
+    parameters.resolve(64);
+    parameters.r_max = r_max;
+    parameters.d_max = d_max;
+    int dormant = 0;
+    for (std::uint64_t trial = 0; trial < 100; ++trial) {
+      population::Stepping<el::PropagateResetAlone> engine(parameters, 64, 0,
+                                                           {.seed = 3, .trial = trial});
+      engine.advance(10'000'000u);
+      EXPECT_TRUE(engine.converged());
+      dormant += std::get<bool>(engine.observations()[0].value);
+    }
+    return dormant;
+  };
+  EXPECT_EQ(all_dormant(8, 16), 100);
+  EXPECT_LE(all_dormant(2, 4), 10);
+  EXPECT_EQ(all_dormant(1, 2), 0);
+  el::PropagateResetAlone::Parameters parameters;
+  parameters.resolve(64);
+  for (const std::size_t start : {0u, 1u, 2u}) {
+    EXPECT_EQ(successes<el::PropagateResetAlone>(parameters, 64, start, 20), 20);
+  }
+}
+
 // Without messages, two agents of one rank must meet: a geometric law.
 std::vector<double> detection_times(std::uint32_t n, std::uint64_t trials) {
   using Alone = el::DetectCollisionAlone<el::LazyMessages>;
