@@ -30,7 +30,7 @@ struct SomeParameters : Parameters {
 // PropagateReset between agents that otherwise do nothing; rankers stand for computing agents.
 class PropagateResetAlone {
  public:
-  using Parameters = SomeParameters<1, 2, 3>;
+  using Parameters = SomeParameters<1, 2, 3, 11>;
   static constexpr std::array starts{
       Start{"triggered", "one agent has just executed TriggerReset, the others compute"},
       Start{"dormant", "all resetting, resetCount 0, delayTimer D_max", true},
