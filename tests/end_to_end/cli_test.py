@@ -242,6 +242,23 @@ class Mistakes(unittest.TestCase):
         (["run", "ppl", "--n", "1e5", "--init", "random", "--engine", "events"],
          "more than 4096 agents in different states; use engine agents"),
         (["run", "pll", "--n", "10", "--engine", "event"], "did you mean 'events'?"),
+        (["run", "electleader", "--n", "10", "--param", "r=6"],
+         "r = 6 is too large for n = 10: the paper demands r <= n/2, that is r <= 5"),
+        (["run", "electleader", "--n", "10", "--param", "c_S=fast"],
+         "parameter c_S: 'fast' is not a number"),
+        (["run", "electleader", "--n", "10", "--param", "c_S=-1"], "out of range: 0 ... 10000"),
+        (["run", "electleader", "--n", "10", "--param", "C_max=0"], "must be positive"),
+        (["run", "electleader", "--n", "10", "--param", "derandomize=1", "--param", "D_max=4"],
+         "D_max is too small for derandomize=1"),
+        (["run", "electleader", "--n", "10", "--engine", "events"],
+         "engine events cannot run electleader"),
+        (["run", "electleader", "--n", "10", "--engine", "dens"], "did you mean 'dense'?"),
+        (["run", "electleader", "--n", "10", "--graph", "ring"],
+         "electleader is made for the complete graph"),
+        (["run", "electleader", "--n", "2000", "--param", "r=1000", "--engine", "dense"],
+         "of memory with engine dense"),
+        (["run", "assign-ranks", "--n", "10", "--fault", "zero:1@3"],
+         "assign-ranks knows no faults"),
         (["plot", "/nowhere/trace.csv", "-o", "trace.svg"], "cannot read '/nowhere/trace.csv'"),
         (["plot", "trace.csv"], "--output is required"),
         (["plot", "-o", "trace.svg"], "TRACE is required"),
@@ -494,6 +511,37 @@ class Faults(unittest.TestCase):
                                     "--threads", threads).stdout for threads in "127"}
                 self.assertEqual(len(outputs), 1)
                 self.assertGreater(len(outputs.pop()), 1000)
+
+
+class Representations(unittest.TestCase):
+    def test_of_messages_give_the_same_rows(self):
+        for protocol, init in (("electleader", "dup"), ("electleader", "random"),
+                               ("detect-collision", "dupq0")):
+            words = ("run", protocol, "--n", "24", "--param", "r=8", "--init", init, "--trials",
+                     "10", "--format", "jsonl")
+            fast = conclave(*words).stdout
+            dense = conclave(*words, "--engine", "dense").stdout
+            self.assertEqual(dense.replace('"engine":"dense"', '"engine":"agents"'), fast)
+            self.assertEqual(len(fast.splitlines()), 10)
+
+    def test_show_decimals_as_they_were_given(self):
+        (row,) = rows("electleader", "--n", "16", "--param", "c_S=0.5", "--param", "R_max=9")
+        self.assertEqual(row["params"], {"r": 8, "R_max": 9, "c_S": 0.5})
+
+    def test_leave_observables_out_that_have_no_value(self):
+        (row,) = rows("electleader", "--n", "16")
+        self.assertNotIn("first_detection", row["observables"])
+        self.assertIn("first_detection", rows("electleader", "--n", "16", "--init", "dup")[0][
+            "observables"])
+
+    def test_have_traces_with_every_column(self):
+        with tempfile.TemporaryDirectory() as folder:
+            conclave("run", "electleader", "--n", "32", "--init", "dup", "--trace",
+                     f"{folder}/trace.csv")
+            with open(f"{folder}/trace.csv", encoding="ascii") as file:
+                table = list(csv.DictReader(file))
+        self.assertEqual(table[0]["first_detection"], "")
+        self.assertGreater(int(table[-1]["first_detection"]), 0)
 
 
 class Engines(unittest.TestCase):
@@ -811,6 +859,10 @@ class Golden(unittest.TestCase):
         "describe_pll.txt": ["describe", "pll"],
         "describe_pll.json": ["describe", "pll", "--format", "json"],
         "describe_pll_sym.txt": ["describe", "pll-sym"],
+        "describe_electleader.txt": ["describe", "electleader"],
+        "run_electleader.jsonl": ["run", "electleader", "--n", "64", "--param", "r=16", "--param",
+                                  "c_S=0.5", "--init", "dup", "--trials", "4", "--format",
+                                  "jsonl"],
         "run_pll.jsonl": ["run", "pll", "--n", "1000", "--trials", "5", "--format", "jsonl"],
         "run_pll.csv": ["run", "pll", "--n", "2^11", "--trials", "3", "--seed", "9", "--format",
                         "csv"],

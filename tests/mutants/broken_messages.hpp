@@ -48,8 +48,8 @@ class BalancesTheOtherWay : public el_mutants::LazyMessages {
   void balance(std::uint32_t u, std::uint32_t v) { LazyMessages::balance(v, u); }
 };
 
-// Updates nobody's observations of messages held by others.
-class NeverUpdates : public el_mutants::DenseMessages {
+// A new signature does not reach the messages that its agent holds itself.
+class NeverRefreshes : public el_mutants::DenseMessages {
  public:
   using DenseMessages::DenseMessages;
   void refresh(std::uint32_t, std::uint64_t) {}

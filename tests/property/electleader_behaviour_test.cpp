@@ -1,5 +1,6 @@
 // ElectLeader_r and its parts: what the paper claims, and how the readings fail that do not work.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -19,6 +20,64 @@ namespace {
 
 using Whole = el::ElectLeader<el::LazyMessages>;
 using Engine = population::Stepping<Whole>;
+static_assert(CorruptibleConfiguration<Whole> && PopulationEngine<Engine>);
+
+// The archetype of a Configuration: even agents lead; it has converged after `wanted` meetings.
+struct CountsMeetings {
+  struct Parameters {
+    std::uint64_t wanted = 10;
+  };
+  static constexpr ProtocolInfo info{};
+  static constexpr std::array starts{Start{"clean", "no meeting so far"}};
+  static std::string objection(const Parameters&, AgentCount) { return {}; }
+
+  CountsMeetings(const Parameters& parameters, AgentCount n, std::size_t, Stream&)
+      : wanted(parameters.wanted), times_struck(n) {}
+  void meet(AgentCount u, AgentCount v, Interactions number, Stream&) {
+    EXPECT_NE(u, v);
+    EXPECT_EQ(number, Interactions(++meetings));
+  }
+  AgentCount size() const { return times_struck.size(); }
+  AgentCount leaders() const { return (size() + 1) / 2; }
+  bool is_leader(AgentCount u) const { return u % 2 == 0; }
+  bool converged() const { return meetings >= wanted; }
+  bool hopeless() const { return false; }
+  std::vector<Observation> observations() const { return {}; }
+  void strike(AgentCount u, FaultKind, Stream&) { ++times_struck[u]; }
+
+  std::uint64_t wanted;
+  std::uint64_t meetings = 0;
+  std::vector<int> times_struck;
+};
+
+TEST(Stepping, StopsAtTheVeryInteraction) {
+  population::Stepping<CountsMeetings> engine({.wanted = 777}, 5, 0, {.seed = 1});
+  EXPECT_EQ(engine.advance(700u), Interactions(700u));
+  EXPECT_EQ(engine.advance(Interactions::max()), Interactions(77u));
+  EXPECT_TRUE(engine.has_stopped());
+  engine.watch(Watch::nothing);
+  EXPECT_EQ(engine.advance(1000u), Interactions(1000u));
+  EXPECT_EQ(engine.now(), Interactions(1777u));
+}
+
+TEST(Stepping, StrikesAsManyAsWantedOfThoseThatCanBeHit) {
+  const auto struck = [](FaultKind kind, double amount, bool leaders) {
+    population::Stepping<CountsMeetings> engine({}, 101, 0, {.seed = 1});
+    const AgentCount told = engine.strike({.text = "", .kind = kind, .amount = amount});
+    AgentCount seen = 0;
+    const std::vector<int>& times = engine.configuration().times_struck;
+    for (std::size_t u = 0; u < times.size(); ++u) {
+      EXPECT_TRUE(times[u] == 0 || kind <= FaultKind::zero || (u % 2 == 0) == leaders);
+      seen += static_cast<AgentCount>(times[u]);
+    }
+    EXPECT_EQ(seen, told);
+    return told;
+  };
+  EXPECT_EQ(struck(FaultKind::corrupt, 7, false), 7u);
+  EXPECT_EQ(struck(FaultKind::zero, 500, false), 101u);
+  EXPECT_EQ(struck(FaultKind::kill_leaders, 0, true), 51u);
+  EXPECT_EQ(struck(FaultKind::make_leaders, 3, false), 3u);
+}
 
 el::Parameters small_constants(const ElectLeaderCase& size) {
   el::Parameters parameters = electleader_parameters(size);
@@ -192,6 +251,63 @@ TEST(AssignRanks, HandsOutEveryLabelOnce) {
       most_labels = std::max(most_labels, labels.size());
     }
     EXPECT_EQ(most_labels, size.n) << "n=" << size.n << " r=" << size.r;
+  }
+}
+
+// Ends of a part alone: how many of the trials succeeded; the others must be known to be hopeless.
+template <class Part>
+int successes(const typename Part::Parameters& parameters, std::uint64_t n, std::size_t start,
+              int trials) {
+  int converged = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    population::Stepping<Part> engine(parameters, n, start,
+                                      {.seed = 3, .trial = static_cast<std::uint64_t>(trial)});
+    engine.advance(10'000'000u);
+    EXPECT_TRUE(engine.has_stopped());
+    converged += engine.converged();
+  }
+  return converged;
+}
+
+TEST(AssignRanks, AloneSucceedsOrKnowsThatItCannot) {
+  el::AssignRanksAlone::Parameters parameters;
+  parameters.r = 16;
+  EXPECT_GE(successes<el::AssignRanksAlone>(parameters, 64, 0, 100), 99);
+  parameters.c_sleep = 2;  // 713 of 1000 in an independent implementation
+  const int impatient = successes<el::AssignRanksAlone>(parameters, 64, 0, 200);
+  EXPECT_GE(impatient, 110);
+  EXPECT_LE(impatient, 174);
+  parameters.c_sleep = 8;
+  parameters.c_le = 1;
+  EXPECT_LE(successes<el::AssignRanksAlone>(parameters, 64, 0, 100), 75);
+  parameters.reading = el::Reading::losers_leave;
+  EXPECT_LE(successes<el::AssignRanksAlone>(parameters, 64, 0, 50), 25);
+}
+
+// One trigger reaches at most 2^R_max agents, since every meeting lowers the largest resetCount.
+TEST(PropagateReset, AlonePutsAllToSleepIfItsConstantsAreLarge) {
+  const auto all_dormant = [](double r_max, double d_max) {
+    el::PropagateResetAlone::Parameters parameters;
+    parameters.resolve(64);
+    parameters.r_max = r_max;
+    parameters.d_max = d_max;
+    int dormant = 0;
+    for (std::uint64_t trial = 0; trial < 100; ++trial) {
+      population::Stepping<el::PropagateResetAlone> engine(parameters, 64, 0,
+                                                           {.seed = 3, .trial = trial});
+      engine.advance(10'000'000u);
+      EXPECT_TRUE(engine.converged());
+      dormant += std::get<bool>(engine.observations()[0].value);
+    }
+    return dormant;
+  };
+  EXPECT_EQ(all_dormant(8, 16), 100);
+  EXPECT_LE(all_dormant(2, 4), 10);
+  EXPECT_EQ(all_dormant(1, 2), 0);
+  el::PropagateResetAlone::Parameters parameters;
+  parameters.resolve(64);
+  for (const std::size_t start : {0u, 1u, 2u}) {
+    EXPECT_EQ(successes<el::PropagateResetAlone>(parameters, 64, start, 20), 20);
   }
 }
 

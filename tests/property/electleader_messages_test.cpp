@@ -110,7 +110,7 @@ TEST(ElectLeaderMessages, OfBrokenRepresentationsAreFoundToDiffer) {
   };
   EXPECT_TRUE(differ.operator()<OverlooksDoubles>(el::Starts::dupq0));
   EXPECT_TRUE(differ.operator()<BalancesTheOtherWay>(el::Starts::correct));
-  EXPECT_TRUE(differ.operator()<NeverUpdates>(el::Starts::correct));
+  EXPECT_TRUE(differ.operator()<NeverRefreshes>(el::Starts::correct));
   EXPECT_TRUE(differ.operator()<HalfOfTheIds>(el::Starts::correct));
 }
 

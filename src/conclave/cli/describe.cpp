@@ -67,7 +67,8 @@ Exit describe_table(const catalog::Entry& entry) {
                                      entry.bytes_per_agent));
   } else {
     print_line("states per agent", info.states);
-    print_line("memory", fmt::format("{} bytes per agent (engine agents)", entry.bytes_per_agent));
+    print_line("memory", fmt::format("{} bytes per agent (engine agents){}", entry.bytes_per_agent,
+                                     info.memory));
   }
   for (const catalog::Detail& detail : entry.details) print_line(detail.name, detail.text);
   const auto name = [](const auto& item) { return item.name; };

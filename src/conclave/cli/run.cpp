@@ -130,7 +130,7 @@ class RowWriter {
     if (format_ == "json") output_.write((first_ ? "\n" : ",\n") + rows_.json(row));
     if (format_ == "csv" && first_) output_.write(rows_.csv_header() + '\n');
     if (format_ == "csv") output_.write(rows_.csv(row) + '\n');
-    if (trace_) trace_->write((first_ ? rows_.trace_header() : "") + rows_.trace(row));
+    if (trace_) trace_->write((first_ ? rows_.trace_header(row) : "") + rows_.trace(row));
     first_ = false;
   }
 

@@ -58,6 +58,15 @@ std::string json_object(const Named& pairs) {
   return text + '}';
 }
 
+// Without those that have no value: an empty text.
+std::string json_observations(std::vector<Observation> observations) {
+  std::erase_if(observations, [](const Observation& observation) {
+    const auto* text = std::get_if<std::string>(&observation.value);
+    return text != nullptr && text->empty();
+  });
+  return json_object(observations);
+}
+
 std::string json_fault(const FaultOutcome& fault) {
   std::string text = fmt::format(
       R"({{"fault":{},"interactions":{},"agents":{},"leaders":{},"recovered":{})",
@@ -116,7 +125,7 @@ std::string RowFormat::json(const Row& row) const {
                                    to_string(result.interactions), json_number(parallel_time(row)));
   std::string text = fmt::format(R"({},"trial":{},"converged":{},{},"leaders":{},"observables":{})",
                                  json_head_, row.trial, result.ending == Ending::converged, cost,
-                                 result.leaders, json_object(result.observations));
+                                 result.leaders, json_observations(result.observations));
   if (!result.faults.empty()) text += fmt::format(R"(,"faults":{})", json_faults(result.faults));
   return text + '}';
 }
@@ -138,15 +147,6 @@ std::string RowFormat::csv_header() const {
 }
 
 // What a trial does not report is an empty field.
-std::string RowFormat::csv_observations(const std::vector<Observation>& observations) const {
-  std::string text;
-  for (const auto& declared : run_->observables()) {
-    const auto found = std::ranges::find(observations, declared.name, &Observation::name);
-    text += ',' + (found == observations.end() ? "" : csv_value(found->value));
-  }
-  return text;
-}
-
 std::string RowFormat::csv(const Row& row) const {
   const TrialResult& result = row.result;
   const std::string cost = result.network ? network_csv(result)
@@ -156,17 +156,22 @@ std::string RowFormat::csv(const Row& row) const {
                                  result.ending == Ending::converged, cost, result.leaders);
   for (const auto& parameter : run_->parameters()) line += ',' + csv_value(parameter.value);
   if (!run_->source_hash().empty()) line += fmt::format(",{}", run_->source_hash());
-  line += csv_observations(result.observations);
+  for (const auto& declared : run_->observables()) {
+    const auto found = std::ranges::find(result.observations, declared.name, &Observation::name);
+    line += ',' + (found == result.observations.end() ? "" : csv_value(found->value));
+  }
   for (std::size_t i = 0; i < run_->plan().faults.size(); ++i) {
     line += i < result.faults.size() ? csv_fault(result.faults[i]) : ",,";
   }
   return line;
 }
 
-std::string RowFormat::trace_header() const {
+std::string RowFormat::trace_header(const Row& row) const {
   if (run_->network() != nullptr) return network_trace_header();
   std::string line = "trial,interactions,parallel_time,leaders";
-  for (const auto& o : run_->observables()) line += fmt::format(",{}", o.name);
+  if (!row.result.trace.empty()) {
+    for (const auto& o : row.result.trace.front().observations) line += fmt::format(",{}", o.name);
+  }
   return line + '\n';
 }
 
@@ -177,7 +182,8 @@ std::string RowFormat::trace(const Row& row) const {
     const double time = point.interactions.as_double() / static_cast<double>(run_->n());
     text += fmt::format("{},{},{},{}", row.trial, to_string(point.interactions), json_number(time),
                         point.leaders);
-    text += csv_observations(point.observations) + '\n';
+    for (const auto& o : point.observations) text += ',' + csv_value(o.value);
+    text += '\n';
   }
   return text;
 }

@@ -28,12 +28,10 @@ class RowFormat {
   double parallel_time(const Row& row) const;
 
   // The trace of one trial in CSV: a line per look, with newlines.
-  std::string trace_header() const;
+  std::string trace_header(const Row& row) const;
   std::string trace(const Row& row) const;
 
  private:
-  std::string csv_observations(const std::vector<Observation>& observations) const;
-
   const catalog::PreparedRun* run_;
   std::string json_head_;  // up to and including "seed"
   std::string csv_head_;

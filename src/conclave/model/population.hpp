@@ -20,7 +20,7 @@ using AgentCount = std::uint64_t;
 
 enum class Role : std::uint8_t { follower, leader };
 
-// The value of an observable in one trial.
+// The value of an observable in one trial; an empty text where it has none (yet).
 struct Observation {
   std::string_view name;
   std::variant<std::uint64_t, bool, double, std::string, Interactions> value;

@@ -69,6 +69,7 @@ struct ProtocolInfo {
   std::string_view convergence;   // the event whose time is reported
   std::string_view bound;         // the paper's bound on that time
   std::string_view states;        // states per agent, as a formula
+  std::string_view memory{};      // what agents take beyond a fixed number of bytes
   std::uint64_t demo_n;           // a size that elects within some seconds
   std::uint64_t smallest_n = 2;   // smaller populations are refused
   std::span<const Variable> variables;

@@ -106,12 +106,12 @@ class ElectLeader {
   const History& history() const { return history_; }
   M& messages() { return verify_.messages(); }
 
-  // What a trial takes, and a little more; a start or fault from which duplicate ranks result needs
-  // the messages of one group.
+  // What a trial takes, and a little more; few duplicate ranks, as some starts and faults bring
+  // them about, need the messages of one group.
   static std::uint64_t bytes_per_trial(const Parameters& parameters, AgentCount n,
                                        std::size_t start, bool has_faults) {
     const std::uint64_t r = *parameters.r;
-    const bool uses_messages = has_faults || start >= Starts::dup;
+    const bool uses_messages = has_faults || start == Starts::dup || start == Starts::dupq0;
     return n * (sizeof(Agent) + 4 * r) + M::bytes(n, r, uses_messages);
   }
 

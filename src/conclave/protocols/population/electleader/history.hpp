@@ -16,9 +16,16 @@
 
 namespace conclave::protocols::electleader {
 
-inline constexpr std::array cause_names{std::string_view("none"), std::string_view("same rank"),
-                                        std::string_view("message twice"),
-                                        std::string_view("wrong content")};
+inline std::string_view name_of(Cause cause) {
+  constexpr std::array<std::string_view, 4> names{"", "same rank", "message twice",
+                                                  "wrong content"};
+  return names[static_cast<std::size_t>(cause)];
+}
+
+inline Observation time_observation(std::string_view name, std::optional<Interactions> time) {
+  if (!time) return {name, std::string()};
+  return {name, *time};
+}
 
 class History {
  public:
@@ -66,14 +73,11 @@ class History {
   std::vector<Observation> observations(const Census& census) const {
     std::vector<Observation> all{{observables[0].name, full_resets_},
                                  {observables[1].name, soft_resets_},
-                                 {observables[2].name, census.ranking_is_correct()}};
-    if (first_detection_) {
-      all.push_back({observables[3].name, *first_detection_});
-      all.push_back(
-          {observables[4].name, std::string(cause_names[static_cast<std::size_t>(first_cause_)])});
-    }
+                                 {observables[2].name, census.ranking_is_correct()},
+                                 time_observation(observables[3].name, first_detection_),
+                                 {observables[4].name, std::string(name_of(first_cause_))}};
     for (std::size_t phase = 0; phase < times_.size(); ++phase) {
-      if (times_[phase]) all.push_back({observables[5 + phase].name, *times_[phase]});
+      all.push_back(time_observation(observables[5 + phase].name, times_[phase]));
     }
     return all;
   }

@@ -191,10 +191,12 @@ class LazyMessages {
     verdicts_[static_cast<std::size_t>(Verdict::consistent)].fill(groups.count());
   }
 
-  // Memory: a room in which every rank may raise an error needs up to 4 bytes per message and as
-  // much for its content and its observation.
+  // Memory of n agents in groups of size m: the rooms, empty and inhabited; and if some messages
+  // matter, one room in which all do, with IDs, contents and observations.
   static std::uint64_t bytes(std::uint64_t n, std::uint64_t m, bool uses_messages) {
-    return 256 * n + (uses_messages ? 24 * m * m * m : 0);
+    const std::uint64_t groups = n / m + 1;
+    return groups * (generations * sizeof(Room) + 512) + 128 * n +
+           (uses_messages ? 24 * m * m * m : 0);
   }
 
   void enter(AgentIndex u, Standing standing, std::uint8_t generation, const Beginning& beginning) {

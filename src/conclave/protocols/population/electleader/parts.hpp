@@ -30,7 +30,7 @@ struct SomeParameters : Parameters {
 // PropagateReset between agents that otherwise do nothing; rankers stand for computing agents.
 class PropagateResetAlone {
  public:
-  using Parameters = SomeParameters<1, 2, 3>;
+  using Parameters = SomeParameters<1, 2, 3, 11>;
   static constexpr std::array starts{
       Start{"triggered", "one agent has just executed TriggerReset, the others compute"},
       Start{"dormant", "all resetting, resetCount 0, delayTimer D_max", true},
@@ -49,7 +49,7 @@ class PropagateResetAlone {
       .only_there = why_complete,
       .part_of = "electleader",
       .convergence = "everybody awake again",
-      .bound = "O(n log n) interactions",
+      .bound = "O(log n) parallel time",
       .states = "1 + R_max + D_max + 1",
       .demo_n = 3'000,
       .variables = std::span(variables).subspan(1, 2),
@@ -99,10 +99,9 @@ class PropagateResetAlone {
   bool converged() const { return census_.resetters() == 0; }
   bool hopeless() const { return false; }
   std::vector<Observation> observations() const {
-    std::vector<Observation> all{{observables[0].name, dormant_at_.has_value()}};
-    if (dormant_at_) all.push_back({observables[1].name, *dormant_at_});
-    if (awakening_at_) all.push_back({observables[2].name, *awakening_at_});
-    return all;
+    return {{observables[0].name, dormant_at_.has_value()},
+            time_observation(observables[1].name, dormant_at_),
+            time_observation(observables[2].name, awakening_at_)};
   }
 
  private:
@@ -134,8 +133,9 @@ class AssignRanksAlone {
       .only_there = why_complete,
       .part_of = "electleader",
       .convergence = "all ranked, with different ranks 1 ... n",
-      .bound = "O((n^2/r) log n) inter.",
+      .bound = "O(n/r log n) parallel time",
       .states = "2^O(r log n)",
+      .memory = ", and 4 r more while ranking",
       .demo_n = 3'000,
       .variables = std::span(variables).subspan(4, 9),
       .observables = observables,
@@ -186,7 +186,7 @@ class AssignRanksAlone {
   std::vector<Observation> observations() const {
     std::vector<Observation> all{{observables[0].name, sheriffs_}};
     for (std::size_t i = 0; i < times_.size(); ++i) {
-      if (times_[i]) all.push_back({observables[1 + i].name, *times_[i]});
+      all.push_back(time_observation(observables[1 + i].name, times_[i]));
     }
     all.push_back({observables[4].name, most_meetings_});
     return all;
@@ -273,8 +273,9 @@ class DetectCollisionAlone {
       .only_there = why_complete,
       .part_of = "electleader",
       .convergence = "the first error",
-      .bound = "O((n^2/r) log n) inter.",
+      .bound = "O(n/r log n) parallel time",
       .states = "2^O(r^2 log r)",
+      .memory = ", and its messages where they may matter",
       .demo_n = 1'000,
       .smallest_n = 4,
       .variables = std::span(variables).subspan(15, 3),
@@ -329,8 +330,7 @@ class DetectCollisionAlone {
   bool converged() const { return cause_ != Cause::none; }
   bool hopeless() const { return is_hopeless_; }
   std::vector<Observation> observations() const {
-    if (!converged()) return {};
-    return {{observables[0].name, std::string(cause_names[static_cast<std::size_t>(cause_)])}};
+    return {{observables[0].name, std::string(name_of(cause_))}};
   }
 
  private:
