@@ -1,6 +1,7 @@
 #include "conclave/exact/exploration.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -133,10 +134,12 @@ RationalChain explore_exactly(const Network& network, Meetings& meetings,
   RationalChain chain;
   for (StateIndex from = 0; from < index.size(); ++from) {
     walk.enter(from);
+    std::map<StateIndex, Rational> row;  // a rational chain does not merge transitions by itself
     walk.for_each_way(from, [&](const NumberedStep& step, std::uint64_t ways) {
       const Weight weight = step.result.weight.times(ways, network.pairs());
-      chain.add(walk.target(step), Rational(weight.numerator, weight.denominator));
+      row[walk.target(step)] += Rational(weight.numerator, weight.denominator);
     });
+    for (auto& [to, probability] : row) chain.add(to, std::move(probability));
     chain.end_row();
   }
   return chain;
