@@ -28,7 +28,8 @@ THIRD_PARTY = {
     "Random123/": {"base"}, "hwy/": {"base"}, "boost/math": {"base"}, "gtest": set(),
     "fmt/": {"base", "population", "exact", "catalog", "experiment", "cli", "bench"},
     "nlohmann/": {"experiment", "catalog", "cli"}, "toml++": {"experiment", "catalog"},
-    "CLI/": {"cli"}, "sqlite3.h": {"experiment"}, "Eigen/": {"exact"}, "gmpxx.h": {"exact"}, "asio": {"network"},
+    "CLI/": {"cli"}, "sqlite3.h": {"experiment"}, "Eigen/": {"exact"}, "asio": {"network"},
+    "gmpxx.h": {"exact"},
     "openssl/": {"network"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"}, "cuda": {"cuda"},
 }
 SYSTEM_HEADER = re.compile(r"[^/]+|(?:sys|net|netinet|arpa|linux)/.*")

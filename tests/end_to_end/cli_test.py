@@ -252,6 +252,52 @@ class Files(unittest.TestCase):
         self.assertIn("cannot write standard output", result.stderr)
 
 
+class Solve(unittest.TestCase):
+    """Three leaders that eliminate each other: (3 - 1)^2 = 4 meetings."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.chain = pathlib.Path(folder.name) / "chain.tra"
+        self.chain.write_text("3 4\n0 0 1\n1 0 1/3\n1 1 2/3\n2 1 1\n", "ascii")
+        self.chain.with_suffix(".lab").write_text('0="init" 1="done"\n0: 1\n2: 0\n', "ascii")
+
+    def answer(self, *words):
+        result = conclave("solve", self.chain, "--format", "json", *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_finds_target_and_start_by_their_labels(self):
+        answer = self.answer("--variance", "--steps", "3")
+        self.assertAlmostEqual(answer["expected"], 4, delta=1e-9)
+        self.assertAlmostEqual(answer["variance"], 6, delta=1e-7)
+        self.assertEqual((answer["from"], answer["maximum_from"]), (2, 2))
+        self.assertLess(answer["relative_error"], 1e-9)
+        self.assertEqual(answer["distribution"][:2], [0, 0])
+        self.assertAlmostEqual(answer["distribution"][2], 1 / 3, delta=1e-12)
+
+    def test_gives_fractions(self):
+        self.assertEqual(self.answer("--exact", "--from", "1")["expected"], "3")
+        self.assertEqual(self.answer("--exact", "--all")["expected_from"], ["0", "3", "4"])
+
+    def test_says_where_the_target_may_be_missed(self):
+        answer = self.answer("--target", "2", "--from", "1")
+        self.assertEqual((answer["expected"], answer["infinite_states"]), ("infinite", 2))
+
+    def test_mistakes_give_one_clear_sentence(self):
+        for words, sentence in (
+                (["--target", "doen"], "unknown label 'doen' (did you mean 'done'?)"),
+                (["--from", "3"], "--from takes a number from 0 to 2"),
+                (["--format", "jsn"], "did you mean 'json'?"),
+                (["--rewards", "x.rew"], "--rewards takes a .srew or a .trew file"),
+                (["--exact", "--rewards", "x.srew"], "cannot be combined")):
+            with self.subTest(words):
+                result = conclave("solve", self.chain, *words)
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertIn(sentence, result.stderr)
+        self.assertIn("cannot read", conclave("solve", "none.tra").stderr)
+
+
 class Interruption(unittest.TestCase):
     def test_keeps_finished_rows_and_exits_with_130(self):
         words = ["run", "fratricide", "--n", "20000", "--trials", "100000", "--format", "jsonl",

@@ -14,6 +14,7 @@
 #include "conclave/experiment/memory.hpp"
 
 #include "bench/agents_bench.hpp"
+#include "bench/exact_bench.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -33,19 +34,28 @@ std::uint64_t benchmark_size(const std::string& text) {
   return n;
 }
 
+void print_line(const std::string& line) {
+  fmt::print("{}", line);
+  std::fflush(stdout);
+}
+
 Exit bench(const Options& options) {
-  constexpr std::array<std::string_view, 1> subjects{"agents"};
-  if (options.subject != subjects[0]) {
+  constexpr std::array<std::string_view, 2> subjects{"agents", "exact"};
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& size : options.sizes) sizes.push_back(benchmark_size(size));
+  const auto repeats =
+      static_cast<unsigned>(count_option_64("--repeats", options.repeats, 1, 1000));
+  if (options.subject == "agents") {
+    bench::AgentsOptions agents{.repeats = repeats};
+    if (!sizes.empty()) agents.sizes = sizes;
+    bench::run_agents(agents, print_line);
+  } else if (options.subject == "exact") {
+    bench::ExactOptions exact{.repeats = repeats};
+    if (!sizes.empty()) exact.sizes = sizes;
+    bench::run_exact(exact, print_line);
+  } else {
     throw Error(unknown_name("benchmark", options.subject, subjects));
   }
-  bench::AgentsOptions agents;
-  if (!options.sizes.empty()) agents.sizes.clear();
-  for (const std::string& size : options.sizes) agents.sizes.push_back(benchmark_size(size));
-  agents.repeats = static_cast<unsigned>(count_option_64("--repeats", options.repeats, 1, 1000));
-  bench::run_agents(agents, [](const std::string& line) {
-    fmt::print("{}", line);
-    std::fflush(stdout);
-  });
   return Exit::done;
 }
 
@@ -54,15 +64,21 @@ Exit bench(const Options& options) {
 void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("bench", "Check our speed claims on this machine");
-  command->add_option("SUBJECT", options->subject, "agents: the agents engine and the raw machine")
+  command
+      ->add_option("SUBJECT", options->subject,
+                   "agents: the agents engine and the raw machine; exact: hitting times of "
+                   "large chains")
       ->required();
-  command->add_option("--n", options->sizes, "Population sizes (default 1e4,1e6,1e8)")
+  command
+      ->add_option("--n", options->sizes,
+                   "Sizes of populations (default 1e4,1e6,1e8) or chains (1e6)")
       ->type_name("N,...")
       ->delimiter(',');
   command->add_option("--repeats", options->repeats, "Measurements per size (default 5)")
       ->type_name("R");
   command->footer(
-      "\nExamples:\n  conclave bench agents\n  conclave bench agents --n 1e9 --repeats 1");
+      "\nExamples:\n  conclave bench agents\n  conclave bench agents --n 1e9 --repeats 1\n"
+      "  conclave bench exact");
   command->callback([options, &action] { action = [options] { return bench(*options); }; });
 }
 

@@ -18,6 +18,7 @@
 #include "conclave/cli/terminal.hpp"
 #include "conclave/exact/explicit_files.hpp"
 #include "conclave/exact/hitting_times.hpp"
+#include "conclave/exact/rational_hitting_times.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -35,6 +36,7 @@ struct Options {
   std::string format = "text";
   bool variance = false;
   bool all = false;
+  bool exact = false;
 };
 
 // What the files say.
@@ -144,6 +146,23 @@ Json answer(const Question& question, const exact::HittingTimes& times, const Op
   return json;
 }
 
+// The expectations as fractions: from the first state, or from all that have a finite one.
+void add_fractions(const Question& question, const exact::HittingTimes& times,
+                   const Options& options, Json& json) {
+  std::vector<StateIndex> from;
+  for (StateIndex state = 0; state < times.mean.size(); ++state) {
+    const bool is_wanted = options.all ? !std::isinf(times.mean[state]) : state == question.from;
+    if (is_wanted) from.push_back(state);
+  }
+  const auto chain = exact::read_rational_transitions(options.transitions);
+  const auto fractions = exact::rational_hitting_times(chain, question.target, from);
+  Json all = Json::array();
+  for (const double mean : times.mean) all.push_back(number(mean));
+  for (std::size_t k = 0; k < from.size(); ++k) all[from[k]] = fractions[k].get_str();
+  json["expected"] = all[question.from];
+  if (options.all) json["expected_from"] = all;
+}
+
 std::string value_text(const Json& value) {
   return value.is_number_float() ? fmt::format("{:.15g}", value.get<double>())
          : value.is_string()     ? value.get<std::string>()
@@ -185,12 +204,19 @@ Exit solve(const Options& options) {
   if (options.format != "text" && options.format != "json") {
     throw Error(unknown_name("format", options.format, formats));
   }
+  if (options.exact && !options.rewards.empty()) {
+    throw Error("--exact counts steps; it cannot be combined with --rewards");
+  }
+  if (options.variance && options.rewards.ends_with(".trew")) {
+    throw Error("--variance needs costs that depend on the state alone, a .srew file");
+  }
   const Question question = read_question(options);
   const double loaded = cpu_seconds();
   const exact::HittingTimes times = exact::hitting_times(
       question.chain, question.target, {.variance = options.variance, .costs = question.costs});
+  Json json = answer(question, times, options);
+  if (options.exact) add_fractions(question, times, options, json);
   const double solved = cpu_seconds();
-  const Json json = answer(question, times, options);
   if (options.format == "json") {
     fmt::print("{}\n", json.dump(2));
   } else {
@@ -229,6 +255,7 @@ void add_solve(CLI::App& app, Action& action) {
                    "The probability to reach the target at each step up to this one")
       ->type_name("T");
   command->add_flag("--all", options->all, "The expectations from all states");
+  command->add_flag("--exact", options->exact, "As a fraction, without any error");
   command->add_option("--format", options->format, "text or json (default text)")->type_name("F");
   command->footer("\nExamples:\n"
                   "  conclave solve chain.tra --target done\n"

@@ -66,7 +66,6 @@ class Rows {
   }
 
   void add(const Transition& transition) {
-    if (transition.probability == 0) return;
     if (transition.from < builder_.rows()) {
       late_.push_back(transition);
       return;

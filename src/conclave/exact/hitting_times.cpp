@@ -103,7 +103,8 @@ HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
   const Equations equations(chain, target);
   std::vector<double> cost(options.costs.begin(), options.costs.end());
   if (cost.empty()) cost.assign(chain.size(), 1.0);
-  const double tolerance = options.variance ? precise(options.tolerance) : options.tolerance;
+  const double tolerance =
+      options.variance ? precise(options.tolerance) : options.tolerance - rounding;
   Solution solution = solve(equations, cost, tolerance);
   HittingTimes times;
   times.residual = solution.certificate.residual;

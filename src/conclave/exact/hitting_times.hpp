@@ -37,7 +37,7 @@ struct HittingTimes {
 };
 
 // Throws std::runtime_error if the tolerance cannot be certified for the means. Variances come with
-// whatever error they have; costs must then be positive.
+// whatever error they have; they take the cost of a step from a state to be fixed.
 HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
                            const HittingOptions& options = {});
 

@@ -52,12 +52,13 @@ class MarkovChain {
 };
 
 // Builds a chain row by row: add() the transitions of state 0 in any order, end_row(), those of
-// state 1, and so on. Transitions to the same state are merged.
+// state 1, and so on. Transitions to the same state are merged, those of probability 0 left out.
 class ChainBuilder {
  public:
   void reserve(std::size_t states, std::uint64_t transitions);
 
   void add(StateIndex to, double probability) {
+    if (probability == 0) return;
     is_sorted_ = is_sorted_ && to >= past_last_;
     past_last_ = std::uint64_t{to} + 1;
     chain_.columns_.push_back(to);

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/exact/detail/mapped_file.hpp"
 #include "conclave/exact/detail/scanner.hpp"
@@ -57,6 +56,21 @@ Rational parse_decimal(std::string_view text) {
 }
 
 }  // namespace
+
+void RationalChain::end_row() {
+  auto& row = rows_.back();
+  std::ranges::stable_sort(row, {}, &Transition::to);
+  std::size_t end = 0;
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    if (end > 0 && row[end - 1].to == row[k].to) {
+      row[end - 1].probability += row[k].probability;
+    } else {
+      std::swap(row[end++], row[k]);
+    }
+  }
+  row.resize(end);
+  rows_.emplace_back();
+}
 
 MarkovChain RationalChain::rounded() const {
   ChainBuilder builder;

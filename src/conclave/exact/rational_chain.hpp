@@ -15,7 +15,8 @@ namespace conclave::exact {
 
 using Rational = mpq_class;
 
-// Built like a MarkovChain: add() the transitions of state 0 in any order, end_row(), and so on.
+// Built like a MarkovChain: add() the transitions of state 0 in any order, end_row(), and so on;
+// those to the same state are merged.
 class RationalChain {
  public:
   struct Transition {
@@ -24,9 +25,10 @@ class RationalChain {
   };
 
   void add(StateIndex to, Rational probability) {
+    if (probability == 0) return;
     rows_.back().push_back({to, std::move(probability)});
   }
-  void end_row() { rows_.emplace_back(); }
+  void end_row();
 
   std::size_t size() const { return rows_.size() - 1; }
   const std::vector<Transition>& row(StateIndex state) const { return rows_[state]; }

@@ -10,10 +10,10 @@ namespace {
 // Multiplications; a core does some 10^9 in a second.
 constexpr double little_work_per_entry = 30;
 constexpr double medium_work = 3e9;
-constexpr double most_work = 1e12;
+constexpr double most_work = 1e11;
 constexpr std::size_t small_component = 5000;
 constexpr KrylovLimits short_attempt{.gain = 1e-8, .most_iterations = 100};
-constexpr KrylovLimits long_attempt{.gain = 1e-8, .most_iterations = 20'000};
+constexpr KrylovLimits long_attempt{.gain = 1e-8, .most_iterations = 3000};
 
 }  // namespace
 

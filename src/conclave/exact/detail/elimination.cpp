@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
+constexpr std::size_t most_entries = 100'000'000;  // of one half; both with values take 2.4 GB
+
 using Rows = std::vector<std::vector<std::uint32_t>>;
 
 // Per row, the columns behind it of the pattern and of its mirror image.
@@ -51,12 +53,14 @@ Pattern mirrored(const Rows& upper) {
 std::optional<Pattern> filled_pattern(const Pattern& pattern, double most_work) {
   Rows upper = symmetric_upper(pattern);
   double work = 0;
+  std::size_t entries = 0;
   for (std::size_t i = 0; i < upper.size(); ++i) {
     sort_and_merge(upper[i]);
     if (upper[i].empty()) continue;
     const auto length = static_cast<double>(upper[i].size());
     work += length * length;
-    if (work > most_work) return std::nullopt;
+    entries += upper[i].size();
+    if (work > most_work || entries > most_entries) return std::nullopt;
     auto& heir = upper[upper[i].front()];
     heir.insert(heir.end(), upper[i].begin() + 1, upper[i].end());
   }

@@ -12,7 +12,7 @@
 namespace conclave::exact {
 
 // The places that elimination in the given order fills, as if transitions went both ways; nothing
-// if it takes more than `most_work` multiplications.
+// if it takes more than `most_work` multiplications or some gigabytes.
 std::optional<Pattern> filled_pattern(const Pattern& pattern, double most_work);
 
 class Factors {

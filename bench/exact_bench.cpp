@@ -1,0 +1,155 @@
+#include "bench/exact_bench.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/random.hpp"
+#include "conclave/exact/export.hpp"
+#include "conclave/exact/hitting_times.hpp"
+
+namespace conclave::bench {
+namespace {
+
+using exact::MarkovChain;
+using exact::StateIndex;
+using exact::StateSet;
+
+constexpr int successors_per_state = 5;
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+// Every state has five uniformly random successors with random probabilities.
+MarkovChain random_chain(StateIndex states) {
+  Stream stream({.seed = 1});
+  exact::ChainBuilder builder;
+  builder.reserve(states, std::uint64_t{successors_per_state} * states);
+  std::array<double, successors_per_state> weights{};
+  for (StateIndex state = 0; state < states; ++state) {
+    double sum = 0;
+    for (double& weight : weights) {
+      weight = static_cast<double>((stream.word() >> 11) + 1);
+      sum += weight;
+    }
+    for (const double weight : weights) builder.add(stream.below(states), weight / sum);
+    builder.end_row();
+  }
+  return std::move(builder).build();
+}
+
+// A folder that disappears with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "conclave-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Reads all numbers of the file and does nothing with them but a sum.
+double bare_parse(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const double begin = cpu_seconds();
+  const char* const end = text.data() + text.size();
+  double sum = 0;
+  for (const char* here = text.data(); here != end;) {
+    double value = 0;
+    here = std::from_chars(here, end, value).ptr;
+    sum += value;
+    while (here != end && (*here == ' ' || *here == '\n')) ++here;
+  }
+  const double seconds = cpu_seconds() - begin;
+  if (!(sum > 0)) throw std::logic_error("the file holds no numbers");
+  return seconds;
+}
+
+double one_product(const MarkovChain& chain) {
+  std::vector<double> x(chain.size(), 1.0);
+  std::vector<double> y(chain.size());
+  const double begin = cpu_seconds();
+  for (StateIndex state = 0; state < chain.size(); ++state) {
+    const auto to = chain.successors(state);
+    const auto probabilities = chain.probabilities(state);
+    for (std::size_t k = 0; k < to.size(); ++k) y[state] += probabilities[k] * x[to[k]];
+  }
+  const double seconds = cpu_seconds() - begin;
+  if (!(y[0] > 0.5)) throw std::logic_error("a row does not sum to 1");
+  return seconds;
+}
+
+struct Measurement {
+  double bare = 1e300, product = 1e300, load = 1e300, solve = 1e300;
+  double error = 0, expected = 0;
+};
+
+void measure(const std::string& path, const MarkovChain& written, const StateSet& target,
+             Measurement& best) {
+  best.bare = std::min(best.bare, bare_parse(path));
+  best.product = std::min(best.product, one_product(written));
+  const double begin = cpu_seconds();
+  const MarkovChain chain = exact::read_transitions(path);
+  const double loaded = cpu_seconds();
+  const exact::HittingTimes times = exact::hitting_times(chain, target);
+  best.load = std::min(best.load, loaded - begin);
+  best.solve = std::min(best.solve, cpu_seconds() - loaded);
+  best.error = times.relative_error;
+  best.expected = times.mean[0];
+  if (!std::ranges::equal(chain.probabilities(0), written.probabilities(0)) ||
+      chain.transitions() != written.transitions()) {
+    throw std::logic_error("the file does not read back as it was written");
+  }
+}
+
+}  // namespace
+
+void run_exact(const ExactOptions& options, const std::function<void(const std::string&)>& print) {
+  print(
+      "random chains with 5 successors per state, best of the repeats, CPU seconds of one core\n");
+  print(fmt::format("{:>10} {:>8}  {:>10} {:>10}  {:>7} {:>7} {:>7}  {:>11} {:>9}\n", "states",
+                    "targets", "bare parse", "1 product", "load", "solve", "total", "/ bare parse",
+                    "error"));
+  const TemporaryFolder folder;
+  for (const std::uint64_t size : options.sizes) {
+    const auto states = static_cast<StateIndex>(size);
+    const MarkovChain chain = random_chain(states);
+    const std::string path = folder.file("chain.tra");
+    exact::write_transitions(chain, path);
+    for (const StateIndex distance : {states, StateIndex{100}}) {
+      StateSet target(states);
+      for (StateIndex state = distance - 1; state < states; state += distance) target.insert(state);
+      Measurement best;
+      for (unsigned repeat = 0; repeat < options.repeats; ++repeat) {
+        measure(path, chain, target, best);
+      }
+      const double total = best.load + best.solve;
+      print(fmt::format(
+          "{:>10} {:>8}  {:>10.3f} {:>10.4f}  {:>7.3f} {:>7.3f} {:>7.3f}  {:>12.1f} {:>9.1e}\n",
+          states, target.count(), best.bare, best.product, best.load, best.solve, total,
+          total / best.bare, best.error));
+    }
+  }
+}
+
+}  // namespace conclave::bench
