@@ -109,6 +109,18 @@ double bytes_per_configuration(const Network& network) {
   return 120 + 24 * static_cast<double>(network.most_meetings());
 }
 
+void check_size(const Network& network, double states, const Bounds& bounds) {
+  const double classes = count_canonical(network, states);
+  const double bytes = classes * bytes_per_configuration(network);
+  if (bytes <= static_cast<double>(bounds.memory) && classes < 4e9) return;
+  throw Error(fmt::format(
+      "too large for an exact computation: {} agents with {} states have {:.3g} configurations up "
+      "to symmetry, which takes about {:.3g} GiB, and {:.3g} GiB are available; take a smaller n "
+      "or smaller parameters, or look for bad starts with: conclave search",
+      network.agents(), states, classes, bytes / gibibyte,
+      static_cast<double>(bounds.memory) / gibibyte));
+}
+
 MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationIndex& index,
                     Visitor& visitor, const Bounds& bounds) {
   Walk walk(network, meetings, index);
