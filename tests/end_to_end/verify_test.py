@@ -121,7 +121,8 @@ def read_rows(path):
 
 def read_label(path, name):
     header, *lines = path.read_text().splitlines()
-    number = next(word.split("=")[0] for word in header.split() if word.split("=")[1] == f'"{name}"')
+    numbers = dict(reversed(word.split("=")) for word in header.split())
+    number = numbers[f'"{name}"']
     return {int(state) for state, _, labels in (line.partition(":") for line in lines)
             if number in labels.split()}
 

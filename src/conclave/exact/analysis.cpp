@@ -54,12 +54,17 @@ std::vector<StateIndex> path_to(const MarkovChain& chain, StateIndex seeds, Stat
   return path;
 }
 
+// Equal expectations may differ by rounding, so the first that is as good as the largest is taken.
 std::optional<StateIndex> slowest_in(const StateSet& set, std::span<const double> means) {
-  std::optional<StateIndex> slowest;
+  constexpr double as_good_as = 1 - 1e-10;
+  double largest = -1;
   for (StateIndex state = 0; state < set.size(); ++state) {
-    if (set.contains(state) && (!slowest || means[state] > means[*slowest])) slowest = state;
+    if (set.contains(state)) largest = std::max(largest, means[state]);
   }
-  return slowest;
+  for (StateIndex state = 0; state < set.size(); ++state) {
+    if (set.contains(state) && means[state] >= largest * as_good_as) return state;
+  }
+  return std::nullopt;
 }
 
 std::vector<double> probability_of_reaching(const MarkovChain& chain, const StateSet& target) {

@@ -239,15 +239,14 @@ double count_multisets(std::size_t agents, double states) {
 
 }  // namespace
 
-double count_canonical(const Network& network, std::size_t states) {
-  const auto base = static_cast<double>(states);
-  if (network.symmetry() == Symmetry::permutation) return count_multisets(network.agents(), base);
-  if (network.symmetry() == Symmetry::rotation) return count_necklaces(network.agents(), base);
-  return std::pow(base, static_cast<double>(network.agents()));
+double count_canonical(const Network& network, double states) {
+  if (network.symmetry() == Symmetry::permutation) return count_multisets(network.agents(), states);
+  if (network.symmetry() == Symmetry::rotation) return count_necklaces(network.agents(), states);
+  return std::pow(states, static_cast<double>(network.agents()));
 }
 
 std::unique_ptr<ConfigurationIndex> index_all(const Network& network, std::size_t states) {
-  CONCLAVE_CHECK(count_canonical(network, states) < 4e9);
+  CONCLAVE_CHECK(count_canonical(network, static_cast<double>(states)) < 4e9);
   if (network.symmetry() == Symmetry::permutation) {
     return std::make_unique<CensusIndex>(network, states);
   }

@@ -27,7 +27,7 @@ class ConfigurationIndex {
 
 // How many canonical configurations of agents with that many states there are; rounded, and right
 // to about 15 digits.
-double count_canonical(const Network& network, std::size_t states);
+double count_canonical(const Network& network, double states);
 
 // All of them, in a fixed order; there must be less than 2^32. Numbers take O(agents) to compute.
 std::unique_ptr<ConfigurationIndex> index_all(const Network& network, std::size_t states);

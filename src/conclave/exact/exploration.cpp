@@ -1,6 +1,7 @@
 #include "conclave/exact/exploration.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -108,6 +109,18 @@ double bytes_per_configuration(const Network& network) {
   return 120 + 24 * static_cast<double>(network.most_meetings());
 }
 
+void check_size(const Network& network, double states, const Bounds& bounds) {
+  const double classes = count_canonical(network, states);
+  const double bytes = classes * bytes_per_configuration(network);
+  if (bytes <= static_cast<double>(bounds.memory) && classes < 4e9) return;
+  throw Error(fmt::format(
+      "too large for an exact computation: {} agents with {} states have {:.3g} configurations up "
+      "to symmetry, which takes about {:.3g} GiB, and {:.3g} GiB are available; take a smaller n "
+      "or smaller parameters, or look for bad starts with: conclave search",
+      network.agents(), states, classes, bytes / gibibyte,
+      static_cast<double>(bounds.memory) / gibibyte));
+}
+
 MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationIndex& index,
                     Visitor& visitor, const Bounds& bounds) {
   Walk walk(network, meetings, index);
@@ -133,10 +146,12 @@ RationalChain explore_exactly(const Network& network, Meetings& meetings,
   RationalChain chain;
   for (StateIndex from = 0; from < index.size(); ++from) {
     walk.enter(from);
+    std::map<StateIndex, Rational> row;  // a rational chain does not merge transitions by itself
     walk.for_each_way(from, [&](const NumberedStep& step, std::uint64_t ways) {
       const Weight weight = step.result.weight.times(ways, network.pairs());
-      chain.add(walk.target(step), Rational(weight.numerator, weight.denominator));
+      row[walk.target(step)] += Rational(weight.numerator, weight.denominator);
     });
+    for (auto& [to, probability] : row) chain.add(to, std::move(probability));
     chain.end_row();
   }
   return chain;

@@ -52,6 +52,9 @@ struct Bounds {
 // What exploring, checking and solving takes, about.
 double bytes_per_configuration(const Network& network);
 
+// Throws Error, with the size, if all configurations of agents with that many states are too many.
+void check_size(const Network& network, double states, const Bounds& bounds);
+
 // Continues from the configurations that the index has until it has all that can be reached, and
 // returns the chain over the numbers of the index. Throws Error where that needs too much memory.
 MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationIndex& index,

@@ -132,9 +132,11 @@ class Verification {
 
   void number_all_states() {
     if constexpr (SelfStabilizing<P>) {
-      const std::vector<State> states = arbitrary_states(protocol_);
-      if (uses_congruence()) check_congruence(states);
-      for (const State& state : states) {
+      if constexpr (requires { protocol_.state_count(); }) check_states(protocol_.state_count());
+      StateTable<P> plain(protocol_);
+      for (const State& state : arbitrary_states(protocol_)) plain.number(state);
+      if (uses_congruence()) check_congruence(plain.states());
+      for (const State& state : plain.states()) {
         const StateNumber number = table_.number(state);
         multiplicity_.resize(table_.size(), 0.0);
         ++multiplicity_[number];
@@ -142,7 +144,7 @@ class Verification {
       laws_of_agents(table_, options_.start, network_.agents());  // may have states of their own
       table_.close();
       multiplicity_.resize(table_.size(), 1.0);
-      check_size();
+      check_size(network_, static_cast<double>(table_.size()), options_.bounds);
       index_ = index_all(network_, table_.size());
     } else {
       throw Error(fmt::format("{} cannot name all its states; explore it from its start",
@@ -157,17 +159,13 @@ class Verification {
                               problem.value_or("")});
   }
 
-  void check_size() const {
-    constexpr double gibibyte = 1024.0 * 1024 * 1024;
-    const double classes = count_canonical(network_, table_.size());
-    const double bytes = classes * bytes_per_configuration(network_);
-    if (bytes <= static_cast<double>(options_.bounds.memory) && classes < 4e9) return;
-    throw Error(fmt::format(
-        "too large for an exact computation: {} agents with {} states have {:.3g} configurations "
-        "up to symmetry, which takes about {:.3g} GiB, and {:.3g} GiB are available; take a "
-        "smaller n or smaller parameters, or look for bad starts with: conclave search",
-        network_.agents(), table_.size(), classes, bytes / gibibyte,
-        static_cast<double>(options_.bounds.memory) / gibibyte));
+  // Before they are listed, and all pairs of them tried.
+  void check_states(Interactions states) const {
+    if (states <= most_states) return;
+    throw Error(fmt::format("too large for an exact computation: an agent has {} states, and all "
+                            "configurations can be explored up to {}; take smaller parameters, or "
+                            "explore from a start with --from start",
+                            to_string(states), most_states));
   }
 
   void describe_space() {
@@ -337,6 +335,7 @@ class Verification {
     if (is_converged) report_.start_holding = from_start;
   }
 
+  static constexpr std::uint64_t most_states = 4096;
   static constexpr std::uint64_t most_for_second_solve = 2'000'000;
 
   Network network_;

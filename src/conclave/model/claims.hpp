@@ -60,6 +60,7 @@ struct Claim {
   std::function<bool(const Step<State>&)> holds{};  // of `steps` only
 };
 
+// The protocol must outlive them.
 template <class State>
 struct Claims {
   // Whether the claims are about all configurations, or about those an execution can reach.

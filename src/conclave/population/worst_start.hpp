@@ -96,27 +96,29 @@ class WorstStartSearch {
     pool.resize(std::min(elite, pool.size()));
   }
 
-  // A changed copy of one of the best takes its place if it is slower beyond doubt; both get more
-  // trials until one of them is.
+  // A changed copy of one of the best takes its place if it is slower beyond doubt, or seems slower
+  // after as many trials.
   void climb(std::vector<Candidate>& pool) {
     while (has_left(0.75)) {
       Candidate& parent = pool[choice_.below(static_cast<std::uint32_t>(pool.size()))];
       Candidate child{changed(parent.agents)};
-      for (std::uint64_t trials = first_trials; has_left(0.75); trials *= 2) {
+      double lead = 0;
+      double error = 0;
+      for (std::uint64_t trials = first_trials; child.trials < most_duel_trials(); trials *= 2) {
         simulate(child, trials);
-        const double doubt = 2 * std::hypot(child.error(), parent.error());
-        const double lead = child.mean() - parent.mean();
-        if (lead < -doubt || trials >= most_duel_trials()) break;
-        if (lead > doubt && child.trials >= parent.trials) break;
-        if (parent.trials < 2 * child.trials) simulate(parent, trials);
+        if (parent.trials < child.trials) simulate(parent, trials);
+        lead = child.mean() - parent.mean();
+        error = std::hypot(child.error(), parent.error());
+        if (lead < -2 * error || lead > 3 * error) break;
       }
-      if (child.mean() > parent.mean() && 2 * child.trials >= parent.trials) {
-        parent = std::move(child);
-      }
+      const bool is_level = 2 * child.trials >= parent.trials;
+      if (lead > 3 * error || (lead > 0 && is_level)) parent = std::move(child);
     }
   }
 
-  std::uint64_t most_duel_trials() const { return std::max(first_trials, budget_ / 64); }
+  double most_duel_trials() const {
+    return static_cast<double>(std::max(first_trials, budget_ / 256));
+  }
 
   // The winner among the elite, by more trials; then fresh trials for it alone, for the time of a
   // winner is biased upwards.

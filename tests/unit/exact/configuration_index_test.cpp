@@ -22,7 +22,8 @@ std::vector<Network> networks() {
 void check_all(const Network& network, std::size_t states) {
   const auto index = index_all(network, states);
   const auto met = index_as_met(network);
-  EXPECT_EQ(static_cast<double>(index->size()), std::round(count_canonical(network, states)));
+  EXPECT_EQ(static_cast<double>(index->size()),
+            std::round(count_canonical(network, static_cast<double>(states))));
   const std::size_t agents = network.agents();
   double orbits = 0;
   for (StateIndex number = 0; number < index->size(); ++number) {

@@ -120,7 +120,11 @@ std::optional<Certificate> sweep(const Equations& equations, std::span<const dou
                                  double tolerance, Unknowns& x) {
   Sweeps sweeps(equations, cost);
   if (!sweeps.settle(tolerance / 4)) return std::nullopt;
-  x = Unknowns(std::move(sweeps).values());
+  std::vector<double> values = std::move(sweeps).values();
+  // Not so where a state is its own only successor and the target is never reached.
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  if (!std::ranges::all_of(values, is_finite)) return std::nullopt;
+  x = Unknowns(std::move(values));
   double before = std::numeric_limits<double>::infinity();
   while (true) {
     const Certificate certificate = certify(equations, cost, x);
