@@ -134,14 +134,6 @@ struct Variant {
     static constexpr std::tuple fields =
         std::tuple_cat(Agent::fields, std::tuple{Field{"changed", &State::changed}});
   };
-  using Parameters = Ppl::Parameters;
-  static constexpr ProtocolInfo info = Ppl::info;
-  static constexpr std::array starts{Start{"start", "the start of the question"}};
-  static std::string objection(const Parameters& parameters, AgentCount n) {
-    return Ppl::objection(parameters, n);
-  }
-
-  Variant(const Parameters& parameters, AgentCount n) : ppl(parameters, n) {}
   Variant(const Question& asked, bool watched)
       : ppl(ppl_with(asked.constants, asked.n)), question(asked), watches_outputs(watched) {}
 

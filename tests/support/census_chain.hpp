@@ -77,8 +77,11 @@ class CensusChain {
   struct Hash {
     std::size_t operator()(const Configuration& configuration) const {
       std::uint64_t hash = 0;
-      for (const Number state : configuration) hash = (hash ^ state) * 0x9e3779b97f4a7c15u;
-      return static_cast<std::size_t>(hash ^ (hash >> 32));
+      for (const Number state : configuration) {
+        hash = (hash ^ state) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+      }
+      return static_cast<std::size_t>(hash);
     }
   };
 

@@ -247,7 +247,8 @@ void add_run(CLI::App& app, Action& action) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--init", options->init, "Initial configuration (see `describe`)")
       ->type_name("NAME");
-  command->add_option("--engine", options->engine, "auto, agents or events (default auto)")
+  command
+      ->add_option("--engine", options->engine, "auto, or one that `describe` names (default auto)")
       ->type_name("NAME");
   command
       ->add_option("--graph", options->graph,

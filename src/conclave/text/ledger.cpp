@@ -78,6 +78,7 @@ bool Ledger::is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex
 // Two states that react with each other and have many agents keep the population from silence.
 std::uint64_t Ledger::silence_steps() const {
   if (is_silent()) return ~std::uint64_t{0};
+  if (!protocol_->transitions().has_table()) return 0;
   std::uint64_t steps = 0;
   for (const StateIndex u : present_) {
     for (const StateIndex v : present_) {
