@@ -14,6 +14,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/require.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -105,7 +106,8 @@ Exit search(const Options& options) {
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
   }
-  const catalog::Entry& entry = catalog::find(options.protocol);
+  const catalog::Entry entry = catalog::find(options.protocol);
+  catalog::require(entry, &catalog::Entry::search, "has no starts that can be searched");
   catalog::SearchRequest asked = request(options);
   const std::atomic<bool>& stop = interrupted_flag();
   catalog::Searched found;

@@ -12,6 +12,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/require.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -148,7 +149,8 @@ Exit verify(const Options& options) {
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
   }
-  const catalog::Entry& entry = catalog::find(options.protocol);
+  const catalog::Entry entry = catalog::find(options.protocol);
+  catalog::require(entry, &catalog::Entry::verify, "cannot be verified exactly");
   catalog::VerifyRequest asked = request(options);
   set_law(options, asked);
   const auto engines = prepare_engines(options, entry, asked.run);
