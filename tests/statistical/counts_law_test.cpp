@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/statistics.hpp"
+#include "conclave/population/adaptive.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/counts.hpp"
 #include "conclave/protocols/population/coalescence.hpp"
@@ -315,6 +316,31 @@ TEST(CountsAndAgents, HaveOneLawForPplWithToyConstants) {
     SCOPED_TRACE(Ppl::starts[start].name);
     expect_same_law<DrawnTogether>("ppl", Comparison<Ppl>{toy_ppl(30), 30, 400, start});
   }
+}
+
+// --- the engine behind auto, which goes over from one to the other ---
+
+template <class P>
+std::vector<double> times_of_adaptive(const P& protocol, AgentCount n, std::uint64_t trials) {
+  AgentMemory memory;
+  std::vector<double> times;
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
+    population::Adaptive<P> engine(protocol, n, 0, {.seed = 5, .trial = trial}, memory);
+    while (!engine.has_stopped()) engine.advance(Interactions::max(), 1000);
+    times.push_back(engine.now().as_double());
+  }
+  std::ranges::sort(times);
+  return times;
+}
+
+TEST(AdaptiveAndAgents, HaveOneLaw) {
+  const Comparison<Pll> pll{pll_with({}, 300), 300, 1500};
+  const auto pll_times = times_of_adaptive(pll.protocol, 300, 1500);
+  EXPECT_GE(kolmogorov_smirnov(pll_times, pll.times_of_agents()).p_value, rejected_below);
+  const Comparison<Fratricide> fratricide{Fratricide({}, 300), 300, 5000};
+  const auto fratricide_times = times_of_adaptive(fratricide.protocol, 300, 5000);
+  EXPECT_GE(kolmogorov_smirnov(fratricide_times, fratricide.times_of_agents()).p_value,
+            rejected_below);
 }
 
 // --- faults, and how long a leader stays ---
