@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -20,6 +21,11 @@ enum class Exit : int {
 
 // What main() runs after the command line has been parsed.
 using Action = std::function<Exit()>;
+
+// An option that may be given several times, and the one for parameters, which many commands have.
+CLI::Option* add_repeatable_option(CLI::App& command, const std::string& name,
+                                   std::vector<std::string>& values, const std::string& meaning);
+void add_param_option(CLI::App& command, std::vector<std::string>& params);
 
 // Each adds its subcommand, which sets `action` when it is chosen.
 void add_bench(CLI::App& app, Action& action);

@@ -178,13 +178,7 @@ void add_explore(CLI::App& app, Action& action) {
       "explore", "Walk through all schedules of a message-passing protocol on a few nodes");
   command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
   command->add_option("--n", options->n, "Number of nodes, 1 ... 6")->type_name("N")->required();
-  command
-      ->add_option("--param", options->params,
-                   "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)")
-      ->type_name("K=V")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_param_option(*command, options->params);
   command->add_option("--ids", options->ids, "unique or anonymous (default unique)")
       ->type_name("KIND");
   command

@@ -238,13 +238,7 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--trials", options->trials, "Number of trials (default 1)")->type_name("T");
   command->add_option("--seed", options->seed, "Seed; with it everything repeats (default 1)")
       ->type_name("S");
-  command
-      ->add_option("--param", options->params,
-                   "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)")
-      ->type_name("K=V")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_param_option(*command, options->params);
   command->add_option("--init", options->init, "Initial configuration (see `describe`)")
       ->type_name("NAME");
   command
@@ -273,14 +267,11 @@ void add_run(CLI::App& app, Action& action) {
       ->add_option("--output", options->output,
                    "Write to FILE instead of standard output; it appears when complete")
       ->type_name("FILE");
-  command
-      ->add_option("--fault", options->faults,
-                   "WHAT@TIME: corrupt:K, corrupt:P%, zero:P%, kill-leaders, make-leaders:K, at a "
-                   "parallel time or at convergence+T; repeatable")
-      ->type_name("FAULT")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeatable_option(
+      *command, "--fault", options->faults,
+      "WHAT@TIME: corrupt:K, corrupt:P%, zero:P%, kill-leaders, make-leaders:K, at a "
+      "parallel time or at convergence+T; repeatable")
+      ->type_name("FAULT");
   command
       ->add_option("--trace", options->trace,
                    "Write leaders and observables over time to FILE (CSV, for `conclave plot`)")

@@ -138,13 +138,7 @@ void add_search(CLI::App& app, Action& action) {
       app.add_subcommand("search", "Look for the initial configuration that takes longest");
   command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
   command->add_option("--n", options->n, "Population size")->type_name("N");
-  command
-      ->add_option("--param", options->params,
-                   "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)")
-      ->type_name("K=V")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_param_option(*command, options->params);
   command->add_option("--graph", options->graph, "As for `run`")->type_name("GRAPH");
   command
       ->add_option("--budget", options->budget,

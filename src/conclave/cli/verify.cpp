@@ -206,7 +206,7 @@ void add_numbers(CLI::App& command, Options& options) {
       ->type_name("STEPS");
   command
       .add_option("--against", options.against,
-                  "Engines whose trials are held to the exact law: agents,events")
+                  "Engines whose trials are held to the exact law: agents,events,counts")
       ->type_name("NAMES");
   command.add_option("--trials", options.trials, "Trials of each of them (default 10000)")
       ->type_name("T");
@@ -242,13 +242,7 @@ void add_verify(CLI::App& app, Action& action) {
       "verify", "Check the paper's lemmas and compute exact times on a small population");
   command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
   command->add_option("--n", options->n, "Population size, a small one")->type_name("N");
-  command
-      ->add_option("--param", options->params,
-                   "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)")
-      ->type_name("K=V")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_param_option(*command, options->params);
   add_space(*command, *options);
   add_numbers(*command, *options);
   command->add_option("--format", options->format, "text or json (default text)")->type_name("F");

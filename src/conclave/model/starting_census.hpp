@@ -32,6 +32,18 @@ std::optional<Census<typename P::State>> starting_census(const P& protocol, std:
   }
 }
 
+// Calls add(state, count) for all agents of a start: state by state where the census is known,
+// agent by agent otherwise.
+template <PopulationProtocol P, Choice C, class Add>
+void for_each_starting_state(const P& protocol, std::size_t start, AgentCount n, C& choice,
+                             Add&& add) {
+  if (const auto census = starting_census(protocol, start, n, choice)) {
+    for (const auto& [state, count] : *census) add(state, count);
+    return;
+  }
+  for (AgentCount agent = 0; agent < n; ++agent) add(protocol.initial(start, agent, choice), 1);
+}
+
 // Whether starting_census will give one.
 template <PopulationProtocol P>
 bool has_starting_census(const P& protocol, std::size_t start) {

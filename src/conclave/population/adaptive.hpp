@@ -5,10 +5,10 @@
 // never from a clock.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -44,12 +44,10 @@ class Adaptive {
   // about so much work.
   Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
     const Interactions before = now();
-    if (agents_) {
-      agents_->advance(std::min<Interactions>(budget, std::min(most_work, until_next_look())));
-      if (!has_stopped() && until_next_look() == 0) try_counts();
-    } else {
-      counts_->advance(budget, std::min(most_work, work_per_look));
-      if (!has_stopped() && may_use_agents(n_) && counts_->cost() > cost_of_agents()) use_agents();
+    for (std::uint64_t work = 0; work < most_work && !has_stopped();) {
+      const Interactions done = now() - before;
+      if (done == budget) break;
+      work += agents_ ? step_agents(budget - done, most_work - work) : step_counts(budget - done);
     }
     return now() - before;
   }
@@ -89,6 +87,20 @@ class Adaptive {
 
  private:
   static constexpr std::uint64_t work_per_look = 4096;
+
+  // Up to the next look; both return about how much work it was. Where they look follows from the
+  // run alone, not from how it is cut into pieces of work.
+  std::uint64_t step_agents(Interactions budget, std::uint64_t most_work) {
+    const std::uint64_t most = std::min(most_work, until_next_look());
+    agents_->advance(std::min<Interactions>(budget, most));
+    if (!has_stopped() && until_next_look() == 0) try_counts();
+    return std::max<std::uint64_t>(1, most);
+  }
+  std::uint64_t step_counts(Interactions budget) {
+    counts_->advance(budget, work_per_look);
+    if (!has_stopped() && may_use_agents(n_) && counts_->cost() > cost_of_agents()) use_agents();
+    return work_per_look;
+  }
 
   template <class Call>
   decltype(auto) visit(Call call) const {

@@ -82,32 +82,19 @@ class CensusEvents : public Jumping<CensusEvents<P>, P> {
 
   void recount() {
     Tally fresh = Watched<P>::empty_tally(protocol_, n_);
-    for (const Species& each : species_) add_to(fresh, each.state, each.count);
+    for (const Species& each : species_) this->add_to(fresh, each.state, each.count);
     this->replace_tally(std::move(fresh));
-  }
-
-  static void add_to(Tally& tally, const State& state, AgentCount count) {
-    if constexpr (requires { tally.add(state, count); }) {
-      tally.add(state, count);
-    } else {
-      for (AgentCount i = 0; i < count; ++i) tally.add(state);
-    }
   }
 
   void fill(std::size_t start, const StreamName& name) {
     Stream choice(name);
-    if (const auto census = starting_census(protocol_, start, n_, choice)) {
-      for (const auto& [state, count] : *census) add_agents(state, count);
-      return;
-    }
-    for (AgentCount agent = 0; agent < n_; ++agent) {
-      add_agents(protocol_.initial(start, agent, choice), 1);
-    }
+    for_each_starting_state(protocol_, start, n_, choice,
+                            [this](const State& s, AgentCount count) { add_agents(s, count); });
   }
 
   void add_agents(const State& state, AgentCount count) {
     change(species_of(state), count);
-    add_to(tally_, state, count);
+    this->add_to(tally_, state, count);
   }
 
   // The index of a state's species; a state met for the first time becomes a new one.

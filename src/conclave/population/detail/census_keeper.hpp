@@ -125,27 +125,14 @@ class CensusKeeper : public Watched<P> {
  private:
   void fill(std::size_t start, const StreamName& name) {
     Stream choice(name);
-    if (const auto census = starting_census(protocol_, start, n_, choice)) {
-      for (const auto& [state, count] : *census) add_agents(state, count);
-      return;
-    }
-    for (AgentCount agent = 0; agent < n_; ++agent) {
-      add_agents(protocol_.initial(start, agent, choice), 1);
-    }
+    for_each_starting_state(protocol_, start, n_, choice,
+                            [this](const State& s, AgentCount count) { add_agents(s, count); });
   }
 
   void add_agents(const State& state, AgentCount count) {
     if (count == 0) return;
     count_of(species_.id_of(state)) += count;
-    add_to(tally_, state, count);
-  }
-
-  static void add_to(Tally& tally, const State& state, AgentCount count) {
-    if constexpr (requires { tally.add(state, count); }) {
-      tally.add(state, count);
-    } else {
-      for (AgentCount i = 0; i < count; ++i) tally.add(state);
-    }
+    this->add_to(tally_, state, count);
   }
 
   void strike_species(const Fault& fault, SpeciesId id, AgentCount count) {
@@ -162,7 +149,7 @@ class CensusKeeper : public Watched<P> {
   void recount() {
     Tally fresh = Watched<P>::empty_tally(protocol_, n_);
     for (SpeciesId id = 0; id < census_.size(); ++id) {
-      if (census_[id] != 0) add_to(fresh, species_.state(id), census_[id]);
+      if (census_[id] != 0) this->add_to(fresh, species_.state(id), census_[id]);
     }
     this->replace_tally(std::move(fresh));
   }

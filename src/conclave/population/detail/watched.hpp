@@ -56,6 +56,15 @@ class Watched {
     }
   }
 
+  // Tells a tally of many agents in one state, at once if it can take that.
+  static void add_to(Tally& tally, const State& state, AgentCount count) {
+    if constexpr (requires { tally.add(state, count); }) {
+      tally.add(state, count);
+    } else {
+      for (AgentCount i = 0; i < count; ++i) tally.add(state);
+    }
+  }
+
   // Whether what is watched for has happened, as far as this tally knows.
   static bool is_over(Watch watch, const Tally& tally) {
     switch (watch) {

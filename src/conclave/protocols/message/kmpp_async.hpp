@@ -32,6 +32,7 @@
 #include "conclave/base/check.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/model/parameters.hpp"
+#include "conclave/protocols/message/detail/kmpp_common.hpp"
 
 namespace conclave::protocols {
 
@@ -183,11 +184,9 @@ class KmppAsync {
   static constexpr ProtocolInfo info{
       .name = "kmpp-async",
       .title = "referees approve candidates in growing numbers: O(n) messages, any delays",
-      .paper =
-          "S. Kutten, W. K. Moses Jr., G. Pandurangan, D. Peleg: Singularly Optimal Randomized "
-          "Leader Election. 34th International Symposium on Distributed Computing (DISC), 2020",
+      .paper = detail::kmpp_paper,
       .network = "complete, asynchronous",
-      .convergence = "quiescence with exactly one node elected and all n informed",
+      .convergence = detail::kmpp_convergence,
       .bound = "O(n) msgs, O(log^2 n) time",
       .states = "56 bytes",
       .demo_n = 1'000'000,
@@ -205,7 +204,7 @@ class KmppAsync {
     const double root = std::sqrt(4 * static_cast<double>(n) * std::log2(static_cast<double>(n)));
     if (n > 1) last_phase_ = static_cast<std::uint8_t>(std::ceil(std::log2(root)) + 1);
     most_referees_ = std::min(n - 1, static_cast<NodeCount>(std::ceil(root)));
-    most_ranks_ = n < 65536 ? n * n * n * n : UINT64_MAX;
+    most_ranks_ = detail::kmpp_ranks(n);
     if (parameters.phases) last_phase_ = static_cast<std::uint8_t>(*parameters.phases);
     if (parameters.referees) most_referees_ = std::min(most_referees_, *parameters.referees);
     if (parameters.ranks) most_ranks_ = *parameters.ranks;

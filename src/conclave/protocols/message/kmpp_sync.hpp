@@ -30,6 +30,7 @@
 
 #include "conclave/model/message.hpp"
 #include "conclave/model/parameters.hpp"
+#include "conclave/protocols/message/detail/kmpp_common.hpp"
 
 namespace conclave::protocols {
 
@@ -150,11 +151,9 @@ class KmppSync {
   static constexpr ProtocolInfo info{
       .name = "kmpp-sync",
       .title = "three attempts to become active, one round of referees: O(n) messages, 9 rounds",
-      .paper =
-          "S. Kutten, W. K. Moses Jr., G. Pandurangan, D. Peleg: Singularly Optimal Randomized "
-          "Leader Election. 34th International Symposium on Distributed Computing (DISC), 2020",
+      .paper = detail::kmpp_paper,
       .network = "complete, synchronous",
-      .convergence = "quiescence with exactly one node elected and all n informed",
+      .convergence = detail::kmpp_convergence,
       .bound = "O(n) messages, 9 rounds",
       .states = "32 bytes",
       .demo_n = 1'000'000,
@@ -171,7 +170,7 @@ class KmppSync {
     const auto size = static_cast<double>(n);
     const double wanted = std::ceil(2 * std::sqrt(size) * std::log2(size));
     referees_ = static_cast<std::uint32_t>(std::min(static_cast<NodeCount>(wanted), n - 1));
-    most_ranks_ = n < 65536 ? n * n * n * n : UINT64_MAX;
+    most_ranks_ = detail::kmpp_ranks(n);
     const NodeCount most_referees = parameters.referees.value_or(referees_);
     referees_ = static_cast<std::uint32_t>(std::min<NodeCount>(referees_, most_referees));
     if (parameters.ranks) most_ranks_ = *parameters.ranks;
