@@ -113,6 +113,8 @@ RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
   if (run.network() != nullptr) csv_head_ += network_csv_head(*run.network());
 }
 
+std::string RowFormat::json_head() const { return json_head_ + '}'; }
+
 double RowFormat::parallel_time(const Row& row) const {
   return row.result.interactions.as_double() / static_cast<double>(run_->n());
 }

@@ -23,6 +23,7 @@ class RowFormat {
   explicit RowFormat(const catalog::PreparedRun& run);
 
   std::string json(const Row& row) const;  // one object, no newline
+  std::string json_head() const;           // what all rows have in common, as an object
   std::string csv(const Row& row) const;   // one line, no newline
   std::string csv_header() const;          // the same columns for every row of a run
   double parallel_time(const Row& row) const;
