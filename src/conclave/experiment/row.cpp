@@ -31,17 +31,6 @@ std::string json_value(const std::variant<Ts...>& value) {
       value);
 }
 
-// RFC 4180: quoted only where necessary.
-std::string csv_field(std::string text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 template <class... Ts>
 std::string csv_value(const std::variant<Ts...>& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return csv_field(*text);
@@ -93,6 +82,16 @@ std::string csv_fault(const FaultOutcome& fault) {
 // Names of files and texts of users may hold any bytes; what is not UTF-8 is replaced.
 std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string csv_field(std::string text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
 }
 
 std::string json_number(double value) {

@@ -41,6 +41,9 @@ class RowFormat {
 // A string as a JSON literal, quotes included.
 std::string json_string(std::string_view text);
 
+// A field of CSV, quoted only where necessary (RFC 4180).
+std::string csv_field(std::string text);
+
 // The shortest decimal that reads back as the same double; "null" for what JSON cannot say.
 std::string json_number(double value);
 

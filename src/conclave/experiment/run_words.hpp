@@ -10,7 +10,7 @@
 namespace conclave::experiment {
 
 struct RunWords {
-  std::string protocol;  // a name of the catalog, or the path of a text
+  std::string protocol{};  // a name of the catalog, or the path of a text
   std::string n{};
   std::string seed = "1";
   std::vector<std::string> params{};  // NAME=VALUE

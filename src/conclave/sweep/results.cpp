@@ -71,6 +71,34 @@ std::string Results::row(std::size_t cell, std::uint64_t trial) const {
   return statement.bind(1, cell).bind(2, trial).step() ? statement.text(0) : std::string();
 }
 
+std::string Results::first_row(std::size_t cell) const {
+  Statement statement(*database_, "SELECT row FROM trial WHERE cell = ?1 ORDER BY trial LIMIT 1");
+  return statement.bind(1, cell).step() ? statement.text(0) : std::string();
+}
+
+std::uint64_t Results::trial_at(std::size_t cell, std::uint64_t index) const {
+  Statement statement(*database_,
+                      "SELECT trial FROM trial WHERE cell = ?1 ORDER BY trial LIMIT 1 OFFSET ?2");
+  statement.bind(1, cell).bind(2, index).step();
+  return statement.number(0);
+}
+
+std::uint64_t Results::not_converged() const {
+  Statement statement(*database_,
+                      "SELECT count(*) FROM trial WHERE NOT json_extract(row, '$.converged')");
+  statement.step();
+  return statement.number(0);
+}
+
+void Results::for_each(const std::function<void(const CodedRow&)>& take) const {
+  Statement statement(*database_,
+                      "SELECT cell, trial, version, row FROM trial JOIN code ON id = code"
+                      " ORDER BY cell, trial");
+  while (statement.step()) {
+    take({statement.number(0), statement.number(1), statement.text(2), statement.text(3)});
+  }
+}
+
 std::string Results::code_version(std::size_t cell, std::uint64_t trial) const {
   Statement statement(*database_, "SELECT version FROM trial JOIN code ON id = code"
                                   " WHERE cell = ?1 AND trial = ?2");

@@ -44,8 +44,19 @@ class Results {
 
   using TakeRow = std::function<void(std::uint64_t trial, const std::string& row)>;
   void for_each_row(std::size_t cell, const TakeRow& take) const;
-  std::string row(std::size_t cell, std::uint64_t trial) const;  // "" if there is none
+  std::string row(std::size_t cell, std::uint64_t trial) const;         // "" if there is none
+  std::string first_row(std::size_t cell) const;                        // "" if there is none
+  std::uint64_t trial_at(std::size_t cell, std::uint64_t index) const;  // of its rows, from 0
+  std::uint64_t not_converged() const;                                  // rows of all cells
   std::string code_version(std::size_t cell, std::uint64_t trial) const;
+
+  struct CodedRow {
+    std::size_t cell;
+    std::uint64_t trial;
+    std::string code;  // the version that made it
+    std::string row;
+  };
+  void for_each(const std::function<void(const CodedRow&)>& take) const;
 
  private:
   std::unique_ptr<Database> database_;

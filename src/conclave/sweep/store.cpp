@@ -44,30 +44,6 @@ void write_plan(const Database& database, const Plan& plan, const Shard& shard) 
   }
 }
 
-// What is different, in words; empty if the plan is still the same.
-std::string difference(const Results& stored, const Plan& plan) {
-  const auto& cells = stored.cells();
-  for (std::size_t i = 0; i < std::min(cells.size(), plan.cells.size()); ++i) {
-    const Cell& now = plan.cells[i];
-    const Cell then{.run = cells[i].run, .words = cells[i].words, .sampling = cells[i].sampling};
-    if (then.words != now.words) {
-      return fmt::format("cell {} was {}, and is now {}", i, cell_text(then), cell_text(now));
-    }
-    if (then.sampling != now.sampling) {
-      return fmt::format("of cell {} ({}) the sampling was {}, and is now {}", i, cell_text(now),
-                         json_of(then.sampling), json_of(now.sampling));
-    }
-    if (cells[i].head != now.head) {
-      return fmt::format("rows of cell {} began with {}, and now with {}", i, cells[i].head,
-                         now.head);
-    }
-  }
-  if (cells.size() != plan.cells.size()) {
-    return fmt::format("it had {} cells, and has now {}", cells.size(), plan.cells.size());
-  }
-  return {};
-}
-
 void check_same(const std::string& path, const Plan& plan, const Origin& origin) {
   const Results stored(path);
   const std::string change = difference(stored, plan);
@@ -106,6 +82,38 @@ bool holds_something(const std::string& path) {
 
 }  // namespace
 
+std::string difference(const Results& stored, const Plan& plan) {
+  const auto& cells = stored.cells();
+  for (std::size_t i = 0; i < std::min(cells.size(), plan.cells.size()); ++i) {
+    const Cell& now = plan.cells[i];
+    const Cell then{.run = cells[i].run, .words = cells[i].words, .sampling = cells[i].sampling};
+    if (then.words != now.words) {
+      return fmt::format("cell {} was {}, and is now {}", i, cell_text(then), cell_text(now));
+    }
+    if (then.sampling != now.sampling) {
+      return fmt::format("of cell {} ({}) the sampling was {}, and is now {}", i, cell_text(now),
+                         json_of(then.sampling), json_of(now.sampling));
+    }
+    if (cells[i].head != now.head) {
+      return fmt::format("rows of cell {} began with {}, and now with {}", i, cells[i].head,
+                         now.head);
+    }
+  }
+  if (cells.size() != plan.cells.size()) {
+    return fmt::format("it had {} cells, and has now {}", cells.size(), plan.cells.size());
+  }
+  return {};
+}
+
+Plan stored_plan(const Results& results) {
+  Plan plan{.name = results.meta("name"), .text = results.meta("plan"), .texts = results.texts()};
+  for (const StoredCell& cell : results.cells()) {
+    plan.cells.push_back(
+        {.run = cell.run, .words = cell.words, .sampling = cell.sampling, .head = cell.head});
+  }
+  return plan;
+}
+
 Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
     : lock_(std::make_unique<FileLock>(path)) {
   const bool is_old = holds_something(path);
@@ -143,6 +151,27 @@ void Store::commit() {
   }
   transaction.commit();
   waiting_.clear();
+}
+
+void Store::merge(const std::vector<Results>& parts) {
+  Transaction transaction(*database_);
+  Statement insert(*database_, "INSERT INTO trial VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING");
+  Statement find(*database_, "SELECT row FROM trial WHERE cell = ?1 AND trial = ?2");
+  for (const Results& part : parts) {
+    part.for_each([&](const Results::CodedRow& each) {
+      insert.bind(1, each.cell).bind(2, each.trial).bind(3, code_id(*database_, each.code));
+      insert.bind(4, each.row).step();
+      insert.reset();
+      find.bind(1, each.cell).bind(2, each.trial).step();
+      const bool is_same = find.text(0) == each.row;
+      find.reset();
+      if (is_same) return;
+      throw Error(fmt::format("two rows of cell {}, trial {} differ: were they made by different "
+                              "versions of conclave?",
+                              each.cell, each.trial));
+    });
+  }
+  transaction.commit();
 }
 
 }  // namespace conclave::sweep

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/results.hpp"
 #include "conclave/sweep/shard.hpp"
 
 namespace conclave::sweep {
 
-class Database;
 class FileLock;
 
 // Who writes.
@@ -36,6 +36,9 @@ class Store {
   // Throws std::runtime_error where the disk is full; what was committed before stays.
   void commit();
 
+  // Takes over all rows of others, or none: throws Error where two rows of one trial differ.
+  void merge(const std::vector<Results>& parts);
+
  private:
   struct Waiting {
     std::size_t cell;
@@ -48,5 +51,11 @@ class Store {
   std::uint64_t code_ = 0;
   std::vector<Waiting> waiting_;
 };
+
+// What has changed since a file of results was begun, in words; empty if the plan is the same.
+std::string difference(const Results& stored, const Plan& plan);
+
+// The plan that a file of results was made from.
+Plan stored_plan(const Results& results);
 
 }  // namespace conclave::sweep
