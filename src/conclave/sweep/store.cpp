@@ -120,7 +120,8 @@ Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
   database_ = std::make_unique<Database>(path, Database::Access::create);
   if (is_old) {
     check_schema(*database_);
-    const std::string damage = database_->text("PRAGMA quick_check(1)");
+    std::string damage = database_->text("PRAGMA quick_check(1)");
+    std::ranges::replace(damage, '\n', ' ');
     if (damage != "ok") {
       throw Error(fmt::format("'{}' is damaged ({}); it was left as it is: take a copy, or save "
                               "what can be read with sqlite3's .recover",
