@@ -196,7 +196,8 @@ class Plans(Folder):
                 ('[[run]]\nn = 3\nprotocol = "pl"', "plan.toml:3: protocol:", "'pll'"),
                 ('[[run]]\nprotocol = "pll"', "plan.toml:1: this run has no n"),
                 ('[run]\nprotocol = "pll"\nn = 3', "plan.toml:1: run: write [[run]]"),
-                ('protocol = "pll"\nn = { from = 9, to = 3, step = 1 }', "plan.toml:2: n:", "empty"),
+                ('protocol = "pll"\nn = { from = 9, to = 3, step = 1 }', "plan.toml:2: n: ",
+                 "empty"),
                 ('protocol = "pll"\nn = { from = 9, too = 3 }', "plan.toml:2: n:", "'to'"),
                 ('protocol = "pll"\nn = 2.5', "plan.toml:2: n: '2.5' is no whole number"),
                 ('protocol = "pll"\nn = 1', "plan.toml:2:", "at least 2 agents"),
@@ -361,7 +362,7 @@ class Adversity(Folder):
         options = {} if mounted else {"preexec_fn": limit, "restore_signals": False}
         plan = 'protocol = "prl"\nn = 20\ntrials = 20000\n'
         result = self.sweep(plan, "--threads", "1", output="disk/results.db", status=1, **options)
-        self.assertRegex(result.stderr, "cannot write 'disk/results.db': .*what was committed is kept")
+        self.assertRegex(result.stderr, "cannot write 'disk/results.db': .*committed is kept")
         rows = len(self.rows(file="disk/results.db"))
         self.assertGreater(rows, 0)
         shutil.copy(disk / "results.db", self.folder / "results.db")
