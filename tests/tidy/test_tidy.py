@@ -166,7 +166,7 @@ class TidyTest(unittest.TestCase):
     def test_third_party_header_in_its_module(self):
         for module, header in (("base", "Random123/philox.h"), ("cli", "CLI/CLI.hpp"),
                                ("base", "fmt/format.h"), ("catalog", "nlohmann/json.hpp"),
-                               ("experiment", "toml++/toml.h"), ("mpi", "mpi.h"),
+                               ("sweep", "toml++/toml.h"), ("mpi", "mpi.h"),
                                ("election", "asio.hpp"), ("experiment", "sqlite3.h"),
                                ("population", "sys/mman.h"), ("bench", "benchmark/benchmark.h")):
             self.accepts(source(f"src/conclave/{module}/a.cpp", f"#include <{header}>\n"))
