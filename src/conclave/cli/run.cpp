@@ -211,79 +211,54 @@ Examples:
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
 130 interrupted (finished rows are kept).)";
 
-void add_network_options(CLI::App& command, Options& options) {
-  command
-      .add_option("--delay", options.delay,
-                  "Message passing: how long messages take (see `describe`; default unit)")
-      ->type_name("NAME");
-  command
-      .add_option("--wakeup", options.wakeup,
-                  "Message passing: who is woken when (see `describe`; default all)")
-      ->type_name("NAME");
-  command
-      .add_option("--ids", options.ids,
-                  "Message passing: unique or anonymous nodes (default unique)")
-      ->type_name("NAME");
-  command.add_flag("--count-edges", options.count_edges,
-                   "Message passing: count messages by edge also above 1e5 nodes");
+void add_network_options(Command& command, Options& options) {
+  command.option("--delay", "NAME", options.delay,
+                 "Message passing: how long messages take (see `describe`; default unit)");
+  command.option("--wakeup", "NAME", options.wakeup,
+                 "Message passing: who is woken when (see `describe`; default all)");
+  command.option("--ids", "NAME", options.ids,
+                 "Message passing: unique or anonymous nodes (default unique)");
+  command.flag("--count-edges", options.count_edges,
+               "Message passing: count messages by edge also above 1e5 nodes");
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& action) {
+void add_run(Command& conclave) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("run", "Run trials of a protocol");
-  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
-  command->add_option("--n", options->n, "Population size: 1000, 1e6, 2^20")->type_name("N");
-  command->add_option("--trials", options->trials, "Number of trials (default 1)")->type_name("T");
-  command->add_option("--seed", options->seed, "Seed; with it everything repeats (default 1)")
-      ->type_name("S");
-  add_param_option(*command, options->params);
-  command->add_option("--init", options->init, "Initial configuration (see `describe`)")
-      ->type_name("NAME");
-  command
-      ->add_option("--engine", options->engine, "auto, or one that `describe` names (default auto)")
-      ->type_name("NAME");
-  command
-      ->add_option("--graph", options->graph,
-                   "complete, ring, undirected-ring, grid:RxC, regular:D, gnp:P or file:PATH, for "
-                   "protocols that allow it")
-      ->type_name("GRAPH");
-  command
-      ->add_option("--max-parallel-time", options->max_parallel_time,
-                   "Give up after this many interactions per agent")
-      ->type_name("X");
-  command
-      ->add_option("--max-interactions", options->max_interactions,
-                   "Give up after this many interactions")
-      ->type_name("X");
-  command
-      ->add_option("--threads", options->threads,
-                   "Worker threads; never changes a result (default: one per processor)")
-      ->type_name("K");
-  command->add_option("--format", options->format, "table, jsonl, csv or json (default table)")
-      ->type_name("F");
-  command
-      ->add_option("--output", options->output,
-                   "Write to FILE instead of standard output; it appears when complete")
-      ->type_name("FILE");
-  add_repeatable_option(
-      *command, "--fault", options->faults,
+  Command command = conclave.subcommand("run", "Run trials of a protocol");
+  command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
+  command.option("--n", "N", options->n, "Population size: 1000, 1e6, 2^20");
+  command.option("--trials", "T", options->trials, "Number of trials (default 1)");
+  command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");
+  command.param_option(options->params);
+  command.option("--init", "NAME", options->init, "Initial configuration (see `describe`)");
+  command.option("--engine", "NAME", options->engine,
+                 "auto, or one that `describe` names (default auto)");
+  command.option("--graph", "GRAPH", options->graph,
+                 "complete, ring, undirected-ring, grid:RxC, regular:D, gnp:P or file:PATH, for "
+                 "protocols that allow it");
+  command.option("--max-parallel-time", "X", options->max_parallel_time,
+                 "Give up after this many interactions per agent");
+  command.option("--max-interactions", "X", options->max_interactions,
+                 "Give up after this many interactions");
+  command.option("--threads", "K", options->threads,
+                 "Worker threads; never changes a result (default: one per processor)");
+  command.option("--format", "F", options->format, "table, jsonl, csv or json (default table)");
+  command.option("--output", "FILE", options->output,
+                 "Write to FILE instead of standard output; it appears when complete");
+  command.repeatable_option(
+      "--fault", "FAULT", options->faults,
       "WHAT@TIME: corrupt:K, corrupt:P%, zero:P%, kill-leaders, make-leaders:K, at a "
-      "parallel time or at convergence+T; repeatable")
-      ->type_name("FAULT");
-  command
-      ->add_option("--trace", options->trace,
-                   "Write leaders and observables over time to FILE (CSV, for `conclave plot`)")
-      ->type_name("FILE");
-  command
-      ->add_option("--trace-grid", options->trace_grid,
-                   "When to look: log, log:FACTOR or linear:STEP of parallel time (default log)")
-      ->type_name("GRID");
-  add_network_options(*command, *options);
-  command->add_flag("--quiet", options->quiet, "No progress line and no timing on standard error");
-  command->footer(examples);
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+      "parallel time or at convergence+T; repeatable");
+  command.option("--trace", "FILE", options->trace,
+                 "Write leaders and observables over time to FILE (CSV, for `conclave plot`)");
+  command.option("--trace-grid", "GRID", options->trace_grid,
+                 "When to look: log, log:FACTOR or linear:STEP of parallel time (default log)");
+  add_network_options(command, *options);
+  command.flag("--quiet", options->quiet, "No progress line and no timing on standard error");
+  command.footer(examples);
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace conclave::cli
