@@ -7,6 +7,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/kept_text.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::catalog {
@@ -111,16 +112,7 @@ std::vector<Detail> details_of(const text::ProtocolText& text) {
   return details;
 }
 
-}  // namespace
-
-std::vector<ParameterValue> text_parameters(const text::Compiled& compiled) {
-  std::vector<ParameterValue> parameters;
-  for (const auto& [name, value] : compiled.parameters()) parameters.push_back({name, value});
-  return parameters;
-}
-
-Entry text_entry(const std::string& path) {
-  const auto text = text::ProtocolText::read(path);
+Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
   const auto strings = std::make_shared<Strings>(
       Strings{text, fmt::format("the first time that {}", text->document().stop_text)});
   return {.info = info_of(*strings),
@@ -139,6 +131,20 @@ Entry text_entry(const std::string& path) {
               [text](const SearchRequest& request) {
                 return search_text(request, *compile_for(request.run, text));
               }};
+}
+
+}  // namespace
+
+std::vector<ParameterValue> text_parameters(const text::Compiled& compiled) {
+  std::vector<ParameterValue> parameters;
+  for (const auto& [name, value] : compiled.parameters()) parameters.push_back({name, value});
+  return parameters;
+}
+
+Entry text_entry(const std::string& path) { return entry_of(text::ProtocolText::read(path)); }
+
+Entry kept_text_entry(const std::string& name, std::string_view content) {
+  return entry_of(std::make_shared<const text::ProtocolText>(name, content));
 }
 
 }  // namespace conclave::catalog
