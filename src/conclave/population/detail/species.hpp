@@ -79,10 +79,12 @@ class SpeciesTable {
     return id;
   }
 
-  Outcome outcome(SpeciesId u, SpeciesId v) {
-    if (std::max(u, v) >= side_) return evaluate(u, v);
+  [[gnu::always_inline]] Outcome outcome(SpeciesId u, SpeciesId v) {
+    if (std::max(u, v) >= side_) [[unlikely]]
+      return evaluate(u, v);
     const Remembered& known = remembered_[u * side_ + v];
-    if (known.kind == Outcome::Kind::unknown) return remember(u, v, evaluate(u, v));
+    if (known.kind == Outcome::Kind::unknown) [[unlikely]]
+      return learn(u, v);
     return {known.u, known.v, known.kind, known.changes, known.is_counted, known.milestone};
   }
 
@@ -110,7 +112,9 @@ class SpeciesTable {
   };
   static_assert(sizeof(Remembered) == 8);
 
-  Outcome remember(SpeciesId u, SpeciesId v, const Outcome& outcome) {
+  // Apart, so that looking up what is known is short enough to inline.
+  [[gnu::noinline]] Outcome learn(SpeciesId u, SpeciesId v) {
+    const Outcome outcome = evaluate(u, v);
     constexpr SpeciesId most = std::numeric_limits<std::uint16_t>::max();
     if (std::max(outcome.u, outcome.v) > most || std::max(u, v) >= side_) return outcome;
     remembered_[u * side_ + v] = {static_cast<std::uint16_t>(outcome.u),
@@ -135,7 +139,7 @@ class SpeciesTable {
     side_ = side;
   }
 
-  Outcome evaluate(SpeciesId u, SpeciesId v) {
+  [[gnu::noinline]] Outcome evaluate(SpeciesId u, SpeciesId v) {
     const State before_u = state(u);
     const State before_v = state(v);
     State new_u = before_u;
@@ -174,7 +178,7 @@ class SpeciesTable {
   // Of outcomes that nobody has looked at.
   static void expect_anything(Outcome& outcome) {
     outcome.changes = outcome.is_counted = true;
-    if constexpr (requires(const Tally& tally) { tally.milestone(); }) {
+    if constexpr (has_milestones<Tally>) {
       outcome.milestone = std::numeric_limits<std::uint8_t>::max();
     }
   }
