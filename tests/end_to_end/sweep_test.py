@@ -162,6 +162,25 @@ class Plans(Folder):
         self.assertEqual([r["delay"] for r in cells["kmpp-async"]], ["unit", "exponential"])
         self.assertEqual(len(cells["afek-gafni-async"]), 2)
 
+    def test_may_give_every_cell_a_seed_of_its_own(self):
+        text = 'seed = 3\ncell_seeds = "different"\nprotocol = "prl"\nn = [10, 20, 30]\n'
+        self.sweep(text)
+        seeds = {row["n"]: row["seed"] for row in self.rows()}
+        self.assertEqual(len(set(seeds.values())), 3)
+        self.sweep(text.replace("10, ", ""), output="fewer.db")
+        self.assertEqual({row["n"]: row["seed"] for row in self.rows(file="fewer.db")},
+                         {n: seeds[n] for n in (20, 30)})
+
+    def test_notice_that_a_graph_has_changed(self):
+        graph = "".join(f"{i} {(i + 1) % 10}\n{(i + 1) % 10} {i}\n" for i in range(10))
+        (self.folder / "ring.txt").write_text(graph)
+        text = 'protocol = "coalescence"\nn = 10\ntrials = 3\ngraph = "file:ring.txt"\n'
+        self.sweep(text)
+        self.assertEqual(len(self.rows("--where", "graph=file:ring.txt")), 3)
+        (self.folder / "ring.txt").write_text(graph + "0 5\n")
+        self.assert_refused(self.conclave("sweep", "plan.toml", "-o", "results.db"),
+                            "a file that it names is another one")
+
     def test_without_tables_of_runs_are_one_run(self):
         self.sweep('protocol = "fratricide"\nn = 1e2\ntrials = 3\nmax_interactions = "n"', status=3)
         self.assertEqual([r["interactions"] for r in self.rows()], [100] * 3)
@@ -338,9 +357,24 @@ class Interruptions(Folder):
                 (", 100]", ", 100, 150]", "it had 11 cells, and has now 15")):
             result = self.conclave("sweep", self.plan(SMOKE.replace(old, new, 1)), "-o",
                                    "results.db")
-            self.assert_refused(result, "the plan has changed since", sentence, "-o")
+            self.assert_refused(result, "the plan has changed since", sentence, "--extend")
         self.sweep("# a comment changes nothing\n" + SMOKE)
         self.assertEqual(self.dump(), before)
+
+
+    def test_a_plan_that_has_grown_keeps_its_rows(self):
+        small = SMOKE.replace("500, ", "").replace("200", "50", 1)
+        self.sweep(small)
+        before = self.committed()
+        result = self.sweep(SMOKE, "--extend")
+        self.assertIn(f", {before} there from before", result.stderr)
+        self.sweep(SMOKE, output="new.db")
+        self.assertEqual(self.dump(), self.dump("new.db"))
+        for shrunk in (SMOKE.replace("500, ", ""), SMOKE.replace("200", "199", 1),
+                       SMOKE.replace("seed = 3", "seed = 4")):
+            result = self.conclave("sweep", self.plan(shrunk), "-o", "results.db", "--extend")
+            self.assert_refused(result, "--extend keeps all rows")
+        self.assertEqual(self.dump(), self.dump("new.db"))
 
 
 class Adversity(Folder):

@@ -16,6 +16,7 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/row.hpp"
+#include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
 
@@ -25,25 +26,26 @@ namespace {
 using experiment::RunWords;
 
 constexpr std::size_t most_cells = 1'000'000;
-constexpr std::array<std::string_view, 19> run_keys{"protocol",
-                                                    "n",
-                                                    "params",
-                                                    "init",
-                                                    "engine",
-                                                    "graph",
-                                                    "faults",
-                                                    "delay",
-                                                    "wakeup",
-                                                    "ids",
-                                                    "seed",
-                                                    "count_edges",
-                                                    "trials",
-                                                    "max_parallel_time",
-                                                    "max_interactions",
-                                                    "precision",
-                                                    "measure",
-                                                    "batch",
-                                                    "max_trials"};
+constexpr auto run_keys = std::to_array<std::string_view>({"protocol",
+                                                           "n",
+                                                           "params",
+                                                           "init",
+                                                           "engine",
+                                                           "graph",
+                                                           "faults",
+                                                           "delay",
+                                                           "wakeup",
+                                                           "ids",
+                                                           "count_edges",
+                                                           "seed",
+                                                           "cell_seeds",
+                                                           "trials",
+                                                           "precision",
+                                                           "measure",
+                                                           "batch",
+                                                           "max_trials",
+                                                           "max_parallel_time",
+                                                           "max_interactions"});
 
 // The keys that are copied into the words of a run as they stand.
 constexpr std::array<std::pair<std::string_view, std::string RunWords::*>, 7> plain_keys{
@@ -208,13 +210,13 @@ class PlanReader {
   }
 
   // One loop per key that is copied, then `inner`.
-  void expand_plain(std::size_t index, RunWords& words, const std::function<void()>& inner) const {
+  void expand_plain(std::size_t index, RunWords& words, const std::function<void()>& inner) {
     if (index == plain_keys.size()) return inner();
     const auto& [key, member] = plain_keys[index];
     const std::vector<Value> all = values(key);
     if (all.empty()) return expand_plain(index + 1, words, inner);
     for (const Value& each : all) {
-      words.*member = each.text;
+      words.*member = key == "graph" ? kept_graph(each) : each.text;
       expand_plain(index + 1, words, inner);
     }
     words.*member = RunWords{}.*member;
@@ -314,7 +316,38 @@ class PlanReader {
     return protocol.text;
   }
 
-  void add(const RunWords& words, const Sampling& sampling) {
+  // The same for a graph in a file; here it is only kept to notice when it changes.
+  std::string kept_graph(const Value& graph) {
+    constexpr std::string_view file = "file:";
+    if (!graph.text.starts_with(file)) return graph.text;
+    const std::filesystem::path path = folder_ / graph.text.substr(file.size());
+    std::string name = fmt::format("{}{}", file, path.string());
+    try {
+      plan_.texts[name] = {path.filename().string(), content_of(path.string())};
+    } catch (const Error& error) {
+      object(graph.line, "graph", error.what());
+    }
+    return name;
+  }
+
+  // Cells that differ in anything have seeds that look independent, whatever else is in the plan.
+  std::string seed_of(const RunWords& words) const {
+    const toml::node* const asked = find("cell_seeds");
+    if (asked == nullptr) return words.seed;
+    const Value value = single_of("cell_seeds", *asked);
+    constexpr std::array<std::string_view, 2> names{"same", "different"};
+    if (std::ranges::find(names, value.text) == names.end()) {
+      object(value.line, "cell_seeds", unknown_name("choice", value.text, names));
+    }
+    if (value.text == "same") return words.seed;
+    constexpr std::uint64_t prime = 0x100000001b3u;  // FNV-1a, then 52 bits that every JSON keeps
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const char c : json_of(words)) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
+    return fmt::format("{}", (hash ^ hash >> 32) & ((std::uint64_t{1} << 52) - 1));
+  }
+
+  void add(RunWords words, const Sampling& sampling) {
+    words.seed = seed_of(words);
     if (plan_.cells.size() == most_cells) {
       object(line_of(*table_), "", fmt::format("more than {} cells", most_cells));
     }
