@@ -209,7 +209,8 @@ class Plans(Folder):
                 (head + 'trials = 0', "plan.toml:4: trials takes a number from 1"),
                 (head + 'trials = 9\nprecision = 0.1', "plan.toml:5: precision:", "max_trials"),
                 (head + 'precision = "200%"', "plan.toml:4: precision:", "0.02"),
-                (head + 'precision = 0.1\nmeasure = "messages"', "measure", "interactions"),
+                (head + 'precision = 0.1\ninit = "random"\nmeasure = "messages"',
+                 "plan.toml:6: measure:", "interactions"),
                 (head + 'seed = -1', "plan.toml:4: seed:"),
                 (head + 'init = []', "plan.toml:4: init: this list is empty"),
                 ('[[run]]\nn = 3\nprotocol = "pl"', "plan.toml:3: protocol:", "'pll'"),
@@ -222,7 +223,7 @@ class Plans(Folder):
                 ('protocol = "pll"\nn = 1', "plan.toml:2:", "at least 2 agents"),
                 ('protocol = "missing.pp"\nn = 9', "plan.toml:1: protocol: cannot read"),
                 ('n = [1, \n', "plan.toml:1: ", "array"),
-                ("", "plan.toml:1: this run names no protocol")):
+                ("", "plan.toml:1: this run has no protocol")):
             with self.subTest(text):
                 result = self.conclave("sweep", self.plan(text), "-o", "no.db")
                 self.assert_refused(result, *sentences)
