@@ -178,12 +178,15 @@ void write(const sweep::Results& results, const sweep::Filter& filter, const Opt
   }
 }
 
-Exit run(const Options& options) {
+Exit run(Options options) {
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
   }
   const sweep::Results results(options.file);
   const sweep::Filter filter(options.where, results);
+  if (!options.measure.empty()) {
+    options.measure = sweep::field_name(results, options.measure);
+  }
   experiment::Output output(options.output);
   write(results, filter, options, output);
   output.finish();
