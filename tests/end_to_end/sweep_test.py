@@ -492,6 +492,7 @@ class Shards(Folder):
             self.sweep(text, "--shard", f"{part}/3", output=f"{part}.db")
         sizes = [len(self.rows(file=f"{part}.db")) for part in (1, 2, 3)]
         self.assertLess(max(sizes) - min(sizes), 500)
+        self.assertIn(" 67 of 200 ", self.conclave("results", "1.db").stdout)
         partly = self.conclave("merge", "1.db", "3.db", "-o", "all.db")
         self.assertIn("are missing", partly.stderr)
         self.sweep(text, output="all.db")
