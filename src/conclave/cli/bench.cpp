@@ -138,23 +138,17 @@ Examples:
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& action) {
+void add_bench(Command& conclave) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("bench", "Check our speed claims on this machine");
-  command
-      ->add_option("SUBJECT", options->subject,
-                   "agents, counts, electleader, exact, network or pairing")
-      ->required();
-  command->add_option("--n", options->sizes, "Sizes (default: those of the subject)")
-      ->type_name("N,...")
-      ->delimiter(',');
-  command->add_option("--workload", options->workloads, "counts: only these (default: all)")
-      ->type_name("NAME,...")
-      ->delimiter(',');
-  command->add_option("--repeats", options->repeats, "Measurements per size (default: 3 or 5)")
-      ->type_name("R");
-  command->footer(description);
-  command->callback([options, &action] { action = [options] { return bench(*options); }; });
+  Command command = conclave.subcommand("bench", "Check our speed claims on this machine");
+  command.word("SUBJECT", options->subject,
+               "agents, counts, electleader, exact, network or pairing");
+  command.list_option("--n", "N,...", options->sizes, "Sizes (default: those of the subject)");
+  command.list_option("--workload", "NAME,...", options->workloads,
+                      "counts: only these (default: all)");
+  command.option("--repeats", "R", options->repeats, "Measurements per size (default: 3 or 5)");
+  command.footer(description);
+  command.runs([options] { return bench(*options); });
 }
 
 }  // namespace conclave::cli

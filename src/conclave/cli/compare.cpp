@@ -122,20 +122,18 @@ Examples:
 
 }  // namespace
 
-void add_compare(CLI::App& app, Action& action) {
+void add_compare(Command& conclave) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  Command command = conclave.subcommand(
       "compare", "Compare the message-passing protocols: what is promised, what is measured");
-  command->add_option("--n", options->n, "Number of nodes (default 1000)")->type_name("N");
-  command->add_option("--trials", options->trials, "Trials of each (default 10)")->type_name("T");
-  command->add_option("--seed", options->seed, "Seed (default 1)")->type_name("S");
-  command->add_option("--delay", options->delay, "Delays (default unit; see `describe`)")
-      ->type_name("NAME");
-  command->add_option("--wakeup", options->wakeup, "Wake-ups (default all; see `describe`)")
-      ->type_name("NAME");
-  command->add_option("--format", options->format, "table or json (default table)")->type_name("F");
-  command->footer(examples);
-  command->callback([options, &action] { action = [options] { return compare(*options); }; });
+  command.option("--n", "N", options->n, "Number of nodes (default 1000)");
+  command.option("--trials", "T", options->trials, "Trials of each (default 10)");
+  command.option("--seed", "S", options->seed, "Seed (default 1)");
+  command.option("--delay", "NAME", options->delay, "Delays (default unit; see `describe`)");
+  command.option("--wakeup", "NAME", options->wakeup, "Wake-ups (default all; see `describe`)");
+  command.option("--format", "F", options->format, "table or json (default table)");
+  command.footer(examples);
+  command.runs([options] { return compare(*options); });
 }
 
 }  // namespace conclave::cli

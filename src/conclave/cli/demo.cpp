@@ -84,14 +84,12 @@ Exit demo(std::uint64_t seed) {
 
 }  // namespace
 
-void add_demo(CLI::App& app, Action& action) {
+void add_demo(Command& conclave) {
   auto seed = std::make_shared<std::string>("1");
-  CLI::App* command =
-      app.add_subcommand("demo", "Elect a leader with every protocol, each beside its bound");
-  command->add_option("--seed", *seed, "Seed (default 1)")->type_name("S");
-  command->callback([seed, &action] {
-    action = [seed] { return demo(count_option_64("--seed", *seed, 0, UINT64_MAX)); };
-  });
+  Command command =
+      conclave.subcommand("demo", "Elect a leader with every protocol, each beside its bound");
+  command.option("--seed", "S", *seed, "Seed (default 1)");
+  command.runs([seed] { return demo(count_option_64("--seed", *seed, 0, UINT64_MAX)); });
 }
 
 }  // namespace conclave::cli

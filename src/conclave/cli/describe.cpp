@@ -165,14 +165,14 @@ Exit describe(const Options& options) {
 
 }  // namespace
 
-void add_describe(CLI::App& app, Action& action) {
+void add_describe(Command& conclave) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  Command command = conclave.subcommand(
       "describe", "Tell all about one protocol: paper, variables, parameters, errata");
-  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
-  command->add_option("--format", options->format, "table or json (default table)")->type_name("F");
-  command->footer("\nExample:\n  conclave describe pll");
-  command->callback([options, &action] { action = [options] { return describe(*options); }; });
+  command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
+  command.option("--format", "F", options->format, "table or json (default table)");
+  command.footer("\nExample:\n  conclave describe pll");
+  command.runs([options] { return describe(*options); });
 }
 
 }  // namespace conclave::cli

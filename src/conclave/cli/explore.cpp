@@ -172,22 +172,19 @@ schedule is printed).)";
 
 }  // namespace
 
-void add_explore(CLI::App& app, Action& action) {
+void add_explore(Command& conclave) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  Command command = conclave.subcommand(
       "explore", "Walk through all schedules of a message-passing protocol on a few nodes");
-  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
-  command->add_option("--n", options->n, "Number of nodes, 1 ... 6")->type_name("N")->required();
-  add_param_option(*command, options->params);
-  command->add_option("--ids", options->ids, "unique or anonymous (default unique)")
-      ->type_name("KIND");
-  command
-      ->add_option("--max-configurations", options->most_configurations,
-                   "Give up beyond this many; about 500 bytes each (default 4e6)")
-      ->type_name("X");
-  command->add_option("--format", options->format, "text or json (default text)")->type_name("F");
-  command->footer(examples);
-  command->callback([options, &action] { action = [options] { return explore(*options); }; });
+  command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
+  command.required_option("--n", "N", options->n, "Number of nodes, 1 ... 6");
+  command.param_option(options->params);
+  command.option("--ids", "KIND", options->ids, "unique or anonymous (default unique)");
+  command.option("--max-configurations", "X", options->most_configurations,
+                 "Give up beyond this many; about 500 bytes each (default 4e6)");
+  command.option("--format", "F", options->format, "text or json (default text)");
+  command.footer(examples);
+  command.runs([options] { return explore(*options); });
 }
 
 }  // namespace conclave::cli

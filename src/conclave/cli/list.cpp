@@ -41,17 +41,15 @@ Exit list_json() {
 
 }  // namespace
 
-void add_list(CLI::App& app, Action& action) {
+void add_list(Command& conclave) {
   auto format = std::make_shared<std::string>("table");
-  CLI::App* command = app.add_subcommand("list", "List the protocols of the catalog");
-  command->add_option("--format", *format, "table or json (default table)")->type_name("F");
-  command->callback([format, &action] {
-    action = [format] {
-      if (*format == "table") return list_table();
-      if (*format == "json") return list_json();
-      constexpr std::array<std::string_view, 2> formats{"table", "json"};
-      throw Error(unknown_name("format", *format, formats));
-    };
+  Command command = conclave.subcommand("list", "List the protocols of the catalog");
+  command.option("--format", "F", *format, "table or json (default table)");
+  command.runs([format] {
+    if (*format == "table") return list_table();
+    if (*format == "json") return list_json();
+    constexpr std::array<std::string_view, 2> formats{"table", "json"};
+    throw Error(unknown_name("format", *format, formats));
   });
 }
 

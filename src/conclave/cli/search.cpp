@@ -132,28 +132,23 @@ What is found is a lower bound of the largest expected time, not a proof.)";
 
 }  // namespace
 
-void add_search(CLI::App& app, Action& action) {
+void add_search(Command& conclave) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("search", "Look for the initial configuration that takes longest");
-  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
-  command->add_option("--n", options->n, "Population size")->type_name("N");
-  add_param_option(*command, options->params);
-  command->add_option("--graph", options->graph, "As for `run`")->type_name("GRAPH");
-  command
-      ->add_option("--budget", options->budget,
-                   "Trials, of which an eighth is kept for the last estimate (default 20000)")
-      ->type_name("TRIALS");
-  command->add_option("--seed", options->seed, "Seed; with it everything repeats (default 1)")
-      ->type_name("S");
-  command
-      ->add_option("--max-interactions", options->max_interactions,
-                   "Give up a trial after this many; it then counts as that long")
-      ->type_name("X");
-  command->add_option("--format", options->format, "text or json (default text)")->type_name("F");
-  command->add_flag("--quiet", options->quiet, "No progress line");
-  command->footer(examples);
-  command->callback([options, &action] { action = [options] { return search(*options); }; });
+  Command command =
+      conclave.subcommand("search", "Look for the initial configuration that takes longest");
+  command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
+  command.option("--n", "N", options->n, "Population size");
+  command.param_option(options->params);
+  command.option("--graph", "GRAPH", options->graph, "As for `run`");
+  command.option("--budget", "TRIALS", options->budget,
+                 "Trials, of which an eighth is kept for the last estimate (default 20000)");
+  command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");
+  command.option("--max-interactions", "X", options->max_interactions,
+                 "Give up a trial after this many; it then counts as that long");
+  command.option("--format", "F", options->format, "text or json (default text)");
+  command.flag("--quiet", options->quiet, "No progress line");
+  command.footer(examples);
+  command.runs([options] { return search(*options); });
 }
 
 }  // namespace conclave::cli

@@ -228,39 +228,29 @@ Exit solve(const Options& options) {
 
 }  // namespace
 
-void add_solve(CLI::App& app, Action& action) {
+void add_solve(Command& conclave) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("solve", "Expected hitting times of a Markov chain from files");
-  command->add_option("CHAIN", options->transitions, "Transitions: a .tra file as PRISM exports it")
-      ->required();
-  command
-      ->add_option("--labels", options->labels,
-                   "The .lab file (default: beside CHAIN, if there is one)")
-      ->type_name("FILE");
-  command
-      ->add_option("--target", options->target,
-                   "A label, or numbers of states (default: label target, else done)")
-      ->type_name("LABEL|N,...");
-  command
-      ->add_option("--rewards", options->rewards,
-                   "Costs of steps, a .srew or .trew file (default: 1 per step)")
-      ->type_name("FILE");
-  command
-      ->add_option("--from", options->from, "The state to start in (default: label init, else 0)")
-      ->type_name("N");
-  command->add_flag("--variance", options->variance, "The variance too");
-  command
-      ->add_option("--steps", options->steps,
-                   "The probability to reach the target at each step up to this one")
-      ->type_name("T");
-  command->add_flag("--all", options->all, "The expectations from all states");
-  command->add_flag("--exact", options->exact, "As a fraction, without any error");
-  command->add_option("--format", options->format, "text or json (default text)")->type_name("F");
-  command->footer("\nExamples:\n"
-                  "  conclave solve chain.tra --target done\n"
-                  "  conclave solve chain.tra --target 17 --from 3 --variance --format json");
-  command->callback([options, &action] { action = [options] { return solve(*options); }; });
+  Command command =
+      conclave.subcommand("solve", "Expected hitting times of a Markov chain from files");
+  command.word("CHAIN", options->transitions, "Transitions: a .tra file as PRISM exports it");
+  command.option("--labels", "FILE", options->labels,
+                 "The .lab file (default: beside CHAIN, if there is one)");
+  command.option("--target", "LABEL|N,...", options->target,
+                 "A label, or numbers of states (default: label target, else done)");
+  command.option("--rewards", "FILE", options->rewards,
+                 "Costs of steps, a .srew or .trew file (default: 1 per step)");
+  command.option("--from", "N", options->from,
+                 "The state to start in (default: label init, else 0)");
+  command.flag("--variance", options->variance, "The variance too");
+  command.option("--steps", "T", options->steps,
+                 "The probability to reach the target at each step up to this one");
+  command.flag("--all", options->all, "The expectations from all states");
+  command.flag("--exact", options->exact, "As a fraction, without any error");
+  command.option("--format", "F", options->format, "text or json (default text)");
+  command.footer("\nExamples:\n"
+                 "  conclave solve chain.tra --target done\n"
+                 "  conclave solve chain.tra --target 17 --from 3 --variance --format json");
+  command.runs([options] { return solve(*options); });
 }
 
 }  // namespace conclave::cli

@@ -185,78 +185,58 @@ Examples:
   conclave verify ppl --n 3 --param t_max=4 --param t_virus=2 --param t_emit=3 --format json
   conclave verify coalescence --n 9 --graph undirected-ring
   conclave verify fratricide --n 20 --against agents,events --trials 1e5
+  conclave verify protocols/epidemic.pp --n 6 --exact
 
 Exit status: 0 everything holds, 1 failed, 2 misused, 4 a property does not hold or an engine
 differs from the exact law, 130 interrupted.)";
 
-void add_numbers(CLI::App& command, Options& options) {
-  command.add_flag("--exact", options.exact, "Also the expected time from the start as a fraction");
-  command
-      .add_option(
-          "--target", options.target,
-          "The set whose hitting time is computed, such as C_NI of prl (default: converged)")
-      ->type_name("SET");
-  command
-      .add_option("--within", options.within,
-                  "Where the largest expectation is sought (default: everywhere)")
-      ->type_name("SET");
-  command
-      .add_option("--distribution", options.distribution,
-                  "Also print P(T <= t) from the start for t = 0 ... STEPS")
-      ->type_name("STEPS");
-  command
-      .add_option("--against", options.against,
-                  "Engines whose trials are held to the exact law: agents,events,counts")
-      ->type_name("NAMES");
-  command.add_option("--trials", options.trials, "Trials of each of them (default 10000)")
-      ->type_name("T");
-  command.add_option("--seed", options.seed, "Their seed, and that of random graphs (default 1)")
-      ->type_name("S");
+void add_numbers(Command& command, Options& options) {
+  command.flag("--exact", options.exact, "Also the expected time from the start as a fraction");
+  command.option(
+      "--target", "SET", options.target,
+      "The set whose hitting time is computed, such as C_NI of prl (default: converged)");
+  command.option("--within", "SET", options.within,
+                 "Where the largest expectation is sought (default: everywhere)");
+  command.option("--distribution", "STEPS", options.distribution,
+                 "Also print P(T <= t) from the start for t = 0 ... STEPS");
+  command.option("--against", "NAMES", options.against,
+                 "Engines whose trials are held to the exact law: agents,events,counts");
+  command.option("--trials", "T", options.trials, "Trials of each of them (default 10000)");
+  command.option("--seed", "S", options.seed, "Their seed, and that of random graphs (default 1)");
 }
 
-void add_space(CLI::App& command, Options& options) {
-  command.add_option("--init", options.init, "Initial configuration (see `describe`)")
-      ->type_name("NAME");
-  command
-      .add_option("--graph", options.graph,
-                  "complete, ring, undirected-ring, grid:RxC, ..., for protocols that allow it")
-      ->type_name("GRAPH");
-  command
-      .add_option("--from", options.from,
-                  "all: every configuration; start: those reachable from the start (default: what "
-                  "the paper's claims are about)")
-      ->type_name("all|start");
-  command.add_flag("--no-congruence", options.no_congruence,
-                   "Do not merge states that the protocol declares to behave alike");
-  command
-      .add_option("--memory", options.memory,
-                  "Bytes that may be used, such as 4e9 (default: what is available)")
-      ->type_name("BYTES");
+void add_space(Command& command, Options& options) {
+  command.option("--init", "NAME", options.init, "Initial configuration (see `describe`)");
+  command.option("--graph", "GRAPH", options.graph,
+                 "complete, ring, undirected-ring, grid:RxC, ..., for protocols that allow it");
+  command.option("--from", "all|start", options.from,
+                 "all: every configuration; start: those reachable from the start (default: what "
+                 "the paper's claims are about)");
+  command.flag("--no-congruence", options.no_congruence,
+               "Do not merge states that the protocol declares to behave alike");
+  command.option("--memory", "BYTES", options.memory,
+                 "Bytes that may be used, such as 4e9 (default: what is available)");
 }
 
 }  // namespace
 
-void add_verify(CLI::App& app, Action& action) {
+void add_verify(Command& conclave) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  Command command = conclave.subcommand(
       "verify", "Check the paper's lemmas and compute exact times on a small population");
-  command->add_option("PROTOCOL", options->protocol, "A name from `conclave list`")->required();
-  command->add_option("--n", options->n, "Population size, a small one")->type_name("N");
-  add_param_option(*command, options->params);
-  add_space(*command, *options);
-  add_numbers(*command, *options);
-  command->add_option("--format", options->format, "text or json (default text)")->type_name("F");
-  command
-      ->add_option("--output", options->output,
-                   "Write to FILE instead of standard output; it appears when complete")
-      ->type_name("FILE");
-  command
-      ->add_option("--export", options->folder,
-                   "Write the chain to files of this folder: explicit files for PRISM, Graphviz")
-      ->type_name("DIR");
-  command->add_flag("--quiet", options->quiet, "No progress line");
-  command->footer(examples);
-  command->callback([options, &action] { action = [options] { return verify(*options); }; });
+  command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
+  command.option("--n", "N", options->n, "Population size, a small one");
+  command.param_option(options->params);
+  add_space(command, *options);
+  add_numbers(command, *options);
+  command.option("--format", "F", options->format, "text or json (default text)");
+  command.option("--output", "FILE", options->output,
+                 "Write to FILE instead of standard output; it appears when complete");
+  command.option("--export", "DIR", options->folder,
+                 "Write the chain to files of this folder: explicit files for PRISM, Graphviz");
+  command.flag("--quiet", options->quiet, "No progress line");
+  command.footer(examples);
+  command.runs([options] { return verify(*options); });
 }
 
 }  // namespace conclave::cli

@@ -1,0 +1,139 @@
+// Commands and options in terms of CLI11; the only file that knows it.
+#include "conclave/cli/command.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+
+namespace conclave::cli {
+namespace {
+
+// The names a wrong word could have been meant for: options of the chosen command, or commands.
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::string unknown(std::string_view kind, const std::string& given,
+                    const std::vector<std::string>& names) {
+  return unknown_name(kind, given, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// CLI11 knows what is wrong; we say which word was probably meant.
+std::string explain(const CLI::App& app, const CLI::ParseError& error,
+                    const std::vector<std::string>& words) {
+  if (words.empty()) return "a command is missing; try: conclave --help";
+  const auto commands = command_names(app);
+  const bool is_option = words[0].starts_with('-');
+  if (!is_option && std::ranges::find(commands, words[0]) == commands.end()) {
+    return unknown("command", words[0], commands);
+  }
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  if (is_option && chosen.empty()) return unknown("option", words[0], option_names(app));
+  if (std::string_view(error.what()).find("At Most 1") != std::string_view::npos) {
+    const std::string text = error.what();
+    return fmt::format("{} was given more than once", text.substr(0, text.find(':')));
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
+    return fmt::format("{}; try: conclave {}--help", first_line(error.what()),
+                       chosen.empty() ? "" : command.get_name() + " ");
+  }
+  for (const std::string& word : app.remaining(true)) {
+    const std::string name = word.substr(0, word.find('='));
+    if (word.starts_with('-')) return unknown("option", name, option_names(command));
+  }
+  return fmt::format("unexpected word '{}'", app.remaining(true).front());
+}
+
+}  // namespace
+
+Command Command::subcommand(const std::string& name, const std::string& meaning) {
+  return {*app_->add_subcommand(name, meaning), *chosen_};
+}
+
+void Command::word(const std::string& name, std::string& value, const std::string& meaning) {
+  app_->add_option(name, value, meaning)->required();
+}
+
+void Command::words(const std::string& name, std::vector<std::string>& values,
+                    const std::string& meaning) {
+  app_->add_option(name, values, meaning)->required();
+}
+
+void Command::option(const std::string& name, const std::string& type, std::string& value,
+                     const std::string& meaning) {
+  app_->add_option(name, value, meaning)->type_name(type);
+}
+
+void Command::required_option(const std::string& name, const std::string& type, std::string& value,
+                              const std::string& meaning) {
+  app_->add_option(name, value, meaning)->type_name(type)->required();
+}
+
+void Command::list_option(const std::string& name, const std::string& type,
+                          std::vector<std::string>& values, const std::string& meaning) {
+  app_->add_option(name, values, meaning)->type_name(type)->delimiter(',');
+}
+
+void Command::repeatable_option(const std::string& name, const std::string& type,
+                                std::vector<std::string>& values, const std::string& meaning) {
+  app_->add_option(name, values, meaning)
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name(type);
+}
+
+void Command::param_option(std::vector<std::string>& params) {
+  repeatable_option("--param", "K=V", params,
+                    "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)");
+}
+
+void Command::flag(const std::string& name, bool& value, const std::string& meaning) {
+  app_->add_flag(name, value, meaning);
+}
+
+void Command::footer(const std::string& text) { app_->footer(text); }
+
+void Command::runs(Action action) {
+  app_->callback([chosen = chosen_, action = std::move(action)] { *chosen = action; });
+}
+
+Program::Program(const std::string& title, const std::string& version, const std::string& overview)
+    : app_(std::make_unique<CLI::App>(title, "conclave")), root_(*app_, chosen_) {
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+  app_->footer(overview);
+}
+
+Program::~Program() = default;
+
+Exit Program::run(int argc, char** argv) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return static_cast<Exit>(app_->exit(success));
+  } catch (const CLI::ParseError& error) {
+    throw Error(explain(*app_, error, {argv + 1, argv + argc}));
+  }
+  return chosen_();
+}
+
+}  // namespace conclave::cli

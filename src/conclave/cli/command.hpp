@@ -1,0 +1,80 @@
+// How a command describes itself: its words and options, and what it does when chosen. CLI11 stays
+// behind it, since its templates cost ten seconds in each file that sees them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace conclave::cli {
+
+// Exit statuses are part of the contract with scripts.
+enum class Exit : int {
+  done = 0,
+  failed = 1,
+  misused = 2,
+  not_converged = 3,
+  does_not_hold = 4,
+  interrupted = 130,
+};
+
+using Action = std::function<Exit()>;
+
+// The values named here are filled in before the action runs; they must live until then.
+class Command {
+ public:
+  Command(CLI::App& app, Action& chosen) : app_(&app), chosen_(&chosen) {}
+
+  Command subcommand(const std::string& name, const std::string& meaning);
+
+  // A word without a name, such as the protocol in `conclave run pll`.
+  void word(const std::string& name, std::string& value, const std::string& meaning);
+
+  // The same, one or more of them.
+  void words(const std::string& name, std::vector<std::string>& values, const std::string& meaning);
+
+  // A named value; `type` stands for it in the help text.
+  void option(const std::string& name, const std::string& type, std::string& value,
+              const std::string& meaning);
+  void required_option(const std::string& name, const std::string& type, std::string& value,
+                       const std::string& meaning);
+  // Several values with commas between them.
+  void list_option(const std::string& name, const std::string& type,
+                   std::vector<std::string>& values, const std::string& meaning);
+  // One value each time it is given.
+  void repeatable_option(const std::string& name, const std::string& type,
+                         std::vector<std::string>& values, const std::string& meaning);
+  // --param, which many commands have.
+  void param_option(std::vector<std::string>& params);
+  void flag(const std::string& name, bool& value, const std::string& meaning);
+
+  void footer(const std::string& text);
+  void runs(Action action);
+
+ private:
+  CLI::App* app_;
+  Action* chosen_;
+};
+
+// The whole program: commands are added to `root()`, then it parses and runs the chosen one.
+class Program {
+ public:
+  Program(const std::string& title, const std::string& version, const std::string& overview);
+  ~Program();
+
+  Command& root() { return root_; }
+  // Throws an Error, one sentence, where the words make no sense.
+  Exit run(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  Action chosen_;
+  Command root_;
+};
+
+}  // namespace conclave::cli
