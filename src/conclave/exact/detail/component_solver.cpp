@@ -9,7 +9,7 @@ namespace {
 
 // Multiplications; a core does some 10^9 in a second.
 constexpr double little_work_per_entry = 30;
-constexpr double medium_work = 3e9;
+constexpr double medium_work = 3e8;
 constexpr double most_work = 1e11;
 constexpr std::size_t small_component = 5000;
 constexpr KrylovLimits short_attempt{.gain = 1e-8, .most_iterations = 100};
@@ -31,8 +31,7 @@ bool ComponentSolver::eliminate(const LocalSystem& system, double limit) {
 }
 
 bool ComponentSolver::eliminate_in_good_order(double limit) {
-  good_order_tried_ = true;
-  order_ = elimination_order(system_);
+  if (order_.empty()) order_ = elimination_order(system_);
   return eliminate(reordered(system_, order_), limit);
 }
 
@@ -40,7 +39,8 @@ std::vector<double> ComponentSolver::solve(std::span<const double> right) {
   if (factors_) return by_factors(right);
   std::vector<double> x(right.size());
   if (bicgstab(system_, *incomplete_, right, x, short_attempt)) return x;
-  if (!good_order_tried_ && eliminate_in_good_order(most_work)) return by_factors(right);
+  if (!everything_tried_ && eliminate_in_good_order(most_work)) return by_factors(right);
+  everything_tried_ = true;
   bicgstab(system_, *incomplete_, right, x, long_attempt);
   return x;
 }

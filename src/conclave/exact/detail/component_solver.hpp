@@ -29,7 +29,7 @@ class ComponentSolver {
   std::vector<std::uint32_t> order_;  // of the elimination; empty if as given
   std::optional<Factors> factors_;
   std::optional<Factors> incomplete_;
-  bool good_order_tried_ = false;
+  bool everything_tried_ = false;
 };
 
 }  // namespace conclave::exact

@@ -16,9 +16,11 @@ using Vector = std::vector<double>;
 // A residual cannot be smaller than this relative to the solution, for its rounding.
 constexpr double attainable = 32 * rounding;
 
+// Not a number if one of them is none.
 double largest(const Vector& v) {
-  return std::accumulate(v.begin(), v.end(), 0.0,
-                         [](double most, double value) { return std::max(most, std::abs(value)); });
+  return std::accumulate(v.begin(), v.end(), 0.0, [](double most, double value) {
+    return std::abs(value) <= most ? most : std::abs(value) + 0 * most;
+  });
 }
 
 double dot(const Vector& a, const Vector& b) {

@@ -50,8 +50,9 @@ LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> 
 std::vector<std::uint32_t> elimination_order(const LocalSystem& system) {
   const auto n = static_cast<Eigen::Index>(system.size());
   std::vector<Eigen::Triplet<signed char>> entries;
-  entries.reserve(2 * system.values.size());
+  entries.reserve(2 * system.values.size() + system.size());
   for (std::size_t i = 0; i < system.size(); ++i) {
+    entries.emplace_back(static_cast<int>(i), static_cast<int>(i), 1);  // AMD skips rows without
     for (const std::uint32_t j : system.pattern.row(i)) {
       entries.emplace_back(static_cast<int>(i), static_cast<int>(j), 1);
       entries.emplace_back(static_cast<int>(j), static_cast<int>(i), 1);
