@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "conclave/exact/detail/krylov.hpp"
-
 namespace conclave::exact {
 namespace {
 
@@ -12,7 +10,7 @@ constexpr double little_work_per_entry = 30;
 constexpr double medium_work = 3e8;
 constexpr double most_work = 1e11;
 constexpr std::size_t small_component = 5000;
-constexpr KrylovLimits short_attempt{.gain = 1e-8, .most_iterations = 100};
+constexpr KrylovLimits short_attempt{.gain = 1e-8, .most_iterations = 30};
 constexpr KrylovLimits long_attempt{.gain = 1e-8, .most_iterations = 3000};
 
 }  // namespace
@@ -38,11 +36,19 @@ bool ComponentSolver::eliminate_in_good_order(double limit) {
 std::vector<double> ComponentSolver::solve(std::span<const double> right) {
   if (factors_) return by_factors(right);
   std::vector<double> x(right.size());
-  if (bicgstab(system_, *incomplete_, right, x, short_attempt)) return x;
+  if (!multigrid_ && iterate(right, x, short_attempt)) return x;
+  if (!everything_tried_ && !multigrid_) multigrid_ = Multigrid::of(system_);
+  if (multigrid_ && multigrid_->solve(system_, right, x)) return x;
   if (!everything_tried_ && eliminate_in_good_order(most_work)) return by_factors(right);
   everything_tried_ = true;
-  bicgstab(system_, *incomplete_, right, x, long_attempt);
+  iterate(right, x, long_attempt);
   return x;
+}
+
+bool ComponentSolver::iterate(std::span<const double> right, std::span<double> x,
+                              const KrylovLimits& limits) const {
+  const auto precondition = [this](std::span<double> v) { incomplete_->solve(v); };
+  return bicgstab(system_, precondition, right, x, limits);
 }
 
 std::vector<double> ComponentSolver::by_factors(std::span<const double> right) const {

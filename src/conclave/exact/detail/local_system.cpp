@@ -27,6 +27,16 @@ void LocalSystem::residual(std::span<const double> x, std::span<const double> ri
   }
 }
 
+void LocalSystem::multiply(std::span<const double> x, std::span<double> result) const {
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto columns = pattern.row(i);
+    const auto row = row_values(i);
+    double sum = leaving[i] * x[i];
+    for (std::size_t k = 0; k < columns.size(); ++k) sum -= row[k] * x[columns[k]];
+    result[i] = sum;
+  }
+}
+
 LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> order) {
   std::vector<std::uint32_t> place(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;

@@ -142,8 +142,9 @@ std::optional<BinaryFractions> refine_with(const IntegerEquations& equations,
   const LocalSystem system = in_doubles(equations);
   const Factors incomplete(system, system.pattern, Factors::Extent::incomplete);
   Refinement<Integer> refinement(equations, goal, digit_bits);
+  const Preconditioner precondition = [&](std::span<double> v) { incomplete.solve(v); };
   const auto iterate = [&](std::span<const double> right, std::span<double> solution) {
-    bicgstab(system, incomplete, right, solution, attempt);
+    bicgstab(system, precondition, right, solution, attempt);
   };
   if (refinement.run(iterate, unknowns)) return refinement.result();
   auto filled = filled_pattern(system.pattern, most_work);
