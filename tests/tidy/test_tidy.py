@@ -167,7 +167,7 @@ class TidyTest(unittest.TestCase):
         for module, header in (("base", "Random123/philox.h"), ("cli", "CLI/CLI.hpp"),
                                ("base", "fmt/format.h"), ("catalog", "nlohmann/json.hpp"),
                                ("experiment", "toml++/toml.h"), ("mpi", "mpi.h"),
-                               ("network", "asio.hpp"), ("experiment", "sqlite3.h"),
+                               ("election", "asio.hpp"), ("experiment", "sqlite3.h"),
                                ("population", "sys/mman.h"), ("bench", "benchmark/benchmark.h")):
             self.accepts(source(f"src/conclave/{module}/a.cpp", f"#include <{header}>\n"))
         self.accepts(source("bench/a_bench.cpp", "#include <benchmark/benchmark.h>\n"))
