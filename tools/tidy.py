@@ -30,7 +30,7 @@ THIRD_PARTY = {
     "Random123/": {"base"}, "hwy/": {"base"}, "boost/math": {"base"}, "gtest": set(),
     "fmt/": {"base", "text", "population", "exact", "election", "catalog", "experiment", "cli",
              "bench"},
-    "nlohmann/": {"experiment", "catalog", "cli"}, "toml++": {"experiment", "catalog"},
+    "nlohmann/": {"experiment", "catalog", "cli"}, "toml++": {"experiment", "catalog", "election"},
     "CLI/": {"cli"}, "sqlite3.h": {"experiment"}, "Eigen/": {"exact"}, "asio": {"election"},
     "gmpxx.h": {"exact"},
     "openssl/": {"election"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"}, "cuda": {"cuda"},

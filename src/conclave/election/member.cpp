@@ -14,6 +14,14 @@ namespace conclave::election {
 
 using Kind = Algorithm::Kind;
 
+Timing timing_for(milliseconds lease) {
+  return {.lease = lease,
+          .renewal = lease / 3,
+          .patience = lease * 3 / 2,
+          .answer = lease * 2 / 3,
+          .election = lease * 10 / 3};
+}
+
 struct Member::Effects {
   Member& member;
 

@@ -40,6 +40,9 @@ struct Timing {
   double clock_drift = 0.01;     // the rates of clocks differ from true time by at most this
 };
 
+// All of them in the proportions of the defaults.
+Timing timing_for(milliseconds lease);
+
 // What must survive a restart: the newest promise.
 struct Promise {
   Term term = 0;
