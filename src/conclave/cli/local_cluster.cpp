@@ -127,7 +127,7 @@ class Process {
     report(Stage::ready);
     await_end_of(plan_.gate);  // nothing is read from other members before everybody is woken
     if (plan_.options.wakes_all || self_ == 0) service_.wake();
-    look_for_end();
+    loop_.post([this] { look_for_end(); });
     loop_.run();
     report(Stage::left);
   }

@@ -43,7 +43,7 @@ class Node {
   Exit run() {
     look_for_interrupt();
     if (!config_.stays) loop_.after(config_.give_up, [this] { give_up(); });
-    if (config_.wakes) service_.wake();
+    if (config_.wakes) loop_.post([this] { service_.wake(); });
     loop_.run();
     return status_;
   }

@@ -78,7 +78,7 @@ Election::Election(ElectionOptions options, ElectionCallbacks callbacks)
 Election::~Election() = default;
 
 void Election::run() {
-  if (running_->wakes) running_->service.wake();
+  if (running_->wakes) running_->loop.post([running = running_.get()] { running->service.wake(); });
   running_->loop.run();
   if (!running_->failure.empty()) throw std::runtime_error(running_->failure);
 }
