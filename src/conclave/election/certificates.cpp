@@ -251,6 +251,7 @@ Credentials issue_credentials(const Authority& authority, const Identity& identi
   extend(*certificate, *issuer, NID_basic_constraints, "critical,CA:FALSE");
   extend(*certificate, *issuer, NID_key_usage, "critical,digitalSignature");
   extend(*certificate, *issuer, NID_ext_key_usage, "serverAuth,clientAuth");
+  extend(*certificate, *issuer, NID_subject_key_identifier, "hash");
   extend(*certificate, *issuer, NID_authority_key_identifier, "keyid:always");
   extend(*certificate, *issuer, NID_subject_alt_name,
          fmt::format("critical,URI:{}{}/{}", name_scheme, identity.cluster, identity.member));

@@ -68,7 +68,7 @@ struct Ready {
 struct Message {
   std::uint32_t number = 0;
   std::uint32_t received = 0;  // acknowledges all messages before this number
-  std::span<const std::byte> bytes;
+  std::span<const std::byte> bytes{};
 };
 
 // An acknowledgement with no message to travel on.
