@@ -1,0 +1,135 @@
+#include "conclave/sweep/sweep.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "conclave/base/numbers.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+// At most so much work is lost when the power fails. Commits are allowed a twentieth of the time.
+constexpr std::chrono::milliseconds shortest_interval{50};
+constexpr std::chrono::milliseconds longest_interval{1000};
+constexpr int commit_share = 20;
+
+}  // namespace
+
+Sweep::Sweep(const Plan& plan, const Shard& shard, const Results& stored, Store& store,
+             std::uint64_t memory)
+    : plan_(plan),
+      store_(store),
+      schedule_(plan, shard, stored, memory),
+      next_commit_(Clock::now() + shortest_interval),
+      costs_(plan.cells.size()) {}
+
+std::optional<Task> Sweep::next(std::size_t most) {
+  const std::scoped_lock lock(mutex_);
+  if (failure_) return std::nullopt;
+  return schedule_.next(most);
+}
+
+void Sweep::take(Done done) {
+  const std::scoped_lock lock(mutex_);
+  schedule_.finish(done.task, done.rows);
+  Cost& cost = costs_[done.task.cell];
+  cost.seconds += done.seconds;
+  cost.trials += done.rows.size();
+  trials_run_ += done.rows.size();
+  steps_ += done.steps;
+  for (std::size_t i = 0; i < done.rows.size(); ++i) {
+    store_.add(done.task.cell, done.task.trials[i], std::move(done.rows[i]));
+  }
+  commit_if_due();
+  changed_.notify_all();
+}
+
+void Sweep::commit_if_due() {
+  const auto begin = Clock::now();
+  if (begin < next_commit_) return;
+  store_.commit();
+  const auto end = Clock::now();
+  next_commit_ = end + std::clamp<Clock::duration>((end - begin) * commit_share, shortest_interval,
+                                                   longest_interval);
+}
+
+bool Sweep::is_over() const {
+  const std::scoped_lock lock(mutex_);
+  return failure_ || schedule_.is_complete();
+}
+
+bool Sweep::is_complete() const {
+  const std::scoped_lock lock(mutex_);
+  return schedule_.is_complete();
+}
+
+void Sweep::fail(std::exception_ptr failure) {
+  const std::scoped_lock lock(mutex_);
+  if (!failure_) failure_ = std::move(failure);
+  changed_.notify_all();
+}
+
+void Sweep::run_worker(PreparedCells& cells, const std::atomic<bool>& stop) {
+  try {
+    Worker worker(cells, stop);
+    while (!stop && !is_over()) {
+      if (const auto task = next(worker.appetite())) {
+        take(worker.run(*task));
+        continue;
+      }
+      // Others are at work on what decides whether there is more to do.
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, std::chrono::milliseconds(50));
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void Sweep::finish() {
+  const std::scoped_lock lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+  store_.commit();
+}
+
+void Sweep::work(unsigned threads, const std::atomic<bool>& stop) {
+  PreparedCells cells(plan_);
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned i = 1; i < threads; ++i) {
+      workers.emplace_back([&] { run_worker(cells, stop); });
+    }
+    run_worker(cells, stop);
+  }
+  finish();
+}
+
+// A cell that has not begun takes as long as the one before it, in proportion to n.
+double Sweep::seconds_left() const {
+  double left = 0;
+  double per_agent = 0;
+  for (std::size_t cell = 0; cell < costs_.size(); ++cell) {
+    const double n = parse_real(plan_.cells[cell].words.n).value_or(1);
+    const Cost& cost = costs_[cell];
+    if (cost.trials > 0) per_agent = cost.seconds / static_cast<double>(cost.trials) / n;
+    left += static_cast<double>(schedule_.left(cell)) * per_agent * n;
+  }
+  return left;
+}
+
+SweepProgress Sweep::progress() const {
+  const std::scoped_lock lock(mutex_);
+  SweepProgress result{.cells = schedule_.cells(),
+                       .cells_done = schedule_.complete_cells(),
+                       .trials_run = trials_run_,
+                       .steps = steps_,
+                       .seconds_left = seconds_left()};
+  for (std::size_t cell = 0; cell < schedule_.cells(); ++cell) {
+    result.trials += schedule_.wanted(cell);
+    result.trials_done += schedule_.wanted(cell) - schedule_.left(cell);
+  }
+  return result;
+}
+
+}  // namespace conclave::sweep
