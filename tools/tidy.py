@@ -17,9 +17,11 @@ LAYERS = {
                     {"model", "base"}),
     "catalog": {"base", "model", "protocols", "text", "population", "network", "exact", "cuda"},
     "experiment": {"catalog", "base", "model"},
-    "mpi": {"experiment", "catalog", "base", "model"},
+    # text: expressions of plans are those of protocol texts.
+    "sweep": {"experiment", "catalog", "text", "base", "model"},
+    "mpi": {"sweep", "experiment", "catalog", "base", "model"},
     # exact: `solve` asks about chains in files, which have neither a protocol nor trials.
-    "cli": {"experiment", "catalog", "exact", "base", "model", "bench"},
+    "cli": {"sweep", "mpi", "experiment", "catalog", "exact", "base", "model", "bench"},
 }
 LAYERS["bench"] = set(LAYERS) - {"cli"}
 DETAIL_EXCEPTIONS = {("population", "base")}  # (who, whose detail/ it may include)
@@ -27,9 +29,10 @@ FORBIDDEN_HEADERS = {"protocols": {"thread", "chrono", "iostream", "fstream"}}
 # Third-party headers: prefix -> the modules that may include it; tests may include any.
 THIRD_PARTY = {
     "Random123/": {"base"}, "hwy/": {"base"}, "boost/math": {"base"}, "gtest": set(),
-    "fmt/": {"base", "text", "population", "exact", "catalog", "experiment", "cli", "bench"},
-    "nlohmann/": {"experiment", "catalog", "cli"}, "toml++": {"experiment", "catalog"},
-    "CLI/": {"cli"}, "sqlite3.h": {"experiment"}, "Eigen/": {"exact"}, "asio": {"network"},
+    "fmt/": {"base", "text", "population", "exact", "catalog", "experiment", "sweep", "mpi",
+             "cli", "bench"},
+    "nlohmann/": {"experiment", "sweep", "catalog", "cli"}, "toml++": {"sweep"},
+    "CLI/": {"cli"}, "sqlite3.h": {"sweep"}, "Eigen/": {"exact"}, "asio": {"network"},
     "gmpxx.h": {"exact"},
     "openssl/": {"network"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"}, "cuda": {"cuda"},
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/kept_text.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::catalog {
@@ -97,10 +98,7 @@ std::vector<Detail> details_of(const text::ProtocolText& text) {
   return details;
 }
 
-}  // namespace
-
-Entry text_entry(const std::string& path) {
-  const auto text = text::ProtocolText::read(path);
+Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
   const auto strings = std::make_shared<Strings>(
       Strings{text, fmt::format("the first time that {}", text->document().stop_text)});
   return {.info = info_of(*strings),
@@ -111,6 +109,14 @@ Entry text_entry(const std::string& path) {
           .details = details_of(*text),
           .owner = strings,
           .prepare = [text](const RunRequest& request) { return prepare(request, text); }};
+}
+
+}  // namespace
+
+Entry text_entry(const std::string& path) { return entry_of(text::ProtocolText::read(path)); }
+
+Entry kept_text_entry(const std::string& name, std::string_view content) {
+  return entry_of(std::make_shared<const text::ProtocolText>(name, content));
 }
 
 }  // namespace conclave::catalog

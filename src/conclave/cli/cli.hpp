@@ -12,10 +12,14 @@ void add_demo(Command& conclave);
 void add_describe(Command& conclave);
 void add_explore(Command& conclave);
 void add_list(Command& conclave);
+void add_merge(Command& conclave);
 void add_plot(Command& conclave);
+void add_replay(Command& conclave);
+void add_results(Command& conclave);
 void add_run(Command& conclave);
 void add_search(Command& conclave);
 void add_solve(Command& conclave);
+void add_sweep(Command& conclave);
 void add_verify(Command& conclave);
 
 }  // namespace conclave::cli

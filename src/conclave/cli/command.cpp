@@ -72,6 +72,11 @@ void Command::word(const std::string& name, std::string& value, const std::strin
   app_->add_option(name, value, meaning)->required();
 }
 
+void Command::words(const std::string& name, std::vector<std::string>& values,
+                    const std::string& meaning) {
+  app_->add_option(name, values, meaning)->required();
+}
+
 void Command::option(const std::string& name, const std::string& type, std::string& value,
                      const std::string& meaning) {
   app_->add_option(name, value, meaning)->type_name(type);

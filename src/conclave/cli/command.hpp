@@ -35,6 +35,9 @@ class Command {
   // A word without a name, such as the protocol in `conclave run pll`.
   void word(const std::string& name, std::string& value, const std::string& meaning);
 
+  // The same, one or more of them.
+  void words(const std::string& name, std::vector<std::string>& values, const std::string& meaning);
+
   // A named value; `type` stands for it in the help text.
   void option(const std::string& name, const std::string& type, std::string& value,
               const std::string& meaning);

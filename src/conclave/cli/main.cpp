@@ -7,6 +7,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/version.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -18,6 +19,8 @@ Examples:
   conclave describe pll                      paper, variables, parameters, errata
   conclave run pll --n 1e6 --trials 100      statistics of 100 elections
   conclave run pll --n 1e4 --trials 400 --seed 7 --format jsonl
+  conclave sweep plan.toml -o results.db     a grid of runs, stopped and resumed at will
+  conclave results results.db                what it has found so far
   conclave verify prl --n 3                  lemmas and exact times, over all configurations
   conclave explore kmpp-async --n 4          every schedule of four nodes
   conclave compare --n 1000                  message passing, promised and measured
@@ -26,10 +29,11 @@ Examples:
   conclave bench agents                      how fast, and how far from the machine's limit)";
 
 Exit run(int argc, char** argv) {
-  Program program("conclave: a laboratory for randomized leader election",
-                  "conclave " CONCLAVE_VERSION, overview);
-  for (const auto add : {add_demo, add_list, add_describe, add_run, add_verify, add_search,
-                         add_explore, add_compare, add_plot, add_solve, add_bench}) {
+  Program program("conclave: a laboratory for randomized leader election", "conclave " + version(),
+                  overview);
+  for (const auto add :
+       {add_demo, add_list, add_describe, add_run, add_sweep, add_results, add_replay, add_merge,
+        add_verify, add_search, add_explore, add_compare, add_plot, add_solve, add_bench}) {
     add(program.root());
   }
   return program.run(argc, argv);

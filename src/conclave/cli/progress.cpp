@@ -20,33 +20,37 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
-ProgressLine::ProgressLine(std::string label, std::uint64_t trials,
-                           const experiment::Progress& progress, bool quiet, std::string_view steps)
-    : label_(std::move(label)),
-      steps_(steps),
-      trials_(trials),
-      progress_(progress),
-      begin_(std::chrono::steady_clock::now()) {
+RepaintedLine::RepaintedLine(bool quiet, std::function<std::string()> text) {
   if (quiet || !error_is_terminal()) return;
-  painter_ = std::jthread([this](const std::stop_token& stop) {
+  painter_ = std::jthread([text = std::move(text)](const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
     while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200),
                           [&] { return stop.stop_requested(); })) {
-      show();
+      std::fputs(fmt::format("\r\033[K{}", text()).c_str(), stderr);
+      std::fflush(stderr);
     }
   });
 }
 
-ProgressLine::~ProgressLine() {
+RepaintedLine::~RepaintedLine() {
   if (!painter_.joinable()) return;
   painter_.request_stop();
   painter_.join();
   std::fputs("\r\033[K", stderr);
 }
 
-void ProgressLine::show() const {
+ProgressLine::ProgressLine(std::string label, std::uint64_t trials,
+                           const experiment::Progress& progress, bool quiet, std::string_view steps)
+    : label_(std::move(label)),
+      steps_(steps),
+      trials_(trials),
+      progress_(progress),
+      begin_(std::chrono::steady_clock::now()),
+      line_(quiet, [this] { return text(); }) {}
+
+std::string ProgressLine::text() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
   const std::uint64_t done = progress_.trials_done;
   const double seconds = elapsed.count();
@@ -57,8 +61,7 @@ void ProgressLine::show() const {
     const double left = seconds / static_cast<double>(done) * static_cast<double>(trials_ - done);
     text += fmt::format("   about {} left", duration_text(left));
   }
-  std::fputs(fmt::format("\r\033[K{}", text).c_str(), stderr);
-  std::fflush(stderr);
+  return text;
 }
 
 PhaseLine::PhaseLine(bool quiet, const std::atomic<bool>& stop)

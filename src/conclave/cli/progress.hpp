@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -12,25 +13,34 @@
 
 namespace conclave::cli {
 
+// A line that is painted anew five times a second until it is destroyed, if standard error is a
+// terminal and `quiet` is false.
+class RepaintedLine {
+ public:
+  RepaintedLine(bool quiet, std::function<std::string()> text);
+  ~RepaintedLine();
+  RepaintedLine(const RepaintedLine&) = delete;
+  RepaintedLine& operator=(const RepaintedLine&) = delete;
+
+ private:
+  std::jthread painter_;
+};
+
 class ProgressLine {
  public:
-  // Shows `progress` until destroyed, if standard error is a terminal and `quiet` is false.
   // `steps` is what `progress` counts.
   ProgressLine(std::string label, std::uint64_t trials, const experiment::Progress& progress,
                bool quiet, std::string_view steps = "interactions");
-  ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
 
  private:
-  void show() const;
+  std::string text() const;
 
   std::string label_;
   std::string_view steps_;
   std::uint64_t trials_;
   const experiment::Progress& progress_;
   std::chrono::steady_clock::time_point begin_;
-  std::jthread painter_;
+  RepaintedLine line_;  // last, since it reads the others
 };
 
 // The same for one long computation: repaints what is being done, five times a second at most.

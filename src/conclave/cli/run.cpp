@@ -2,7 +2,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -14,16 +13,15 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/base/interactions.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/fault_text.hpp"
-#include "conclave/experiment/graphs.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/output.hpp"
 #include "conclave/experiment/row.hpp"
+#include "conclave/experiment/run_words.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"
 
@@ -31,83 +29,23 @@ namespace conclave::cli {
 namespace {
 
 struct Options {
-  std::string protocol;
-  std::string n;
+  experiment::RunWords words{.engine = "auto"};
   std::string trials = "1";
-  std::string seed = "1";
-  std::vector<std::string> params;
-  std::string init;
-  std::string engine = "auto";
-  std::string graph;
-  std::string max_parallel_time;
-  std::string max_interactions;
   std::string threads;
   std::string format = "table";
   std::string output;
-  std::vector<std::string> faults;
   std::string trace;
   std::string trace_grid = "log";
-  std::string delay;
-  std::string wakeup;
-  std::string ids;
-  bool count_edges = false;
   bool quiet = false;
 };
 
 constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
 
-Interactions limit(const Options& options, Interactions n) {
-  if (!options.max_interactions.empty() && !options.max_parallel_time.empty()) {
-    throw Error("--max-interactions and --max-parallel-time contradict each other: give one");
-  }
-  if (!options.max_interactions.empty()) {
-    return count_option("--max-interactions", options.max_interactions);
-  }
-  if (options.max_parallel_time.empty()) return Interactions::max();
-  // Whole times are multiplied exactly; others are rounded down to a whole interaction.
-  const double time = real_option("--max-parallel-time", options.max_parallel_time);
-  const double product = time * n.as_double();
-  if (product >= 1e38) return Interactions::max();
-  const auto whole = static_cast<std::uint64_t>(std::min(time, 9e18));
-  if (static_cast<double>(whole) == time) return n * whole;
-  if (product >= 9e18) return Interactions(static_cast<std::uint64_t>(time)) * n;
-  return static_cast<std::uint64_t>(product);
-}
-
-TrialPlan plan(const Options& options, Interactions n) {
-  TrialPlan result{.limit = limit(options, n)};
-  for (const std::string& text : options.faults) {
-    result.faults.push_back(experiment::parse_fault(text));
-  }
-  const TraceGrid grid = experiment::parse_grid(options.trace_grid);
-  if (!options.trace.empty()) result.grid = grid;
-  return result;
-}
-
-std::shared_ptr<const Digraph> graph(const Options& options, Interactions n) {
-  if (options.graph.empty()) return nullptr;
-  return experiment::make_graph(options.graph, catalog::checked_population(n),
-                                count_option_64("--seed", options.seed, 0, UINT64_MAX));
-}
-
 catalog::RunRequest request(const Options& options) {
-  if (options.n.empty()) {
-    throw Error(fmt::format("the population size is missing, for example: conclave run {} --n 1e6",
-                            options.protocol));
-  }
-  const Interactions n = count_option("--n", options.n);
-  return {.n = n,
-          .settings = param_options(options.params),
-          .start = options.init,
-          .engine = options.engine,
-          .seed = count_option_64("--seed", options.seed, 0, UINT64_MAX),
-          .plan = plan(options, n),
-          .graph = options.graph,
-          .digraph = graph(options, n),
-          .network = {.delay = options.delay,
-                      .wakeup = options.wakeup,
-                      .ids = options.ids,
-                      .counts_edges = options.count_edges}};
+  catalog::RunRequest result = experiment::request_of(options.words);
+  const TraceGrid grid = experiment::parse_grid(options.trace_grid);
+  if (!options.trace.empty()) result.plan.grid = grid;
+  return result;
 }
 
 std::optional<unsigned> asked_threads(const Options& options) {
@@ -173,7 +111,7 @@ Exit run(const Options& options) {
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
   }
-  const catalog::Entry& entry = catalog::find(options.protocol);
+  const catalog::Entry& entry = catalog::find(options.words.protocol);
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
   const auto prepared = entry.prepare(request(options));
   if (!options.quiet) print_warnings(prepared->warnings());
@@ -185,7 +123,7 @@ Exit run(const Options& options) {
   const std::atomic<bool>& stop = interrupted_flag();
   const auto begin = std::chrono::steady_clock::now();
   {
-    const ProgressLine line(fmt::format("{} n = {}", options.protocol, prepared->n()), trials,
+    const ProgressLine line(fmt::format("{} n = {}", options.words.protocol, prepared->n()), trials,
                             progress, options.quiet, steps);
     experiment::run_trials(
         *prepared, {.trials = trials, .threads = threads},
@@ -212,13 +150,13 @@ Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within i
 130 interrupted (finished rows are kept).)";
 
 void add_network_options(Command& command, Options& options) {
-  command.option("--delay", "NAME", options.delay,
+  command.option("--delay", "NAME", options.words.delay,
                  "Message passing: how long messages take (see `describe`; default unit)");
-  command.option("--wakeup", "NAME", options.wakeup,
+  command.option("--wakeup", "NAME", options.words.wakeup,
                  "Message passing: who is woken when (see `describe`; default all)");
-  command.option("--ids", "NAME", options.ids,
+  command.option("--ids", "NAME", options.words.ids,
                  "Message passing: unique or anonymous nodes (default unique)");
-  command.flag("--count-edges", options.count_edges,
+  command.flag("--count-edges", options.words.count_edges,
                "Message passing: count messages by edge also above 1e5 nodes");
 }
 
@@ -227,20 +165,21 @@ void add_network_options(Command& command, Options& options) {
 void add_run(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand("run", "Run trials of a protocol");
-  command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
-  command.option("--n", "N", options->n, "Population size: 1000, 1e6, 2^20");
+  command.word("PROTOCOL", options->words.protocol, "A name from `conclave list`");
+  command.option("--n", "N", options->words.n, "Population size: 1000, 1e6, 2^20");
   command.option("--trials", "T", options->trials, "Number of trials (default 1)");
-  command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");
-  command.param_option(options->params);
-  command.option("--init", "NAME", options->init, "Initial configuration (see `describe`)");
-  command.option("--engine", "NAME", options->engine,
+  command.option("--seed", "S", options->words.seed,
+                 "Seed; with it everything repeats (default 1)");
+  command.param_option(options->words.params);
+  command.option("--init", "NAME", options->words.init, "Initial configuration (see `describe`)");
+  command.option("--engine", "NAME", options->words.engine,
                  "auto, or one that `describe` names (default auto)");
-  command.option("--graph", "GRAPH", options->graph,
+  command.option("--graph", "GRAPH", options->words.graph,
                  "complete, ring, undirected-ring, grid:RxC, regular:D, gnp:P or file:PATH, for "
                  "protocols that allow it");
-  command.option("--max-parallel-time", "X", options->max_parallel_time,
+  command.option("--max-parallel-time", "X", options->words.max_parallel_time,
                  "Give up after this many interactions per agent");
-  command.option("--max-interactions", "X", options->max_interactions,
+  command.option("--max-interactions", "X", options->words.max_interactions,
                  "Give up after this many interactions");
   command.option("--threads", "K", options->threads,
                  "Worker threads; never changes a result (default: one per processor)");
@@ -248,7 +187,7 @@ void add_run(Command& conclave) {
   command.option("--output", "FILE", options->output,
                  "Write to FILE instead of standard output; it appears when complete");
   command.repeatable_option(
-      "--fault", "FAULT", options->faults,
+      "--fault", "FAULT", options->words.faults,
       "WHAT@TIME: corrupt:K, corrupt:P%, zero:P%, kill-leaders, make-leaders:K, at a "
       "parallel time or at convergence+T; repeatable");
   command.option("--trace", "FILE", options->trace,

@@ -7,19 +7,17 @@
 #include <string_view>
 #include <vector>
 
-#include "conclave/base/interactions.hpp"
-#include "conclave/catalog/catalog.hpp"
+#include "conclave/experiment/option_values.hpp"
 
 namespace conclave::cli {
 
 bool error_is_terminal();
 
-// The options' values, with one clear sentence (an Error) where they are malformed.
-Interactions count_option(std::string_view option, const std::string& text);
-std::uint64_t count_option_64(std::string_view option, const std::string& text, std::uint64_t low,
-                              std::uint64_t high);
-double real_option(std::string_view option, const std::string& text);
-std::vector<catalog::Setting> param_options(const std::vector<std::string>& texts);
+// The values of options; see there.
+using experiment::count_option;
+using experiment::count_option_64;
+using experiment::param_options;
+using experiment::real_option;
 
 // Breaks text at spaces so that no line is longer than `width`; lines after the first are indented.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);

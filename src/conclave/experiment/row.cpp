@@ -31,17 +31,6 @@ std::string json_value(const std::variant<Ts...>& value) {
       value);
 }
 
-// RFC 4180: quoted only where necessary.
-std::string csv_field(std::string text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 template <class... Ts>
 std::string csv_value(const std::variant<Ts...>& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return csv_field(*text);
@@ -95,6 +84,16 @@ std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::string csv_field(std::string text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 std::string json_number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
@@ -112,6 +111,8 @@ RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
                           run.n(), run.start(), run.seed());
   if (run.network() != nullptr) csv_head_ += network_csv_head(*run.network());
 }
+
+std::string RowFormat::json_head() const { return json_head_ + '}'; }
 
 double RowFormat::parallel_time(const Row& row) const {
   return row.result.interactions.as_double() / static_cast<double>(run_->n());

@@ -23,6 +23,7 @@ class RowFormat {
   explicit RowFormat(const catalog::PreparedRun& run);
 
   std::string json(const Row& row) const;  // one object, no newline
+  std::string json_head() const;           // what all rows have in common, as an object
   std::string csv(const Row& row) const;   // one line, no newline
   std::string csv_header() const;          // the same columns for every row of a run
   double parallel_time(const Row& row) const;
@@ -39,6 +40,9 @@ class RowFormat {
 
 // A string as a JSON literal, quotes included.
 std::string json_string(std::string_view text);
+
+// A field of CSV, quoted only where necessary (RFC 4180).
+std::string csv_field(std::string text);
 
 // The shortest decimal that reads back as the same double; "null" for what JSON cannot say.
 std::string json_number(double value);

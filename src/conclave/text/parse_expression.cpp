@@ -22,15 +22,16 @@ struct Function {
   Operator operation;
   std::size_t arguments;
 };
-constexpr std::array<Function, 9> functions{{{"floor", Operator::floor, 1},
-                                             {"ceil", Operator::ceiling, 1},
-                                             {"round", Operator::nearest, 1},
-                                             {"sqrt", Operator::square_root, 1},
-                                             {"log2", Operator::binary_logarithm, 1},
-                                             {"ln", Operator::natural_logarithm, 1},
-                                             {"min", Operator::minimum, 2},
-                                             {"max", Operator::maximum, 2},
-                                             {"abs", Operator::absolute, 1}}};
+constexpr std::array<Function, 10> functions{{{"floor", Operator::floor, 1},
+                                              {"ceil", Operator::ceiling, 1},
+                                              {"round", Operator::nearest, 1},
+                                              {"sqrt", Operator::square_root, 1},
+                                              {"log2", Operator::binary_logarithm, 1},
+                                              {"lg", Operator::binary_logarithm, 1},
+                                              {"ln", Operator::natural_logarithm, 1},
+                                              {"min", Operator::minimum, 2},
+                                              {"max", Operator::maximum, 2},
+                                              {"abs", Operator::absolute, 1}}};
 constexpr std::array<std::string_view, 4> counts{"count", "all", "any", "none"};
 
 class ExpressionParser {

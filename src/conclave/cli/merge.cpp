@@ -1,0 +1,47 @@
+// `conclave merge`: the shards of a sweep in one file.
+#include "conclave/sweep/merge.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/cli/cli.hpp"
+
+namespace conclave::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string output;
+};
+
+Exit run(const Options& options) {
+  const sweep::Merged merged = sweep::merge(options.files, options.output);
+  fmt::print(stderr, "{}: {} rows", options.output, merged.rows);
+  if (merged.missing > 0) {
+    fmt::print(stderr, "; {} are missing: `conclave sweep PLAN -o {}` runs them", merged.missing,
+               options.output);
+  }
+  fmt::print(stderr, "\n");
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_merge(Command& conclave) {
+  auto options = std::make_shared<Options>();
+  Command command = conclave.subcommand("merge", "Put the results of shards together");
+  command.words("FILE", options->files, "Files that `conclave sweep --shard` has written");
+  command.required_option("-o,--output", "FILE", options->output,
+                          "The file for all rows; made, or added to");
+  command.footer(R"(
+Example:
+  for i in 1 2 3; do conclave sweep plan.toml --shard $i/3 -o part$i.db; done
+  conclave merge part1.db part2.db part3.db -o results.db)");
+  command.runs([options] { return run(*options); });
+}
+
+}  // namespace conclave::cli

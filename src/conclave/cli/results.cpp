@@ -1,0 +1,222 @@
+// `conclave results`: lists, filters and exports what a sweep has found.
+#include "conclave/sweep/results.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/base/statistics.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/experiment/output.hpp"
+#include "conclave/experiment/row.hpp"
+#include "conclave/sweep/export.hpp"
+#include "conclave/sweep/fields.hpp"
+
+namespace conclave::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string format = "table";
+  std::string measure;
+  std::string output;
+  std::vector<std::string> where;
+};
+
+constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
+
+// The rows of one cell that the filter lets pass.
+struct CellSample {
+  std::uint64_t rows = 0;
+  std::uint64_t converged = 0;
+  std::vector<double> values{};  // of the measure, in converged trials
+};
+using Samples = std::map<std::size_t, CellSample>;
+
+std::string measure_of(const sweep::StoredCell& cell, const Options& options) {
+  if (!options.measure.empty()) return options.measure;
+  return sweep::field(cell.fields, "ids") ? "messages" : "parallel_time";
+}
+
+Samples sample(const sweep::Results& results, const sweep::Filter& filter, const Options& options) {
+  Samples samples;
+  sweep::for_each_row(results, filter, [&](const sweep::PlacedRow& row) {
+    CellSample& cell = samples[row.cell];
+    ++cell.rows;
+    if (sweep::field(row.fields, "converged") != "true") return;
+    ++cell.converged;
+    const auto value =
+        sweep::number_field(row.fields, measure_of(results.cells()[row.cell], options));
+    if (value) cell.values.push_back(*value);
+  });
+  return samples;
+}
+
+// Fields whose value says something: parameters, and what is not the same in all cells.
+std::vector<std::string> telling_fields(const std::vector<sweep::StoredCell>& cells) {
+  std::vector<std::string> names;
+  for (const sweep::StoredCell& cell : cells) {
+    for (const auto& [name, value] : cell.fields) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  std::erase_if(names, [&](const std::string& name) {
+    if (name == "protocol" || name == "n" || name == "source_hash") return true;
+    return !name.starts_with("params.") && std::ranges::all_of(cells, [&](const auto& cell) {
+      const auto value = sweep::field(cell.fields, name);
+      return !value || value == sweep::field(cells.front().fields, name);
+    });
+  });
+  return names;
+}
+
+std::string setting_text(const sweep::StoredCell& cell, const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    const auto value = sweep::field(cell.fields, name);
+    if (!value) continue;
+    const std::size_t dot = name.find('.');
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ",
+                        dot == std::string::npos ? name : name.substr(dot + 1), *value);
+  }
+  for (const std::string& fault : cell.words.faults) {
+    text += fmt::format("{}fault={}", text.empty() ? "" : " ", fault);
+  }
+  return text;
+}
+
+std::string number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.6g}", value); }
+
+struct Line {
+  std::vector<std::string> words;
+};
+
+Line line_of(const sweep::StoredCell& cell, const CellSample& sample, const std::string& setting,
+             const std::string& measure) {
+  std::vector<double> sorted = sample.values;
+  std::ranges::sort(sorted);
+  double mean = NAN;
+  double half_width = NAN;
+  if (!sorted.empty()) mean = summarize(sorted).mean;
+  if (sorted.size() > 1) {
+    const Interval interval = mean_interval(summarize(sorted));
+    half_width = (interval.high - interval.low) / 2;
+  }
+  const auto at = [&](double q) { return number(sorted.empty() ? NAN : quantile(sorted, q)); };
+  return {{fmt::format("{}", cell.id), *sweep::field(cell.fields, "protocol"),
+           *sweep::field(cell.fields, "n"), setting, fmt::format("{}", sample.rows),
+           fmt::format("{}", sample.converged), measure, number(mean), number(half_width), at(0.5),
+           at(0.9), at(1)}};
+}
+
+// Columns as wide as their longest word; numbers to the right.
+std::string aligned(const std::vector<Line>& lines) {
+  std::vector<std::size_t> widths(lines.front().words.size());
+  for (const Line& line : lines) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::max(widths[i], line.words[i].size());
+    }
+  }
+  std::string text;
+  for (const Line& line : lines) {
+    std::string row;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const bool is_left = i == 1 || i == 3 || i == 6;
+      row += is_left ? fmt::format("{:<{}}  ", line.words[i], widths[i])
+                     : fmt::format("{:>{}}  ", line.words[i], widths[i]);
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + '\n';
+  }
+  return text;
+}
+
+std::string table(const sweep::Results& results, const Samples& samples, const Options& options) {
+  const std::vector<std::string> names = telling_fields(results.cells());
+  std::vector<Line> lines{{{"CELL", "PROTOCOL", "N", "SETTING", "TRIALS", "CONVERGED", "MEASURE",
+                            "MEAN", "+- 95%", "MEDIAN", "90%", "MAXIMUM"}}};
+  std::uint64_t rows = 0;
+  for (const auto& [id, sample] : samples) {
+    const sweep::StoredCell& cell = results.cells()[id];
+    lines.push_back(line_of(cell, sample, setting_text(cell, names), measure_of(cell, options)));
+    rows += sample.rows;
+  }
+  const std::string shard = results.meta("shard");
+  return fmt::format("{}{}   {} of {} cells   {} rows   conclave {}\n\n{}", results.meta("name"),
+                     shard.empty() ? "" : fmt::format("   shard {}", shard), samples.size(),
+                     results.cells().size(), rows, fmt::join(results.code_versions(), ", "),
+                     aligned(lines));
+}
+
+void write(const sweep::Results& results, const sweep::Filter& filter, const Options& options,
+           experiment::Output& output) {
+  if (options.format == "table") {
+    output.write(table(results, sample(results, filter, options), options));
+  } else if (options.format == "csv") {
+    sweep::write_csv(results, filter, [&](std::string_view text) { output.write(text); });
+  } else if (options.format == "jsonl") {
+    sweep::for_each_row(results, filter,
+                        [&](const sweep::PlacedRow& row) { output.write(row.json + '\n'); });
+  } else {
+    output.write(
+        fmt::format("{{\"name\":{},\"rows\":[", experiment::json_string(results.meta("name"))));
+    bool is_first = true;
+    sweep::for_each_row(results, filter, [&](const sweep::PlacedRow& row) {
+      output.write((is_first ? "\n" : ",\n") + row.json);
+      is_first = false;
+    });
+    output.write("\n]}\n");
+  }
+}
+
+Exit run(const Options& options) {
+  if (std::ranges::find(formats, options.format) == formats.end()) {
+    throw Error(unknown_name("format", options.format, formats));
+  }
+  const sweep::Results results(options.file);
+  const sweep::Filter filter(options.where, results);
+  experiment::Output output(options.output);
+  write(results, filter, options, output);
+  output.finish();
+  return Exit::done;
+}
+
+constexpr const char* examples = R"(
+Examples:
+  conclave results results.db
+  conclave results results.db --where protocol=prl --where 'N>100'
+  conclave results results.db --measure interactions
+  conclave results results.db --format csv > rows.csv
+  conclave results results.db --where converged=false --format jsonl
+
+The file is SQLite: sqlite3 results.db 'SELECT n, avg(parallel_time) FROM result GROUP BY n')";
+
+}  // namespace
+
+void add_results(Command& conclave) {
+  auto options = std::make_shared<Options>();
+  Command command = conclave.subcommand("results", "List, filter and export results of a sweep");
+  command.word("FILE", options->file, "A file that `conclave sweep` has written");
+  command.repeatable_option("--where", "CONDITION", options->where,
+                            "Only rows with, for example, protocol=pll, n>=1000, N=200 or "
+                            "converged=false; repeatable, all must hold");
+  command.option("--measure", "FIELD", options->measure,
+                 "What the table is about (default parallel_time or messages)");
+  command.option("--format", "F", options->format,
+                 "table, csv, jsonl or json (default table); rows by cell and trial");
+  command.option("-o,--output", "FILE", options->output,
+                 "Write to FILE instead of standard output; it appears when complete");
+  command.footer(examples);
+  command.runs([options] { return run(*options); });
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,181 @@
+// `conclave sweep`: carries out a plan, from where it was left.
+#include "conclave/sweep/sweep.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/progress.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/cli/version.hpp"
+#include "conclave/experiment/memory.hpp"
+#include "conclave/sweep/pilot.hpp"
+#include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/results.hpp"
+#include "conclave/sweep/store.hpp"
+
+namespace conclave::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string plan;
+  std::string output;
+  std::string threads;
+  std::string shard;
+  bool dry_run = false;
+  bool mix_versions = false;
+  bool quiet = false;
+};
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// plan.toml -> plan.db, and plan.1-of-3.db for a shard.
+std::string output_of(const Options& options, const sweep::Shard& shard) {
+  if (!options.output.empty()) return options.output;
+  const std::string stem = std::filesystem::path(options.plan).stem().string();
+  if (shard.count == 1) return stem + ".db";
+  std::string part = to_string(shard);
+  part.replace(part.find('/'), 1, "-of-");
+  return fmt::format("{}.{}.db", stem, part);
+}
+
+unsigned thread_count(const Options& options) {
+  if (options.threads.empty()) return std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
+}
+
+std::string bar(double fraction) {
+  constexpr std::size_t width = 24;
+  const auto filled = std::min(width, static_cast<std::size_t>(fraction * width));
+  return fmt::format("[{}{}]", std::string(filled, '#'), std::string(width - filled, '-'));
+}
+
+std::string progress_text(const sweep::SweepProgress& now, double seconds, unsigned workers) {
+  const double fraction =
+      now.trials == 0 ? 1.0
+                      : static_cast<double>(now.trials_done) / static_cast<double>(now.trials);
+  std::string text = fmt::format(
+      "{} cell {} of {}   trial {} of {}   {:.3g} trials/s   {:.3g} steps/s   {}", bar(fraction),
+      std::min(now.cells_done + 1, now.cells), now.cells, now.trials_done, now.trials,
+      static_cast<double>(now.trials_run) / seconds, now.steps / seconds, duration_text(seconds));
+  if (now.seconds_left > 0) {
+    text += fmt::format("   about {} left", duration_text(now.seconds_left / workers));
+  }
+  return text;
+}
+
+void print_summary(const sweep::SweepProgress& now, const std::string& path, double seconds) {
+  const std::uint64_t before = now.trials_done - now.trials_run;
+  fmt::print(stderr, "{}: {} of {} trials in {} cell{}, {} run in {}{}\n", path, now.trials_done,
+             now.trials, now.cells, now.cells == 1 ? "" : "s", now.trials_run,
+             duration_text(seconds),
+             before > 0 ? fmt::format(", {} there from before", before) : "");
+}
+
+void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned threads,
+                    const std::atomic<bool>& stop) {
+  constexpr const char* layout = "{:>5} {:>9} {:>14} {:>12} {:>13}  {}\n";
+  fmt::print(layout, "CELL", "TRIALS", "STEPS / TRIAL", "TIME / TRIAL", "TIME", "RUN");
+  double sum = 0;
+  bool is_bound = false;
+  for (std::size_t id = 0; id < plan.cells.size() && !stop; ++id) {
+    const sweep::Cell& cell = plan.cells[id];
+    const sweep::Pilot pilot = sweep::run_pilot(plan, id, stop);
+    const std::uint64_t trials = sweep::trials_in(shard, id, cell.sampling);
+    const double seconds = pilot.seconds * static_cast<double>(trials);
+    const std::string more = pilot.is_complete ? "" : "> ";
+    fmt::print(layout, id, fmt::format("{}{}", cell.sampling.precision > 0 ? "<= " : "", trials),
+               fmt::format("{}{:.3g}", more, pilot.steps), more + duration_text(pilot.seconds),
+               more + duration_text(seconds), sweep::cell_text(cell));
+    sum += seconds;
+    is_bound = is_bound || !pilot.is_complete;
+  }
+  fmt::print("\n{} cells; {}{} of one processor, from one trial of each cell (stopped after a "
+             "second at most); {} on {} thread{}\n",
+             plan.cells.size(), is_bound ? "more than " : "about ", duration_text(sum),
+             duration_text(sum / threads), threads, threads == 1 ? "" : "s");
+}
+
+Exit run(const Options& options) {
+  const sweep::Shard shard =
+      options.shard.empty() ? sweep::Shard{} : sweep::parse_shard(options.shard);
+  const unsigned threads = thread_count(options);
+  const std::atomic<bool>& stop = interrupted_flag();
+  const sweep::Plan plan = sweep::read_plan(options.plan);
+  if (!options.quiet) {
+    for (const std::string& warning : plan.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  }
+  if (options.dry_run) {
+    print_estimate(plan, shard, threads, stop);
+    return stop ? Exit::interrupted : Exit::done;
+  }
+  const std::string path = output_of(options, shard);
+  sweep::Store store(
+      path, plan, {.code = code_version(), .shard = shard, .mixes_versions = options.mix_versions});
+  sweep::Sweep sweep(plan, shard, sweep::Results(path), store, experiment::available_memory());
+  const auto begin = Clock::now();
+  {
+    const RepaintedLine line(options.quiet, [&] {
+      return progress_text(sweep.progress(), seconds_since(begin), threads);
+    });
+    sweep.work(threads, stop);
+  }
+  if (!options.quiet) print_summary(sweep.progress(), path, seconds_since(begin));
+  if (!sweep.is_complete()) return Exit::interrupted;
+  return sweep::Results(path).not_converged() > 0 ? Exit::not_converged : Exit::done;
+}
+
+constexpr const char* examples = R"(
+A plan is a TOML file: protocols, grids of n and parameters, trials (docs/sweeps.md).
+
+  seed = 3
+  trials = 200
+  [[run]]
+  protocol = "prl"
+  n = [50, 100]
+  init = ["random", "all-leaders"]
+  params = { N = ["n", "4*n"] }
+
+Examples:
+  conclave sweep plan.toml --dry-run            the cells, and how long they will take
+  conclave sweep plan.toml -o results.db        run, or go on where it was stopped
+  conclave sweep plan.toml --shard 2/5          one part of five, for `conclave merge`
+  mpirun conclave sweep plan.toml               on many machines
+  conclave results results.db                   what has been found
+
+Exit status: 0 done, 1 failed (a full disk: what was committed is kept), 2 misused, 3 some trial did
+not converge within its limit, 130 interrupted (the same command goes on).)";
+
+}  // namespace
+
+void add_sweep(Command& conclave) {
+  auto options = std::make_shared<Options>();
+  Command command = conclave.subcommand("sweep", "Run a plan; stop and resume it at will");
+  command.word("PLAN", options->plan, "A file in TOML");
+  command.option("-o,--output", "FILE", options->output,
+                 "The file of results (default: the plan's name with .db)");
+  command.option("--threads", "K", options->threads,
+                 "Worker threads; never changes a result (default: one per processor)");
+  command.option("--shard", "I/K", options->shard, "Run only part I of K (0/K is the same as K/K)");
+  command.flag("--dry-run", options->dry_run, "Print the cells and an estimate of the work");
+  command.flag("--mix-versions", options->mix_versions,
+               "Go on with a file that another version of conclave has begun");
+  command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");
+  command.footer(examples);
+  command.runs([options] { return run(*options); });
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,14 @@
+#include "conclave/cli/version.hpp"
+
+#include "conclave/cli/revision.hpp"  // written by cmake/revision.cmake
+
+namespace conclave::cli {
+
+std::string version() { return CONCLAVE_VERSION; }
+
+std::string code_version() {
+  const std::string revision = CONCLAVE_REVISION;
+  return revision.empty() ? version() : version() + '+' + revision;
+}
+
+}  // namespace conclave::cli

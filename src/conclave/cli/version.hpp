@@ -1,0 +1,15 @@
+// Which conclave this is.
+#pragma once
+
+#include <string>
+
+namespace conclave::cli {
+
+// "0.1.0", for people.
+std::string version();
+
+// "0.1.0+a1b2c3d4", with the commit it was built from and "-dirty" where that is not all, for rows
+// that must be repeated bit by bit.
+std::string code_version();
+
+}  // namespace conclave::cli

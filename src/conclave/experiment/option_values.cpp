@@ -1,0 +1,50 @@
+#include "conclave/experiment/option_values.hpp"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
+
+namespace conclave::experiment {
+
+Interactions count_option(std::string_view option, const std::string& text) {
+  const std::optional<Interactions> count = parse_count(text);
+  if (!count) {
+    throw Error(
+        fmt::format("{} takes a whole number such as 1000, 1e6 or 2^20, not '{}'", option, text));
+  }
+  return *count;
+}
+
+std::uint64_t count_option_64(std::string_view option, const std::string& text, std::uint64_t low,
+                              std::uint64_t high) {
+  const Interactions count = count_option(option, text);
+  if (count < low || count > high) {
+    throw Error(fmt::format("{} takes a number from {} to {}, not {}", option, low, high, text));
+  }
+  return *count.as_uint64();
+}
+
+double real_option(std::string_view option, const std::string& text) {
+  const std::optional<double> value = parse_real(text);
+  if (!value || *value < 0) {
+    throw Error(fmt::format("{} takes a number such as 100 or 2.5e3, not '{}'", option, text));
+  }
+  return *value;
+}
+
+std::vector<catalog::Setting> param_options(const std::vector<std::string>& texts) {
+  std::vector<catalog::Setting> result;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw Error(fmt::format("--param takes NAME=VALUE, such as m=20, not '{}'", text));
+    }
+    result.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return result;
+}
+
+}  // namespace conclave::experiment

@@ -1,0 +1,34 @@
+// A run in the words a user writes: on the command line, in a plan, in a stored result. `run`,
+// `sweep` and `replay` all come this way, so that equal words give equal rows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conclave/catalog/catalog.hpp"
+
+namespace conclave::experiment {
+
+struct RunWords {
+  std::string protocol{};  // a name of the catalog, or the path of a text
+  std::string n{};
+  std::string seed = "1";
+  std::vector<std::string> params{};  // NAME=VALUE
+  std::string init{};
+  std::string engine{};
+  std::string graph{};
+  std::string max_parallel_time{};
+  std::string max_interactions{};
+  std::vector<std::string> faults{};
+  std::string delay{};
+  std::string wakeup{};
+  std::string ids{};
+  bool count_edges = false;
+
+  friend bool operator==(const RunWords&, const RunWords&) = default;
+};
+
+// Throws Error with one sentence where the words make no sense. Traces are up to the caller.
+catalog::RunRequest request_of(const RunWords& words);
+
+}  // namespace conclave::experiment

@@ -1,0 +1,79 @@
+#include "conclave/sweep/detail/schema.hpp"
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+constexpr int application = 0x434f4e43;  // "CONC", in the header of the file
+constexpr int version = 1;
+
+// What stands in `head` and `row` is JSON; the columns made from it cost no space and cannot
+// contradict it.
+constexpr const char* tables = R"(
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE code (id INTEGER PRIMARY KEY, version TEXT NOT NULL UNIQUE);
+CREATE TABLE source (
+  path TEXT PRIMARY KEY, name TEXT NOT NULL, content TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE cell (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL,
+  head TEXT NOT NULL,
+  request TEXT NOT NULL,
+  sampling TEXT NOT NULL,
+  protocol TEXT AS (json_extract(head, '$.protocol')),
+  n INTEGER AS (json_extract(head, '$.n')),
+  init TEXT AS (json_extract(head, '$.init')),
+  engine TEXT AS (json_extract(head, '$.engine')),
+  params TEXT AS (json_extract(head, '$.params')),
+  seed INTEGER AS (json_extract(head, '$.seed')),
+  graph TEXT AS (json_extract(head, '$.graph')),
+  ids TEXT AS (json_extract(head, '$.ids')),
+  delay TEXT AS (json_extract(head, '$.delay')),
+  wakeup TEXT AS (json_extract(head, '$.wakeup')),
+  faults TEXT AS (json_extract(request, '$.faults')),
+  source_hash TEXT AS (json_extract(head, '$.source_hash')));
+CREATE TABLE trial (
+  cell INTEGER NOT NULL REFERENCES cell (id),
+  trial INTEGER NOT NULL,
+  code INTEGER NOT NULL REFERENCES code (id),
+  row TEXT NOT NULL,
+  PRIMARY KEY (cell, trial)) WITHOUT ROWID;
+CREATE VIEW result AS SELECT
+  t.cell, c.run, c.protocol, c.n, c.init, c.engine, c.params, c.graph, c.ids, c.delay, c.wakeup,
+  c.faults, c.seed, t.trial,
+  json_extract(t.row, '$.converged') AS converged,
+  json_extract(t.row, '$.interactions') AS interactions,
+  json_extract(t.row, '$.parallel_time') AS parallel_time,
+  json_extract(t.row, '$.messages') AS messages,
+  json_extract(t.row, '$.time') AS time,
+  json_extract(t.row, '$.rounds') AS rounds,
+  json_extract(t.row, '$.leaders') AS leaders,
+  json_extract(t.row, '$.observables') AS observables,
+  k.version AS code, t.row
+FROM trial t JOIN cell c ON c.id = t.cell JOIN code k ON k.id = t.code;
+)";
+
+}  // namespace
+
+void create_schema(const Database& database) {
+  database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};{}",
+                               application, version, tables));
+}
+
+void check_schema(const Database& database) {
+  const std::string& path = database.path();
+  if (database.text("PRAGMA application_id") != fmt::format("{}", application)) {
+    throw Error(fmt::format("'{}' is no file of results of conclave", path));
+  }
+  const std::string found = database.text("PRAGMA user_version");
+  if (found == fmt::format("{}", version)) return;
+  throw Error(
+      fmt::format("'{}' has schema {}, and this conclave reads and writes schema {}: use "
+                  "the conclave that wrote it, or choose another file; it was left as it is",
+                  path, found, version));
+}
+
+}  // namespace conclave::sweep

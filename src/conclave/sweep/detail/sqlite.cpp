@@ -1,0 +1,127 @@
+#include "conclave/sweep/detail/sqlite.hpp"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "conclave/base/error.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+constexpr int patience_ms = 10'000;  // with a reader or writer in the middle of a commit
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Database::Database(const std::string& path, Access access) : path_(path) {
+  const auto open = [&](int flags) {
+    sqlite3* raw = nullptr;
+    const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
+    handle_.reset(raw);
+    return code;
+  };
+  int code = open(access == Access::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                           : SQLITE_OPEN_READWRITE);
+  // What nobody may write can still be read.
+  if (access == Access::read && code != SQLITE_OK) code = open(SQLITE_OPEN_READONLY);
+  if (code != SQLITE_OK) fail(code);
+  sqlite3_busy_timeout(handle_.get(), patience_ms);
+  sqlite3_extended_result_codes(handle_.get(), 1);
+}
+
+void Database::execute(const std::string& sql) const {
+  const int code = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code);
+}
+
+std::string Database::text(const std::string& sql) const {
+  Statement statement(*this, sql);
+  return statement.step() ? statement.text(0) : std::string();
+}
+
+void Database::fail(int code) const {
+  const std::string reason = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
+  switch (code & 0xff) {
+    case SQLITE_NOTADB:
+      throw Error(fmt::format("'{}' is no file of results", path_));
+    case SQLITE_CORRUPT:
+      throw Error(fmt::format("'{}' is damaged ({}); it was left as it is: take a copy, or save "
+                              "what can be read with sqlite3's .recover",
+                              path_, reason));
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      throw Error(fmt::format("cannot open '{}': {}", path_, reason));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw Error(fmt::format("'{}' is in use by another program", path_));
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+      throw std::runtime_error(
+          fmt::format("cannot write '{}': {}; what was committed is kept, and the same command "
+                      "goes on from there once there is room",
+                      path_, code == SQLITE_FULL ? "the disk is full" : reason));
+    default:
+      throw std::runtime_error(fmt::format("'{}': {}", path_, reason));
+  }
+}
+
+Statement::Statement(const Database& database, const std::string& sql) : database_(&database) {
+  sqlite3_stmt* raw = nullptr;
+  const int code = sqlite3_prepare_v2(database.handle(), sql.c_str(),
+                                      static_cast<int>(sql.size()) + 1, &raw, nullptr);
+  handle_.reset(raw);
+  if (code != SQLITE_OK) database.fail(code);
+}
+
+Statement& Statement::bind(int index, std::string_view text) {
+  const int code = sqlite3_bind_text64(handle_.get(), index, text.data(), text.size(),
+                                       SQLITE_TRANSIENT, SQLITE_UTF8);
+  if (code != SQLITE_OK) database_->fail(code);
+  return *this;
+}
+
+Statement& Statement::bind(int index, std::uint64_t number) {
+  const int code = sqlite3_bind_int64(handle_.get(), index, static_cast<sqlite3_int64>(number));
+  if (code != SQLITE_OK) database_->fail(code);
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(handle_.get());
+  if (code != SQLITE_ROW && code != SQLITE_DONE) database_->fail(code);
+  return code == SQLITE_ROW;
+}
+
+void Statement::reset() { sqlite3_reset(handle_.get()); }
+
+std::string Statement::text(int column) const {
+  const auto* const bytes = sqlite3_column_text(handle_.get(), column);
+  if (bytes == nullptr) return {};
+  return {reinterpret_cast<const char*>(bytes),
+          static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column))};
+}
+
+std::uint64_t Statement::number(int column) const {
+  return static_cast<std::uint64_t>(sqlite3_column_int64(handle_.get(), column));
+}
+
+// IMMEDIATE: a second writer is noticed now, not in the middle.
+Transaction::Transaction(const Database& database) : database_(database) {
+  database_.execute("BEGIN IMMEDIATE");
+}
+
+Transaction::~Transaction() {
+  if (is_open_) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() {
+  database_.execute("COMMIT");
+  is_open_ = false;
+}
+
+}  // namespace conclave::sweep

@@ -1,0 +1,76 @@
+// SQLite, as much of it as the store needs: errors become exceptions with one sentence, statements
+// are finalized by themselves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace conclave::sweep {
+
+class Database {
+ public:
+  enum class Access : std::uint8_t {
+    create,  // reads and writes; made if missing
+    write,   // reads and writes what is there
+    read,    // changes nothing but what an interrupted writer has left half done
+  };
+
+  // Throws Error where the file cannot be opened so.
+  Database(const std::string& path, Access access);
+
+  const std::string& path() const { return path_; }
+  void execute(const std::string& sql) const;
+  std::string text(const std::string& sql) const;  // the first column of the first row, or ""
+
+  // Throws what the last result code means, Error for files that are no store.
+  [[noreturn]] void fail(int code) const;
+  sqlite3* handle() const { return handle_.get(); }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> handle_;
+};
+
+class Statement {
+ public:
+  Statement(const Database& database, const std::string& sql);
+
+  Statement& bind(int index, std::string_view text);
+  Statement& bind(int index, std::uint64_t number);
+  bool step();   // whether there is a row
+  void reset();  // to be run again
+
+  std::string text(int column) const;
+  std::uint64_t number(int column) const;
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  const Database* database_;
+  std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+};
+
+// Commits when told so; otherwise everything since its beginning is undone.
+class Transaction {
+ public:
+  explicit Transaction(const Database& database);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  const Database& database_;
+  bool is_open_ = true;
+};
+
+}  // namespace conclave::sweep

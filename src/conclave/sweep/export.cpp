@@ -1,0 +1,152 @@
+#include "conclave/sweep/export.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/experiment/row.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+constexpr std::array<std::string_view, 4> groups{"params.", "messages_by_type.", "observables.",
+                                                 "faults."};
+
+// Plain fields first, then groups; each in the order in which rows have them.
+std::size_t group_of(std::string_view name) {
+  const auto* const found =
+      std::ranges::find_if(groups, [&](std::string_view group) { return name.starts_with(group); });
+  return found == groups.end() ? 0 : static_cast<std::size_t>(found - groups.begin()) + 1;
+}
+
+std::vector<std::string> columns_of(const Results& results, const Filter& filter) {
+  std::vector<std::string> columns;
+  std::set<std::string, std::less<>> seen;
+  for_each_row(results, filter, [&](const PlacedRow& row) {
+    for (const auto& [name, value] : row.fields) {
+      if (seen.insert(name).second) columns.push_back(name);
+    }
+  });
+  std::ranges::stable_sort(columns, {}, group_of);
+  return columns;
+}
+
+std::string csv_line(const PlacedRow& row, const std::vector<std::string>& columns) {
+  std::string line = fmt::format("{},{}", row.row, row.cell);
+  for (const std::string& name : columns) {
+    line += ',' + experiment::csv_field(field(row.fields, name).value_or(""));
+  }
+  return line + '\n';
+}
+
+// The names that conditions may use: of the fields that the first row of each cell has.
+std::vector<std::string> names_in(const Results& results) {
+  std::vector<std::string> names{"row", "cell"};
+  for (const StoredCell& cell : results.cells()) {
+    const std::string first = results.first_row(cell.id);
+    for (const auto& [name, value] : first.empty() ? cell.fields : fields_of(first)) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::string full_name(const std::string& given, const std::vector<std::string>& names) {
+  for (const std::string_view prefix : {"", "params.", "observables.", "messages_by_type."}) {
+    std::string name = fmt::format("{}{}", prefix, given);
+    if (std::ranges::find(names, name) != names.end()) return name;
+  }
+  throw Error(
+      unknown_name("field", given, std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+}  // namespace
+
+Filter::Condition Filter::parse(const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, Relation>, 6> relations{
+      {{">=", Relation::greater_equal},
+       {"<=", Relation::less_equal},
+       {"!=", Relation::unequal},
+       {"=", Relation::equal},
+       {">", Relation::greater},
+       {"<", Relation::less}}};
+  const std::size_t at = text.find_first_of("=<>!");
+  for (const auto& [symbol, relation] : relations) {
+    if (at == std::string::npos || at == 0 || text.compare(at, symbol.size(), symbol) != 0)
+      continue;
+    return {text.substr(0, at), relation, text.substr(at + symbol.size())};
+  }
+  throw Error(
+      fmt::format("--where takes a condition such as protocol=pll or n>=1000, not '{}'", text));
+}
+
+Filter::Filter(const std::vector<std::string>& conditions, const Results& results) {
+  if (conditions.empty()) return;
+  const std::vector<std::string> names = names_in(results);
+  for (const std::string& text : conditions) {
+    Condition condition = parse(text);
+    condition.name = full_name(condition.name, names);
+    conditions_.push_back(std::move(condition));
+  }
+}
+
+bool Filter::holds(const Condition& condition, const std::string& value) {
+  const auto number = parse_real(value);
+  const auto wanted = parse_real(condition.value);
+  const bool are_numbers = number && wanted;
+  const auto order = are_numbers ? (*number < *wanted ? -1 : (*number > *wanted ? 1 : 0))
+                                 : value.compare(condition.value);
+  switch (condition.relation) {
+    case Relation::equal:
+      return order == 0;
+    case Relation::unequal:
+      return order != 0;
+    case Relation::less:
+      return order < 0;
+    case Relation::less_equal:
+      return order <= 0;
+    case Relation::greater:
+      return order > 0;
+    case Relation::greater_equal:
+      return order >= 0;
+  }
+  return false;
+}
+
+bool Filter::accepts(const PlacedRow& row) const {
+  return std::ranges::all_of(conditions_, [&](const Condition& condition) {
+    if (condition.name == "row") return holds(condition, fmt::format("{}", row.row));
+    if (condition.name == "cell") return holds(condition, fmt::format("{}", row.cell));
+    const auto value = field(row.fields, condition.name);
+    return value && holds(condition, *value);
+  });
+}
+
+void for_each_row(const Results& results, const Filter& filter, const TakePlacedRow& take) {
+  PlacedRow placed;
+  for (const StoredCell& cell : results.cells()) {
+    placed.cell = cell.id;
+    results.for_each_row(cell.id, [&](std::uint64_t trial, const std::string& row) {
+      placed.trial = trial;
+      placed.json = row;
+      placed.fields = fields_of(row);
+      if (filter.accepts(placed)) take(placed);
+      ++placed.row;
+    });
+  }
+}
+
+void write_csv(const Results& results, const Filter& filter,
+               const std::function<void(std::string_view)>& write) {
+  const std::vector<std::string> columns = columns_of(results, filter);
+  write(fmt::format("row,cell{}{}\n", columns.empty() ? "" : ",", fmt::join(columns, ",")));
+  for_each_row(results, filter, [&](const PlacedRow& row) { write(csv_line(row, columns)); });
+}
+
+}  // namespace conclave::sweep

@@ -1,0 +1,55 @@
+// Choosing rows of results by their fields, and writing them as CSV.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conclave/sweep/fields.hpp"
+#include "conclave/sweep/results.hpp"
+
+namespace conclave::sweep {
+
+// One row with its place: `row` counts all rows of the file from 0, by cell and trial.
+struct PlacedRow {
+  std::uint64_t row = 0;
+  std::size_t cell = 0;
+  std::uint64_t trial = 0;
+  std::string json{};
+  Fields fields{};
+};
+
+// "n=1000", "protocol!=pll", "interactions>1e6": all must hold. Numbers are compared as numbers.
+class Filter {
+ public:
+  // Names may lack their `params.` or `observables.`; throws Error with the nearest name.
+  Filter(const std::vector<std::string>& conditions, const Results& results);
+  bool accepts(const PlacedRow& row) const;
+
+ private:
+  enum class Relation : std::uint8_t { equal, unequal, less, less_equal, greater, greater_equal };
+  struct Condition {
+    std::string name;
+    Relation relation;
+    std::string value;
+  };
+  static Condition parse(const std::string& text);
+  static bool holds(const Condition& condition, const std::string& value);
+
+  std::vector<Condition> conditions_;
+};
+
+using TakePlacedRow = std::function<void(const PlacedRow&)>;
+
+// In the order of cells and trials.
+void for_each_row(const Results& results, const Filter& filter, const TakePlacedRow& take);
+
+// The header and one line per row, with the same columns for all: row, cell, then every field that
+// any row has.
+void write_csv(const Results& results, const Filter& filter,
+               const std::function<void(std::string_view)>& write);
+
+}  // namespace conclave::sweep

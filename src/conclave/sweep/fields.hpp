@@ -1,0 +1,32 @@
+// Rows of results as fields by name, and the words of runs as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "conclave/experiment/run_words.hpp"
+#include "conclave/sweep/plan.hpp"
+
+namespace conclave::sweep {
+
+// The members of a JSON object in their order; those of nested objects and lists have their path as
+// a name: params.N, observables.frozen, faults.0.agents. Numbers keep every digit; null is empty.
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+// Throws std::runtime_error where the text is no JSON object.
+Fields fields_of(std::string_view json);
+
+// The value of a field, or nothing.
+std::optional<std::string> field(const Fields& fields, std::string_view name);
+std::optional<double> number_field(const Fields& fields, std::string_view name);
+
+// One line of JSON that reads back as the same words.
+std::string json_of(const experiment::RunWords& words);
+experiment::RunWords words_of(std::string_view json);
+std::string json_of(const Sampling& sampling);
+Sampling sampling_of(std::string_view json);
+
+}  // namespace conclave::sweep

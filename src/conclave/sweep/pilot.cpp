@@ -1,0 +1,36 @@
+#include "conclave/sweep/pilot.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace conclave::sweep {
+
+Pilot run_pilot(const Plan& plan, std::size_t cell, const std::atomic<bool>& stop) {
+  // Ten seconds for all cells together, as far as that goes.
+  const double patience = std::clamp(10.0 / static_cast<double>(plan.cells.size()), 0.02, 1.0);
+  const auto run = prepare(plan.cells[cell].words, plan.texts);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const auto workspace = run->workspace();
+  double steps = 0;
+  const TrialResult result = run->run(0, *workspace, [&](Interactions interactions) {
+    steps = interactions.as_double();
+    return !stop && elapsed() < patience;
+  });
+  const bool is_complete = result.ending != Ending::interrupted;
+  return {.steps = is_complete ? result.interactions.as_double() : steps,
+          .seconds = elapsed(),
+          .is_complete = is_complete};
+}
+
+std::uint64_t trials_in(const Shard& shard, std::size_t cell, const Sampling& sampling) {
+  std::uint64_t count = 0;
+  for (std::uint64_t trial = 0; trial < sampling.trials; ++trial) {
+    count += shard.has(cell, sampling, trial) ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace conclave::sweep

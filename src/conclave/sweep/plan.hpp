@@ -1,0 +1,65 @@
+// A plan: the cells of a sweep, each a run with a number of trials. docs/sweeps.md has the grammar.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/experiment/run_words.hpp"
+
+namespace conclave::sweep {
+
+// How many trials a cell gets: a fixed number or, with a precision, as many as it takes until half
+// the width of the mean's 95 % interval is at most this fraction of the mean. That is decided after
+// every `batch` trials, looking at trials in their order, so it depends on nothing but the plan.
+struct Sampling {
+  std::uint64_t trials = 1;  // with a precision: at most
+  double precision = 0;      // 0: none
+  std::uint64_t batch = 100;
+  std::string measure{};  // the field of rows whose mean it is
+
+  friend bool operator==(const Sampling&, const Sampling&) = default;
+};
+
+struct Cell {
+  std::size_t run = 0;  // which [[run]] of the plan, from 0
+  experiment::RunWords words;
+  Sampling sampling{};
+  std::string head{};       // what its rows have in common, as a JSON object
+  std::uint64_t bytes = 0;  // memory of a trial
+};
+
+// A protocol text that a plan names, kept with it.
+struct KeptText {
+  std::string name;  // of the file, without folders
+  std::string content;
+
+  friend bool operator==(const KeptText&, const KeptText&) = default;
+};
+using KeptTexts = std::map<std::string, KeptText>;  // by path, as in RunWords::protocol
+
+struct Plan {
+  std::string name;
+  std::string text;
+  KeptTexts texts{};
+  std::vector<Cell> cells{};
+  std::vector<std::string> warnings{};
+};
+
+// Throws Error with file, line and key where the plan makes no sense. Every cell has been prepared
+// once, so that a sweep does not fail halfway.
+Plan read_plan(const std::string& path);
+
+// The entry of a protocol, from a kept text where there is one.
+catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts);
+std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunWords& words,
+                                                    const KeptTexts& texts);
+
+// "prl n=50 init=random N=200", for people.
+std::string cell_text(const Cell& cell);
+
+}  // namespace conclave::sweep

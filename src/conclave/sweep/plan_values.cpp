@@ -1,0 +1,147 @@
+#include "conclave/sweep/plan_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/text/mistake.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+using text::Number;
+
+constexpr std::size_t most_in_a_range = 10'000;
+
+std::uint32_t line_of(const toml::node& node) { return node.source().begin.line; }
+
+// 1e6 is a float in TOML and a whole number here; 1e-3 stays what it is.
+std::string float_text(double value) {
+  const bool is_whole = value == std::floor(value) && std::abs(value) < 9e15;
+  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+}
+
+// Exact: what TOML has read as a double is taken at its shortest decimal.
+Number number_of(const Value& value) {
+  try {
+    return text::evaluate(value.text, {});
+  } catch (const std::runtime_error& error) {
+    throw ValueError(value.line, fmt::format("'{}': {}", value.text, error.what()));
+  }
+}
+
+std::string text_of(const Number& number) {
+  return number.is_whole() ? to_string(number) : fmt::format("{}", number.as_double());
+}
+
+// { from = 10, to = 1000, factor = 10 } or { from = 1, to = 9, step = 2 }.
+class Range {
+ public:
+  explicit Range(const toml::table& table) : line_(line_of(table)) {
+    for (const auto& [key, node] : table) {
+      constexpr std::array<std::string_view, 4> names{"from", "to", "step", "factor"};
+      if (std::ranges::find(names, key.str()) == names.end()) {
+        throw ValueError(key.source().begin.line, unknown_name("key of a range", key.str(), names));
+      }
+    }
+    const bool has_factor = table.contains("factor");
+    if (!table.contains("from") || !table.contains("to") || has_factor == table.contains("step")) {
+      throw ValueError(line_, "a range is written { from = 10, to = 1000, factor = 10 } or "
+                              "{ from = 1, to = 9, step = 2 }");
+    }
+    from_ = number_of(single(*table.get("from")));
+    to_ = number_of(single(*table.get("to")));
+    advance_ = number_of(single(*table.get(has_factor ? "factor" : "step")));
+    is_geometric_ = has_factor;
+    if (compare(advance_, is_geometric_ ? 1 : 0) <= 0) {
+      throw ValueError(line_, is_geometric_ ? "the factor of a range is above 1"
+                                            : "the step of a range is positive");
+    }
+    if (is_geometric_ && compare(from_, 0) <= 0) {
+      throw ValueError(line_, "a range with a factor begins above 0");
+    }
+  }
+
+  // A geometric range consists of whole numbers, rounded down, each once.
+  std::vector<Value> values() const try {
+    std::vector<Value> result;
+    for (Number exact = from_; compare(exact, to_) <= 0;) {
+      const std::string text = text_of(is_geometric_ ? floor(exact) : exact);
+      if (result.empty() || result.back().text != text) result.push_back({text, line_});
+      if (result.size() > most_in_a_range) throw ValueError(line_, "this range is too long");
+      exact = is_geometric_ ? exact * advance_ : exact + advance_;
+    }
+    if (result.empty()) throw ValueError(line_, "this range is empty: from is above to");
+    return result;
+  } catch (const text::NumberError& error) {
+    throw ValueError(line_, fmt::format("this range: {}", error.what()));
+  }
+
+ private:
+  std::uint32_t line_;
+  Number from_, to_, advance_;
+  bool is_geometric_ = false;
+};
+
+// A word such as `printed` or `all-leaders`, which is no expression.
+bool is_word(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  });
+}
+
+}  // namespace
+
+Value single(const toml::node& node) {
+  const std::uint32_t line = line_of(node);
+  if (const auto* text = node.as_string()) return {text->get(), line};
+  if (const auto* number = node.as_integer()) return {fmt::format("{}", number->get()), line};
+  if (const auto* number = node.as_floating_point()) return {float_text(number->get()), line};
+  if (const auto* flag = node.as_boolean()) return {flag->get() ? "true" : "false", line};
+  throw ValueError(line, "one number or one string is expected here");
+}
+
+std::vector<Value> alternatives(const toml::node& node) {
+  if (const auto* table = node.as_table()) return Range(*table).values();
+  const auto* list = node.as_array();
+  if (list == nullptr) return {single(node)};
+  std::vector<Value> all;
+  for (const toml::node& each : *list) {
+    for (Value& value : alternatives(each)) all.push_back(std::move(value));
+  }
+  if (all.empty()) throw ValueError(line_of(node), "this list is empty");
+  return all;
+}
+
+std::vector<std::vector<Value>> fault_alternatives(const toml::node& node) {
+  const auto* list = node.as_array();
+  if (list == nullptr) return {{single(node)}};
+  const bool has_lists =
+      std::ranges::any_of(*list, [](const auto& each) { return each.is_array(); });
+  if (!has_lists) return {list->empty() ? std::vector<Value>{} : alternatives(node)};
+  std::vector<std::vector<Value>> all;
+  for (const toml::node& each : *list) all.push_back(fault_alternatives(each).front());
+  return all;
+}
+
+std::string evaluated(const Value& value, const text::Constants& constants, Rounding rounding) {
+  const std::string& text = value.text;
+  if (parse_count(text) || parse_real(text)) return text;
+  if (is_word(text) && !constants.contains(text)) return text;
+  try {
+    const Number number = text::evaluate(text, constants);
+    return text_of(rounding == Rounding::down ? floor(number) : number);
+  } catch (const text::Mistake& mistake) {
+    throw ValueError(value.line, fmt::format("'{}': {}", text, mistake.what()));
+  } catch (const text::NumberError& error) {
+    throw ValueError(value.line, fmt::format("'{}': {}", text, error.what()));
+  }
+}
+
+}  // namespace conclave::sweep

@@ -1,0 +1,47 @@
+// What stands behind a key of a plan: a value, a list, a range, an expression in n.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <toml++/toml.h>
+
+#include "conclave/text/arithmetic.hpp"
+
+namespace conclave::sweep {
+
+// What is wrong with a value, and in which line of the plan.
+class ValueError : public std::runtime_error {
+ public:
+  ValueError(std::uint32_t line, const std::string& sentence)
+      : std::runtime_error(sentence), line_(line) {}
+  std::uint32_t line() const { return line_; }
+
+ private:
+  std::uint32_t line_;
+};
+
+struct Value {
+  std::string text;
+  std::uint32_t line = 0;
+};
+
+// All alternatives: those of a list and of a range { from, to, step or factor }, or the only one.
+// Throws ValueError.
+std::vector<Value> alternatives(const toml::node& node);
+
+// Lists of faults: a string or a list of strings is one alternative, a list of lists has several.
+std::vector<std::vector<Value>> fault_alternatives(const toml::node& node);
+
+// The only value; throws ValueError for lists and tables.
+Value single(const toml::node& node);
+
+enum class Rounding : std::uint8_t { down, none };
+
+// A number stays as it was written, an expression in the constants becomes its value, and a word
+// that is neither is taken as it stands. Throws ValueError where an expression has no value.
+std::string evaluated(const Value& value, const text::Constants& constants, Rounding rounding);
+
+}  // namespace conclave::sweep

@@ -1,0 +1,130 @@
+#include "conclave/sweep/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "conclave/base/statistics.hpp"
+#include "conclave/sweep/fields.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+// The measure of a converged trial, otherwise NaN.
+double measure_of(const std::string& row, const std::string& measure) {
+  const Fields fields = fields_of(row);
+  if (field(fields, "converged") != "true") return NAN;
+  return number_field(fields, measure).value_or(NAN);
+}
+
+}  // namespace
+
+Schedule::Schedule(const Plan& plan, const Shard& shard, const Results& stored,
+                   std::uint64_t memory)
+    : plan_(plan), shard_(shard), memory_(memory), cells_(plan.cells.size()) {
+  for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+    take_stored(cell, stored);
+    const Sampling& sampling = plan.cells[cell].sampling;
+    const bool has_precision = sampling.precision > 0;
+    set_target(cell, has_precision ? std::min(sampling.batch, sampling.trials) : sampling.trials);
+    settle(cell);
+  }
+  first_open_ = 0;
+}
+
+void Schedule::take_stored(std::size_t cell, const Results& stored) {
+  const bool has_precision = plan_.cells[cell].sampling.precision > 0;
+  stored.for_each_row(cell, [&](std::uint64_t trial, const std::string& row) {
+    std::vector<bool>& is_stored = cells_[cell].stored;
+    if (is_stored.size() <= trial) is_stored.resize(trial + 1, false);
+    is_stored[trial] = true;
+    if (has_precision) note(cell, trial, row);
+  });
+}
+
+bool Schedule::is_mine(std::size_t cell, std::uint64_t trial) const {
+  return shard_.has(cell, plan_.cells[cell].sampling, trial);
+}
+
+bool Schedule::is_stored(std::size_t cell, std::uint64_t trial) const {
+  const std::vector<bool>& stored = cells_[cell].stored;
+  return trial < stored.size() && stored[trial];
+}
+
+void Schedule::set_target(std::size_t cell, std::uint64_t target) {
+  Progress& progress = cells_[cell];
+  for (std::uint64_t trial = progress.target; trial < target; ++trial) {
+    if (!is_mine(cell, trial)) continue;
+    ++progress.wanted;
+    if (!is_stored(cell, trial)) ++progress.left;
+  }
+  progress.target = target;
+  first_open_ = std::min(first_open_, cell);
+}
+
+bool Schedule::fits(std::size_t cell) const {
+  const std::uint64_t bytes = plan_.cells[cell].bytes;
+  return memory_in_use_ == 0 || (bytes <= memory_ && memory_in_use_ <= memory_ - bytes);
+}
+
+std::optional<Task> Schedule::next(std::size_t most) {
+  for (std::size_t cell = first_open_; cell < cells_.size(); ++cell) {
+    Progress& progress = cells_[cell];
+    if (!fits(cell)) return std::nullopt;
+    Task task{.cell = cell};
+    for (; progress.cursor < progress.target && task.trials.size() < most; ++progress.cursor) {
+      const std::uint64_t trial = progress.cursor;
+      if (is_mine(cell, trial) && !is_stored(cell, trial)) task.trials.push_back(trial);
+    }
+    if (cell == first_open_ && progress.cursor == progress.target) ++first_open_;
+    if (task.trials.empty()) continue;
+    memory_in_use_ += plan_.cells[cell].bytes;
+    return task;
+  }
+  return std::nullopt;
+}
+
+void Schedule::finish(const Task& task, const std::vector<std::string>& rows) {
+  memory_in_use_ -= plan_.cells[task.cell].bytes;
+  cells_[task.cell].left -= rows.size();
+  if (plan_.cells[task.cell].sampling.precision > 0) {
+    for (std::size_t i = 0; i < rows.size(); ++i) note(task.cell, task.trials[i], rows[i]);
+  }
+  settle(task.cell);
+}
+
+void Schedule::note(std::size_t cell, std::uint64_t trial, const std::string& row) {
+  std::vector<double>& values = cells_[cell].values;
+  if (values.size() <= trial) values.resize(trial + 1, NAN);
+  values[trial] = measure_of(row, plan_.cells[cell].sampling.measure);
+}
+
+void Schedule::settle(std::size_t cell) {
+  Progress& progress = cells_[cell];
+  const Sampling& sampling = plan_.cells[cell].sampling;
+  while (progress.left == 0 && !progress.is_complete) {
+    if (needs_more(cell)) {
+      set_target(cell, std::min(progress.target + sampling.batch, sampling.trials));
+    } else {
+      progress.is_complete = true;
+      ++complete_cells_;
+    }
+  }
+}
+
+bool Schedule::needs_more(std::size_t cell) const {
+  const Sampling& sampling = plan_.cells[cell].sampling;
+  const Progress& progress = cells_[cell];
+  if (sampling.precision == 0 || progress.target >= sampling.trials || !is_mine(cell, 0)) {
+    return false;
+  }
+  std::vector<double> values(
+      progress.values.begin(),
+      progress.values.begin() + static_cast<std::ptrdiff_t>(progress.target));
+  std::erase_if(values, [](double value) { return std::isnan(value); });
+  if (values.size() < 2) return true;
+  const Summary summary = summarize(values);
+  const Interval interval = mean_interval(summary);
+  return interval.high - interval.low > 2 * sampling.precision * std::abs(summary.mean);
+}
+
+}  // namespace conclave::sweep

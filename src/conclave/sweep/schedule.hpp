@@ -1,0 +1,69 @@
+// Which trials of which cell are still to be run. Work is handed out in the order of the plan;
+// which worker gets it, and how much at a time, never changes what there is to do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/results.hpp"
+#include "conclave/sweep/shard.hpp"
+
+namespace conclave::sweep {
+
+// Some trials of one cell.
+struct Task {
+  std::size_t cell = 0;
+  std::vector<std::uint64_t> trials{};
+};
+
+class Schedule {
+ public:
+  // What `stored` holds is done. `memory`: bytes that trials may use together; one may always run.
+  Schedule(const Plan& plan, const Shard& shard, const Results& stored, std::uint64_t memory);
+
+  // At most `most` trials; nothing where all is done or nothing can be begun at the moment.
+  std::optional<Task> next(std::size_t most);
+  void finish(const Task& task, const std::vector<std::string>& rows);
+
+  bool is_complete() const { return complete_cells_ == cells_.size(); }
+
+  std::size_t cells() const { return cells_.size(); }
+  std::size_t complete_cells() const { return complete_cells_; }
+  // Trials of a cell, as far as is known where a precision decides.
+  std::uint64_t wanted(std::size_t cell) const { return cells_[cell].wanted; }
+  std::uint64_t left(std::size_t cell) const { return cells_[cell].left; }
+
+ private:
+  struct Progress {
+    std::uint64_t target = 0;      // trials before this one are wanted so far
+    std::uint64_t cursor = 0;      // trials before this one are done or handed out
+    std::uint64_t wanted = 0;      // of those before the target: in this shard
+    std::uint64_t left = 0;        // of the wanted: not done
+    std::vector<bool> stored{};    // by trial
+    std::vector<double> values{};  // of the measure, by trial; NaN: did not converge
+    bool is_complete = false;
+  };
+
+  void take_stored(std::size_t cell, const Results& stored);
+  bool is_mine(std::size_t cell, std::uint64_t trial) const;
+  bool is_stored(std::size_t cell, std::uint64_t trial) const;
+  bool fits(std::size_t cell) const;
+  void set_target(std::size_t cell, std::uint64_t target);
+  void note(std::size_t cell, std::uint64_t trial, const std::string& row);
+  void settle(std::size_t cell);  // completes it where nothing is left, or asks for more trials
+  bool needs_more(std::size_t cell) const;
+
+  const Plan& plan_;
+  Shard shard_;
+  std::uint64_t memory_;
+  std::uint64_t memory_in_use_ = 0;
+  std::vector<Progress> cells_;
+  std::size_t first_open_ = 0;
+  std::size_t complete_cells_ = 0;
+};
+
+}  // namespace conclave::sweep

@@ -1,0 +1,177 @@
+#include "conclave/sweep/store.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/sweep/detail/file_lock.hpp"
+#include "conclave/sweep/detail/schema.hpp"
+#include "conclave/sweep/detail/sqlite.hpp"
+#include "conclave/sweep/fields.hpp"
+#include "conclave/sweep/results.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+void write_meta(const Database& database, const Plan& plan, const Shard& shard) {
+  Statement statement(database, "INSERT INTO meta VALUES (?1, ?2)");
+  for (const auto& [key, value] : {std::pair{"name", plan.name}, std::pair{"plan", plan.text},
+                                   std::pair{"shard", to_string(shard)}}) {
+    statement.bind(1, std::string_view(key)).bind(2, value).step();
+    statement.reset();
+  }
+}
+
+void write_plan(const Database& database, const Plan& plan, const Shard& shard) {
+  create_schema(database);
+  write_meta(database, plan, shard);
+  Statement source(database, "INSERT INTO source VALUES (?1, ?2, ?3)");
+  for (const auto& [path, text] : plan.texts) {
+    source.bind(1, path).bind(2, text.name).bind(3, text.content).step();
+    source.reset();
+  }
+  Statement insert(
+      database, "INSERT INTO cell (id, run, head, request, sampling) VALUES (?1, ?2, ?3, ?4, ?5)");
+  for (std::size_t id = 0; id < plan.cells.size(); ++id) {
+    const Cell& cell = plan.cells[id];
+    insert.bind(1, id).bind(2, cell.run).bind(3, cell.head);
+    insert.bind(4, json_of(cell.words)).bind(5, json_of(cell.sampling)).step();
+    insert.reset();
+  }
+}
+
+void check_same(const std::string& path, const Plan& plan, const Origin& origin) {
+  const Results stored(path);
+  const std::string change = difference(stored, plan);
+  if (!change.empty()) {
+    throw Error(fmt::format("the plan has changed since '{}' was begun: {}; choose another file "
+                            "with -o, or change the plan back",
+                            path, change));
+  }
+  if (stored.meta("shard") != to_string(origin.shard)) {
+    const auto named = [](const std::string& shard) {
+      return shard.empty() ? std::string("the whole plan") : "shard " + shard;
+    };
+    throw Error(fmt::format("'{}' was begun for {}, not for {}: choose another file with -o", path,
+                            named(stored.meta("shard")), named(to_string(origin.shard))));
+  }
+  const auto versions = stored.code_versions();
+  if (!origin.mixes_versions && std::ranges::find(versions, origin.code) == versions.end()) {
+    throw Error(fmt::format("'{}' was begun by conclave {}, and this is {}: choose another file "
+                            "with -o, or add --mix-versions to go on (every row keeps the version "
+                            "that made it)",
+                            path, fmt::join(versions, ", "), origin.code));
+  }
+}
+
+std::uint64_t code_id(const Database& database, const std::string& version) {
+  Statement(database, "INSERT OR IGNORE INTO code (version) VALUES (?1)").bind(1, version).step();
+  Statement find(database, "SELECT id FROM code WHERE version = ?1");
+  find.bind(1, version).step();
+  return find.number(0);
+}
+
+bool holds_something(const std::string& path) {
+  std::error_code missing;
+  return std::filesystem::exists(path) && std::filesystem::file_size(path, missing) > 0;
+}
+
+}  // namespace
+
+std::string difference(const Results& stored, const Plan& plan) {
+  const auto& cells = stored.cells();
+  for (std::size_t i = 0; i < std::min(cells.size(), plan.cells.size()); ++i) {
+    const Cell& now = plan.cells[i];
+    const Cell then{.run = cells[i].run, .words = cells[i].words, .sampling = cells[i].sampling};
+    if (then.words != now.words) {
+      return fmt::format("cell {} was {}, and is now {}", i, cell_text(then), cell_text(now));
+    }
+    if (then.sampling != now.sampling) {
+      return fmt::format("of cell {} ({}) the sampling was {}, and is now {}", i, cell_text(now),
+                         json_of(then.sampling), json_of(now.sampling));
+    }
+    if (cells[i].head != now.head) {
+      return fmt::format("rows of cell {} began with {}, and now with {}", i, cells[i].head,
+                         now.head);
+    }
+  }
+  if (cells.size() != plan.cells.size()) {
+    return fmt::format("it had {} cells, and has now {}", cells.size(), plan.cells.size());
+  }
+  return {};
+}
+
+Plan stored_plan(const Results& results) {
+  Plan plan{.name = results.meta("name"), .text = results.meta("plan"), .texts = results.texts()};
+  for (const StoredCell& cell : results.cells()) {
+    plan.cells.push_back(
+        {.run = cell.run, .words = cell.words, .sampling = cell.sampling, .head = cell.head});
+  }
+  return plan;
+}
+
+Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
+    : lock_(std::make_unique<FileLock>(path)) {
+  const bool is_old = holds_something(path);
+  database_ = std::make_unique<Database>(path, Database::Access::create);
+  if (is_old) {
+    check_schema(*database_);
+    const std::string damage = database_->text("PRAGMA quick_check(1)");
+    if (damage != "ok") {
+      throw Error(fmt::format("'{}' is damaged ({}); it was left as it is: take a copy, or save "
+                              "what can be read with sqlite3's .recover",
+                              path, damage));
+    }
+    check_same(path, plan, origin);
+  }
+  database_->execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL");
+  Transaction transaction(*database_);
+  if (!is_old) write_plan(*database_, plan, origin.shard);
+  code_ = code_id(*database_, origin.code);
+  transaction.commit();
+}
+
+Store::~Store() = default;
+
+void Store::add(std::size_t cell, std::uint64_t trial, std::string row) {
+  waiting_.push_back({cell, trial, std::move(row)});
+}
+
+void Store::commit() {
+  if (waiting_.empty()) return;
+  Transaction transaction(*database_);
+  Statement insert(*database_, "INSERT INTO trial VALUES (?1, ?2, ?3, ?4)");
+  for (const Waiting& each : waiting_) {
+    insert.bind(1, each.cell).bind(2, each.trial).bind(3, code_).bind(4, each.row).step();
+    insert.reset();
+  }
+  transaction.commit();
+  waiting_.clear();
+}
+
+void Store::merge(const std::vector<Results>& parts) {
+  Transaction transaction(*database_);
+  Statement insert(*database_, "INSERT INTO trial VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING");
+  Statement find(*database_, "SELECT row FROM trial WHERE cell = ?1 AND trial = ?2");
+  for (const Results& part : parts) {
+    part.for_each([&](const Results::CodedRow& each) {
+      insert.bind(1, each.cell).bind(2, each.trial).bind(3, code_id(*database_, each.code));
+      insert.bind(4, each.row).step();
+      insert.reset();
+      find.bind(1, each.cell).bind(2, each.trial).step();
+      const bool is_same = find.text(0) == each.row;
+      find.reset();
+      if (is_same) return;
+      throw Error(fmt::format("two rows of cell {}, trial {} differ: were they made by different "
+                              "versions of conclave?",
+                              each.cell, each.trial));
+    });
+  }
+  transaction.commit();
+}
+
+}  // namespace conclave::sweep

@@ -1,0 +1,133 @@
+#include "conclave/sweep/sweep.hpp"
+
+#include <thread>
+#include <utility>
+
+#include "conclave/base/numbers.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+// At most so much work is lost when the power fails.
+constexpr std::chrono::milliseconds between_commits{500};
+
+}  // namespace
+
+Sweep::Sweep(const Plan& plan, const Shard& shard, const Results& stored, Store& store,
+             std::uint64_t memory)
+    : plan_(plan),
+      store_(store),
+      schedule_(plan, shard, stored, memory),
+      committed_(std::chrono::steady_clock::now()),
+      costs_(plan.cells.size()) {}
+
+std::optional<Task> Sweep::next(std::size_t most) {
+  const std::scoped_lock lock(mutex_);
+  if (failure_) return std::nullopt;
+  return schedule_.next(most);
+}
+
+void Sweep::take(Done done) {
+  const std::scoped_lock lock(mutex_);
+  schedule_.finish(done.task, done.rows);
+  Cost& cost = costs_[done.task.cell];
+  cost.seconds += done.seconds;
+  cost.trials += done.rows.size();
+  trials_run_ += done.rows.size();
+  not_converged_ += done.not_converged;
+  steps_ += done.steps;
+  for (std::size_t i = 0; i < done.rows.size(); ++i) {
+    store_.add(done.task.cell, done.task.trials[i], std::move(done.rows[i]));
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now - committed_ >= between_commits) {
+    store_.commit();
+    committed_ = std::chrono::steady_clock::now();
+  }
+  changed_.notify_all();
+}
+
+bool Sweep::is_over() const {
+  const std::scoped_lock lock(mutex_);
+  return failure_ || schedule_.is_complete();
+}
+
+bool Sweep::is_complete() const {
+  const std::scoped_lock lock(mutex_);
+  return schedule_.is_complete();
+}
+
+std::uint64_t Sweep::not_converged() const {
+  const std::scoped_lock lock(mutex_);
+  return not_converged_;
+}
+
+void Sweep::fail() {
+  const std::scoped_lock lock(mutex_);
+  if (!failure_) failure_ = std::current_exception();
+  changed_.notify_all();
+}
+
+void Sweep::run_worker(PreparedCells& cells, const std::atomic<bool>& stop) {
+  try {
+    Worker worker(cells, stop);
+    while (!stop && !is_over()) {
+      if (const auto task = next(worker.appetite())) {
+        take(worker.run(*task));
+        continue;
+      }
+      // Others are at work on what decides whether there is more to do.
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, std::chrono::milliseconds(50));
+    }
+  } catch (...) {
+    fail();
+  }
+}
+
+void Sweep::finish() {
+  const std::scoped_lock lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+  store_.commit();
+}
+
+void Sweep::work(unsigned threads, const std::atomic<bool>& stop) {
+  PreparedCells cells(plan_);
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned i = 1; i < threads; ++i) {
+      workers.emplace_back([&] { run_worker(cells, stop); });
+    }
+    run_worker(cells, stop);
+  }
+  finish();
+}
+
+// A cell that has not begun takes as long as the one before it, in proportion to n.
+double Sweep::seconds_left() const {
+  double left = 0;
+  double per_agent = 0;
+  for (std::size_t cell = 0; cell < costs_.size(); ++cell) {
+    const double n = parse_real(plan_.cells[cell].words.n).value_or(1);
+    const Cost& cost = costs_[cell];
+    if (cost.trials > 0) per_agent = cost.seconds / static_cast<double>(cost.trials) / n;
+    left += static_cast<double>(schedule_.left(cell)) * per_agent * n;
+  }
+  return left;
+}
+
+SweepProgress Sweep::progress() const {
+  const std::scoped_lock lock(mutex_);
+  SweepProgress result{.cells = schedule_.cells(),
+                       .cells_done = schedule_.complete_cells(),
+                       .trials_run = trials_run_,
+                       .steps = steps_,
+                       .seconds_left = seconds_left()};
+  for (std::size_t cell = 0; cell < schedule_.cells(); ++cell) {
+    result.trials += schedule_.wanted(cell);
+    result.trials_done += schedule_.wanted(cell) - schedule_.left(cell);
+  }
+  return result;
+}
+
+}  // namespace conclave::sweep

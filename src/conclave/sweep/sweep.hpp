@@ -1,0 +1,72 @@
+// Carries out a plan: hands out work, takes rows, commits them. Threads of this process work by
+// themselves; others (see mpi/) are served through the same two functions.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/schedule.hpp"
+#include "conclave/sweep/store.hpp"
+#include "conclave/sweep/worker.hpp"
+
+namespace conclave::sweep {
+
+// For display only.
+struct SweepProgress {
+  std::size_t cells = 0, cells_done = 0;
+  std::uint64_t trials = 0, trials_done = 0;  // of the shard, those stored before included
+  std::uint64_t trials_run = 0;               // now
+  double steps = 0;                           // of the trials run now
+  double seconds_left = 0;                    // of one worker, estimated; 0: unknown
+};
+
+class Sweep {
+ public:
+  Sweep(const Plan& plan, const Shard& shard, const Results& stored, Store& store,
+        std::uint64_t memory);
+
+  // Thread-safe. Nothing: ask again later, unless the sweep is over.
+  std::optional<Task> next(std::size_t most);
+  void take(Done done);
+  bool is_over() const;  // complete, or failed
+
+  // Works on `threads` threads of this process, until the sweep is over or `stop` becomes true;
+  // commits what is finished. Rethrows what went wrong.
+  void work(unsigned threads, const std::atomic<bool>& stop);
+  // The same for a caller that has started its own workers.
+  void finish();
+  void run_worker(PreparedCells& cells, const std::atomic<bool>& stop);
+
+  SweepProgress progress() const;
+  std::uint64_t not_converged() const;
+  bool is_complete() const;
+
+ private:
+  void fail();
+  double seconds_left() const;
+
+  const Plan& plan_;
+  Store& store_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Schedule schedule_;
+  std::chrono::steady_clock::time_point committed_;
+  std::exception_ptr failure_;
+  std::uint64_t trials_run_ = 0;
+  std::uint64_t not_converged_ = 0;
+  double steps_ = 0;
+  struct Cost {
+    double seconds = 0;
+    std::uint64_t trials = 0;
+  };
+  std::vector<Cost> costs_;  // by cell
+};
+
+}  // namespace conclave::sweep

@@ -1,0 +1,60 @@
+// Runs tasks one after the other, on the thread of its owner.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/experiment/row.hpp"
+#include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/schedule.hpp"
+
+namespace conclave::sweep {
+
+// The prepared runs that workers of one process share: a graph is made once.
+class PreparedCells {
+ public:
+  explicit PreparedCells(const Plan& plan) : plan_(plan), runs_(plan.cells.size()) {}
+  std::shared_ptr<const catalog::PreparedRun> operator()(std::size_t cell);
+
+ private:
+  const Plan& plan_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<const catalog::PreparedRun>> runs_;
+};
+
+// A task's rows in the order of its trials, and what they cost.
+struct Done {
+  Task task;  // without the trials that were interrupted
+  std::vector<std::string> rows{};
+  double steps = 0;  // interactions or messages
+  double seconds = 0;
+  std::uint64_t not_converged = 0;
+};
+
+class Worker {
+ public:
+  Worker(PreparedCells& cells, const std::atomic<bool>& stop) : cells_(cells), stop_(stop) {}
+
+  Done run(const Task& task);
+
+  // How many trials to ask for, so that tasks take long enough to be worth handing out, and no
+  // longer than a user waits.
+  std::size_t appetite() const { return appetite_; }
+
+ private:
+  void prepare(std::size_t cell);
+
+  PreparedCells& cells_;
+  const std::atomic<bool>& stop_;
+  std::size_t cell_ = SIZE_MAX;
+  std::shared_ptr<const catalog::PreparedRun> run_;
+  std::unique_ptr<catalog::Workspace> workspace_;
+  std::size_t appetite_ = 1;
+};
+
+}  // namespace conclave::sweep
