@@ -254,8 +254,8 @@ Figure chance(const RunSample& run, const RunNames& names, const Part& part) {
     }
     if (bound.points.size() > 1) figure.series.push_back(std::move(bound));
   }
-  figure.caption = fmt::format("How often the {} were 1, 2, 3, ..., with 95 % intervals.",
-                               part.measure.title);
+  figure.caption =
+      fmt::format("How often the {} were 1, 2, 3, ..., with 95 % intervals.", part.measure.title);
   return figure;
 }
 
@@ -279,9 +279,8 @@ Series measured_series(const RunSample& run, const RunNames& names, const std::s
 }
 
 std::vector<Figure> draw_part(const RunSample& run, const RunNames& names, const Part& part) {
-  const bool is_empty = std::ranges::none_of(part.lines, [](const CellLine& line) {
-    return line.summary.has_value();
-  });
+  const bool is_empty = std::ranges::none_of(
+      part.lines, [](const CellLine& line) { return line.summary.has_value(); });
   if (is_empty) return {};
   if (part.measure.kind == Measure::Kind::chance) return {chance(run, names, part)};
   std::vector<Figure> figures;

@@ -58,7 +58,8 @@ Range y_range(const Figure& figure) {
   return range;
 }
 
-// 1, 2, 5 of every decade within the range: gnuplot labels decades only, of which there may be none.
+// 1, 2, 5 of every decade within the range: gnuplot labels decades only, of which there may be
+// none.
 std::vector<double> round_places(const Range& range) {
   std::vector<double> places;
   for (int k = static_cast<int>(std::floor(std::log10(range.low))); std::pow(10, k) <= range.high;
@@ -97,9 +98,13 @@ std::string axis_words(char name, const Axis& axis, const Range& range,
       axis.logarithmic ? std::pow(range.high / range.low, 0.04) : 0.04 * (range.high - range.low);
   if (axis.logarithmic) {
     text += fmt::format("set logscale {}\n", name);
-    if (margin > 1) text += fmt::format("set {}range [{:g}:{:g}]\n", name, range.low / margin, range.high * margin);
-    if (places.empty() && range.decades() < 2.5) text += tics(name, round_places({range.low / margin, range.high * margin}));
-    if (places.empty() && range.decades() >= 2.5) text += fmt::format("set format {} '10^{{%L}}'\n", name);
+    if (margin > 1)
+      text +=
+          fmt::format("set {}range [{:g}:{:g}]\n", name, range.low / margin, range.high * margin);
+    if (places.empty() && range.decades() < 2.5)
+      text += tics(name, round_places({range.low / margin, range.high * margin}));
+    if (places.empty() && range.decades() >= 2.5)
+      text += fmt::format("set format {} '10^{{%L}}'\n", name);
   } else if (margin > 0) {
     const double from = range.low >= 0 && range.low < 0.5 * range.high ? 0 : range.low - margin;
     text += fmt::format("set {}range [{:g}:{:g}]\n", name, from, range.high + margin);
@@ -131,7 +136,8 @@ std::string looks(const Series& series) {
                          shape);
     case Style::curve:
       return fmt::format("using 1:2 with lines lw 2 dt {} lc rgb '{}'", dashes, colour);
-    case Style::bound: return "using 1:2 with lines lw 2 dt 2 lc rgb '#555555'";
+    case Style::bound:
+      return "using 1:2 with lines lw 2 dt 2 lc rgb '#555555'";
     case Style::stairs:
       return fmt::format("using 1:2 with steps lw 2 dt {} lc rgb '{}'", dashes, colour);
   }
@@ -148,8 +154,8 @@ std::string script(const Figure& figure) {
   for (std::size_t i = 0; i < figure.series.size(); ++i) text += data(i, figure.series[i]);
   text += "plot ";
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
-    text += fmt::format("{}$data{} {} title {}", i == 0 ? "" : ", ", i,
-                        looks(figure.series[i]), quoted(figure.series[i].name));
+    text += fmt::format("{}$data{} {} title {}", i == 0 ? "" : ", ", i, looks(figure.series[i]),
+                        quoted(figure.series[i].name));
   }
   return text + '\n';
 }
@@ -176,11 +182,16 @@ class ScratchFolder {
 
 std::string_view name_of(Style style) {
   switch (style) {
-    case Style::marks: return "marks";
-    case Style::joined: return "joined";
-    case Style::curve: return "curve";
-    case Style::bound: return "bound";
-    case Style::stairs: return "stairs";
+    case Style::marks:
+      return "marks";
+    case Style::joined:
+      return "joined";
+    case Style::curve:
+      return "curve";
+    case Style::bound:
+      return "bound";
+    case Style::stairs:
+      return "stairs";
   }
   return {};
 }

@@ -47,10 +47,8 @@ Measure network_time(std::string promise, std::vector<Law> laws) {
 }
 
 Measure rounds(std::string promise, std::vector<Law> laws) {
-  return {.field = "rounds",
-          .title = "rounds",
-          .promise = std::move(promise),
-          .laws = std::move(laws)};
+  return {
+      .field = "rounds", .title = "rounds", .promise = std::move(promise), .laws = std::move(laws)};
 }
 
 Measure parallel_time(std::string promise, std::vector<Law> laws) {
@@ -73,27 +71,29 @@ std::vector<Measure> of_pll() {
       .title = "leaders after QuickElimination",
       .kind = Measure::Kind::chance,
       .promise = "exactly i leaders with probability below 2^(1-i) + o(1), i >= 2 (Lemma 9)",
-      .bound = Bound{"2^(1-i)", [](const Variables& v) { return std::exp2(1 - variable(v, "i")); }}};
-  return {parallel_time("O(log n) in expectation (Theorem 1)",
-                        {log_n, log_n_offset, log2_n, linear}),
-          survivors};
+      .bound =
+          Bound{"2^(1-i)", [](const Variables& v) { return std::exp2(1 - variable(v, "i")); }}};
+  return {
+      parallel_time("O(log n) in expectation (Theorem 1)", {log_n, log_n_offset, log2_n, linear}),
+      survivors};
 }
 
 std::vector<Measure> of_fratricide() {
   Measure measure = interactions("(n - 1)^2 in expectation", {square, square_log, n_log_n});
-  measure.bound = Bound{
-      "(n - 1)^2", [](const Variables& v) { return std::pow(variable(v, "n") - 1, 2); }};
+  measure.bound =
+      Bound{"(n - 1)^2", [](const Variables& v) { return std::pow(variable(v, "n") - 1, 2); }};
   return {measure};
 }
 
 std::vector<Measure> of_ppl() {
-  return {parallel_time("O(c log n log^2 N) in expectation (Theorem 23)",
-                        {loose, loose_bound, loose_square, linear}),
-          {.field = "observables.holding_interactions",
-           .title = "interactions for which the leader is kept",
-           .promise = "Omega(c n^(10 c + 1)) in expectation, for the paper's constants (Theorem 23)",
-           .laws = {square},
-           .may_be_exponential = true}};
+  return {
+      parallel_time("O(c log n log^2 N) in expectation (Theorem 23)",
+                    {loose, loose_bound, loose_square, linear}),
+      {.field = "observables.holding_interactions",
+       .title = "interactions for which the leader is kept",
+       .promise = "Omega(c n^(10 c + 1)) in expectation, for the paper's constants (Theorem 23)",
+       .laws = {square},
+       .may_be_exponential = true}};
 }
 
 std::vector<Measure> of_kmpp_sync() {
@@ -104,8 +104,8 @@ std::vector<Measure> of_kmpp_sync() {
 
 std::vector<Measure> of_flooding() {
   Measure all = messages("n (n - 1)", {square, n_log_n});
-  all.bound = Bound{
-      "n (n - 1)", [](const Variables& v) { return variable(v, "n") * (variable(v, "n") - 1); }};
+  all.bound = Bound{"n (n - 1)",
+                    [](const Variables& v) { return variable(v, "n") * (variable(v, "n") - 1); }};
   return {all, network_time("O(1)", {constant, log_n})};
 }
 
@@ -117,18 +117,23 @@ Table table() {
       {"pll-sym", of_pll()},
       {"fratricide", of_fratricide()},
       {"ppl", of_ppl()},
-      {"prl", {interactions("O(n N) in expectation (Theorem 1)",
-                            {n_times_bound, n_bound_log, square, square_log})}},
-      {"electleader", {parallel_time("O((n/r) log n) with high probability (Theorem 1.1)",
-                                     {by_groups, by_groups_offset, groups, log_n, linear})}},
-      {"kmpp-async", {messages("O(n) with high probability (Theorem 1)", {linear, n_log_n}),
-                      network_time("O(log^2 n) with high probability (Theorem 1)",
-                                   {log2_n, log_n, log_n_offset, linear})}},
+      {"prl",
+       {interactions("O(n N) in expectation (Theorem 1)",
+                     {n_times_bound, n_bound_log, square, square_log})}},
+      {"electleader",
+       {parallel_time("O((n/r) log n) with high probability (Theorem 1.1)",
+                      {by_groups, by_groups_offset, groups, log_n, linear})}},
+      {"kmpp-async",
+       {messages("O(n) with high probability (Theorem 1)", {linear, n_log_n}),
+        network_time("O(log^2 n) with high probability (Theorem 1)",
+                     {log2_n, log_n, log_n_offset, linear})}},
       {"kmpp-sync", of_kmpp_sync()},
-      {"afek-gafni-async", {messages("O(n log n)", {n_log_n, linear, square}),
-                            network_time("O(n)", {linear, log_n, n_log_n})}},
-      {"afek-gafni-sync", {messages("O(n log n)", {n_log_n, linear, square}),
-                           rounds("O(log n)", {log_n, log_n_offset, linear})}},
+      {"afek-gafni-async",
+       {messages("O(n log n)", {n_log_n, linear, square}),
+        network_time("O(n)", {linear, log_n, n_log_n})}},
+      {"afek-gafni-sync",
+       {messages("O(n log n)", {n_log_n, linear, square}),
+        rounds("O(log n)", {log_n, log_n_offset, linear})}},
       {"flooding", of_flooding()},
   };
 }

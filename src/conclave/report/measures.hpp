@@ -27,7 +27,7 @@ struct Measure {
   std::string field;  // of a row: parallel_time, observables.frozen
   std::string title;
   Kind kind = Kind::growth;
-  std::string promise{};  // of the paper, in words
+  std::string promise{};    // of the paper, in words
   std::vector<Law> laws{};  // the paper's first
   std::optional<Bound> bound{};
   bool may_be_exponential = false;  // then c e^(a x) competes as well

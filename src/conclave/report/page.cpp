@@ -10,8 +10,7 @@
 namespace conclave::report {
 namespace {
 
-std::string replaced(std::string_view text,
-                     const std::map<char, std::string_view>& replacements) {
+std::string replaced(std::string_view text, const std::map<char, std::string_view>& replacements) {
   std::string result;
   for (const char c : text) {
     const auto found = replacements.find(c);
@@ -85,8 +84,9 @@ std::string laws_table(const Part& part) {
                         &fit == &part.fits.front() ? " (best)" : "", percent(fit.typical_error),
                         percent(fit.worst_error));
   }
-  return table("Laws fitted to the mean " + part.measure.title + ", by least squares in relative "
-               "error; errors per degree of freedom",
+  return table("Laws fitted to the mean " + part.measure.title +
+                   ", by least squares in relative "
+                   "error; errors per degree of freedom",
                heads({"law", "typical error", "worst error"}), body);
 }
 
@@ -105,7 +105,8 @@ std::string cell_html(const CellLine& line) {
     text += fmt::format("<td>{} ({} to {})</td>", percent(rate), percent(line.success.low),
                         percent(line.success.high));
   }
-  if (!line.summary) return text + "<td>-</td><td>-</td><td>-</td><td>-</td><td>-</td><td>-</td></tr>\n";
+  if (!line.summary)
+    return text + "<td>-</td><td>-</td><td>-</td><td>-</td><td>-</td><td>-</td></tr>\n";
   const std::string interval =
       std::isnan(line.mean.low)
           ? "-"
@@ -114,8 +115,7 @@ std::string cell_html(const CellLine& line) {
                             "</tr>\n",
                             short_number(line.summary->mean), interval,
                             short_number(line.low_quantile), short_number(line.median),
-                            short_number(line.high_quantile),
-                            short_number(line.summary->maximum));
+                            short_number(line.high_quantile), short_number(line.summary->maximum));
 }
 
 std::string cells_table(const Section& section, const Part& part) {
@@ -179,7 +179,8 @@ std::string section_html(const Section& section, const Pictures& pictures) {
 
 std::string provenance_html(const Study& study) {
   return fmt::format(
-      "<h3>{}</h3>\n<p>File <code>{}</code>: {} cells, {} trials, computed by conclave {}. The plan "
+      "<h3>{}</h3>\n<p>File <code>{}</code>: {} cells, {} trials, computed by conclave {}. The "
+      "plan "
       "holds the seed; <code>conclave sweep plan.toml -o results.db</code> computes the same rows "
       "again, byte for byte.</p>\n<details><summary>The plan</summary>\n<pre>{}</pre></details>\n",
       escaped(study.name), escaped(study.file), study.cells, study.trials,
@@ -224,12 +225,12 @@ std::vector<const Figure*> figures_of(const Report& report) {
 }
 
 std::string html(const Report& report, const Pictures& pictures) {
-  std::string text = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n"
-      "<header>\n<h1>{0}</h1>\n",
-      escaped(report.title), uplot_css, page_css);
+  std::string text =
+      fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n"
+                  "<header>\n<h1>{0}</h1>\n",
+                  escaped(report.title), uplot_css, page_css);
   text += lead(report) + navigation(report) + "</header>\n<main>\n";
   if (!report.overview.empty()) {
     text += "<section id=\"together\" aria-labelledby=\"together-title\">\n"

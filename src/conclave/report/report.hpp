@@ -7,10 +7,10 @@
 namespace conclave::report {
 
 struct ReportOptions {
-  std::vector<std::string> files;    // of results
-  std::string page;                  // the HTML file; empty: none
-  std::string figures;               // a folder for the SVGs; empty: none
-  std::vector<std::string> only{};   // names of figures; empty: all
+  std::vector<std::string> files;   // of results
+  std::string page;                 // the HTML file; empty: none
+  std::string figures;              // a folder for the SVGs; empty: none
+  std::vector<std::string> only{};  // names of figures; empty: all
   std::string title{};
   std::string version{};
 };

@@ -45,8 +45,8 @@ void add_row(CellSample& sample, const std::string& row) {
 
 CellSample read_cell(const sweep::Results& results, const sweep::StoredCell& cell) {
   CellSample sample{.cell = cell, .variables = variables_of(cell.fields)};
-  results.for_each_row(
-      cell.id, [&](std::uint64_t, const std::string& row) { add_row(sample, row); });
+  results.for_each_row(cell.id,
+                       [&](std::uint64_t, const std::string& row) { add_row(sample, row); });
   for (auto& [name, values] : sample.values) std::ranges::sort(values);
   return sample;
 }
@@ -64,8 +64,9 @@ std::string joined(const std::vector<std::string>& words) {
 // The words of a cell as name and value, parameters among them.
 std::map<std::string, std::string> settings(const experiment::RunWords& words) {
   std::map<std::string, std::string> result{
-      {"n", words.n},           {"init", words.init},     {"engine", words.engine},
-      {"graph", words.graph},   {"delay", words.delay},   {"wakeup", words.wakeup},
+      {"n", words.n},           {"init", words.init},
+      {"engine", words.engine}, {"graph", words.graph},
+      {"delay", words.delay},   {"wakeup", words.wakeup},
       {"ids", words.ids},       {"fault", joined(words.faults)},
       {"seed", words.seed}};
   for (const std::string& param : words.params) {
@@ -96,9 +97,8 @@ std::vector<Dimension> dimensions(const RunSample& run) {
 }
 
 bool all_numbers(const Dimension& dimension) {
-  return std::ranges::all_of(dimension.values, [](const std::string& text) {
-    return parse_real(text).value_or(0) > 0;
-  });
+  return std::ranges::all_of(
+      dimension.values, [](const std::string& text) { return parse_real(text).value_or(0) > 0; });
 }
 
 // Whether the other's values determine this one's.
@@ -116,7 +116,7 @@ void write_as_multiples(Dimension& dimension, const Dimension& n) {
   std::vector<std::string> multiples;
   for (std::size_t i = 0; i < n.values.size(); ++i) {
     const double ratio = *parse_real(dimension.values[i]) / *parse_real(n.values[i]);
-    multiples.push_back(ratio == 1 ? "n"
+    multiples.push_back(ratio == 1  ? "n"
                         : ratio < 1 ? fmt::format("n/{}", short_number(1 / ratio))
                                     : fmt::format("{}n", short_number(ratio)));
   }
@@ -124,9 +124,11 @@ void write_as_multiples(Dimension& dimension, const Dimension& n) {
 }
 
 std::string quoted_for_shell(const std::string& word) {
-  const bool is_plain = !word.empty() && word.find_first_not_of(
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%^") ==
-      std::string::npos;
+  const bool is_plain =
+      !word.empty() &&
+      word.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%^") ==
+          std::string::npos;
   if (is_plain) return word;
   std::string result = "'";
   for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -168,9 +170,8 @@ RunNames name_cells(const RunSample& run) {
   RunNames names{.x = x_axis(all)};
   if (const Dimension* const found = find(all, names.x)) {
     const Dimension x = *found;
-    std::erase_if(all, [&](const Dimension& each) {
-      return each.name == x.name || follows_from(each, x);
-    });
+    std::erase_if(
+        all, [&](const Dimension& each) { return each.name == x.name || follows_from(each, x); });
     for (Dimension& each : all) {
       if (x.name == "n" && all_numbers(each)) write_as_multiples(each, x);
     }

@@ -74,8 +74,9 @@ std::vector<Law> distinct_laws(const std::vector<Law>& laws, std::span<const Poi
   for (const Law& law : laws) {
     const bool is_known = std::ranges::any_of(
         result, [&](const Law& other) { return are_proportional(law, other, points); });
-    const bool is_flat = !law.factors.empty() && are_proportional(
-        {.name = law.name, .factors = law.factors}, nothing_grows, points);
+    const bool is_flat =
+        !law.factors.empty() &&
+        are_proportional({.name = law.name, .factors = law.factors}, nothing_grows, points);
     if (!is_known && !is_flat) result.push_back(law);
   }
   return result;
@@ -117,8 +118,8 @@ std::string verdict_of(const Part& part, std::span<const Point> points, const st
                                  best.text(), percent(best.typical_error));
   const Fit* const paper = promised(part);
   if (paper != nullptr && paper != &best && !part.measure.promise.empty()) {
-    text += fmt::format(" The law promised, {}, has {}.", paper->text(),
-                        percent(paper->typical_error));
+    text +=
+        fmt::format(" The law promised, {}, has {}.", paper->text(), percent(paper->typical_error));
   }
   if (part.noise > 0) {
     text += fmt::format(" The means themselves are uncertain by {}", percent(part.noise));
@@ -134,13 +135,13 @@ std::string verdict_of(const Part& part, std::span<const Point> points, const st
     low = std::min(low, found->second);
     high = std::max(high, found->second);
   }
-  return text + fmt::format(" Seen for {} from {} to {} only.", x, short_number(low),
-                            short_number(high));
+  return text +
+         fmt::format(" Seen for {} from {} to {} only.", x, short_number(low), short_number(high));
 }
 
 bool has_failures(const RunSample& run) {
-  return std::ranges::any_of(
-      run.cells, [](const CellSample& cell) { return cell.converged < cell.trials; });
+  return std::ranges::any_of(run.cells,
+                             [](const CellSample& cell) { return cell.converged < cell.trials; });
 }
 
 Part part_of(const RunSample& run, const RunNames& names, Measure measure) {
@@ -239,10 +240,9 @@ bool is_present(const RunSample& run, const Measure& measure) {
 
 Section section_of(const RunSample& run, const std::string& study_name) {
   const RunNames names = name_cells(run);
-  Section section{
-      .id = slug(fmt::format("{} {} {}", study_name, run.run + 1, run.protocol)),
-      .title = run.protocol,
-      .protocol = run.protocol};
+  Section section{.id = slug(fmt::format("{} {} {}", study_name, run.run + 1, run.protocol)),
+                  .title = run.protocol,
+                  .protocol = run.protocol};
   for (const CellName& name : names.cells) section.labels.push_back(name.label);
   const bool by_messages = std::ranges::any_of(run.cells, &CellSample::by_messages);
   std::vector<Measure> measures = measures_of(run.protocol, by_messages);

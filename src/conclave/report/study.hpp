@@ -33,9 +33,9 @@ struct CellLine {
 struct Part {
   Measure measure;
   std::vector<CellLine> lines{};
-  std::vector<Fit> fits{};   // best first
-  double noise = 0;          // typical relative standard error of the means
-  std::string verdict{};     // in words, what the fits say
+  std::vector<Fit> fits{};  // best first
+  double noise = 0;         // typical relative standard error of the means
+  std::string verdict{};    // in words, what the fits say
   std::vector<Figure> figures{};
 };
 
@@ -47,7 +47,7 @@ struct Observable {
 
 struct Section {
   std::string id;
-  std::string title;     // "pll, init=clean"
+  std::string title;  // "pll, init=clean"
   std::string protocol;
   std::vector<std::string> labels{};  // of the cells
   std::vector<Part> parts{};
