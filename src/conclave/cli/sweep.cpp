@@ -2,10 +2,13 @@
 #include "conclave/sweep/sweep.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,11 +16,14 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
+#include "conclave/cli/sweep.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
 #include "conclave/experiment/memory.hpp"
+#include "conclave/mpi/ranks.hpp"
 #include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/results.hpp"
@@ -28,15 +34,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
-  std::string plan;
-  std::string output;
-  std::string threads;
-  std::string shard;
-  bool dry_run = false;
-  bool mix_versions = false;
-  bool quiet = false;
-};
+using Options = SweepOptions;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -109,19 +107,16 @@ void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned
              duration_text(sum / threads), threads, threads == 1 ? "" : "s");
 }
 
-Exit run(const Options& options) {
-  const sweep::Shard shard =
-      options.shard.empty() ? sweep::Shard{} : sweep::parse_shard(options.shard);
-  const unsigned threads = thread_count(options);
-  const std::atomic<bool>& stop = interrupted_flag();
-  const sweep::Plan plan = sweep::read_plan(options.plan);
-  if (!options.quiet) {
-    for (const std::string& warning : plan.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  }
-  if (options.dry_run) {
-    print_estimate(plan, shard, threads, stop);
-    return stop ? Exit::interrupted : Exit::done;
-  }
+sweep::Plan plan_of(const Options& options) {
+  sweep::Plan plan = sweep::read_plan(options.plan);
+  if (options.quiet) return plan;
+  for (const std::string& warning : plan.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  return plan;
+}
+
+// Opens the file, lets `work` do what there is to do, and says what was done.
+Exit run_plan(const sweep::Plan& plan, const Options& options, const sweep::Shard& shard,
+              unsigned workers, const std::function<void(sweep::Sweep&)>& work) {
   const std::string path = output_of(options, shard);
   sweep::Store store(
       path, plan, {.code = code_version(), .shard = shard, .mixes_versions = options.mix_versions});
@@ -129,13 +124,49 @@ Exit run(const Options& options) {
   const auto begin = Clock::now();
   {
     const RepaintedLine line(options.quiet, [&] {
-      return progress_text(sweep.progress(), seconds_since(begin), threads);
+      return progress_text(sweep.progress(), seconds_since(begin), workers);
     });
-    sweep.work(threads, stop);
+    work(sweep);
   }
   if (!options.quiet) print_summary(sweep.progress(), path, seconds_since(begin));
   if (!sweep.is_complete()) return Exit::interrupted;
   return sweep::Results(path).not_converged() > 0 ? Exit::not_converged : Exit::done;
+}
+
+// mpirun, or srun, or whatever has started several of us, says so to each.
+bool is_one_of_many() {
+  constexpr std::array<const char*, 2> sizes{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+  return std::ranges::any_of(sizes, [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
+Exit run_ranks(const Options& options, const sweep::Shard& shard, const std::atomic<bool>& stop) {
+  mpi::Ranks ranks;
+  if (!ranks.is_owner()) {
+    ranks.work(stop);
+    return stop ? Exit::interrupted : Exit::done;
+  }
+  if (!options.threads.empty()) {
+    throw Error("under mpirun every rank runs one trial at a time: start more ranks instead of "
+                "giving --threads");
+  }
+  const sweep::Plan plan = plan_of(options);
+  return run_plan(plan, options, shard, ranks.count(),
+                  [&](sweep::Sweep& sweep) { ranks.serve(plan, sweep, stop); });
+}
+
+Exit run(const Options& options) {
+  const sweep::Shard shard =
+      options.shard.empty() ? sweep::Shard{} : sweep::parse_shard(options.shard);
+  const std::atomic<bool>& stop = interrupted_flag();
+  if (is_one_of_many() && !options.dry_run) return run_ranks(options, shard, stop);
+  const unsigned threads = thread_count(options);
+  const sweep::Plan plan = plan_of(options);
+  if (options.dry_run) {
+    print_estimate(plan, shard, threads, stop);
+    return stop ? Exit::interrupted : Exit::done;
+  }
+  return run_plan(plan, options, shard, threads,
+                  [&](sweep::Sweep& sweep) { sweep.work(threads, stop); });
 }
 
 constexpr const char* examples = R"(
@@ -160,6 +191,8 @@ Exit status: 0 done, 1 failed (a full disk: what was committed is kept), 2 misus
 not converge within its limit, 130 interrupted (the same command goes on).)";
 
 }  // namespace
+
+Exit carry_out(const SweepOptions& options) { return run(options); }
 
 void add_sweep(Command& conclave) {
   auto options = std::make_shared<Options>();

@@ -38,10 +38,12 @@ Mark mean_mark(double x, std::span<const double> values) {
   return {x, summary.mean, interval.low, interval.high};
 }
 
-std::vector<std::string> series_names(const RunNames& names) {
-  std::vector<std::string> result;
+// One cell name for each series.
+std::vector<CellName> series_of(const RunNames& names) {
+  std::vector<CellName> result;
   for (const CellName& name : names.cells) {
-    if (std::ranges::find(result, name.series) == result.end()) result.push_back(name.series);
+    if (std::ranges::find(result, name.series, &CellName::series) == result.end())
+      result.push_back(name);
   }
   return result;
 }
@@ -92,51 +94,62 @@ double spread(const std::vector<Series>& all) {
 
 bool all_positive(const std::vector<Series>& all) { return std::isfinite(spread(all)); }
 
-// The promised law first, then the best; with several series only one, so that it stays readable.
-std::vector<const Fit*> laws_to_draw(const Part& part, std::size_t most) {
+const std::vector<Fit>& fits_of(const Part& part, const std::string& kind) {
+  return std::ranges::find(part.kinds, kind, &KindFits::kind)->fits;
+}
+
+// The first law of the measure, which is the one promised, then the best ones.
+std::vector<const Fit*> laws_to_draw(const Part& part, const std::string& kind, std::size_t most) {
+  const std::vector<Fit>& fits = fits_of(part, kind);
   std::vector<const Fit*> result;
   for (const Law& law : part.measure.laws) {
-    for (const Fit& fit : part.fits) {
+    for (const Fit& fit : fits) {
       const bool is_it = fit.form == Fit::Form::scaled && fit.law.name == law.name &&
                          fit.law.with_offset == law.with_offset;
       if (is_it && result.empty()) result.push_back(&fit);
     }
   }
-  for (const Fit& fit : part.fits) {
+  for (const Fit& fit : fits) {
     if (result.size() < most && std::ranges::find(result, &fit) == result.end())
       result.push_back(&fit);
   }
   return result;
 }
 
+// One series, and the laws fitted to it; with several series only one law each.
+void add_growth(Figure& figure, const RunSample& run, const RunNames& names, const Part& part,
+                const CellName& name, std::size_t number, bool is_alone) {
+  const std::vector<const Fit*> laws = laws_to_draw(part, name.kind, is_alone ? 2 : 1);
+  Series measured = measured_series(run, names, name.series, part.measure.field);
+  measured.name = name.series.empty() ? "mean, 95 % interval" : name.series;
+  measured.look = number;
+  measured.style = laws.empty() ? Style::joined : Style::marks;
+  figure.series.push_back(std::move(measured));
+  for (std::size_t law = 0; law < laws.size(); ++law) {
+    Series curve = fitted_series(run, names, name.series, *laws[law]);
+    curve.look = is_alone ? law + 1 : number;
+    figure.series.push_back(std::move(curve));
+  }
+}
+
 Figure growth(const RunSample& run, const RunNames& names, const Part& part) {
-  const std::vector<std::string> all = series_names(names);
-  const std::vector<const Fit*> laws = laws_to_draw(part, all.size() == 1 ? 2 : 1);
+  const std::vector<CellName> all = series_of(names);
   Figure figure{.name = "growth",
                 .title = fmt::format("{}: {}", run.protocol, part.measure.title),
                 .x = {names.x, true},
                 .y = {part.measure.title, false},
                 .x_places = x_places(run, names.x)};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    Series measured = measured_series(run, names, all[i], part.measure.field);
-    measured.name = all[i].empty() ? "mean, 95 % interval" : all[i];
-    measured.look = i;
-    measured.style = laws.empty() ? Style::joined : Style::marks;
-    figure.series.push_back(std::move(measured));
-    for (std::size_t law = 0; law < laws.size(); ++law) {
-      Series curve = fitted_series(run, names, all[i], *laws[law]);
-      curve.look = all.size() == 1 ? law + 1 : i;
-      if (i > 0) curve.name.clear();
-      figure.series.push_back(std::move(curve));
-    }
+    add_growth(figure, run, names, part, all[i], i, all.size() == 1);
   }
   figure.y.logarithmic = all_positive(figure.series) && spread(figure.series) > 8;
   if (part.measure.bound) {
     figure.series.push_back(bound_series(run, names, *part.measure.bound));
   }
   std::erase_if(figure.series, [](const Series& series) { return series.points.empty(); });
-  figure.caption = fmt::format("Mean {} of the trials of each cell with its 95 % interval{}.",
-                               part.measure.title, laws.empty() ? "" : ", and fitted laws");
+  figure.caption = fmt::format("Mean {} of the trials of each cell with its 95 % interval; lines "
+                               "without marks are fitted laws.",
+                               part.measure.title);
   return figure;
 }
 
@@ -157,20 +170,19 @@ Series ratios(const RunSample& run, const RunNames& names, const std::string& se
 
 // What the laws leave unexplained: a straight line at 1 would be a perfect fit.
 Figure residuals(const RunSample& run, const RunNames& names, const Part& part) {
-  const std::vector<std::string> all = series_names(names);
+  const std::vector<CellName> all = series_of(names);
   Figure figure{.name = "residuals",
                 .title = fmt::format("{}: measured / fitted", run.protocol),
                 .x = {names.x, true},
                 .y = {"measured / fitted", false},
                 .x_places = x_places(run, names.x)};
-  for (const Fit* const fit : laws_to_draw(part, all.size() == 1 ? most_laws : 1)) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      Series series = ratios(run, names, all[i], part.measure.field, *fit);
-      series.name = all.size() == 1 ? fit->text() : all[i];
+  for (const CellName& name : all) {
+    for (const Fit* const fit : laws_to_draw(part, name.kind, all.size() == 1 ? most_laws : 1)) {
+      Series series = ratios(run, names, name.series, part.measure.field, *fit);
+      series.name = all.size() == 1 ? fit->text() : fmt::format("{}: {}", name.series, fit->text());
       series.look = figure.series.size();
       figure.series.push_back(std::move(series));
     }
-    if (all.size() > 1) figure.title += ' ' + fit->text();
   }
   figure.series.push_back({.name = "perfect fit", .style = Style::bound});
   for (const double x : figure.x_places) figure.series.back().points.push_back({x, 1, 1, 1});
@@ -212,23 +224,9 @@ Figure distribution(const RunSample& run, const RunNames& names, const Part& par
   }
   figure.x.logarithmic = low > 0 && high / low > 20;
   figure.caption = fmt::format(
-      "The fraction of all trials that ended with at most so many {}{}.", part.measure.title,
-      present.size() > most_distributions ? "; some cells are left out" : "");
+      "Distribution function of the {}: the fraction of all trials at or below a value{}.",
+      part.measure.title, present.size() > most_distributions ? "; some cells are left out" : "");
   return figure;
-}
-
-// Of each value 1, 2, 3, ... the fraction of trials that had it.
-std::vector<Mark> chances(std::span<const double> values) {
-  std::vector<Mark> points;
-  for (double i = 1; i <= values.back(); ++i) {
-    const auto [from, to] = std::ranges::equal_range(values, i);
-    const auto count = static_cast<std::uint64_t>(to - from);
-    if (count == 0) continue;
-    const Interval interval = proportion_interval(count, values.size());
-    points.push_back({i, static_cast<double>(count) / static_cast<double>(values.size()),
-                      interval.low, interval.high});
-  }
-  return points;
 }
 
 Figure chance(const RunSample& run, const RunNames& names, const Part& part) {
@@ -266,6 +264,20 @@ std::span<const double> numbers_of(const CellSample& sample, std::string_view fi
   return found == sample.values.end() ? std::span<const double>{} : found->second;
 }
 
+std::vector<Mark> chances(std::span<const double> values) {
+  std::vector<Mark> points;
+  if (values.empty()) return points;
+  for (double i = 1; i <= values.back(); ++i) {
+    const auto [from, to] = std::ranges::equal_range(values, i);
+    const auto count = static_cast<std::uint64_t>(to - from);
+    if (count == 0) continue;
+    const Interval interval = proportion_interval(count, values.size());
+    points.push_back({i, static_cast<double>(count) / static_cast<double>(values.size()),
+                      interval.low, interval.high});
+  }
+  return points;
+}
+
 Series measured_series(const RunSample& run, const RunNames& names, const std::string& series,
                        const std::string& field) {
   Series result{.name = series};
@@ -285,7 +297,9 @@ std::vector<Figure> draw_part(const RunSample& run, const RunNames& names, const
   if (part.measure.kind == Measure::Kind::chance) return {chance(run, names, part)};
   std::vector<Figure> figures;
   if (!names.x.empty()) figures.push_back(growth(run, names, part));
-  if (!part.fits.empty()) figures.push_back(residuals(run, names, part));
+  const bool has_fits =
+      std::ranges::any_of(part.kinds, [](const KindFits& kind) { return !kind.fits.empty(); });
+  if (has_fits) figures.push_back(residuals(run, names, part));
   figures.push_back(distribution(run, names, part));
   return figures;
 }

@@ -145,9 +145,10 @@ std::string looks(const Series& series) {
 }
 
 std::string script(const Figure& figure) {
-  std::string text = "set grid lc rgb '#dddddd' lt 1\nset border 3 lc rgb '#444444'\n"
-                     "set tics nomirror\nset bars 0.5\n"
-                     "set key outside bottom center horizontal noenhanced width -1\n";
+  std::string text =
+      "set encoding utf8\nset grid lc rgb '#dddddd' lt 1\nset border 3 lc rgb '#444444'\n"
+      "set tics nomirror\nset bars 0.5\n"
+      "set key outside bottom center horizontal noenhanced width -1\n";
   text += fmt::format("set title {} noenhanced\n", quoted(figure.title));
   text += axis_words('x', figure.x, x_range(figure), figure.x_places);
   text += axis_words('y', figure.y, y_range(figure), {});

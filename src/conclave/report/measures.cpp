@@ -9,20 +9,22 @@ namespace {
 const Law constant{.name = "1"};
 const Law log_n{.name = "log n", .factors = {{"n", 0, 1}}};
 const Law log_n_offset{.name = "log n", .factors = {{"n", 0, 1}}, .with_offset = true};
-const Law log2_n{.name = "log^2 n", .factors = {{"n", 0, 2}}};
+const Law log2_n{.name = "log² n", .factors = {{"n", 0, 2}}};
 const Law linear{.name = "n", .factors = {{"n", 1, 0}}};
 const Law n_log_n{.name = "n log n", .factors = {{"n", 1, 1}}};
-const Law square{.name = "n^2", .factors = {{"n", 2, 0}}};
+const Law square{.name = "n²", .factors = {{"n", 2, 0}}};
 const Law n_times_bound{.name = "n N", .factors = {{"n", 1, 0}, {"N", 1, 0}}};
+const Law n_times_bound_offset{
+    .name = "n N", .factors = {{"n", 1, 0}, {"N", 1, 0}}, .with_offset = true};
 const Law n_bound_log{.name = "n N log n", .factors = {{"n", 1, 1}, {"N", 1, 0}}};
-const Law square_log{.name = "n^2 log n", .factors = {{"n", 2, 1}}};
+const Law square_log{.name = "n² log n", .factors = {{"n", 2, 1}}};
 const Law by_groups{.name = "(n/r) log n", .factors = {{"n", 1, 1}, {"r", -1, 0}}};
 const Law by_groups_offset{
     .name = "(n/r) log n", .factors = {{"n", 1, 1}, {"r", -1, 0}}, .with_offset = true};
 const Law groups{.name = "n/r", .factors = {{"n", 1, 0}, {"r", -1, 0}}};
-const Law loose{.name = "c log n log^2 N", .factors = {{"c", 1, 0}, {"n", 0, 1}, {"N", 0, 2}}};
-const Law loose_bound{.name = "c log^3 N", .factors = {{"c", 1, 0}, {"N", 0, 3}}};
-const Law loose_square{.name = "c log^2 N", .factors = {{"c", 1, 0}, {"N", 0, 2}}};
+const Law loose{.name = "c log n log² N", .factors = {{"c", 1, 0}, {"n", 0, 1}, {"N", 0, 2}}};
+const Law loose_bound{.name = "c log³ N", .factors = {{"c", 1, 0}, {"N", 0, 3}}};
+const Law loose_square{.name = "c log² N", .factors = {{"c", 1, 0}, {"N", 0, 2}}};
 
 double variable(const Variables& variables, std::string_view name) {
   const auto found = variables.find(name);
@@ -70,7 +72,7 @@ std::vector<Measure> of_pll() {
       .field = "observables.leaders_after_quick_elimination",
       .title = "leaders after QuickElimination",
       .kind = Measure::Kind::chance,
-      .promise = "exactly i leaders with probability below 2^(1-i) + o(1), i >= 2 (Lemma 9)",
+      .promise = "exactly i leaders with probability below 2^(1-i) + o(1), i ≥ 2 (Lemma 9)",
       .bound =
           Bound{"2^(1-i)", [](const Variables& v) { return std::exp2(1 - variable(v, "i")); }}};
   return {
@@ -79,21 +81,20 @@ std::vector<Measure> of_pll() {
 }
 
 std::vector<Measure> of_fratricide() {
-  Measure measure = interactions("(n - 1)^2 in expectation", {square, square_log, n_log_n});
+  Measure measure = interactions("(n - 1)² in expectation", {square, square_log, n_log_n});
   measure.bound =
-      Bound{"(n - 1)^2", [](const Variables& v) { return std::pow(variable(v, "n") - 1, 2); }};
+      Bound{"(n - 1)²", [](const Variables& v) { return std::pow(variable(v, "n") - 1, 2); }};
   return {measure};
 }
 
 std::vector<Measure> of_ppl() {
-  return {
-      parallel_time("O(c log n log^2 N) in expectation (Theorem 23)",
-                    {loose, loose_bound, loose_square, linear}),
-      {.field = "observables.holding_interactions",
-       .title = "interactions for which the leader is kept",
-       .promise = "Omega(c n^(10 c + 1)) in expectation, for the paper's constants (Theorem 23)",
-       .laws = {square},
-       .may_be_exponential = true}};
+  return {parallel_time("O(c log n log² N) in expectation (Theorem 23)",
+                        {loose, loose_bound, loose_square, linear}),
+          {.field = "observables.holding_interactions",
+           .title = "interactions for which the leader is kept",
+           .promise = "Ω(c n^(10c + 1)) in expectation, for the paper's constants (Theorem 23)",
+           .laws = {square},
+           .may_be_exponential = true}};
 }
 
 std::vector<Measure> of_kmpp_sync() {
@@ -119,13 +120,13 @@ Table table() {
       {"ppl", of_ppl()},
       {"prl",
        {interactions("O(n N) in expectation (Theorem 1)",
-                     {n_times_bound, n_bound_log, square, square_log})}},
+                     {n_times_bound, n_times_bound_offset, n_bound_log, square, square_log})}},
       {"electleader",
        {parallel_time("O((n/r) log n) with high probability (Theorem 1.1)",
                       {by_groups, by_groups_offset, groups, log_n, linear})}},
       {"kmpp-async",
        {messages("O(n) with high probability (Theorem 1)", {linear, n_log_n}),
-        network_time("O(log^2 n) with high probability (Theorem 1)",
+        network_time("O(log² n) with high probability (Theorem 1)",
                      {log2_n, log_n, log_n_offset, linear})}},
       {"kmpp-sync", of_kmpp_sync()},
       {"afek-gafni-async",

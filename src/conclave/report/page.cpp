@@ -51,11 +51,13 @@ std::string figure_html(const Figure& figure, const Pictures& pictures) {
       escaped(figure.command), replaced(json(figure), {{'<', "\\u003c"}}));
 }
 
-std::string figures_html(const std::vector<Figure>& figures, const Pictures& pictures) {
-  if (figures.empty()) return {};
+// Figures side by side, and what belongs beside them.
+std::string figures_html(const std::vector<Figure>& figures, const Pictures& pictures,
+                         const std::string& beside = {}) {
+  if (figures.empty()) return beside;
   std::string text = "<div class=\"figures\">\n";
   for (const Figure& figure : figures) text += figure_html(figure, pictures);
-  return text + "</div>\n";
+  return text + beside + "</div>\n";
 }
 
 // A table that scrolls by itself where the page is narrow; keyboards reach it.
@@ -75,18 +77,23 @@ std::string heads(std::initializer_list<std::string_view> names) {
   return text;
 }
 
+std::string law_html(const KindFits& kind, const Fit& fit) {
+  const bool is_best = &fit == &kind.fits.front();
+  const std::string name =
+      kind.kind.empty() ? fit.text() : fmt::format("{}: {}", kind.kind, fit.text());
+  return fmt::format("<tr{}><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td></tr>\n",
+                     is_best ? " class=\"best\"" : "", escaped(name), is_best ? " (best)" : "",
+                     percent(fit.typical_error), percent(fit.worst_error));
+}
+
 std::string laws_table(const Part& part) {
-  if (part.fits.empty()) return {};
   std::string body;
-  for (const Fit& fit : part.fits) {
-    body += fmt::format("<tr{}><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td></tr>\n",
-                        &fit == &part.fits.front() ? " class=\"best\"" : "", escaped(fit.text()),
-                        &fit == &part.fits.front() ? " (best)" : "", percent(fit.typical_error),
-                        percent(fit.worst_error));
+  for (const KindFits& kind : part.kinds) {
+    for (const Fit& fit : kind.fits) body += law_html(kind, fit);
   }
+  if (body.empty()) return {};
   return table("Laws fitted to the mean " + part.measure.title +
-                   ", by least squares in relative "
-                   "error; errors per degree of freedom",
+                   ", by least squares in relative error; typical errors per degree of freedom",
                heads({"law", "typical error", "worst error"}), body);
 }
 
@@ -165,8 +172,7 @@ std::string part_html(const Section& section, const Part& part, const Pictures& 
     }
     text += "</dl>\n";
   }
-  return text + figures_html(part.figures, pictures) + laws_table(part) +
-         cells_table(section, part);
+  return text + figures_html(part.figures, pictures, laws_table(part)) + cells_table(section, part);
 }
 
 std::string section_html(const Section& section, const Pictures& pictures) {

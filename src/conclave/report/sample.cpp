@@ -55,6 +55,7 @@ CellSample read_cell(const sweep::Results& results, const sweep::StoredCell& cel
 struct Dimension {
   std::string name;
   std::vector<std::string> values{};
+  bool is_number = false;
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -91,14 +92,11 @@ std::vector<Dimension> dimensions(const RunSample& run) {
   for (const std::string& name : names) {
     Dimension dimension{.name = name};
     for (auto& each : all) dimension.values.push_back(each[name]);
+    dimension.is_number = std::ranges::all_of(
+        dimension.values, [](const std::string& text) { return parse_real(text).value_or(0) > 0; });
     if (distinct(dimension.values) > 1) result.push_back(std::move(dimension));
   }
   return result;
-}
-
-bool all_numbers(const Dimension& dimension) {
-  return std::ranges::all_of(
-      dimension.values, [](const std::string& text) { return parse_real(text).value_or(0) > 0; });
 }
 
 // Whether the other's values determine this one's.
@@ -145,7 +143,7 @@ std::string x_axis(const std::vector<Dimension>& all) {
   if (find(all, "n") != nullptr) return "n";
   const Dimension* best = nullptr;
   for (const Dimension& each : all) {
-    if (!all_numbers(each) || each.name == "seed") continue;
+    if (!each.is_number || each.name == "seed") continue;
     if (best == nullptr || distinct(each.values) > distinct(best->values)) best = &each;
   }
   return best == nullptr ? "" : best->name;
@@ -173,13 +171,17 @@ RunNames name_cells(const RunSample& run) {
     std::erase_if(
         all, [&](const Dimension& each) { return each.name == x.name || follows_from(each, x); });
     for (Dimension& each : all) {
-      if (x.name == "n" && all_numbers(each)) write_as_multiples(each, x);
+      if (x.name == "n" && each.is_number) write_as_multiples(each, x);
     }
   }
   for (std::size_t i = 0; i < run.cells.size(); ++i) {
     std::vector<std::string> words;
-    for (const Dimension& each : all) words.push_back(each.name + '=' + each.values[i]);
-    CellName name{.series = joined(words), .label = {}};
+    std::vector<std::string> kind;
+    for (const Dimension& each : all) {
+      words.push_back(each.name + '=' + each.values[i]);
+      if (!each.is_number) kind.push_back(words.back());
+    }
+    CellName name{.series = joined(words), .kind = joined(kind), .label = {}};
     const Variables& variables = run.cells[i].variables;
     std::vector<std::string> full{"n=" + short_number(variables.at("n"))};
     if (!names.x.empty() && names.x != "n") {

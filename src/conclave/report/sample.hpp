@@ -31,10 +31,11 @@ struct RunSample {
 std::vector<RunSample> read_samples(const sweep::Results& results);
 
 // How the cells of a run differ: `series` says it without the variable on the x axis ("init=random
-// N=4n"), `label` with it. A parameter that follows from n, or stays a multiple of it, is written
-// so.
+// N=4n"), `kind` only what is no number ("init=random"), `label` everything. A parameter that
+// follows from n, or stays a multiple of it, is written so.
 struct CellName {
   std::string series;
+  std::string kind;
   std::string label;
 };
 struct RunNames {

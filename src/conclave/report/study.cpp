@@ -9,15 +9,19 @@
 #include <fmt/format.h>
 
 #include "conclave/report/drawings.hpp"
+#include "conclave/report/fitting.hpp"
 
 namespace conclave::report {
 namespace {
 
 CellLine line_of(const CellSample& sample, const std::string& field, const std::string& label) {
   const std::uint64_t trials = sample.trials > 0 ? sample.trials : sample.cell.sampling.trials;
+  // With a precision the plan names only the most that a cell may take.
+  const bool is_fixed = sample.cell.sampling.precision == 0;
+  const std::uint64_t wanted = is_fixed ? sample.cell.sampling.trials : sample.trials;
   CellLine line{.label = label,
                 .trials = sample.trials,
-                .wanted = sample.cell.sampling.trials,
+                .wanted = wanted,
                 .converged = sample.converged,
                 .command = command_of(sample.cell.words, trials)};
   if (sample.trials > 0) line.success = proportion_interval(sample.converged, sample.trials);
@@ -31,112 +35,25 @@ CellLine line_of(const CellSample& sample, const std::string& field, const std::
   return line;
 }
 
-// The means of the cells that have one, as points for the fits.
-std::vector<Point> points_of(const RunSample& run, const std::vector<CellLine>& lines) {
-  std::vector<Point> points;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (!lines[i].summary || !(lines[i].summary->mean > 0)) continue;
-    points.push_back({.variables = run.cells[i].variables, .mean = lines[i].summary->mean});
+// Where a probability is above its bound, as far as 95 % intervals can tell.
+std::string chance_verdict(const RunSample& run, const RunNames& names, const Measure& measure) {
+  std::vector<std::string> above;
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < run.cells.size(); ++i) {
+    for (const Mark& mark : chances(numbers_of(run.cells[i], measure.field))) {
+      if (mark.x < 2) continue;
+      ++compared;
+      if (mark.low <= measure.bound->value({{"i", mark.x}})) continue;
+      above.push_back(fmt::format("i={} at {}", mark.x, names.cells[i].label));
+    }
   }
-  return points;
-}
-
-double noise_of(const std::vector<CellLine>& lines) {
-  double squares = 0;
-  double count = 0;
-  for (const CellLine& line : lines) {
-    if (!line.summary || line.summary->count < 2 || !(line.summary->mean > 0)) continue;
-    const auto size = static_cast<double>(line.summary->count);
-    squares += line.summary->variance / size / (line.summary->mean * line.summary->mean);
-    ++count;
+  if (compared == 0) return "No value above 1 was seen.";
+  if (above.empty()) {
+    return fmt::format("Of {} probabilities seen, none is above {} (95 % intervals).", compared,
+                       measure.bound->name);
   }
-  return count > 0 ? std::sqrt(squares / count) : 0;
-}
-
-bool are_proportional(const Law& a, const Law& b, std::span<const Point> points) {
-  if (a.with_offset != b.with_offset) return false;
-  std::optional<double> first;
-  for (const Point& point : points) {
-    const auto above = shape(a, point.variables);
-    const auto below = shape(b, point.variables);
-    if (!above || !below) return false;
-    if (!first) first = *above / *below;
-    if (std::abs(*above / *below / *first - 1) > 1e-9) return false;
-  }
-  return true;
-}
-
-// Laws that these points can tell apart; where they cannot, the first stands for all. Without a
-// variable that varies there is nothing to fit, except that nothing grows.
-std::vector<Law> distinct_laws(const std::vector<Law>& laws, std::span<const Point> points) {
-  std::vector<Law> result;
-  const Law nothing_grows{.name = "1"};
-  for (const Law& law : laws) {
-    const bool is_known = std::ranges::any_of(
-        result, [&](const Law& other) { return are_proportional(law, other, points); });
-    const bool is_flat =
-        !law.factors.empty() &&
-        are_proportional({.name = law.name, .factors = law.factors}, nothing_grows, points);
-    if (!is_known && !is_flat) result.push_back(law);
-  }
-  return result;
-}
-
-std::vector<Fit> fits_of(const Measure& measure, const std::string& x,
-                         std::span<const Point> points) {
-  std::set<double> places;
-  for (const Point& point : points) {
-    if (const auto found = point.variables.find(x); found != point.variables.end())
-      places.insert(found->second);
-  }
-  if (places.size() < 3) return {};
-  std::vector<Fit> fits = compare_laws(distinct_laws(measure.laws, points), points);
-  if (auto power = fit_free(Fit::Form::power, x, points)) fits.push_back(std::move(*power));
-  if (measure.may_be_exponential) {
-    if (auto grown = fit_free(Fit::Form::exponential, x, points)) fits.push_back(std::move(*grown));
-  }
-  std::ranges::stable_sort(fits, {}, &Fit::typical_error);
-  return fits;
-}
-
-std::string percent(double fraction) { return fmt::format("{:.2g} %", 100 * fraction); }
-
-// Which law the paper promises, among the fits.
-const Fit* promised(const Part& part) {
-  if (part.measure.laws.empty()) return nullptr;
-  const auto found = std::ranges::find_if(part.fits, [&](const Fit& fit) {
-    return fit.form == Fit::Form::scaled && !fit.law.with_offset &&
-           fit.law.name == part.measure.laws.front().name;
-  });
-  return found == part.fits.end() ? nullptr : &*found;
-}
-
-std::string verdict_of(const Part& part, std::span<const Point> points, const std::string& x) {
-  if (part.fits.empty()) return "Fewer than three sizes: no law is fitted.";
-  const Fit& best = part.fits.front();
-  std::string text = fmt::format("Of {} laws, {} fits best (typical error {}).", part.fits.size(),
-                                 best.text(), percent(best.typical_error));
-  const Fit* const paper = promised(part);
-  if (paper != nullptr && paper != &best && !part.measure.promise.empty()) {
-    text +=
-        fmt::format(" The law promised, {}, has {}.", paper->text(), percent(paper->typical_error));
-  }
-  if (part.noise > 0) {
-    text += fmt::format(" The means themselves are uncertain by {}", percent(part.noise));
-    text += part.fits.size() > 1 && part.fits[1].typical_error < best.typical_error + part.noise
-                ? fmt::format(", so {} cannot be ruled out.", part.fits[1].text())
-                : std::string(".");
-  }
-  double low = INFINITY;
-  double high = 0;
-  for (const Point& point : points) {
-    const auto found = point.variables.find(x);
-    if (found == point.variables.end()) continue;
-    low = std::min(low, found->second);
-    high = std::max(high, found->second);
-  }
-  return text +
-         fmt::format(" Seen for {} from {} to {} only.", x, short_number(low), short_number(high));
+  return fmt::format("Of {} probabilities seen, {} are above {} (95 % intervals): {}.", compared,
+                     above.size(), measure.bound->name, fmt::join(above, ", "));
 }
 
 bool has_failures(const RunSample& run) {
@@ -149,14 +66,15 @@ Part part_of(const RunSample& run, const RunNames& names, Measure measure) {
   for (std::size_t i = 0; i < run.cells.size(); ++i) {
     part.lines.push_back(line_of(run.cells[i], part.measure.field, names.cells[i].label));
   }
-  if (part.measure.kind == Measure::Kind::chance) return part;
-  const std::vector<Point> points = points_of(run, part.lines);
-  part.noise = noise_of(part.lines);
-  if (!names.x.empty()) part.fits = fits_of(part.measure, names.x, points);
-  part.verdict = verdict_of(part, points, names.x);
+  if (part.measure.kind == Measure::Kind::chance) {
+    part.verdict = chance_verdict(run, names, part.measure);
+    return part;
+  }
+  part.kinds = fit_kinds(run, names, part.measure, part.lines);
+  part.verdict = growth_verdict(run, names, part);
   if (has_failures(run)) {
-    part.verdict += " Statistics are of trials that converged; where others did not, the true "
-                    "mean is larger.";
+    part.verdict +=
+        " Statistics are of trials that converged; where others did not, the true mean is larger.";
   }
   return part;
 }
@@ -241,7 +159,7 @@ bool is_present(const RunSample& run, const Measure& measure) {
 Section section_of(const RunSample& run, const std::string& study_name) {
   const RunNames names = name_cells(run);
   Section section{.id = slug(fmt::format("{} {} {}", study_name, run.run + 1, run.protocol)),
-                  .title = run.protocol,
+                  .title = names.x.empty() ? run.protocol : run.protocol + " over " + names.x,
                   .protocol = run.protocol};
   for (const CellName& name : names.cells) section.labels.push_back(name.label);
   const bool by_messages = std::ranges::any_of(run.cells, &CellSample::by_messages);

@@ -29,13 +29,20 @@ struct CellLine {
   std::string command;
 };
 
+// The laws fitted to the cells that differ in numbers only: each start or adversary has constants
+// of its own.
+struct KindFits {
+  std::string kind;         // "init=random"; empty where there is only one
+  std::vector<Fit> fits{};  // best first
+  double noise = 0;         // typical relative standard error of the means
+};
+
 // One measure of one run.
 struct Part {
   Measure measure;
   std::vector<CellLine> lines{};
-  std::vector<Fit> fits{};  // best first
-  double noise = 0;         // typical relative standard error of the means
-  std::string verdict{};    // in words, what the fits say
+  std::vector<KindFits> kinds{};
+  std::string verdict{};  // in words, what the fits say
   std::vector<Figure> figures{};
 };
 
@@ -63,7 +70,6 @@ struct Study {
   std::string plan;  // its text
   std::vector<std::string> versions{};
   std::uint64_t cells = 0;
-  std::uint64_t finished_cells = 0;
   std::uint64_t trials = 0;
   std::vector<Section> sections{};
 };

@@ -9,7 +9,7 @@ namespace conclave::sweep {
 namespace {
 
 // At most so much work is lost when the power fails.
-constexpr std::chrono::milliseconds between_commits{500};
+constexpr std::chrono::milliseconds between_commits{200};
 
 }  // namespace
 
@@ -34,7 +34,6 @@ void Sweep::take(Done done) {
   cost.seconds += done.seconds;
   cost.trials += done.rows.size();
   trials_run_ += done.rows.size();
-  not_converged_ += done.not_converged;
   steps_ += done.steps;
   for (std::size_t i = 0; i < done.rows.size(); ++i) {
     store_.add(done.task.cell, done.task.trials[i], std::move(done.rows[i]));
@@ -57,14 +56,9 @@ bool Sweep::is_complete() const {
   return schedule_.is_complete();
 }
 
-std::uint64_t Sweep::not_converged() const {
+void Sweep::fail(std::exception_ptr failure) {
   const std::scoped_lock lock(mutex_);
-  return not_converged_;
-}
-
-void Sweep::fail() {
-  const std::scoped_lock lock(mutex_);
-  if (!failure_) failure_ = std::current_exception();
+  if (!failure_) failure_ = std::move(failure);
   changed_.notify_all();
 }
 
@@ -81,7 +75,7 @@ void Sweep::run_worker(PreparedCells& cells, const std::atomic<bool>& stop) {
       changed_.wait_for(lock, std::chrono::milliseconds(50));
     }
   } catch (...) {
-    fail();
+    fail(std::current_exception());
   }
 }
 

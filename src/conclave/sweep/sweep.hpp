@@ -40,16 +40,15 @@ class Sweep {
   // Works on `threads` threads of this process, until the sweep is over or `stop` becomes true;
   // commits what is finished. Rethrows what went wrong.
   void work(unsigned threads, const std::atomic<bool>& stop);
-  // The same for a caller that has started its own workers.
+  // The parts of it, for a caller that has other workers besides.
   void finish();
   void run_worker(PreparedCells& cells, const std::atomic<bool>& stop);
+  void fail(std::exception_ptr failure);  // ends the sweep
 
   SweepProgress progress() const;
-  std::uint64_t not_converged() const;
   bool is_complete() const;
 
  private:
-  void fail();
   double seconds_left() const;
 
   const Plan& plan_;
@@ -60,7 +59,6 @@ class Sweep {
   std::chrono::steady_clock::time_point committed_;
   std::exception_ptr failure_;
   std::uint64_t trials_run_ = 0;
-  std::uint64_t not_converged_ = 0;
   double steps_ = 0;
   struct Cost {
     double seconds = 0;

@@ -41,7 +41,6 @@ Done Worker::run(const Task& task) {
     done.task.trials.push_back(trial);
     done.rows.push_back(format.json(row));
     done.steps += row.result.interactions.as_double();
-    done.not_converged += row.result.ending == Ending::converged ? 0 : 1;
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   done.seconds = elapsed.count();

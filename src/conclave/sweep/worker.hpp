@@ -33,7 +33,6 @@ struct Done {
   std::vector<std::string> rows{};
   double steps = 0;  // interactions or messages
   double seconds = 0;
-  std::uint64_t not_converged = 0;
 };
 
 class Worker {
