@@ -147,3 +147,20 @@ function(conclave_list_adversaries out folder)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/adversaries.cpp.in ${source} @ONLY)
   set(${out} ${source} PARENT_SCOPE)
 endfunction()
+
+# conclave_embed(OUT namespace header NAME file [NAME file ...])
+# Writes the source that defines the header's string views as the contents of files; returns it in
+# OUT.
+function(conclave_embed out namespace header)
+  set(definitions "")
+  while(ARGN)
+    list(POP_FRONT ARGN name file)
+    file(READ ${file} content)
+    string(APPEND definitions
+           "const std::string_view ${name} = R\"embedded(${content})embedded\";\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  endwhile()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/embedded/${namespace}_assets.cpp)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/assets.cpp.in ${source} @ONLY)
+  set(${out} ${source} PARENT_SCOPE)
+endfunction()

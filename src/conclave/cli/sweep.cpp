@@ -20,6 +20,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
+#include "conclave/cli/sweep.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
 #include "conclave/experiment/memory.hpp"
@@ -34,16 +35,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
-  std::string plan;
-  std::string output;
-  std::string threads;
-  std::string shard;
-  bool dry_run = false;
-  bool extend = false;
-  bool mix_versions = false;
-  bool quiet = false;
-};
+using Options = SweepOptions;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -221,6 +213,8 @@ Exit status: 0 done, 1 failed (a full disk: what was committed is kept), 2 misus
 not converge within its limit, 130 interrupted (the same command goes on).)";
 
 }  // namespace
+
+Exit carry_out(const SweepOptions& options) { return run(options); }
 
 void add_sweep(Command& conclave) {
   auto options = std::make_shared<Options>();
