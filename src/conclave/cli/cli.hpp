@@ -17,6 +17,8 @@ void add_merge(Command& conclave);
 void add_node(Command& conclave);
 void add_plot(Command& conclave);
 void add_replay(Command& conclave);
+void add_report(Command& conclave);
+void add_reproduce(Command& conclave);
 void add_results(Command& conclave);
 void add_run(Command& conclave);
 void add_search(Command& conclave);
