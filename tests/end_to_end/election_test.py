@@ -85,7 +85,7 @@ class Cluster(unittest.TestCase):
     def test_says_that_it_is_insecure_and_prints_a_table(self):
         result = conclave("cluster", "--n", "3", "--insecure")
         self.assertIn("on loopback only", result.stderr)
-        self.assertRegex(result.stdout, r"leader [012] of 3 processes, term 1, known to 3; 1 leader")
+        self.assertRegex(result.stdout, r"leader [012] of 3 processes, term 1, known to 3; 1 lead")
 
     def test_refuses_what_it_cannot_do(self):
         for words, sentence in ((("--n", "0"), "--n"), (("--wakeup", "none"), "wake-up"),
