@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Elections between real processes, as their operators see them.
+
+Usage: election_test.py BINARY [unittest arguments]
+"""
+import contextlib
+import fcntl
+import heapq
+import json
+import os
+import pathlib
+import random
+import re
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+
+
+def conclave(*words):
+    return subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=300)
+
+
+def elections(*words):
+    result = conclave("cluster", *words, "--format", "jsonl")
+    assert result.returncode == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def first_port():
+    """The first of a hundred ports that nobody uses now."""
+    while True:
+        port = random.randrange(20000, 30000)
+        with contextlib.suppress(OSError):
+            for each in range(port, port + 100):
+                socket.create_server(("127.0.0.1", each)).close()
+            return port
+
+
+def ask(path):
+    """What a member's status socket says; None while nobody answers."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(5)
+        try:
+            client.connect(str(path))
+            client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            answer = b"".join(iter(lambda: client.recv(65536), b""))
+        except OSError:
+            return None
+    return json.loads(answer.partition(b"\r\n\r\n")[2]) if answer else None
+
+
+class Cluster(unittest.TestCase):
+    def test_elects_one_leader_with_certificates_as_the_simulator_foretells(self):
+        for words in (("--n", "20"), ("--n", "20", "--wakeup", "one")):
+            row, = elections(*words)
+            self.assertTrue(row["secure"] and row["elected"])
+            self.assertEqual((row["leaders"], row["informed"], row["term"]), (1, 20, 1))
+            self.assertAlmostEqual(row["messages_per_process"],
+                                   row["simulator_messages_per_process"],
+                                   delta=0.1 * row["simulator_messages_per_process"])
+
+    def test_elects_one_leader_a_hundred_times_among_fifty_processes(self):
+        found = elections("--n", "50", "--insecure", "--elections", "100")
+        self.assertEqual(len(found), 100)
+        for row in found:
+            self.assertEqual((row["elected"], row["leaders"], row["informed"]), (True, 1, 50))
+            self.assertLess(abs(row["messages_per_process"]
+                                / row["simulator_messages_per_process"] - 1), 0.1)
+        self.assertGreater(len({row["leader"] for row in found}), 20)
+
+    def test_of_one_process_needs_no_message(self):
+        row, = elections("--n", "1", "--insecure")
+        self.assertEqual((row["elected"], row["messages"]), (True, 0))
+
+    def test_says_that_it_is_insecure_and_prints_a_table(self):
+        result = conclave("cluster", "--n", "3", "--insecure")
+        self.assertIn("on loopback only", result.stderr)
+        self.assertRegex(result.stdout, r"leader [012] of 3 processes, term 1, known to 3; 1 lead")
+
+    def test_refuses_what_it_cannot_do(self):
+        for words, sentence in ((("--n", "0"), "--n"), (("--wakeup", "none"), "wake-up"),
+                                (("--format", "xml"), "format"), (("init", "x", "--n", "0"), "--n"),
+                                (("init", "x", "--cluster", "a b"), "cluster name")):
+            result = conclave("cluster", *words)
+            self.assertEqual(result.returncode, 2, words)
+            self.assertIn(sentence, result.stderr)
+
+
+class Machines(unittest.TestCase):
+    """Members with configurations, certificates and state files, in a folder of their own."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.processes = {}
+        self.addCleanup(self.stop_all)
+
+    def init(self, count, extra=""):
+        result = conclave("cluster", "init", str(self.folder), "--n", str(count),
+                          "--port", str(first_port()))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for member in range(count):
+            path = self.config(member)
+            text = path.read_text().replace("# status", "status") + extra
+            path.write_text(text)
+
+    def config(self, member):
+        return self.folder / f"member-{member}.toml"
+
+    def start(self, member, *words, prefix=()):
+        self.processes[member] = subprocess.Popen(
+            [*prefix, BINARY, "node", "--config", self.config(member), *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def kill(self, member):
+        process = self.processes.pop(member)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+    def stop_all(self):
+        for member in list(self.processes):
+            self.kill(member)
+
+    def status(self, member):
+        return ask(self.folder / f"member-{member}.sock")
+
+    def await_leader(self, members, seconds=60):
+        """The leader that all of them know and that has its lease; never two leases on the way."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            known = [self.status(member) for member in members]
+            leaders = {each and each["leader"] for each in known}
+            if len(leaders) == 1 and None not in leaders:
+                leader, = leaders
+                if leader in members and self.status(leader)["leads"]:
+                    return leader
+            time.sleep(0.05)
+        self.fail(f"no leader of {members}: {known}")
+
+
+class Nodes(Machines):
+    def test_print_the_leader_and_exit(self):
+        self.init(3)
+        for member in range(3):
+            self.start(member, *(["--wait"] if member else []))
+        lines = set()
+        for member in range(3):
+            output, errors = self.processes.pop(member).communicate(timeout=60)
+            lines.add(output.replace(", this member", ""))
+            self.assertEqual(errors, "")
+        self.assertEqual(len(lines), 1, lines)
+        self.assertRegex(lines.pop(), r"\Aleader [012] \(127\.0\.0\.1:\d+\), term 1\n\Z")
+
+    def test_elect_again_when_processes_are_killed_at_random_moments(self):
+        self.init(5, extra="[timing]\nlease_ms = 600\n")
+        coins = random.Random(1)
+        for member in range(5):
+            self.start(member, "--stay")
+        term = 0
+        for _ in range(6):
+            time.sleep(coins.random())
+            killed = coins.sample(range(5), 2)
+            for member in killed:
+                self.kill(member)
+            leader = self.await_leader([each for each in range(5) if each not in killed])
+            self.assertGreaterEqual(self.status(leader)["term"], term)
+            term = self.status(leader)["term"]
+            for member in killed:
+                self.start(member, "--stay")
+        self.await_leader(list(range(5)))
+
+    def test_tell_a_latecomer_who_leads(self):
+        self.init(3, extra="[timing]\nlease_ms = 600\n")
+        self.start(0, "--stay")
+        self.start(1, "--stay")
+        leader = self.await_leader([0, 1])
+        self.start(2, "--stay")
+        self.assertEqual(self.await_leader([0, 1, 2]), leader)
+
+    def test_without_a_majority_have_no_leader_and_say_so(self):
+        self.init(3, extra="give_up_s = 2\n[timing]\nlease_ms = 300\n")
+        self.start(0)
+        process = self.processes.pop(0)
+        errors = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 3, errors)
+        self.assertRegex(errors, r"no leader after 2 s; \d of 2 other members do not answer")
+
+    def test_refuse_a_port_in_use_and_a_running_twin(self):
+        self.init(2)
+        self.start(0, "--stay")
+        while self.status(0) is None:
+            time.sleep(0.05)
+        twin = conclave("node", "--config", str(self.config(0)))
+        self.assertEqual(twin.returncode, 2)
+        self.assertIn("another process uses", twin.stderr)
+        text = self.config(0).read_text()
+        self.config(0).write_text(text.replace("state =", "# state ="))
+        twin = conclave("node", "--config", str(self.config(0)))
+        self.assertEqual(twin.returncode, 2)
+        self.assertRegex(twin.stderr, r"cannot listen on 127\.0\.0\.1:\d+: Address already in use")
+
+    def test_refuse_another_members_certificate_and_an_open_key(self):
+        self.init(2)
+        path = self.config(0)
+        path.write_text(path.read_text().replace("member-0.pem", "member-1.pem")
+                        .replace("member-0.key", "member-1.key"))
+        result = conclave("node", "--config", str(path))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("is for member 1", result.stderr)
+        os.chmod(self.folder / "member-1.key", 0o644)
+        result = conclave("node", "--config", str(self.config(1)))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("open to others", result.stderr)
+
+
+class Relay(threading.Thread):
+    """A network that delays, loses and reorders: frames between TAP devices, through this thread.
+    It does what tc netem does, also where the kernel has none."""
+
+    LOSS, SHORTEST, LONGEST = 0.05, 0.005, 0.03
+    TUNSETIFF, TAP_WITHOUT_HEADER = 0x400454ca, 0x1002
+
+    def __init__(self, names):
+        super().__init__(daemon=True)
+        self.devices = [os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK) for _ in names]
+        for device, name in zip(self.devices, names, strict=True):
+            fcntl.ioctl(device, self.TUNSETIFF,
+                        struct.pack("16sH22x", name.encode(), self.TAP_WITHOUT_HEADER))
+        self.coins, self.waiting, self.count = random.Random(2), [], 0
+        self.lost, self.is_stopped = 0, False
+
+    def run(self):
+        while not self.is_stopped:
+            for device in select.select(self.devices, [], [], self.wait())[0]:
+                with contextlib.suppress(OSError):
+                    self.take(device, os.read(device, 2048))
+            while self.waiting and self.waiting[0][0] <= time.monotonic():
+                _, _, device, frame = heapq.heappop(self.waiting)
+                with contextlib.suppress(OSError):
+                    os.write(device, frame)
+        for device in self.devices:
+            os.close(device)
+
+    def wait(self):
+        return max(0, self.waiting[0][0] - time.monotonic()) if self.waiting else 0.1
+
+    def take(self, source, frame):
+        for device in self.devices:
+            if device == source:
+                continue
+            if self.coins.random() < self.LOSS:
+                self.lost += 1
+                continue
+            self.count += 1
+            due = time.monotonic() + self.coins.uniform(self.SHORTEST, self.LONGEST)
+            heapq.heappush(self.waiting, (due, self.count, device, frame))
+
+
+class BadNetworks(Machines):
+    """Members in network namespaces of their own."""
+
+    def join_spaces(self, count):
+        tag = f"cv{os.getpid() % 10000}x"
+        self.spaces = [f"{tag}{member}" for member in range(count)]
+        relay = Relay(self.spaces)
+        for member, name in enumerate(self.spaces):
+            for words in (["netns", "add", name], ["link", "set", name, "netns", name],
+                          ["-n", name, "addr", "add", f"10.77.0.{member + 1}/24", "dev", name],
+                          ["-n", name, "link", "set", name, "up"]):
+                subprocess.run(["ip", *words], check=True, capture_output=True)
+            self.addCleanup(subprocess.run, ["ip", "netns", "del", name], check=False)
+        relay.start()
+        self.addCleanup(setattr, relay, "is_stopped", True)
+        return relay
+
+    def move_apart(self, count):
+        for member in range(count):
+            path = self.config(member)
+            path.write_text(re.sub(r'"127\.0\.0\.1:(\d+)"', lambda port: self.address(int(port[1])),
+                                   path.read_text()))
+
+    def address(self, port):
+        return f'"10.77.0.{port - self.port + 1}:7000"'
+
+    def test_with_delay_loss_and_reordering_elect_and_elect_again(self):
+        self.init(4)
+        self.port = int(re.search(r"127\.0\.0\.1:(\d+)", self.config(0).read_text())[1])
+        self.move_apart(4)
+        try:
+            relay = self.join_spaces(4)
+        except (OSError, subprocess.CalledProcessError) as error:
+            self.skipTest(f"network namespaces or TAP devices are not permitted here: {error}")
+        for member in range(4):
+            self.start(member, "--stay", prefix=("ip", "netns", "exec", self.spaces[member]))
+        leader = self.await_leader(list(range(4)), seconds=90)
+        self.kill(leader)
+        others = [each for each in range(4) if each != leader]
+        self.assertIn(self.await_leader(others, seconds=90), others)
+        self.assertGreater(relay.lost, 10)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -184,8 +184,7 @@ class Process {
                                .term = view.term,
                                .sent = service_.sent(),
                                .bytes = counters.bytes_sent,
-                               .connections = counters.connections_opened,
-                               .lost = counters.messages_lost};
+                               .connections = counters.connections_opened};
     [[maybe_unused]] const auto written = ::write(plan_.reports, &report, sizeof(report));
   }
 

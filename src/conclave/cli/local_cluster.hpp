@@ -33,7 +33,6 @@ struct ProcessReport {
   election::NoteCounts sent{};
   std::uint64_t bytes = 0;
   std::uint64_t connections = 0;  // opened
-  std::uint64_t lost = 0;         // messages
   char failure[256] = {};
 };
 

@@ -59,7 +59,6 @@ MemberView Member::view() const {
   return {.term = term_,
           .leader = is_confirmed_ ? options_.self : leader_,
           .leads = is_confirmed_,
-          .standing = node_.standing,
           .suspected = suspected_,
           .elections = elections_};
 }

@@ -68,11 +68,10 @@ struct Letter {
 
 struct MemberView {
   Term term = 0;
-  MemberIndex leader = nobody;           // confirmed by a majority, as far as this member has heard
-  bool leads = false;                    // itself, confirmed by a majority in this term
-  Standing standing = Standing::asleep;  // in the election of this term
-  std::uint32_t suspected = 0;           // members
-  std::uint64_t elections = 0;           // that this member has joined
+  MemberIndex leader = nobody;  // confirmed by a majority, as far as this member has heard
+  bool leads = false;           // itself, confirmed by a majority in this term
+  std::uint32_t suspected = 0;  // members
+  std::uint64_t elections = 0;  // that this member has joined
 };
 
 class Member {

@@ -49,8 +49,12 @@ void sync_folder_of(const std::string& path) {
 
 }  // namespace
 
+PromiseFile::PromiseFile(Locked, std::string path, Identity owner)
+    : path_(std::move(path)), owner_(std::move(owner)), lock_(locked(path_)) {}
+
+// The lock is taken by the other constructor, so that it is given back if this one fails.
 PromiseFile::PromiseFile(std::string path, Identity owner)
-    : path_(std::move(path)), owner_(std::move(owner)), lock_(locked(path_)) {
+    : PromiseFile(Locked{}, std::move(path), std::move(owner)) {
   std::ifstream file(path_);
   if (!file) {
     if (::access(path_.c_str(), F_OK) == 0) throw Error(fmt::format("cannot read '{}'", path_));

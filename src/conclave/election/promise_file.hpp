@@ -24,6 +24,9 @@ class PromiseFile {
   void store(const Promise& promise);
 
  private:
+  struct Locked {};
+  PromiseFile(Locked, std::string path, Identity owner);
+
   std::string path_;
   Identity owner_;
   int lock_ = -1;
