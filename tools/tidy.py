@@ -20,9 +20,11 @@ LAYERS = {
     "experiment": {"catalog", "base", "model"},
     # text: expressions of plans are those of protocol texts.
     "sweep": {"experiment", "catalog", "text", "base", "model"},
+    "report": {"sweep", "experiment", "base"},
     "mpi": {"sweep", "experiment", "catalog", "base", "model"},
     # exact: `solve` asks about chains in files, which have neither a protocol nor trials.
-    "cli": {"sweep", "mpi", "experiment", "catalog", "election", "exact", "base", "model", "bench"},
+    "cli": {"report", "sweep", "mpi", "experiment", "catalog", "election", "exact", "base", "model",
+            "bench"},
 }
 LAYERS["bench"] = set(LAYERS) - {"cli"}
 DETAIL_EXCEPTIONS = {("population", "base")}  # (who, whose detail/ it may include)
@@ -31,7 +33,7 @@ FORBIDDEN_HEADERS = {"protocols": {"thread", "chrono", "iostream", "fstream"}}
 THIRD_PARTY = {
     "Random123/": {"base"}, "hwy/": {"base"}, "boost/math": {"base"}, "gtest": set(),
     "fmt/": {"base", "text", "population", "exact", "election", "catalog", "experiment", "sweep",
-             "mpi", "cli", "bench"},
+             "report", "mpi", "cli", "bench"},
     "nlohmann/": {"experiment", "sweep", "catalog", "cli"}, "toml++": {"sweep", "election"},
     "CLI/": {"cli"}, "sqlite3.h": {"sweep"}, "Eigen/": {"exact"}, "asio": {"election"},
     "gmpxx.h": {"exact"},

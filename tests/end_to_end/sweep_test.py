@@ -162,6 +162,25 @@ class Plans(Folder):
         self.assertEqual([r["delay"] for r in cells["kmpp-async"]], ["unit", "exponential"])
         self.assertEqual(len(cells["afek-gafni-async"]), 2)
 
+    def test_may_give_every_cell_a_seed_of_its_own(self):
+        text = 'seed = 3\ncell_seeds = "different"\nprotocol = "prl"\nn = [10, 20, 30]\n'
+        self.sweep(text)
+        seeds = {row["n"]: row["seed"] for row in self.rows()}
+        self.assertEqual(len(set(seeds.values())), 3)
+        self.sweep(text.replace("10, ", ""), output="fewer.db")
+        self.assertEqual({row["n"]: row["seed"] for row in self.rows(file="fewer.db")},
+                         {n: seeds[n] for n in (20, 30)})
+
+    def test_notice_that_a_graph_has_changed(self):
+        graph = "".join(f"{i} {(i + 1) % 10}\n{(i + 1) % 10} {i}\n" for i in range(10))
+        (self.folder / "ring.txt").write_text(graph)
+        text = 'protocol = "coalescence"\nn = 10\ntrials = 3\ngraph = "file:ring.txt"\n'
+        self.sweep(text)
+        self.assertEqual(len(self.rows("--where", "graph=file:ring.txt")), 3)
+        (self.folder / "ring.txt").write_text(graph + "0 5\n")
+        self.assert_refused(self.conclave("sweep", "plan.toml", "-o", "results.db"),
+                            "a file that it names is another one")
+
     def test_without_tables_of_runs_are_one_run(self):
         self.sweep('protocol = "fratricide"\nn = 1e2\ntrials = 3\nmax_interactions = "n"', status=3)
         self.assertEqual([r["interactions"] for r in self.rows()], [100] * 3)
@@ -190,7 +209,8 @@ class Plans(Folder):
                 (head + 'trials = 0', "plan.toml:4: trials takes a number from 1"),
                 (head + 'trials = 9\nprecision = 0.1', "plan.toml:5: precision:", "max_trials"),
                 (head + 'precision = "200%"', "plan.toml:4: precision:", "0.02"),
-                (head + 'precision = 0.1\nmeasure = "messages"', "measure", "interactions"),
+                (head + 'precision = 0.1\ninit = "random"\nmeasure = "messages"',
+                 "plan.toml:6: measure:", "interactions"),
                 (head + 'seed = -1', "plan.toml:4: seed:"),
                 (head + 'init = []', "plan.toml:4: init: this list is empty"),
                 ('[[run]]\nn = 3\nprotocol = "pl"', "plan.toml:3: protocol:", "'pll'"),
@@ -203,7 +223,7 @@ class Plans(Folder):
                 ('protocol = "pll"\nn = 1', "plan.toml:2:", "at least 2 agents"),
                 ('protocol = "missing.pp"\nn = 9', "plan.toml:1: protocol: cannot read"),
                 ('n = [1, \n', "plan.toml:1: ", "array"),
-                ("", "plan.toml:1: this run names no protocol")):
+                ("", "plan.toml:1: this run has no protocol")):
             with self.subTest(text):
                 result = self.conclave("sweep", self.plan(text), "-o", "no.db")
                 self.assert_refused(result, *sentences)
@@ -253,6 +273,7 @@ class Results(Folder):
         self.assertTrue(all(r["observables"]["leaders_created"] == 0 for r in document["rows"]))
         for words, sentence in ((("--where", "nn=3"), "did you mean 'n'"),
                                 (("--where", "n"), "protocol=pll"),
+                                (("--measure", "leader"), "did you mean 'leaders'"),
                                 (("--format", "xml"), "unknown format")):
             self.assert_refused(self.conclave("results", "results.db", *words), sentence)
 
@@ -327,6 +348,22 @@ class Interruptions(Folder):
         self.assert_refused(result, f"is being written by process {process.pid}")
         self.assertEqual(self.conclave("results", "results.db").returncode, 0)
 
+    def test_a_reader_that_takes_its_time_does_not_stop_the_sweep(self):
+        self.sweep(Adversity.SMALL)
+        with sqlite3.connect(self.folder / "results.db") as database:
+            database.execute("DELETE FROM trial WHERE trial > 1")
+        reader = sqlite3.connect(self.folder / "results.db")
+        self.addCleanup(reader.close)
+        cursor = reader.execute("SELECT trial FROM trial")
+        cursor.fetchone()
+        process = subprocess.Popen([BINARY, "sweep", "plan.toml", "-o", "results.db"],
+                                   cwd=self.folder, stderr=subprocess.DEVNULL)
+        time.sleep(1)
+        self.assertIsNone(process.poll())
+        cursor.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(self.committed(), 1000)
+
     def test_a_changed_plan_is_noticed(self):
         self.sweep(SMOKE)
         before = self.dump()
@@ -338,9 +375,24 @@ class Interruptions(Folder):
                 (", 100]", ", 100, 150]", "it had 11 cells, and has now 15")):
             result = self.conclave("sweep", self.plan(SMOKE.replace(old, new, 1)), "-o",
                                    "results.db")
-            self.assert_refused(result, "the plan has changed since", sentence, "-o")
+            self.assert_refused(result, "the plan has changed since", sentence, "--extend")
         self.sweep("# a comment changes nothing\n" + SMOKE)
         self.assertEqual(self.dump(), before)
+
+
+    def test_a_plan_that_has_grown_keeps_its_rows(self):
+        small = SMOKE.replace("500, ", "").replace("200", "50", 1)
+        self.sweep(small)
+        before = self.committed()
+        result = self.sweep(SMOKE, "--extend")
+        self.assertIn(f", {before} there from before", result.stderr)
+        self.sweep(SMOKE, output="new.db")
+        self.assertEqual(self.dump(), self.dump("new.db"))
+        for shrunk in (SMOKE.replace("500, ", ""), SMOKE.replace("200", "199", 1),
+                       SMOKE.replace("seed = 3", "seed = 4")):
+            result = self.conclave("sweep", self.plan(shrunk), "-o", "results.db", "--extend")
+            self.assert_refused(result, "--extend keeps all rows")
+        self.assertEqual(self.dump(), self.dump("new.db"))
 
 
 class Adversity(Folder):
@@ -440,6 +492,7 @@ class Shards(Folder):
             self.sweep(text, "--shard", f"{part}/3", output=f"{part}.db")
         sizes = [len(self.rows(file=f"{part}.db")) for part in (1, 2, 3)]
         self.assertLess(max(sizes) - min(sizes), 500)
+        self.assertIn(" 67 of 200 ", self.conclave("results", "1.db").stdout)
         partly = self.conclave("merge", "1.db", "3.db", "-o", "all.db")
         self.assertIn("are missing", partly.stderr)
         self.sweep(text, output="all.db")

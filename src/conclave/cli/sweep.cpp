@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
+#include "conclave/cli/sweep.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
 #include "conclave/experiment/memory.hpp"
@@ -33,15 +35,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
-  std::string plan;
-  std::string output;
-  std::string threads;
-  std::string shard;
-  bool dry_run = false;
-  bool mix_versions = false;
-  bool quiet = false;
-};
+using Options = SweepOptions;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -108,10 +102,11 @@ void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned
     sum += seconds;
     is_bound = is_bound || !pilot.is_complete;
   }
-  fmt::print("\n{} cells; {}{} of one processor, from one trial of each cell (stopped after a "
-             "second at most); {} on {} thread{}\n",
-             plan.cells.size(), is_bound ? "more than " : "about ", duration_text(sum),
-             duration_text(sum / threads), threads, threads == 1 ? "" : "s");
+  fmt::print(
+      "\n{} cells; {}{} of one processor, judging by the first trials of each cell (given up "
+      "after a second at most); {} on {} thread{}\n",
+      plan.cells.size(), is_bound ? "more than " : "about ", duration_text(sum),
+      duration_text(sum / threads), threads, threads == 1 ? "" : "s");
 }
 
 sweep::Plan plan_of(const Options& options) {
@@ -121,13 +116,29 @@ sweep::Plan plan_of(const Options& options) {
   return plan;
 }
 
+void check_memory(const sweep::Plan& plan) {
+  constexpr double gib = 1024.0 * 1024 * 1024;
+  const std::uint64_t memory = experiment::available_memory();
+  for (const sweep::Cell& cell : plan.cells) {
+    if (cell.bytes <= memory) continue;
+    throw Error(fmt::format("a trial of {} needs {:.3g} GiB, and {:.3g} GiB are free",
+                            sweep::cell_text(cell), static_cast<double>(cell.bytes) / gib,
+                            static_cast<double>(memory) / gib));
+  }
+}
+
 // Opens the file, lets `work` do what there is to do, and says what was done.
 Exit run_plan(const sweep::Plan& plan, const Options& options, const sweep::Shard& shard,
-              unsigned workers, const std::function<void(sweep::Sweep&)>& work) {
+              unsigned workers, std::uint64_t memory,
+              const std::function<void(sweep::Sweep&)>& work) {
+  check_memory(plan);
   const std::string path = output_of(options, shard);
-  sweep::Store store(
-      path, plan, {.code = code_version(), .shard = shard, .mixes_versions = options.mix_versions});
-  sweep::Sweep sweep(plan, shard, sweep::Results(path), store, experiment::available_memory());
+  sweep::Store store(path, plan,
+                     {.code = code_version(),
+                      .shard = shard,
+                      .extends = options.extend,
+                      .mixes_versions = options.mix_versions});
+  sweep::Sweep sweep(plan, shard, sweep::Results(path), store, memory);
   const auto begin = Clock::now();
   {
     const RepaintedLine line(options.quiet, [&] {
@@ -143,7 +154,10 @@ Exit run_plan(const sweep::Plan& plan, const Options& options, const sweep::Shar
 // mpirun, or srun, or whatever has started several of us, says so to each.
 bool is_one_of_many() {
   constexpr std::array<const char*, 2> sizes{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-  return std::ranges::any_of(sizes, [](const char* name) { return std::getenv(name) != nullptr; });
+  return std::ranges::any_of(sizes, [](const char* name) {
+    const char* const size = std::getenv(name);
+    return size != nullptr && std::string_view(size) != "1";
+  });
 }
 
 Exit run_ranks(const Options& options, const sweep::Shard& shard, const std::atomic<bool>& stop) {
@@ -157,7 +171,8 @@ Exit run_ranks(const Options& options, const sweep::Shard& shard, const std::ato
                 "giving --threads");
   }
   const sweep::Plan plan = plan_of(options);
-  return run_plan(plan, options, shard, ranks.count(),
+  // How many ranks a machine can hold is for mpirun to know.
+  return run_plan(plan, options, shard, ranks.count(), UINT64_MAX,
                   [&](sweep::Sweep& sweep) { ranks.serve(plan, sweep, stop); });
 }
 
@@ -172,7 +187,7 @@ Exit run(const Options& options) {
     print_estimate(plan, shard, threads, stop);
     return stop ? Exit::interrupted : Exit::done;
   }
-  return run_plan(plan, options, shard, threads,
+  return run_plan(plan, options, shard, threads, experiment::available_memory(),
                   [&](sweep::Sweep& sweep) { sweep.work(threads, stop); });
 }
 
@@ -199,6 +214,8 @@ not converge within its limit, 130 interrupted (the same command goes on).)";
 
 }  // namespace
 
+Exit carry_out(const SweepOptions& options) { return run(options); }
+
 void add_sweep(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand("sweep", "Run a plan; stop and resume it at will");
@@ -209,6 +226,8 @@ void add_sweep(Command& conclave) {
                  "Worker threads; never changes a result (default: one per processor)");
   command.option("--shard", "I/K", options->shard, "Run only part I of K (0/K is the same as K/K)");
   command.flag("--dry-run", options->dry_run, "Print the cells and an estimate of the work");
+  command.flag("--extend", options->extend,
+               "The plan has more cells or trials than before: keep the rows, run what is new");
   command.flag("--mix-versions", options->mix_versions,
                "Go on with a file that another version of conclave has begun");
   command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");

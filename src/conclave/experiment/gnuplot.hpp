@@ -1,8 +1,10 @@
 // What every picture shares: the table it is drawn from, and gnuplot, which draws it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace conclave::experiment {
@@ -20,6 +22,10 @@ struct Table {
 
 // Throws Error where the file cannot be read, holds no line, or one of another length.
 Table read_table(const std::string& path);
+
+// Colours that colour-blind readers can tell apart (Okabe and Ito).
+inline constexpr std::array<std::string_view, 6> palette{"#0072b2", "#d55e00", "#009e73",
+                                                         "#cc79a7", "#e69f00", "#56b4e9"};
 
 struct PictureSize {
   int width = 900;  // pixels; a .pdf has 50 of them per centimetre

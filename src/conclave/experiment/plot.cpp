@@ -1,8 +1,6 @@
 #include "conclave/experiment/plot.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -49,9 +47,6 @@ std::size_t trials_in(const Table& table) {
 }
 
 std::string script(const Table& table, const PlotOptions& options) {
-  // Colours that can be told apart by colour-blind readers (Okabe and Ito).
-  constexpr std::array<std::string_view, 6> colours{"#0072b2", "#d55e00", "#009e73",
-                                                    "#cc79a7", "#e69f00", "#56b4e9"};
   const std::size_t trials = trials_in(table);
   std::string text =
       "set grid lc rgb '#dddddd'\nset border 3 lc rgb '#444444'\nset tics nomirror\n";
@@ -75,7 +70,7 @@ std::string script(const Table& table, const PlotOptions& options) {
     const std::string label =
         fmt::format("{} ({} trial{})", options.columns[i], trials, trials == 1 ? "" : "s");
     text += fmt::format("{} '-' using 1:2 with steps lw {} lc rgb '{}' title {} noenhanced",
-                        i == 0 ? "" : ",", trials > 5 ? "0.8" : "1.6", colours[i % colours.size()],
+                        i == 0 ? "" : ",", trials > 5 ? "0.8" : "1.6", palette[i % palette.size()],
                         quoted(label));
   }
   text += '\n';

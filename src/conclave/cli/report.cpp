@@ -1,0 +1,32 @@
+// `conclave report`: a page with tables, laws and figures from files of results.
+#include "conclave/report/report.hpp"
+
+#include <memory>
+
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/version.hpp"
+
+namespace conclave::cli {
+
+void add_report(Command& conclave) {
+  auto options = std::make_shared<report::ReportOptions>();
+  Command command =
+      conclave.subcommand("report", "Write a page with tables, fitted laws and figures of results");
+  command.words("FILE", options->files, "Files of results of `conclave sweep`");
+  command.option("-o,--output", "FILE", options->page,
+                 "The page, one HTML file that needs no other");
+  command.option("--figures", "FOLDER", options->figures, "Every figure as a file, NAME.svg");
+  command.list_option("--only", "NAME,...", options->only, "Only these figures");
+  command.option("--title", "TEXT", options->title, "The title (default the names of the plans)");
+  command.footer("\nExamples:\n"
+                 "  conclave sweep plan.toml -o results.db\n"
+                 "  conclave report results.db -o report.html\n"
+                 "  conclave report one.db two.db -o report.html --figures figures");
+  command.runs([options] {
+    options->version = code_version();
+    report::write_report(*options);
+    return Exit::done;
+  });
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,126 @@
+// `conclave reproduce`: quick versions of the plans under experiments/, and one report of them all.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/sweep.hpp"
+#include "conclave/cli/version.hpp"
+#include "conclave/experiment/output.hpp"
+#include "conclave/report/assets.hpp"
+#include "conclave/report/report.hpp"
+
+namespace conclave::cli {
+namespace {
+
+struct Options {
+  std::string folder = "reproduced";
+  std::vector<std::string> only{};
+  std::string threads;
+  bool mix_versions = false;
+  bool quiet = false;
+};
+
+struct QuickPlan {
+  std::string_view name;
+  std::string_view text;
+};
+
+std::array<QuickPlan, 6> all_plans() {
+  return {{{"pll", report::plan_pll},
+           {"ppl", report::plan_ppl},
+           {"prl", report::plan_prl},
+           {"electleader", report::plan_electleader},
+           {"kmpp", report::plan_kmpp},
+           {"comparison", report::plan_comparison}}};
+}
+
+std::vector<QuickPlan> chosen_plans(const Options& options) {
+  std::vector<QuickPlan> result;
+  std::vector<std::string_view> names;
+  for (const QuickPlan& plan : all_plans()) {
+    names.push_back(plan.name);
+    const bool is_chosen =
+        options.only.empty() || std::ranges::find(options.only, plan.name) != options.only.end();
+    if (is_chosen) result.push_back(plan);
+  }
+  for (const std::string& name : options.only) {
+    if (std::ranges::find(names, name) == names.end())
+      throw Error(unknown_name("plan", name, names));
+  }
+  return result;
+}
+
+void write_plan(const std::string& path, std::string_view text) {
+  experiment::Output output(path);
+  output.write(text);
+  output.finish();
+}
+
+Exit reproduce(const Options& options) {
+  const std::filesystem::path folder = options.folder;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw Error(fmt::format("cannot make the folder '{}': {}", options.folder, error.message()));
+  }
+  Exit status = Exit::done;
+  std::vector<std::string> files;
+  for (const QuickPlan& plan : chosen_plans(options)) {
+    const std::string path = (folder / fmt::format("{}.toml", plan.name)).string();
+    files.push_back((folder / fmt::format("{}.db", plan.name)).string());
+    write_plan(path, plan.text);
+    const Exit ended = carry_out({.plan = path,
+                                  .output = files.back(),
+                                  .threads = options.threads,
+                                  .shard = {},
+                                  .mix_versions = options.mix_versions,
+                                  .quiet = options.quiet});
+    if (ended == Exit::interrupted) return ended;
+    if (ended != Exit::done) status = ended;
+  }
+  const std::string page = (folder / "report.html").string();
+  report::write_report({.files = files,
+                        .page = page,
+                        .figures = (folder / "figures").string(),
+                        .title = "The papers' claims, measured",
+                        .version = code_version()});
+  if (!options.quiet) fmt::print(stderr, "the report: {}\n", page);
+  return status;
+}
+
+constexpr const char* examples = R"(
+Runs quick versions of the plans under experiments/ (about ten minutes on two processors) and writes
+plans, results, figures and one report.html into the folder. Interrupted, the same command goes on.
+
+Examples:
+  conclave reproduce -o claims
+  conclave reproduce --only pll,prl -o two)";
+
+}  // namespace
+
+void add_reproduce(Command& conclave) {
+  auto options = std::make_shared<Options>();
+  Command command =
+      conclave.subcommand("reproduce", "Measure the papers' claims and write one report of them");
+  command.option("-o,--output", "FOLDER", options->folder, "Where to (default reproduced)");
+  command.list_option("--only", "NAME,...", options->only,
+                      "Only these: pll, ppl, prl, electleader, kmpp, comparison");
+  command.option("--threads", "K", options->threads,
+                 "Worker threads; never changes a result (default: one per processor)");
+  command.flag("--mix-versions", options->mix_versions,
+               "Go on with files that another version of conclave has begun");
+  command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");
+  command.footer(examples);
+  command.runs([options] { return reproduce(*options); });
+}
+
+}  // namespace conclave::cli

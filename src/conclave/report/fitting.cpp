@@ -1,0 +1,151 @@
+#include "conclave/report/fitting.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace conclave::report {
+namespace {
+
+// The means of the cells that have one, as points for the fits.
+std::vector<Point> points_of(const RunSample& run, const std::vector<CellLine>& lines,
+                             const std::vector<std::size_t>& cells) {
+  std::vector<Point> points;
+  for (const std::size_t i : cells) {
+    if (!lines[i].summary || !(lines[i].summary->mean > 0)) continue;
+    points.push_back({.variables = run.cells[i].variables, .mean = lines[i].summary->mean});
+  }
+  return points;
+}
+
+double noise_of(const std::vector<CellLine>& lines, const std::vector<std::size_t>& cells) {
+  double squares = 0;
+  double count = 0;
+  for (const std::size_t i : cells) {
+    const CellLine& line = lines[i];
+    if (!line.summary || line.summary->count < 2 || !(line.summary->mean > 0)) continue;
+    const auto size = static_cast<double>(line.summary->count);
+    squares += line.summary->variance / size / (line.summary->mean * line.summary->mean);
+    ++count;
+  }
+  return count > 0 ? std::sqrt(squares / count) : 0;
+}
+
+bool are_proportional(const Law& a, const Law& b, std::span<const Point> points) {
+  if (a.with_offset != b.with_offset) return false;
+  std::optional<double> first;
+  for (const Point& point : points) {
+    const auto above = shape(a, point.variables);
+    const auto below = shape(b, point.variables);
+    if (!above || !below) return false;
+    if (!first) first = *above / *below;
+    if (std::abs(*above / *below / *first - 1) > 1e-9) return false;
+  }
+  return true;
+}
+
+// Laws that these points can tell apart; where they cannot, the first stands for all. Without a
+// variable that varies there is nothing to fit, except that nothing grows.
+std::vector<Law> distinct_laws(const std::vector<Law>& laws, std::span<const Point> points) {
+  std::vector<Law> result;
+  const Law nothing_grows{.name = "1"};
+  for (const Law& law : laws) {
+    const bool is_known = std::ranges::any_of(
+        result, [&](const Law& other) { return are_proportional(law, other, points); });
+    const bool is_flat =
+        !law.factors.empty() &&
+        are_proportional({.name = law.name, .factors = law.factors}, nothing_grows, points);
+    if (!is_known && !is_flat) result.push_back(law);
+  }
+  return result;
+}
+
+std::vector<Fit> fits_of(const Measure& measure, const std::string& x,
+                         std::span<const Point> points) {
+  std::set<double> places;
+  for (const Point& point : points) {
+    if (const auto found = point.variables.find(x); found != point.variables.end())
+      places.insert(found->second);
+  }
+  if (places.size() < 3) return {};
+  std::vector<Fit> fits = compare_laws(distinct_laws(measure.laws, points), points);
+  if (auto power = fit_free(Fit::Form::power, x, points)) fits.push_back(std::move(*power));
+  if (measure.may_be_exponential) {
+    if (auto grown = fit_free(Fit::Form::exponential, x, points)) fits.push_back(std::move(*grown));
+  }
+  std::ranges::stable_sort(fits, {}, &Fit::typical_error);
+  return fits;
+}
+
+std::string percent(double fraction) { return fmt::format("{:.2g} %", 100 * fraction); }
+
+// Which law the paper promises, among the fits.
+const Fit* promised(const Measure& measure, const std::vector<Fit>& fits) {
+  if (measure.laws.empty() || measure.promise.empty()) return nullptr;
+  const auto found = std::ranges::find_if(fits, [&](const Fit& fit) {
+    return fit.form == Fit::Form::scaled && !fit.law.with_offset &&
+           fit.law.name == measure.laws.front().name;
+  });
+  return found == fits.end() ? nullptr : &*found;
+}
+
+std::string kind_verdict(const Measure& measure, const KindFits& kind) {
+  const Fit& best = kind.fits.front();
+  std::string text = kind.kind.empty() ? "" : kind.kind + ": ";
+  text += fmt::format("of {} laws, {} fits best (typical error {}", kind.fits.size(), best.text(),
+                      percent(best.typical_error));
+  if (kind.noise > 0) text += fmt::format("; the means are known to {}", percent(kind.noise));
+  text += ')';
+  const Fit* const paper = promised(measure, kind.fits);
+  if (paper != nullptr && paper != &best) {
+    text += fmt::format("; the law promised, {}, errs by {}", paper->text(),
+                        percent(paper->typical_error));
+  }
+  const bool is_close = kind.fits.size() > 1 && &kind.fits[1] != paper &&
+                        kind.fits[1].typical_error < best.typical_error + kind.noise;
+  if (is_close) text += fmt::format("; {} cannot be ruled out", kind.fits[1].text());
+  return text + ". ";
+}
+
+}  // namespace
+
+std::vector<KindFits> fit_kinds(const RunSample& run, const RunNames& names, const Measure& measure,
+                                const std::vector<CellLine>& lines) {
+  std::vector<KindFits> result;
+  for (const CellName& name : names.cells) {
+    if (std::ranges::find(result, name.kind, &KindFits::kind) != result.end()) continue;
+    std::vector<std::size_t> cells;
+    for (std::size_t i = 0; i < run.cells.size(); ++i) {
+      if (names.cells[i].kind == name.kind) cells.push_back(i);
+    }
+    result.push_back({.kind = name.kind,
+                      .fits = fits_of(measure, names.x, points_of(run, lines, cells)),
+                      .noise = noise_of(lines, cells)});
+  }
+  return result;
+}
+
+std::string growth_verdict(const RunSample& run, const RunNames& names, const Part& part) {
+  std::string text;
+  for (const KindFits& kind : part.kinds) {
+    if (!kind.fits.empty()) text += kind_verdict(part.measure, kind);
+  }
+  if (text.empty()) return "Fewer than three sizes: no law is fitted.";
+  double low = INFINITY;
+  double high = 0;
+  for (const CellSample& cell : run.cells) {
+    const auto found = cell.variables.find(names.x);
+    if (found == cell.variables.end()) continue;
+    low = std::min(low, found->second);
+    high = std::max(high, found->second);
+  }
+  if (text.front() == 'o') text.front() = 'O';
+  return text + fmt::format("Seen for {} from {} to {} only.", names.x, short_number(low),
+                            short_number(high));
+}
+
+}  // namespace conclave::report

@@ -1,0 +1,135 @@
+#include "conclave/report/laws.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "conclave/base/check.hpp"
+
+namespace conclave::report {
+namespace {
+
+std::optional<std::vector<double>> shapes(const Law& law, std::span<const Point> points) {
+  std::vector<double> values;
+  for (const Point& point : points) {
+    const std::optional<double> value = shape(law, point.variables);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// Least squares of 1 = scale (f / y) + offset (1 / y).
+bool solve(Fit& fit, std::span<const double> f, std::span<const Point> points) {
+  double ff = 0, fo = 0, oo = 0, f1 = 0, o1 = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double by_f = f[i] / points[i].mean;
+    const double by_one = 1 / points[i].mean;
+    ff += by_f * by_f;
+    fo += by_f * by_one;
+    oo += by_one * by_one;
+    f1 += by_f;
+    o1 += by_one;
+  }
+  if (!fit.law.with_offset) {
+    fit.scale = f1 / ff;
+    return true;
+  }
+  const double determinant = ff * oo - fo * fo;
+  if (!(determinant > 1e-12 * ff * oo)) return false;  // all shapes alike
+  fit.scale = (f1 * oo - o1 * fo) / determinant;
+  fit.offset = (o1 * ff - f1 * fo) / determinant;
+  return true;
+}
+
+void measure_errors(Fit& fit, std::span<const Point> points, std::size_t constants) {
+  double squares = 0;
+  for (const Point& point : points) {
+    const double fitted = fit.at(point.variables).value_or(NAN);
+    const double error = fitted / point.mean - 1;
+    squares += error * error;
+    fit.worst_error = std::max(fit.worst_error, std::abs(error));
+    fit.ratios.push_back(point.mean / fitted);
+  }
+  fit.typical_error = std::sqrt(squares / static_cast<double>(points.size() - constants));
+}
+
+}  // namespace
+
+std::optional<double> shape(const Law& law, const Variables& variables) {
+  double value = 1;
+  for (const Factor& factor : law.factors) {
+    const auto found = variables.find(factor.variable);
+    if (found == variables.end() || !(found->second > 0)) return std::nullopt;
+    value *= std::pow(found->second, factor.power);
+    if (factor.log_power != 0) value *= std::pow(std::log2(found->second), factor.log_power);
+  }
+  if (!(value > 0) || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::string Fit::text() const {
+  if (form == Form::power) return fmt::format("{:.3g} {}^{:.3f}", scale, law.name, rate);
+  if (form == Form::exponential) return fmt::format("{:.3g} e^({:.3g} {})", scale, rate, law.name);
+  std::string result = fmt::format("{:.3g}", scale);
+  if (!law.factors.empty()) result += ' ' + law.name;
+  if (law.with_offset) {
+    result += fmt::format(" {} {:.3g}", offset < 0 ? '-' : '+', std::abs(offset));
+  }
+  return result;
+}
+
+std::optional<double> Fit::at(const Variables& variables) const {
+  const std::optional<double> value = shape(law, variables);
+  if (!value) return std::nullopt;
+  if (form == Form::power) return scale * std::pow(*value, rate);
+  if (form == Form::exponential) return scale * std::exp(rate * *value);
+  return scale * *value + offset;
+}
+
+std::optional<Fit> fit(const Law& law, std::span<const Point> points) {
+  const std::size_t constants = law.with_offset ? 2 : 1;
+  const auto values = shapes(law, points);
+  if (!values || points.size() <= constants) return std::nullopt;
+  Fit result{.law = law};
+  if (!solve(result, *values, points)) return std::nullopt;
+  measure_errors(result, points, constants);
+  return result;
+}
+
+std::optional<Fit> fit_free(Fit::Form form, std::string_view variable,
+                            std::span<const Point> points) {
+  Fit result{.law = {.name = std::string(variable), .factors = {{std::string(variable), 1, 0}}},
+             .form = form};
+  const auto values = shapes(result.law, points);
+  if (!values || points.size() <= 2) return std::nullopt;
+  const auto count = static_cast<double>(points.size());
+  double x = 0, y = 0, xx = 0, xy = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double at = form == Fit::Form::power ? std::log((*values)[i]) : (*values)[i];
+    const double log_y = std::log(points[i].mean);
+    x += at;
+    y += log_y;
+    xx += at * at;
+    xy += at * log_y;
+  }
+  const double spread = xx - x * x / count;
+  if (!(spread > 1e-12 * xx)) return std::nullopt;
+  result.rate = (xy - x * y / count) / spread;
+  result.scale = std::exp((y - result.rate * x) / count);
+  measure_errors(result, points, 2);
+  return result;
+}
+
+std::vector<Fit> compare_laws(std::span<const Law> laws, std::span<const Point> points) {
+  std::vector<Fit> fits;
+  for (const Law& law : laws) {
+    if (auto fitted = fit(law, points)) fits.push_back(std::move(*fitted));
+  }
+  std::ranges::stable_sort(fits, {}, &Fit::typical_error);
+  return fits;
+}
+
+}  // namespace conclave::report

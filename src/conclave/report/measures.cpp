@@ -1,0 +1,151 @@
+#include "conclave/report/measures.hpp"
+
+#include <cmath>
+#include <map>
+
+namespace conclave::report {
+namespace {
+
+const Law constant{.name = "1"};
+const Law log_n{.name = "log n", .factors = {{"n", 0, 1}}};
+const Law log_n_offset{.name = "log n", .factors = {{"n", 0, 1}}, .with_offset = true};
+const Law log2_n{.name = "log² n", .factors = {{"n", 0, 2}}};
+const Law linear{.name = "n", .factors = {{"n", 1, 0}}};
+const Law n_log_n{.name = "n log n", .factors = {{"n", 1, 1}}};
+const Law square{.name = "n²", .factors = {{"n", 2, 0}}};
+const Law n_times_bound{.name = "n N", .factors = {{"n", 1, 0}, {"N", 1, 0}}};
+const Law n_times_bound_offset{
+    .name = "n N", .factors = {{"n", 1, 0}, {"N", 1, 0}}, .with_offset = true};
+const Law n_bound_log{.name = "n N log n", .factors = {{"n", 1, 1}, {"N", 1, 0}}};
+const Law square_log{.name = "n² log n", .factors = {{"n", 2, 1}}};
+const Law by_groups{.name = "(n/r) log n", .factors = {{"n", 1, 1}, {"r", -1, 0}}};
+const Law by_groups_offset{
+    .name = "(n/r) log n", .factors = {{"n", 1, 1}, {"r", -1, 0}}, .with_offset = true};
+const Law groups{.name = "n/r", .factors = {{"n", 1, 0}, {"r", -1, 0}}};
+const Law loose{.name = "c log n log² N", .factors = {{"c", 1, 0}, {"n", 0, 1}, {"N", 0, 2}}};
+const Law loose_bound{.name = "c log³ N", .factors = {{"c", 1, 0}, {"N", 0, 3}}};
+const Law loose_square{.name = "c log² N", .factors = {{"c", 1, 0}, {"N", 0, 2}}};
+
+double variable(const Variables& variables, std::string_view name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? NAN : found->second;
+}
+
+// Between the smallest and the largest n everybody asks the same questions.
+const std::vector<Law> general{log_n, log_n_offset, log2_n, linear, n_log_n};
+
+Measure messages(std::string promise, std::vector<Law> laws) {
+  return {.field = "messages",
+          .title = "messages",
+          .promise = std::move(promise),
+          .laws = std::move(laws)};
+}
+
+Measure network_time(std::string promise, std::vector<Law> laws) {
+  return {.field = "time",
+          .title = "time (longest delay = 1)",
+          .promise = std::move(promise),
+          .laws = std::move(laws)};
+}
+
+Measure rounds(std::string promise, std::vector<Law> laws) {
+  return {
+      .field = "rounds", .title = "rounds", .promise = std::move(promise), .laws = std::move(laws)};
+}
+
+Measure parallel_time(std::string promise, std::vector<Law> laws) {
+  return {.field = "parallel_time",
+          .title = "parallel time",
+          .promise = std::move(promise),
+          .laws = std::move(laws)};
+}
+
+Measure interactions(std::string promise, std::vector<Law> laws) {
+  return {.field = "interactions",
+          .title = "interactions",
+          .promise = std::move(promise),
+          .laws = std::move(laws)};
+}
+
+std::vector<Measure> of_pll() {
+  const Measure survivors{
+      .field = "observables.leaders_after_quick_elimination",
+      .title = "leaders after QuickElimination",
+      .kind = Measure::Kind::chance,
+      .promise = "exactly i leaders with probability below 2^(1-i) + o(1), i ≥ 2 (Lemma 9)",
+      .bound =
+          Bound{"2^(1-i)", [](const Variables& v) { return std::exp2(1 - variable(v, "i")); }}};
+  return {
+      parallel_time("O(log n) in expectation (Theorem 1)", {log_n, log_n_offset, log2_n, linear}),
+      survivors};
+}
+
+std::vector<Measure> of_fratricide() {
+  Measure measure = interactions("(n - 1)² in expectation", {square, square_log, n_log_n});
+  measure.bound =
+      Bound{"(n - 1)²", [](const Variables& v) { return std::pow(variable(v, "n") - 1, 2); }};
+  return {measure};
+}
+
+std::vector<Measure> of_ppl() {
+  return {parallel_time("O(c log n log² N) in expectation (Theorem 23)",
+                        {loose, loose_bound, loose_square, linear}),
+          {.field = "observables.holding_interactions",
+           .title = "interactions for which the leader is kept",
+           .promise = "Ω(c n^(10c + 1)) in expectation, for the paper's constants (Theorem 23)",
+           .laws = {square},
+           .may_be_exponential = true}};
+}
+
+std::vector<Measure> of_kmpp_sync() {
+  Measure nine = rounds("9, always", {constant, log_n});
+  nine.bound = Bound{"9 rounds", [](const Variables&) { return 9.0; }};
+  return {messages("O(n) with high probability", {linear, n_log_n}), nine};
+}
+
+std::vector<Measure> of_flooding() {
+  Measure all = messages("n (n - 1)", {square, n_log_n});
+  all.bound = Bound{"n (n - 1)",
+                    [](const Variables& v) { return variable(v, "n") * (variable(v, "n") - 1); }};
+  return {all, network_time("O(1)", {constant, log_n})};
+}
+
+using Table = std::map<std::string_view, std::vector<Measure>>;
+
+Table table() {
+  return {
+      {"pll", of_pll()},
+      {"pll-sym", of_pll()},
+      {"fratricide", of_fratricide()},
+      {"ppl", of_ppl()},
+      {"prl",
+       {interactions("O(n N) in expectation (Theorem 1)",
+                     {n_times_bound, n_times_bound_offset, n_bound_log, square, square_log})}},
+      {"electleader",
+       {parallel_time("O((n/r) log n) with high probability (Theorem 1.1)",
+                      {by_groups, by_groups_offset, groups, log_n, linear})}},
+      {"kmpp-async",
+       {messages("O(n) with high probability (Theorem 1)", {linear, n_log_n}),
+        network_time("O(log² n) with high probability (Theorem 1)",
+                     {log2_n, log_n, log_n_offset, linear})}},
+      {"kmpp-sync", of_kmpp_sync()},
+      {"afek-gafni-async",
+       {messages("O(n log n)", {n_log_n, linear, square}),
+        network_time("O(n)", {linear, log_n, n_log_n})}},
+      {"afek-gafni-sync",
+       {messages("O(n log n)", {n_log_n, linear, square}),
+        rounds("O(log n)", {log_n, log_n_offset, linear})}},
+      {"flooding", of_flooding()},
+  };
+}
+
+}  // namespace
+
+std::vector<Measure> measures_of(std::string_view protocol, bool by_messages) {
+  const Table known = table();
+  if (const auto found = known.find(protocol); found != known.end()) return found->second;
+  if (by_messages) return {messages("", {linear, n_log_n, square}), network_time("", general)};
+  return {parallel_time("", general)};
+}
+
+}  // namespace conclave::report

@@ -1,0 +1,39 @@
+// What is worth showing of a protocol: which numbers of its rows, and what its paper promises of
+// them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conclave/report/laws.hpp"
+
+namespace conclave::report {
+
+// A bound with all its constants.
+struct Bound {
+  std::string name;
+  double (*value)(const Variables& variables) = nullptr;
+};
+
+struct Measure {
+  enum class Kind : std::uint8_t {
+    growth,  // how its mean grows with n or a parameter
+    chance,  // how probable its values 1, 2, 3, ... are; the bound is a function of "i"
+  };
+
+  std::string field;  // of a row: parallel_time, observables.frozen
+  std::string title;
+  Kind kind = Kind::growth;
+  std::string promise{};    // of the paper, in words
+  std::vector<Law> laws{};  // the paper's first
+  std::optional<Bound> bound{};
+  bool may_be_exponential = false;  // then c e^(a x) competes as well
+};
+
+// Of a protocol of the catalog, or those that suit any other.
+std::vector<Measure> measures_of(std::string_view protocol, bool by_messages);
+
+}  // namespace conclave::report

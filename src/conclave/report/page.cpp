@@ -1,0 +1,258 @@
+#include "conclave/report/page.hpp"
+
+#include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "conclave/report/assets.hpp"
+
+namespace conclave::report {
+namespace {
+
+std::string replaced(std::string_view text, const std::map<char, std::string_view>& replacements) {
+  std::string result;
+  for (const char c : text) {
+    const auto found = replacements.find(c);
+    if (found == replacements.end())
+      result += c;
+    else
+      result += found->second;
+  }
+  return result;
+}
+
+std::string escaped(std::string_view text) {
+  return replaced(text, {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
+}
+
+// An SVG as the address of an image, so that pictures do not share names with one another.
+std::string data_address(std::string_view svg) {
+  return "data:image/svg+xml," + replaced(svg, {{'%', "%25"},
+                                                {'#', "%23"},
+                                                {'"', "%22"},
+                                                {'&', "%26"},
+                                                {'<', "%3C"},
+                                                {'>', "%3E"},
+                                                {'\n', "%0A"},
+                                                {'\t', "%09"}});
+}
+
+std::string percent(double fraction) { return fmt::format("{:.3g} %", 100 * fraction); }
+
+std::string figure_html(const Figure& figure, const Pictures& pictures) {
+  const auto picture = pictures.find(figure.name);
+  if (picture == pictures.end()) return {};
+  return fmt::format(
+      "<figure id=\"{0}\" data-chart>\n<img alt=\"{1}. {2}\" width=\"640\" height=\"430\" "
+      "src=\"{3}\">\n<figcaption>{2}<br>Again: <code>{4}</code></figcaption>\n"
+      "<script type=\"application/json\">{5}</script>\n</figure>\n",
+      figure.name, escaped(figure.title), escaped(figure.caption), data_address(picture->second),
+      escaped(figure.command), replaced(json(figure), {{'<', "\\u003c"}}));
+}
+
+// Figures side by side, and what belongs beside them.
+std::string figures_html(const std::vector<Figure>& figures, const Pictures& pictures,
+                         const std::string& beside = {}) {
+  if (figures.empty()) return beside;
+  std::string text = "<div class=\"figures\">\n";
+  for (const Figure& figure : figures) text += figure_html(figure, pictures);
+  return text + beside + "</div>\n";
+}
+
+// A table that scrolls by itself where the page is narrow; keyboards reach it.
+std::string table(const std::string& caption, const std::string& head, const std::string& body) {
+  return fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n<table>\n"
+      "<caption>{0}</caption>\n<thead><tr>{1}</tr></thead>\n<tbody>\n{2}</tbody>\n</table>\n"
+      "</div>\n",
+      escaped(caption), head, body);
+}
+
+std::string heads(std::initializer_list<std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names) {
+    text += fmt::format("<th scope=\"col\">{}</th>", escaped(name));
+  }
+  return text;
+}
+
+std::string law_html(const KindFits& kind, const Fit& fit) {
+  const bool is_best = &fit == &kind.fits.front();
+  const std::string name =
+      kind.kind.empty() ? fit.text() : fmt::format("{}: {}", kind.kind, fit.text());
+  return fmt::format("<tr{}><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td></tr>\n",
+                     is_best ? " class=\"best\"" : "", escaped(name), is_best ? " (best)" : "",
+                     percent(fit.typical_error), percent(fit.worst_error));
+}
+
+std::string laws_table(const Part& part) {
+  std::string body;
+  for (const KindFits& kind : part.kinds) {
+    for (const Fit& fit : kind.fits) body += law_html(kind, fit);
+  }
+  if (body.empty()) return {};
+  return table("Laws fitted to the mean " + part.measure.title +
+                   ", by least squares in relative error; typical errors per degree of freedom",
+               heads({"law", "typical error", "worst error"}), body);
+}
+
+std::string trials_text(const CellLine& line) {
+  return line.trials < line.wanted ? fmt::format("{} of {}", line.trials, line.wanted)
+                                   : fmt::format("{}", line.trials);
+}
+
+std::string cell_html(const CellLine& line) {
+  std::string text = fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td>", escaped(line.label),
+                                 trials_text(line));
+  if (line.trials == 0) {
+    text += "<td>-</td>";
+  } else {
+    const double rate = static_cast<double>(line.converged) / static_cast<double>(line.trials);
+    text += fmt::format("<td>{} ({} to {})</td>", percent(rate), percent(line.success.low),
+                        percent(line.success.high));
+  }
+  if (!line.summary)
+    return text + "<td>-</td><td>-</td><td>-</td><td>-</td><td>-</td><td>-</td></tr>\n";
+  const std::string interval =
+      std::isnan(line.mean.low)
+          ? "-"
+          : fmt::format("{} to {}", short_number(line.mean.low), short_number(line.mean.high));
+  return text + fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+                            "</tr>\n",
+                            short_number(line.summary->mean), interval,
+                            short_number(line.low_quantile), short_number(line.median),
+                            short_number(line.high_quantile), short_number(line.summary->maximum));
+}
+
+std::string cells_table(const Section& section, const Part& part) {
+  std::string body;
+  for (const CellLine& line : part.lines) body += cell_html(line);
+  return table(fmt::format("{}: {}", section.protocol, part.measure.title),
+               heads({"cell", "trials", "converged (95 % interval)", "mean", "95 % interval",
+                      "10 %", "median", "90 %", "maximum"}),
+               body);
+}
+
+std::string commands_html(const Section& section) {
+  if (section.parts.empty()) return {};
+  std::string text = "<details><summary>Commands that repeat the cells</summary>\n<pre>";
+  for (const CellLine& line : section.parts.front().lines) text += escaped(line.command) + '\n';
+  return text + "</pre></details>\n";
+}
+
+std::string observables_html(const Section& section) {
+  if (section.observables.empty()) return {};
+  std::string head = heads({"cell"});
+  for (const Observable& each : section.observables) {
+    head += fmt::format("<th scope=\"col\">{}</th>", escaped(each.name));
+  }
+  std::string body;
+  for (std::size_t i = 0; i < section.labels.size(); ++i) {
+    body += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(section.labels[i]));
+    for (const Observable& each : section.observables) {
+      body += fmt::format("<td>{}</td>", short_number(each.means[i]));
+    }
+    body += "</tr>\n";
+  }
+  return "<details><summary>What else was observed</summary>\n" +
+         table(section.protocol + ": means of observables over converged trials", head, body) +
+         "</details>\n";
+}
+
+std::string part_html(const Section& section, const Part& part, const Pictures& pictures) {
+  std::string text = fmt::format("<h3>{}</h3>\n", escaped(part.measure.title));
+  if (!part.measure.promise.empty() || !part.verdict.empty()) {
+    text += "<dl class=\"findings\">\n";
+    if (!part.measure.promise.empty()) {
+      text += fmt::format("<dt>Promised</dt><dd>{}</dd>\n", escaped(part.measure.promise));
+    }
+    if (!part.verdict.empty()) {
+      text += fmt::format("<dt>Measured</dt><dd>{}</dd>\n", escaped(part.verdict));
+    }
+    text += "</dl>\n";
+  }
+  return text + figures_html(part.figures, pictures, laws_table(part)) + cells_table(section, part);
+}
+
+std::string section_html(const Section& section, const Pictures& pictures) {
+  std::string text = fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
+                                 "<h2 id=\"{0}-title\">{1}</h2>\n",
+                                 section.id, escaped(section.title));
+  for (const Part& part : section.parts) text += part_html(section, part, pictures);
+  return text + observables_html(section) + commands_html(section) + "</section>\n";
+}
+
+std::string provenance_html(const Study& study) {
+  return fmt::format(
+      "<h3>{}</h3>\n<p>File <code>{}</code>: {} cells, {} trials, computed by conclave {}. The "
+      "plan "
+      "holds the seed; <code>conclave sweep plan.toml -o results.db</code> computes the same rows "
+      "again, byte for byte.</p>\n<details><summary>The plan</summary>\n<pre>{}</pre></details>\n",
+      escaped(study.name), escaped(study.file), study.cells, study.trials,
+      escaped(fmt::format("{}", fmt::join(study.versions, ", "))), escaped(study.plan));
+}
+
+std::string navigation(const Report& report) {
+  std::string text = "<nav aria-label=\"Contents\"><ul>\n";
+  if (!report.overview.empty()) text += "<li><a href=\"#together\">All together</a></li>\n";
+  for (const Study& study : report.studies) {
+    for (const Section& section : study.sections) {
+      text += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.id, escaped(section.title));
+    }
+  }
+  return text + "<li><a href=\"#provenance\">Where it comes from</a></li>\n</ul></nav>\n";
+}
+
+std::string lead(const Report& report) {
+  std::uint64_t cells = 0;
+  std::uint64_t trials = 0;
+  for (const Study& study : report.studies) {
+    cells += study.cells;
+    trials += study.trials;
+  }
+  return fmt::format("<p class=\"lead\">{} trials in {} cells.{}</p>\n", trials, cells,
+                     trials == 0 ? " There are no results yet." : "");
+}
+
+}  // namespace
+
+std::vector<const Figure*> figures_of(const Report& report) {
+  std::vector<const Figure*> result;
+  for (const Figure& figure : report.overview) result.push_back(&figure);
+  for (const Study& study : report.studies) {
+    for (const Section& section : study.sections) {
+      for (const Part& part : section.parts) {
+        for (const Figure& figure : part.figures) result.push_back(&figure);
+      }
+    }
+  }
+  return result;
+}
+
+std::string html(const Report& report, const Pictures& pictures) {
+  std::string text =
+      fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n"
+                  "<header>\n<h1>{0}</h1>\n",
+                  escaped(report.title), uplot_css, page_css);
+  text += lead(report) + navigation(report) + "</header>\n<main>\n";
+  if (!report.overview.empty()) {
+    text += "<section id=\"together\" aria-labelledby=\"together-title\">\n"
+            "<h2 id=\"together-title\">All together</h2>\n" +
+            figures_html(report.overview, pictures) + "</section>\n";
+  }
+  for (const Study& study : report.studies) {
+    for (const Section& section : study.sections) text += section_html(section, pictures);
+  }
+  text += "<section id=\"provenance\" aria-labelledby=\"provenance-title\">\n"
+          "<h2 id=\"provenance-title\">Where it comes from</h2>\n";
+  for (const Study& study : report.studies) text += provenance_html(study);
+  text += fmt::format("</section>\n</main>\n<footer>Written by conclave {}.</footer>\n"
+                      "<script>\n{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
+                      escaped(report.version), uplot_js, page_js);
+  return text;
+}
+
+}  // namespace conclave::report

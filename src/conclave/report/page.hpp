@@ -1,0 +1,26 @@
+// The report as one HTML page that needs nothing else: no network, no second file.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conclave/report/study.hpp"
+
+namespace conclave::report {
+
+struct Report {
+  std::string title;
+  std::string version;  // of the program that writes it
+  std::vector<Study> studies{};
+  std::vector<Figure> overview{};
+};
+
+using Pictures = std::map<std::string, std::string>;  // name of a figure -> its SVG
+
+// All figures, those of the overview first.
+std::vector<const Figure*> figures_of(const Report& report);
+
+std::string html(const Report& report, const Pictures& pictures);
+
+}  // namespace conclave::report

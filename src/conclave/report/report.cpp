@@ -1,0 +1,95 @@
+#include "conclave/report/report.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/experiment/output.hpp"
+#include "conclave/report/page.hpp"
+
+namespace conclave::report {
+namespace {
+
+// How a reader gets one figure again from the file of results.
+void name_commands(Report& report, const std::string& files) {
+  const auto name = [&](Figure& figure, const std::string& from) {
+    figure.command =
+        fmt::format("conclave report {} --figures figures --only {}", from, figure.name);
+  };
+  for (Figure& figure : report.overview) name(figure, files);
+  for (Study& study : report.studies) {
+    for (Section& section : study.sections) {
+      for (Part& part : section.parts) {
+        for (Figure& figure : part.figures) name(figure, study.file);
+      }
+    }
+  }
+}
+
+Report read_report(const ReportOptions& options) {
+  Report report{.title = options.title, .version = options.version};
+  std::vector<std::string> names;
+  for (const std::string& file : options.files) {
+    report.studies.push_back(study(file));
+    names.push_back(report.studies.back().name);
+  }
+  if (report.title.empty()) report.title = fmt::format("{}", fmt::join(names, ", "));
+  report.overview = overview(report.studies);
+  name_commands(report, fmt::format("{}", fmt::join(options.files, " ")));
+  return report;
+}
+
+bool is_wanted(const ReportOptions& options, const std::string& name) {
+  return options.only.empty() || std::ranges::find(options.only, name) != options.only.end();
+}
+
+void check_names(const ReportOptions& options, const std::vector<const Figure*>& figures) {
+  std::vector<std::string_view> names;
+  for (const Figure* const figure : figures) names.push_back(figure->name);
+  for (const std::string& name : options.only) {
+    if (std::ranges::find(names, name) == names.end())
+      throw Error(unknown_name("figure", name, names));
+  }
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  experiment::Output output(path);
+  output.write(text);
+  output.finish();
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!std::filesystem::is_directory(folder)) {
+    throw Error(fmt::format("cannot make the folder '{}'", folder));
+  }
+}
+
+}  // namespace
+
+void write_report(const ReportOptions& options) {
+  if (options.page.empty() && options.figures.empty()) {
+    throw Error("nothing to write: give -o FILE for the page, --figures FOLDER, or both");
+  }
+  const Report report = read_report(options);
+  const std::vector<const Figure*> figures = figures_of(report);
+  check_names(options, figures);
+  if (!options.page.empty()) experiment::Output{options.page};  // objects before the long work
+  if (!options.figures.empty()) make_folder(options.figures);
+  Pictures pictures;
+  for (const Figure* const figure : figures) {
+    if (is_wanted(options, figure->name)) pictures.emplace(figure->name, svg(*figure));
+  }
+  if (!options.figures.empty()) {
+    for (const auto& [name, picture] : pictures) {
+      write_file((std::filesystem::path(options.figures) / (name + ".svg")).string(), picture);
+    }
+  }
+  if (!options.page.empty()) write_file(options.page, html(report, pictures));
+}
+
+}  // namespace conclave::report

@@ -1,0 +1,21 @@
+// `conclave report`: files of results become one page, and its figures files of their own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace conclave::report {
+
+struct ReportOptions {
+  std::vector<std::string> files;   // of results
+  std::string page;                 // the HTML file; empty: none
+  std::string figures;              // a folder for the SVGs; empty: none
+  std::vector<std::string> only{};  // names of figures; empty: all
+  std::string title{};
+  std::string version{};
+};
+
+// Throws Error where a file, a figure or gnuplot is missing, or something cannot be written.
+void write_report(const ReportOptions& options);
+
+}  // namespace conclave::report

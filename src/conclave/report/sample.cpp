@@ -1,0 +1,217 @@
+#include "conclave/report/sample.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "conclave/base/numbers.hpp"
+#include "conclave/report/figure.hpp"
+
+namespace conclave::report {
+namespace {
+
+bool is_result(const std::string& name) {
+  return name == "interactions" || name == "parallel_time" || name == "messages" ||
+         name == "time" || name == "rounds" || name.starts_with("observables.") ||
+         (name.starts_with("faults.") && name.ends_with(".recovery_interactions"));
+}
+
+Variables variables_of(const sweep::Fields& fields) {
+  Variables variables;
+  for (const auto& [name, value] : fields) {
+    const bool is_parameter = name.starts_with("params.");
+    if (!is_parameter && name != "n") continue;
+    if (const auto number = parse_real(value)) {
+      variables[is_parameter ? name.substr(7) : name] = *number;
+    }
+  }
+  return variables;
+}
+
+void add_row(CellSample& sample, const std::string& row) {
+  const sweep::Fields fields = sweep::fields_of(row);
+  ++sample.trials;
+  if (sweep::field(fields, "messages")) sample.by_messages = true;
+  if (sweep::field(fields, "converged") != "true") return;
+  ++sample.converged;
+  for (const auto& [name, value] : fields) {
+    if (!is_result(name)) continue;
+    if (const auto number = parse_real(value)) sample.values[name].push_back(*number);
+  }
+}
+
+CellSample read_cell(const sweep::Results& results, const sweep::StoredCell& cell) {
+  CellSample sample{.cell = cell, .variables = variables_of(cell.fields)};
+  results.for_each_row(cell.id,
+                       [&](std::uint64_t, const std::string& row) { add_row(sample, row); });
+  for (auto& [name, values] : sample.values) std::ranges::sort(values);
+  return sample;
+}
+
+// One way in which cells differ: a value per cell, and whether they are numbers.
+struct Dimension {
+  std::string name;
+  std::vector<std::string> values{};
+  bool is_number = false;
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+// The words of a cell as name and value, parameters among them.
+std::map<std::string, std::string> settings(const experiment::RunWords& words) {
+  std::map<std::string, std::string> result{
+      {"n", words.n},           {"init", words.init},
+      {"engine", words.engine}, {"graph", words.graph},
+      {"delay", words.delay},   {"wakeup", words.wakeup},
+      {"ids", words.ids},       {"fault", joined(words.faults)},
+      {"seed", words.seed}};
+  for (const std::string& param : words.params) {
+    const std::size_t equals = param.find('=');
+    if (equals != std::string::npos) result[param.substr(0, equals)] = param.substr(equals + 1);
+  }
+  return result;
+}
+
+std::size_t distinct(const std::vector<std::string>& values) {
+  return std::set<std::string>(values.begin(), values.end()).size();
+}
+
+std::vector<Dimension> dimensions(const RunSample& run) {
+  std::vector<std::map<std::string, std::string>> all;
+  std::set<std::string> names;
+  for (const CellSample& sample : run.cells) {
+    all.push_back(settings(sample.cell.words));
+    for (const auto& [name, value] : all.back()) names.insert(name);
+  }
+  std::vector<Dimension> result;
+  for (const std::string& name : names) {
+    Dimension dimension{.name = name};
+    for (auto& each : all) dimension.values.push_back(each[name]);
+    dimension.is_number = std::ranges::all_of(
+        dimension.values, [](const std::string& text) { return parse_real(text).value_or(0) > 0; });
+    if (distinct(dimension.values) > 1) result.push_back(std::move(dimension));
+  }
+  return result;
+}
+
+// Whether the other's values determine this one's.
+bool follows_from(const Dimension& dimension, const Dimension& other) {
+  std::map<std::string, std::string> image;
+  for (std::size_t i = 0; i < dimension.values.size(); ++i) {
+    const auto [place, is_new] = image.emplace(other.values[i], dimension.values[i]);
+    if (!is_new && place->second != dimension.values[i]) return false;
+  }
+  return true;
+}
+
+// The same as multiples of n, if that takes fewer values.
+void write_as_multiples(Dimension& dimension, const Dimension& n) {
+  std::vector<std::string> multiples;
+  for (std::size_t i = 0; i < n.values.size(); ++i) {
+    const double ratio = *parse_real(dimension.values[i]) / *parse_real(n.values[i]);
+    multiples.push_back(ratio == 1  ? "n"
+                        : ratio < 1 ? fmt::format("n/{}", short_number(1 / ratio))
+                                    : fmt::format("{}n", short_number(ratio)));
+  }
+  if (distinct(multiples) < distinct(dimension.values)) dimension.values = std::move(multiples);
+}
+
+std::string quoted_for_shell(const std::string& word) {
+  const bool is_plain =
+      !word.empty() &&
+      word.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%^") ==
+          std::string::npos;
+  if (is_plain) return word;
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + '\'';
+}
+
+const Dimension* find(const std::vector<Dimension>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &Dimension::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+// n, or the numeric parameter with the most values.
+std::string x_axis(const std::vector<Dimension>& all) {
+  if (find(all, "n") != nullptr) return "n";
+  const Dimension* best = nullptr;
+  for (const Dimension& each : all) {
+    if (!each.is_number || each.name == "seed") continue;
+    if (best == nullptr || distinct(each.values) > distinct(best->values)) best = &each;
+  }
+  return best == nullptr ? "" : best->name;
+}
+
+}  // namespace
+
+std::vector<RunSample> read_samples(const sweep::Results& results) {
+  std::vector<RunSample> runs;
+  for (const sweep::StoredCell& cell : results.cells()) {
+    if (runs.empty() || runs.back().run != cell.run ||
+        runs.back().protocol != cell.words.protocol) {
+      runs.push_back({.run = cell.run, .protocol = cell.words.protocol});
+    }
+    runs.back().cells.push_back(read_cell(results, cell));
+  }
+  return runs;
+}
+
+RunNames name_cells(const RunSample& run) {
+  std::vector<Dimension> all = dimensions(run);
+  RunNames names{.x = x_axis(all)};
+  if (const Dimension* const found = find(all, names.x)) {
+    const Dimension x = *found;
+    std::erase_if(
+        all, [&](const Dimension& each) { return each.name == x.name || follows_from(each, x); });
+    for (Dimension& each : all) {
+      if (x.name == "n" && each.is_number) write_as_multiples(each, x);
+    }
+  }
+  for (std::size_t i = 0; i < run.cells.size(); ++i) {
+    std::vector<std::string> words;
+    std::vector<std::string> kind;
+    for (const Dimension& each : all) {
+      words.push_back(each.name + '=' + each.values[i]);
+      if (!each.is_number) kind.push_back(words.back());
+    }
+    CellName name{.series = joined(words), .kind = joined(kind), .label = {}};
+    const Variables& variables = run.cells[i].variables;
+    std::vector<std::string> full{"n=" + short_number(variables.at("n"))};
+    if (!names.x.empty() && names.x != "n") {
+      full.push_back(names.x + '=' + short_number(variables.at(names.x)));
+    }
+    if (!words.empty()) full.push_back(name.series);
+    name.label = joined(full);
+    names.cells.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string command_of(const experiment::RunWords& words, std::uint64_t trials) {
+  std::string text = "conclave run " + quoted_for_shell(words.protocol);
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) text += fmt::format(" {} {}", option, quoted_for_shell(value));
+  };
+  add("--n", words.n);
+  for (const std::string& param : words.params) add("--param", param);
+  add("--init", words.init);
+  add("--engine", words.engine);
+  add("--graph", words.graph);
+  for (const std::string& fault : words.faults) add("--fault", fault);
+  add("--delay", words.delay);
+  add("--wakeup", words.wakeup);
+  add("--ids", words.ids);
+  if (words.count_edges) text += " --count-edges";
+  add("--max-parallel-time", words.max_parallel_time);
+  add("--max-interactions", words.max_interactions);
+  return text + fmt::format(" --trials {} --seed {}", trials, words.seed);
+}
+
+}  // namespace conclave::report

@@ -1,0 +1,50 @@
+// What a file of results says about each cell: its variables, its trials, its numbers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conclave/report/laws.hpp"
+#include "conclave/sweep/results.hpp"
+
+namespace conclave::report {
+
+struct CellSample {
+  sweep::StoredCell cell;
+  Variables variables;  // n and the parameters that are numbers
+  std::uint64_t trials = 0;
+  std::uint64_t converged = 0;
+  bool by_messages = false;
+  // Numbers of converged trials by field, ascending.
+  std::map<std::string, std::vector<double>, std::less<>> values{};
+};
+
+// The cells of one [[run]] of a plan.
+struct RunSample {
+  std::size_t run = 0;
+  std::string protocol;
+  std::vector<CellSample> cells{};
+};
+
+std::vector<RunSample> read_samples(const sweep::Results& results);
+
+// How the cells of a run differ: `series` says it without the variable on the x axis ("init=random
+// N=4n"), `kind` only what is no number ("init=random"), `label` everything. A parameter that
+// follows from n, or stays a multiple of it, is written so.
+struct CellName {
+  std::string series;
+  std::string kind;
+  std::string label;
+};
+struct RunNames {
+  std::string x;  // the variable on the x axis: n, or the parameter with most values; "" if none
+  std::vector<CellName> cells{};
+};
+RunNames name_cells(const RunSample& run);
+
+// `conclave run ...`, which repeats the trials of a cell.
+std::string command_of(const experiment::RunWords& words, std::uint64_t trials);
+
+}  // namespace conclave::report

@@ -1,0 +1,217 @@
+#include "conclave/report/study.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "conclave/report/drawings.hpp"
+#include "conclave/report/fitting.hpp"
+
+namespace conclave::report {
+namespace {
+
+CellLine line_of(const CellSample& sample, const std::string& field, const std::string& label) {
+  const std::uint64_t trials = sample.trials > 0 ? sample.trials : sample.cell.sampling.trials;
+  // With a precision the plan names only the most that a cell may take.
+  const bool is_fixed = sample.cell.sampling.precision == 0;
+  const std::uint64_t wanted = is_fixed ? sample.cell.sampling.trials : sample.trials;
+  CellLine line{.label = label,
+                .trials = sample.trials,
+                .wanted = wanted,
+                .converged = sample.converged,
+                .command = command_of(sample.cell.words, trials)};
+  if (sample.trials > 0) line.success = proportion_interval(sample.converged, sample.trials);
+  const std::span<const double> values = numbers_of(sample, field);
+  if (values.empty()) return line;
+  line.summary = summarize(values);
+  line.mean = values.size() < 2 ? Interval{NAN, NAN} : mean_interval(*line.summary);
+  line.low_quantile = quantile(values, 0.1);
+  line.median = quantile(values, 0.5);
+  line.high_quantile = quantile(values, 0.9);
+  return line;
+}
+
+// Where a probability is above its bound, as far as 95 % intervals can tell.
+std::string chance_verdict(const RunSample& run, const RunNames& names, const Measure& measure) {
+  std::vector<std::string> above;
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < run.cells.size(); ++i) {
+    for (const Mark& mark : chances(numbers_of(run.cells[i], measure.field))) {
+      if (mark.x < 2) continue;
+      ++compared;
+      if (mark.low <= measure.bound->value({{"i", mark.x}})) continue;
+      above.push_back(fmt::format("i={} at {}", mark.x, names.cells[i].label));
+    }
+  }
+  if (compared == 0) return "No value above 1 was seen.";
+  if (above.empty()) {
+    return fmt::format("Of {} probabilities seen, none is above {} (95 % intervals).", compared,
+                       measure.bound->name);
+  }
+  return fmt::format("Of {} probabilities seen, {} are above {} (95 % intervals): {}.", compared,
+                     above.size(), measure.bound->name, fmt::join(above, ", "));
+}
+
+bool has_failures(const RunSample& run) {
+  return std::ranges::any_of(run.cells,
+                             [](const CellSample& cell) { return cell.converged < cell.trials; });
+}
+
+Part part_of(const RunSample& run, const RunNames& names, Measure measure) {
+  Part part{.measure = std::move(measure)};
+  for (std::size_t i = 0; i < run.cells.size(); ++i) {
+    part.lines.push_back(line_of(run.cells[i], part.measure.field, names.cells[i].label));
+  }
+  if (part.measure.kind == Measure::Kind::chance) {
+    part.verdict = chance_verdict(run, names, part.measure);
+    return part;
+  }
+  part.kinds = fit_kinds(run, names, part.measure, part.lines);
+  part.verdict = growth_verdict(run, names, part);
+  if (has_failures(run)) {
+    part.verdict +=
+        " Statistics are of trials that converged; where others did not, the true mean is larger.";
+  }
+  return part;
+}
+
+// Times to recover from faults, one measure per fault.
+std::vector<Measure> recoveries(const RunSample& run) {
+  std::set<std::string> fields;
+  for (const CellSample& cell : run.cells) {
+    for (const auto& [field, values] : cell.values) {
+      if (field.starts_with("faults.")) fields.insert(field);
+    }
+  }
+  std::vector<Measure> result;
+  for (const std::string& field : fields) {
+    const std::size_t number = std::stoul(field.substr(7)) + 1;
+    result.push_back({.field = field,
+                      .title = fmt::format("interactions to recover from fault {}", number),
+                      .laws = measures_of("", false).front().laws});
+  }
+  return result;
+}
+
+std::vector<Observable> observables_of(const RunSample& run, const std::vector<Part>& parts) {
+  std::set<std::string> fields;
+  for (const CellSample& cell : run.cells) {
+    for (const auto& [field, values] : cell.values) {
+      if (field.starts_with("observables.")) fields.insert(field);
+    }
+  }
+  for (const Part& part : parts) fields.erase(part.measure.field);
+  std::vector<Observable> result;
+  for (const std::string& field : fields) {
+    Observable observable{.name = field.substr(12)};
+    for (const CellSample& cell : run.cells) {
+      const std::span<const double> values = numbers_of(cell, field);
+      observable.means.push_back(values.empty() ? NAN : summarize(values).mean);
+    }
+    result.push_back(std::move(observable));
+  }
+  return result;
+}
+
+// The first series of the run, for the figure in which all protocols stand together.
+std::map<std::string, Series> common_series(const RunSample& run, const RunNames& names) {
+  std::map<std::string, Series> result;
+  if (names.x != "n") return result;
+  constexpr std::array<std::pair<const char*, const char*>, 4> measures{
+      {{"parallel_time", "parallel time"},
+       {"messages", "messages"},
+       {"time", "time (longest delay = 1)"},
+       {"rounds", "rounds"}}};
+  for (const auto& [field, title] : measures) {
+    Series series = measured_series(run, names, names.cells.front().series, field);
+    series.name = names.cells.front().series.empty()
+                      ? run.protocol
+                      : run.protocol + ' ' + names.cells.front().series;
+    if (series.points.size() > 1) result.emplace(title, std::move(series));
+  }
+  return result;
+}
+
+std::string slug(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    const bool is_capital = c >= 'A' && c <= 'Z';
+    if (is_plain || is_capital)
+      result += is_capital ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!result.empty() && result.back() != '-')
+      result += '-';
+  }
+  while (result.ends_with('-')) result.pop_back();
+  return result;
+}
+
+bool is_present(const RunSample& run, const Measure& measure) {
+  return std::ranges::any_of(run.cells, [&](const CellSample& cell) {
+    return cell.trials == 0 || cell.values.contains(measure.field);
+  });
+}
+
+Section section_of(const RunSample& run, const std::string& study_name) {
+  const RunNames names = name_cells(run);
+  Section section{.id = slug(fmt::format("{} {} {}", study_name, run.run + 1, run.protocol)),
+                  .title = names.x.empty() ? run.protocol : run.protocol + " over " + names.x,
+                  .protocol = run.protocol};
+  for (const CellName& name : names.cells) section.labels.push_back(name.label);
+  const bool by_messages = std::ranges::any_of(run.cells, &CellSample::by_messages);
+  std::vector<Measure> measures = measures_of(run.protocol, by_messages);
+  for (Measure& each : recoveries(run)) measures.push_back(std::move(each));
+  for (Measure& measure : measures) {
+    const bool is_main = section.parts.empty();
+    if (!is_main && !is_present(run, measure)) continue;
+    Part part = part_of(run, names, std::move(measure));
+    part.figures = draw_part(run, names, part);
+    for (Figure& figure : part.figures) {
+      figure.name = fmt::format("{}-{}-{}", section.id, slug(part.measure.title), figure.name);
+    }
+    section.parts.push_back(std::move(part));
+  }
+  section.observables = observables_of(run, section.parts);
+  section.common = common_series(run, names);
+  return section;
+}
+
+}  // namespace
+
+Study study(const std::string& file) {
+  const sweep::Results results(file);
+  Study result{.file = file,
+               .name = results.meta("name"),
+               .plan = results.meta("plan"),
+               .versions = results.code_versions()};
+  for (const RunSample& run : read_samples(results)) {
+    for (const CellSample& cell : run.cells) {
+      ++result.cells;
+      result.trials += cell.trials;
+    }
+    result.sections.push_back(section_of(run, result.name));
+  }
+  return result;
+}
+
+std::vector<Figure> overview(const std::vector<Study>& studies) {
+  std::map<std::string, std::vector<Series>> together;
+  for (const Study& each : studies) {
+    for (const Section& section : each.sections) {
+      for (const auto& [title, series] : section.common) together[title].push_back(series);
+    }
+  }
+  std::vector<Figure> figures;
+  for (auto& [title, series] : together) {
+    if (series.size() < 2) continue;
+    figures.push_back(draw_together(title, series));
+    figures.back().name = slug("overview " + title);
+  }
+  return figures;
+}
+
+}  // namespace conclave::report

@@ -1,0 +1,83 @@
+// From samples to what the page shows: tables, fitted laws, figures, sentences.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conclave/base/statistics.hpp"
+#include "conclave/report/figure.hpp"
+#include "conclave/report/laws.hpp"
+#include "conclave/report/measures.hpp"
+#include "conclave/report/sample.hpp"
+
+namespace conclave::report {
+
+// The numbers of one cell; the statistics are those of converged trials.
+struct CellLine {
+  std::string label;
+  std::uint64_t trials = 0;
+  std::uint64_t wanted = 0;
+  std::uint64_t converged = 0;
+  Interval success{};  // of the chance to converge
+  std::optional<Summary> summary{};
+  Interval mean{};
+  double low_quantile = 0;  // 10 %
+  double median = 0;
+  double high_quantile = 0;  // 90 %
+  std::string command;
+};
+
+// The laws fitted to the cells that differ in numbers only: each start or adversary has constants
+// of its own.
+struct KindFits {
+  std::string kind;         // "init=random"; empty where there is only one
+  std::vector<Fit> fits{};  // best first
+  double noise = 0;         // typical relative standard error of the means
+};
+
+// One measure of one run.
+struct Part {
+  Measure measure;
+  std::vector<CellLine> lines{};
+  std::vector<KindFits> kinds{};
+  std::string verdict{};  // in words, what the fits say
+  std::vector<Figure> figures{};
+};
+
+// The mean of a number that the protocol reports beside its measures.
+struct Observable {
+  std::string name;
+  std::vector<double> means{};  // one per cell; NaN where there is none
+};
+
+struct Section {
+  std::string id;
+  std::string title;  // "pll, init=clean"
+  std::string protocol;
+  std::vector<std::string> labels{};  // of the cells
+  std::vector<Part> parts{};
+  std::vector<Observable> observables{};
+  // What other protocols have as well, by the title of the axis: means over n.
+  std::map<std::string, Series> common{};
+};
+
+// One file of results.
+struct Study {
+  std::string file;
+  std::string name;
+  std::string plan;  // its text
+  std::vector<std::string> versions{};
+  std::uint64_t cells = 0;
+  std::uint64_t trials = 0;
+  std::vector<Section> sections{};
+};
+
+// Throws Error where the file cannot be read.
+Study study(const std::string& file);
+
+// The same measure of several protocols in one figure, where there are several.
+std::vector<Figure> overview(const std::vector<Study>& studies);
+
+}  // namespace conclave::report

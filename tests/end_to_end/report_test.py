@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""The report page as a browser and a reader without one see it.
+
+Usage: report_test.py BINARY [unittest arguments]
+"""
+import html.parser
+import json
+import pathlib
+import re
+import shlex
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+PLAN = """
+name = "small"
+seed = 3
+trials = 40
+[[run]]
+protocol = "pll"
+n = [64, 128, 256, 512]
+[[run]]
+protocol = "prl"
+n = [16, 32, 64]
+init = ["random", "no-leader-distL-zero"]
+params = { N = ["n", "4*n"] }
+[[run]]
+protocol = "kmpp-sync"
+n = [64, 128, 256]
+"""
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class Page(html.parser.HTMLParser):
+    """Elements, ids and addresses of a page; `problems` is what is not well-formed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.problems, self.ids, self.elements, self.loads = [], [], [], [], []
+        self.tables_without_caption, self.texts, self.charts = 0, [], []
+        self.feed(text)
+        self.close()
+        self.problems += [f"{tag} is not closed" for tag in self.open]
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.elements.append((tag, values))
+        self.ids += [values["id"]] if "id" in values else []
+        self.loads += [value for name, value in attributes if name in ("src", "href")]
+        if self.open and self.open[-1] == "table" and tag != "caption":
+            self.tables_without_caption += self.elements[-2][0] == "table"
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(f"{tag} closes nothing, {self.getpos()}")
+
+    def handle_data(self, data):
+        if self.open[-1:] == ["script"] and self.elements[-1][1].get("type", "").endswith("json"):
+            self.charts.append(json.loads(data))
+        elif self.open and self.open[-1] not in ("script", "style"):
+            self.texts.append(data)
+
+    def count(self, tag):
+        return sum(name == tag for name, _ in self.elements)
+
+
+def conclave(*words, folder=None):
+    return subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=200,
+                          cwd=folder)
+
+
+class Reports(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.results = cls.folder / "small.db"
+        cls.sweep("small", PLAN)
+        written = conclave("report", "small.db", "-o", "page.html", "--figures", "figures",
+                           folder=cls.folder)
+        assert written.returncode == 0, written.stderr
+        cls.text = (cls.folder / "page.html").read_text()
+        cls.page = Page(cls.text)
+        cls.figures = {path.stem: path.read_text() for path in (cls.folder / "figures").iterdir()}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    @classmethod
+    def sweep(cls, name, plan):
+        (cls.folder / f"{name}.toml").write_text(plan)
+        done = conclave("sweep", f"{name}.toml", "-o", f"{name}.db", "--quiet", folder=cls.folder)
+        assert done.returncode == 0, done.stderr
+
+    def report(self, *files):
+        result = conclave("report", *files, "-o", "other.html", folder=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        page = Page((self.folder / "other.html").read_text())
+        self.assertEqual(page.problems, [])
+        return page
+
+    def objection(self, *words):
+        result = conclave("report", *words, folder=self.folder)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        return result.stderr
+
+    def test_are_well_formed(self):
+        self.assertEqual(self.page.problems, [])
+        self.assertEqual(len(self.page.ids), len(set(self.page.ids)))
+
+    def test_load_nothing(self):
+        self.assertEqual([a for a in self.page.loads if not a.startswith(("data:", "#"))], [])
+        self.assertEqual(self.page.count("link") + self.page.count("iframe"), 0)
+        self.assertNotIn("@import", self.text)
+        self.assertNotRegex(self.text, r"url\(\s*['\"]?(?!data:)")
+
+    def test_can_be_read_without_seeing(self):
+        images = [values for tag, values in self.page.elements if tag == "img"]
+        self.assertTrue(all(len(values["alt"]) > 20 for values in images))
+        self.assertEqual(self.page.tables_without_caption, 0)
+        self.assertGreaterEqual(self.page.count("caption"), 6)
+        self.assertEqual(self.page.count("h1"), 1)
+        self.assertIn("viewport", [values.get("name") for _, values in self.page.elements])
+
+    def test_have_figures_that_are_files_as_well(self):
+        shown = {values["id"] for tag, values in self.page.elements if tag == "figure"}
+        self.assertEqual(shown, set(self.figures))
+        for kind in ("pll-parallel-time-growth", "pll-parallel-time-residuals",
+                     "prl-interactions-distribution", "quickelimination-chances", "rounds-growth",
+                     "overview-parallel-time"):
+            self.assertTrue(any(kind in name for name in shown), kind)
+        for name, picture in self.figures.items():
+            root = xml.etree.ElementTree.fromstring(picture)
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+            self.assertNotRegex(picture, r"(?:href|src)=\"http")
+
+    def test_carry_the_numbers_of_every_figure(self):
+        self.assertEqual(len(self.page.charts), len(self.figures))
+        for chart in self.page.charts:
+            self.assertTrue(all(len(each["x"]) == len(each["y"]) > 0 for each in chart["series"]))
+
+    def test_draw_one_figure_again(self):
+        command = next(text for text in self.page.texts if "--only" in text and "growth" in text)
+        words = shlex.split(command)
+        self.assertEqual(words[:2], ["conclave", "report"])
+        words[words.index("--figures") + 1] = "again"
+        self.assertEqual(conclave(*words[1:], folder=self.folder).returncode, 0)
+        again = list((self.folder / "again").iterdir())
+        self.assertEqual([path.stem for path in again], [words[-1]])
+        self.assertEqual(again[0].read_text(), self.figures[words[-1]])
+
+    def test_name_the_command_of_every_cell(self):
+        commands = [line for text in self.page.texts for line in text.splitlines()
+                    if line.startswith("conclave run ")]
+        self.assertEqual(len(commands), 4 + 12 + 3)
+        command = next(line for line in commands if "pll" in line and "--n 256" in line)
+        rows = conclave(*shlex.split(command)[1:], "--format", "jsonl").stdout.splitlines()
+        mean = statistics.fmean(json.loads(row)["parallel_time"] for row in rows)
+        self.assertEqual(len(rows), 40)
+        shown = re.search(r"n=256</th><td>40</td><td>[^<]*</td><td>([\d.]+)</td>", self.text)
+        self.assertAlmostEqual(float(shown[1]), mean, delta=1e-3 * mean)
+
+    def test_name_the_law_promised(self):
+        text = " ".join(self.page.texts)
+        self.assertIn("O(log n) in expectation (Theorem 1)", text)
+        self.assertRegex(text, r"Of \d+ laws, [\d.e]+ \S+.* fits best")
+        self.assertIn("9 rounds", json.dumps(self.page.charts))
+
+    def test_say_where_they_come_from(self):
+        text = " ".join(self.page.texts)
+        self.assertIn("seed = 3", text)
+        self.assertIn("small.db", text)
+        self.assertRegex(text, r"computed by conclave \d+\.\d+")
+
+    def test_are_the_same_bytes_again(self):
+        conclave("report", "small.db", "-o", "page2.html", folder=self.folder)
+        self.assertEqual((self.folder / "page2.html").read_text(), self.text)
+
+    def test_of_several_files_stand_together(self):
+        self.sweep("other", 'name = "other <&>"\ntrials = 5\n[[run]]\nprotocol = "fratricide"\n'
+                            "n = [16, 32, 64]\n")
+        page = self.report("small.db", "other.db")
+        self.assertIn("other <&>", " ".join(page.texts))
+        self.assertIn("fratricide", json.dumps(page.charts[0]))
+
+    def test_of_one_cell_have_a_distribution_but_no_law(self):
+        self.sweep("one", 'name = "one"\ntrials = 5\n[[run]]\nprotocol = "fratricide"\nn = 16\n')
+        page = self.report("one.db")
+        self.assertEqual(len(page.charts), 1)
+        self.assertIn("no law is fitted", " ".join(page.texts))
+
+    def test_of_one_trial_have_no_interval(self):
+        self.sweep("single", 'name = "single"\n[[run]]\nprotocol = "pll"\nn = [16, 32, 64]\n')
+        self.assertNotIn("nan", " ".join(self.report("single.db").texts))
+
+    def test_of_starts_without_an_axis_have_distributions(self):
+        self.sweep("starts", 'name = "starts"\ntrials = 5\n[[run]]\nprotocol = "prl"\nn = 16\n'
+                             'init = ["random", "all-leaders"]\n')
+        page = self.report("starts.db")
+        self.assertEqual([chart["x"]["title"] for chart in page.charts], ["interactions"])
+        self.assertIn("init=all-leaders", json.dumps(page.charts))
+
+    def test_of_failing_trials_say_so(self):
+        (self.folder / "hard.toml").write_text('name = "hard"\ntrials = 20\n[[run]]\n'
+                                               'protocol = "fratricide"\nn = [16, 32, 64]\n'
+                                               'max_parallel_time = 16\n')
+        done = conclave("sweep", "hard.toml", "-o", "hard.db", "--quiet", folder=self.folder)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("where others did not", " ".join(self.report("hard.db").texts))
+
+    def test_of_results_that_are_not_complete(self):
+        for name, where, message in (("partial", "WHERE cell = 1 OR trial > 30", "31 of 40"),
+                                     ("empty", "", "There are no results yet")):
+            with self.subTest(name):
+                copy = self.folder / f"{name}.db"
+                copy.write_bytes(self.results.read_bytes())
+                with sqlite3.connect(copy) as database:
+                    database.execute(f"DELETE FROM trial {where}")
+                database.close()
+                self.assertIn(message, " ".join(self.report(copy).texts))
+
+    def test_object_to_files_without_results(self):
+        (self.folder / "text.db").write_text("no results\n")
+        self.assertIn("missing.db", self.objection("missing.db", "-o", "x.html"))
+        self.assertIn("text.db", self.objection("text.db", "-o", "x.html"))
+        self.assertFalse((self.folder / "x.html").exists())
+
+    def test_object_to_mistakes(self):
+        self.assertIn("nothing to write", self.objection("small.db"))
+        self.assertIn("did you mean 'overview-parallel-time'",
+                      self.objection("small.db", "--figures", "f", "--only", "overview-parallel"))
+        self.assertIn("no/such", self.objection("small.db", "-o", "no/such/page.html"))
+        (self.folder / "file").write_text("")
+        self.assertIn("file", self.objection("small.db", "--figures", "file"))
+
+
+class Reproduction(unittest.TestCase):
+    def test_writes_plans_results_figures_and_a_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            words = ("reproduce", "--only", "prl", "-o", folder, "--quiet")
+            self.assertEqual(conclave(*words).returncode, 0)
+            names = {path.name for path in pathlib.Path(folder).iterdir()}
+            self.assertEqual(names, {"prl.toml", "prl.db", "figures", "report.html"})
+            page = (pathlib.Path(folder) / "report.html").read_text()
+            self.assertEqual(Page(page).problems, [])
+            self.assertIn("O(n N) in expectation", page)
+            self.assertEqual(conclave(*words).returncode, 0)  # there is nothing left to run
+            self.assertEqual((pathlib.Path(folder) / "report.html").read_text(), page)
+
+    def test_objects_to_unknown_plans(self):
+        result = conclave("reproduce", "--only", "pl", "-o", "/nowhere")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("did you mean 'pll'", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=1)

@@ -1,0 +1,131 @@
+// Fits find the laws that the points were made of, and say so honestly where they were not.
+#include "conclave/report/laws.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace conclave::report {
+namespace {
+
+const Law log_n{.name = "log n", .factors = {{"n", 0, 1}}};
+const Law log_n_offset{.name = "log n", .factors = {{"n", 0, 1}}, .with_offset = true};
+const Law log2_n{.name = "log^2 n", .factors = {{"n", 0, 2}}};
+const Law linear{.name = "n", .factors = {{"n", 1, 0}}};
+const Law by_groups{.name = "(n/r) log n", .factors = {{"n", 1, 1}, {"r", -1, 0}}};
+
+template <class Value>
+std::vector<Point> points(Value value) {
+  std::vector<Point> result;
+  for (double n = 128; n <= 65536; n *= 2) result.push_back({{{"n", n}}, value(n)});
+  return result;
+}
+
+TEST(Shapes, AreProductsOfPowersAndLogarithms) {
+  EXPECT_DOUBLE_EQ(shape(by_groups, {{"n", 1024}, {"r", 4}}).value(), 2560);
+  EXPECT_DOUBLE_EQ(shape({.name = "1"}, {}).value(), 1);
+}
+
+TEST(Shapes, NeedAllTheirVariables) {
+  EXPECT_FALSE(shape(by_groups, {{"n", 1024}}));
+  EXPECT_FALSE(shape(log_n, {{"n", 1}}));  // log 1 = 0 fits nothing
+  EXPECT_FALSE(shape(linear, {{"n", -2}}));
+}
+
+TEST(Fits, FindTheConstantOfAnExactLaw) {
+  const auto found = fit(log_n, points([](double n) { return 2.5 * std::log2(n); }));
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->scale, 2.5, 1e-12);
+  EXPECT_NEAR(found->typical_error, 0, 1e-12);
+  EXPECT_EQ(found->text(), "2.5 log n");
+}
+
+TEST(Fits, FindBothConstantsOfALawWithAnOffset) {
+  const auto found = fit(log_n_offset, points([](double n) { return 3 * std::log2(n) - 7; }));
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->scale, 3, 1e-9);
+  EXPECT_NEAR(found->offset, -7, 1e-9);
+  EXPECT_EQ(found->text(), "3 log n - 7");
+}
+
+TEST(Fits, FindPowersAndExponentials) {
+  const auto power =
+      fit_free(Fit::Form::power, "n", points([](double n) { return 4 * std::pow(n, 1.5); }));
+  ASSERT_TRUE(power);
+  EXPECT_NEAR(power->rate, 1.5, 1e-9);
+  EXPECT_EQ(power->text(), "4 n^1.500");
+  std::vector<Point> grown;
+  for (double t = 10; t <= 50; t += 10) grown.push_back({{{"t", t}}, 2 * std::exp(0.25 * t)});
+  const auto exponential = fit_free(Fit::Form::exponential, "t", grown);
+  ASSERT_TRUE(exponential);
+  EXPECT_NEAR(exponential->rate, 0.25, 1e-9);
+  EXPECT_EQ(exponential->text(), "2 e^(0.25 t)");
+}
+
+TEST(Fits, UseAllVariables) {
+  std::vector<Point> both;
+  for (const double n : {64.0, 256.0}) {
+    for (const double r : {1.0, 4.0, 16.0}) {
+      both.push_back({{{"n", n}, {"r", r}}, 16 * n / r * std::log2(n)});
+    }
+  }
+  const auto found = fit(by_groups, both);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->scale, 16, 1e-9);
+}
+
+TEST(Fits, CountRelativeErrors) {
+  // Half of the points are 10 % above and half 10 % below one law.
+  std::vector<Point> shaken;
+  for (int i = 0; i < 200; ++i) {
+    const double n = std::exp2(5 + i % 10);
+    shaken.push_back({{{"n", n}}, n * (i % 2 == 0 ? 1.1 : 0.9)});
+  }
+  const auto found = fit(linear, shaken);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->typical_error, 0.1, 0.005);
+  EXPECT_NEAR(found->worst_error, 0.11, 0.01);
+  for (const double ratio : found->ratios) EXPECT_NEAR(ratio, 1, 0.13);
+}
+
+TEST(Fits, ObjectToFewerPointsThanTheyNeed) {
+  const std::vector<Point> one{{{{"n", 8}}, 3}};
+  EXPECT_FALSE(fit(log_n, one));
+  const std::vector<Point> two{{{{"n", 8}}, 3}, {{{"n", 16}}, 4}};
+  EXPECT_TRUE(fit(log_n, two));
+  EXPECT_FALSE(fit(log_n_offset, two));
+  EXPECT_FALSE(fit_free(Fit::Form::power, "n", two));
+  EXPECT_FALSE(fit(by_groups, two));  // there is no r
+}
+
+TEST(Fits, ObjectWhereAllShapesAreAlike) {
+  const std::vector<Point> same(4, Point{{{"n", 8}}, 3});
+  EXPECT_FALSE(fit(log_n_offset, same));
+  EXPECT_FALSE(fit_free(Fit::Form::power, "n", same));
+}
+
+TEST(Comparison, PrefersTheTrueLaw) {
+  const std::vector<Law> laws{linear, log_n, log2_n};
+  const auto squared =
+      compare_laws(laws, points([](double n) { return std::pow(std::log2(n), 2); }));
+  ASSERT_EQ(squared.size(), 3U);
+  EXPECT_EQ(squared[0].law.name, "log^2 n");
+  EXPECT_EQ(squared[1].law.name, "log n");
+  EXPECT_EQ(squared[2].law.name, "n");
+  EXPECT_GT(squared[1].typical_error, 0.2);
+}
+
+TEST(Comparison, GivesNothingForASecondConstant) {
+  // The offset cannot help here: its degree of freedom makes the law with one constant better.
+  std::vector<Point> shaken;
+  for (int i = 0; i < 8; ++i) {
+    const double n = std::exp2(6 + i);
+    shaken.push_back({{{"n", n}}, std::log2(n) * ((i * 5 + 1) % 3 == 0 ? 1.02 : 0.99)});
+  }
+  const std::vector<Law> laws{log_n_offset, log_n};
+  EXPECT_FALSE(compare_laws(laws, shaken).front().law.with_offset);
+}
+
+}  // namespace
+}  // namespace conclave::report
