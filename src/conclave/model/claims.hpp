@@ -65,6 +65,8 @@ template <class State>
 struct Claims {
   // Whether the claims are about all configurations, or about those an execution can reach.
   bool from_everywhere = false;
+  // Whether the protocol elects a leader; parts of others may not.
+  bool elects = true;
   std::vector<NamedSet<State>> sets{};
   std::vector<Claim<State>> claims{};
   // The congruence: states with the same normal form behave alike, in outputs, sets and claims.
