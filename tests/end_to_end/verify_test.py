@@ -54,6 +54,17 @@ class Report(unittest.TestCase):
         self.assertAlmostEqual(report["holding"], 13.391531, 6)
         self.assertEqual(report["expected"]["interactions"], 0)
 
+    def test_knows_the_parts_of_electleader(self):
+        toy = ["propagate-reset", "--n", "3", "--param", "R_max=1", "--param", "D_max=2"]
+        report = verify(*toy, "--against", "agents")
+        self.assertNotIn("safe_set", report)
+        stuck = conclave("verify", *toy, "--param", "reading=negative-delay")
+        self.assertEqual(stuck.returncode, 4)
+        self.assertIn("R0.0 R0.0 R0.0", stuck.stdout)
+        # Two agents of eight identifiers elect two sheriffs if they draw the same.
+        report = verify("assign-ranks", "--n", "2", "--param", "r=1", "--param", "c_LE=2")
+        self.assertAlmostEqual(report["expected"]["probability"], 7 / 8, 12)
+
     def test_gives_fractions(self):
         report = verify("pll-sym", "--n", "3", "--exact")
         self.assertEqual(report["expected"]["exactly"], "9/2")

@@ -1,4 +1,5 @@
 // The catalog entries of ElectLeader_r and of its parts.
+#include <utility>
 #include <vector>
 
 #include "conclave/catalog/configuration_entry.hpp"
@@ -9,13 +10,19 @@ namespace conclave::catalog {
 
 namespace el = protocols::electleader;
 
+Verified verify_propagate_reset(const VerifyRequest& request);
+Verified verify_assign_ranks(const VerifyRequest& request);
+
 std::vector<Entry> electleader_entries();
 std::vector<Entry> electleader_entries() {
+  Entry propagate_reset = configuration_entry<el::PropagateResetAlone>(sizeof(el::Agent));
+  propagate_reset.verify = verify_propagate_reset;
+  Entry assign_ranks = configuration_entry<el::AssignRanksAlone>(sizeof(el::Agent));
+  assign_ranks.verify = verify_assign_ranks;
   return {
       configuration_entry<el::ElectLeader<el::LazyMessages>, el::ElectLeader<el::DenseMessages>>(
           sizeof(el::Agent)),
-      configuration_entry<el::PropagateResetAlone>(sizeof(el::Agent)),
-      configuration_entry<el::AssignRanksAlone>(sizeof(el::Agent)),
+      std::move(propagate_reset), std::move(assign_ranks),
       configuration_entry<el::DetectCollisionAlone<el::LazyMessages>,
                           el::DetectCollisionAlone<el::DenseMessages>>(sizeof(el::Agent))};
 }

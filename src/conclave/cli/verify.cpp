@@ -184,7 +184,7 @@ Examples:
   conclave verify pll --n 4 --param c_max=3 --param k=1 --param reading=printed   (fails)
   conclave verify ppl --n 3 --param t_max=4 --param t_virus=2 --param t_emit=3 --format json
   conclave verify coalescence --n 9 --graph undirected-ring
-  conclave verify fratricide --n 20 --against agents,events --trials 1e5
+  conclave verify fratricide --n 20 --against agents,counts,events --trials 1e5
   conclave verify protocols/epidemic.pp --n 6 --exact
 
 Exit status: 0 everything holds, 1 failed, 2 misused, 4 a property does not hold or an engine
@@ -200,7 +200,7 @@ void add_numbers(Command& command, Options& options) {
   command.option("--distribution", "STEPS", options.distribution,
                  "Also print P(T <= t) from the start for t = 0 ... STEPS");
   command.option("--against", "NAMES", options.against,
-                 "Engines whose trials are held to the exact law: agents,events,counts");
+                 "Engines whose trials are held to the exact law: agents,counts,events");
   command.option("--trials", "T", options.trials, "Trials of each of them (default 10000)");
   command.option("--seed", "S", options.seed, "Their seed, and that of random graphs (default 1)");
 }

@@ -75,7 +75,6 @@ class Verification {
     explore_all();
     describe_space();
     report_claims();
-    report_.elects = claims_.elects;
     if (claims_.elects) report_safe_set();
     report_times(check_.set(target), check_.set(within));
     if constexpr (MeasuresHolding<P>) report_holding();
@@ -256,7 +255,7 @@ class Verification {
       if (check_.is_in(i, Check::output_changes)) bad.insert(i);
     }
     const StateSet safe = outside(can_reach(chain_, bad));
-    SafeSetReport& found = report_.safe_set;
+    SafeSetReport& found = report_.safe_set.emplace();
     for (StateIndex i = 0; i < index_->size(); ++i) {
       const bool is_safe = safe.contains(i);
       const bool is_converged = check_.is_in(i, Check::converged);

@@ -115,7 +115,7 @@ TEST(Verified, CoalescenceOnRingsTakesNPlusOneOverThree) {
     EXPECT_NEAR(undirected.start.mean, expected, 1e-9);
     const Report directed = verified(Coalescence({}, n), Network::directed_ring(n));
     EXPECT_NEAR(directed.start.mean, expected, 1e-9);
-    EXPECT_EQ(directed.safe_set.safe, 0);  // the leader walks on
+    EXPECT_EQ(directed.safe_set->safe, 0);  // the leader walks on
   }
 }
 
@@ -196,8 +196,8 @@ TEST(Verified, PrlHoldsLemmasOneToEight) {
     const Report report = verified(prl(n, bound), Network::directed_ring(n));
     EXPECT_TRUE(report.all_hold());
     EXPECT_EQ(report.configurations, std::pow(24.0 * (bound + 1), n));
-    EXPECT_EQ(report.safe_set.safe_only, safe_only);
-    EXPECT_EQ(report.safe_set.converged_only, 0);
+    EXPECT_EQ(report.safe_set->safe_only, safe_only);
+    EXPECT_EQ(report.safe_set->converged_only, 0);
   }
 }
 
@@ -224,8 +224,8 @@ TEST(Verified, TheCongruenceChangesNoNumber) {
     EXPECT_EQ(merged.configurations, plain.configurations);
     EXPECT_NEAR(merged.start.mean, plain.start.mean, 1e-11);
     EXPECT_NEAR(merged.slowest->value, plain.slowest->value, 1e-10);
-    EXPECT_EQ(merged.safe_set.safe, plain.safe_set.safe);
-    EXPECT_EQ(merged.safe_set.converged, plain.safe_set.converged);
+    EXPECT_EQ(merged.safe_set->safe, plain.safe_set->safe);
+    EXPECT_EQ(merged.safe_set->converged, plain.safe_set->converged);
   }
 }
 
