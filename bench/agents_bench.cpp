@@ -67,8 +67,9 @@ double engine_rate(AgentCount n, AgentMemory& memory) {
   const std::uint64_t most = interactions_to_time(n);
   std::uint64_t done = 0;
   double seconds = 0;
+  typename Agents<P>::MeetingTable table(protocol);  // trials share it, as those of `run` do
   for (std::uint64_t trial = 0; done < most; ++trial) {
-    Agents<P> engine(protocol, n, 0, {.seed = 1, .trial = trial}, memory);
+    Agents<P> engine(protocol, n, 0, {.seed = 1, .trial = trial}, memory, n, &table);
     const double begin = cpu_seconds();
     done += *engine.advance(std::min(40 * n, most - done)).as_uint64();
     seconds += cpu_seconds() - begin;
@@ -82,7 +83,7 @@ template <class Bytes, bool prefetching>
     const auto words = pairs.upcoming();
     for (std::size_t k = 0; k < words.size(); ++k) {
       if constexpr (prefetching) {
-        const Meeting ahead{words.data()[k + 24]};
+        const Meeting ahead{words.data()[k + Agents<protocols::Pll>::fetch_ahead]};
         __builtin_prefetch(agents + ahead.initiator(), 1);
         __builtin_prefetch(agents + ahead.responder(), 1);
       }
@@ -156,11 +157,11 @@ void run_agents(const AgentsOptions& options,
     for (unsigned repeat = 0; repeat < options.repeats; ++repeat) {
       const double raw_byte = raw_rate<std::uint8_t>(n, memory);
       fratricide.add(raw_byte, engine_rate<protocols::Fratricide>(n, memory));
-      const double raw_word = raw_rate<std::uint32_t>(n, memory);
+      const double raw_word = raw_rate<Agents<protocols::Pll>::Touched>(n, memory);
       pll.add(raw_word, engine_rate<protocols::Pll>(n, memory));
     }
     print(line(n, "fratricide", Agents<protocols::Fratricide>::bytes_per_agent, fratricide));
-    print(line(n, "pll", Agents<protocols::Pll>::bytes_per_agent, pll));
+    print(line(n, "pll", sizeof(Agents<protocols::Pll>::Touched), pll));
   }
 }
 

@@ -67,6 +67,22 @@ class OpinionTally {
     return u != new_u || v != new_v;
   }
   AgentCount changes_to_stop() const { return n_ - std::max(counts_[0], counts_[1]); }
+
+  // For arrays: a word has the agents of opinion 0 in its lower half and those of 1 in the upper.
+  struct Words {
+    std::array<std::uint64_t, 3> of{1, std::uint64_t{1} << 32, 0};
+    std::uint64_t operator()(Digit s) const { return of[s.value]; }
+  };
+  Words words() const { return {}; }
+  bool is_patient() const { return n_ < std::uint64_t{1} << 32; }
+  // One agent at most changes at an interaction.
+  std::uint64_t patience() const { return std::max<AgentCount>(1, changes_to_stop()) - 1; }
+  void defer(std::uint64_t, std::uint64_t change) { take(change); }
+  void take(std::uint64_t change) {
+    const std::uint64_t sum = counts_[0] + (counts_[1] << 32) + change;
+    counts_ = {sum & 0xffffffff, sum >> 32, n_ - (sum & 0xffffffff) - (sum >> 32)};
+  }
+
   AgentCount leaders() const { return 0; }
   bool converged() const { return counts_[0] == n_ || counts_[1] == n_; }
   bool hopeless() const { return false; }
@@ -91,9 +107,10 @@ struct Majority : Workload {
   Digit initial(std::size_t, AgentCount agent, Choice auto&) const {
     return {static_cast<std::uint16_t>(agent < zeros() ? 0 : 1)};
   }
+  // From a table, as a protocol read from a text is run: branches could not be predicted.
   void interact(Digit& u, Digit& v, Choice auto&) const {
-    if (u.value == 2 || u.value == v.value) return;
-    v.value = v.value == 2 ? u.value : std::uint16_t{2};
+    static constexpr std::array<std::uint16_t, 9> responder{0, 2, 0, 2, 1, 1, 0, 1, 2};
+    v.value = responder[std::size_t{3} * u.value + v.value];
   }
 };
 

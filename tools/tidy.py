@@ -15,6 +15,7 @@ LAYERS = {
     "base": set(), "model": {"base"},
     **dict.fromkeys(("protocols", "text", "population", "network", "exact", "cuda"),
                     {"model", "base"}),
+    "election": {"protocols", "model", "base"},
     "catalog": {"base", "model", "protocols", "text", "population", "network", "exact", "cuda"},
     "experiment": {"catalog", "base", "model"},
     # text: expressions of plans are those of protocol texts.
@@ -22,7 +23,8 @@ LAYERS = {
     "report": {"sweep", "experiment", "base"},
     "mpi": {"sweep", "experiment", "catalog", "base", "model"},
     # exact: `solve` asks about chains in files, which have neither a protocol nor trials.
-    "cli": {"report", "sweep", "mpi", "experiment", "catalog", "exact", "base", "model", "bench"},
+    "cli": {"report", "sweep", "mpi", "experiment", "catalog", "election", "exact", "base", "model",
+            "bench"},
 }
 LAYERS["bench"] = set(LAYERS) - {"cli"}
 DETAIL_EXCEPTIONS = {("population", "base")}  # (who, whose detail/ it may include)
@@ -30,12 +32,12 @@ FORBIDDEN_HEADERS = {"protocols": {"thread", "chrono", "iostream", "fstream"}}
 # Third-party headers: prefix -> the modules that may include it; tests may include any.
 THIRD_PARTY = {
     "Random123/": {"base"}, "hwy/": {"base"}, "boost/math": {"base"}, "gtest": set(),
-    "fmt/": {"base", "text", "population", "exact", "catalog", "experiment", "sweep", "report",
-             "mpi", "cli", "bench"},
-    "nlohmann/": {"experiment", "sweep", "catalog", "cli"}, "toml++": {"sweep"},
-    "CLI/": {"cli"}, "sqlite3.h": {"sweep"}, "Eigen/": {"exact"}, "asio": {"network"},
+    "fmt/": {"base", "text", "population", "exact", "election", "catalog", "experiment", "sweep",
+             "report", "mpi", "cli", "bench"},
+    "nlohmann/": {"experiment", "sweep", "catalog", "cli"}, "toml++": {"sweep", "election"},
+    "CLI/": {"cli"}, "sqlite3.h": {"sweep"}, "Eigen/": {"exact"}, "asio": {"election"},
     "gmpxx.h": {"exact"},
-    "openssl/": {"network"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"}, "cuda": {"cuda"},
+    "openssl/": {"election"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"}, "cuda": {"cuda"},
 }
 SYSTEM_HEADER = re.compile(r"[^/]+|(?:sys|net|netinet|arpa|linux)/.*")
 

@@ -5,6 +5,7 @@ Usage: verify_test.py BINARY [unittest arguments]
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,128 @@ class Export(unittest.TestCase):
             self.assertAlmostEqual(times[min(start)], 35, 9)  # C(7, 3)
             self.assertAlmostEqual(max(times), report["maximum"]["interactions"], 9)
             self.assertIn("digraph", (files / "model.dot").read_text())
+
+
+class Census:
+    """A module of PRISM's language as `--export` writes it, read well enough to solve it."""
+
+    def __init__(self, text):
+        self.start = {name: int(count) for name, count in
+                      re.findall(r"^  (\w+) : \[0\.\.n\] init (\d+);", text, re.M)}
+        self.constants = {"n": int(re.search(r"const int n = (\d+);", text)[1]),
+                          "min": min, "max": max}
+        product = re.search(r"const int all = (.*);", text)[1]
+        self.constants["all"] = eval(product, dict(self.constants))
+        self.rules = re.findall(r"^    \((.*)\)/all : (.*?) [+]$", text, re.M)
+        self.target = python(re.search(r'label "target" = (.*);', text)[1])
+
+    def value(self, expression, census):
+        return eval(expression, {**self.constants, **census})
+
+    def successors(self, census):
+        for pairs, updates in self.rules:
+            weight = self.value(pairs, census)
+            if weight == 0:
+                continue
+            after = dict(census)
+            for name, change in re.findall(r"\((\w+)'=(.*?\))\)", updates):
+                after[name] = self.value(change, census)
+            yield Fraction(weight, self.constants["all"]), after
+
+    def mean_time(self):
+        """By elimination: the mean of a state is 1 plus those of its successors, weighed."""
+        rows = {}
+        todo = [self.start]
+        while todo:
+            census = todo.pop()
+            key = tuple(census.values())
+            if key in rows or self.value(self.target, census):
+                continue
+            row = {key: Fraction(0), "one": Fraction(1)}
+            for probability, after in self.successors(census):
+                row[key] += probability
+                if not self.value(self.target, after):
+                    other = tuple(after.values())
+                    row[other] = row.get(other, 0) - probability
+                    todo.append(after)
+            rows[key] = row
+        first = tuple(self.start.values())
+        for key in [key for key in rows if key != first] + [first]:
+            row = rows.pop(key)
+            pivot = row.pop(key)
+            row = {other: value / pivot for other, value in row.items()}
+            if key == first:
+                return row["one"]
+            for target in rows.values():
+                factor = target.pop(key, 0)
+                for other, value in row.items():
+                    target[other] = target.get(other, 0) - factor * value
+        return Fraction(0)
+
+
+def python(expression):
+    """PRISM's words for conditions as Python's."""
+    expression = re.sub(r"(?<![<>!=])=(?!=)", "==", expression)
+    return expression.replace("&", " and ").replace("|", " or ")
+
+
+class OwnProtocols(unittest.TestCase):
+    FOLDER = pathlib.Path(__file__).resolve().parents[2] / "protocols"
+
+    def path(self, name):
+        return str(self.FOLDER / (name + ".pp"))
+
+    def test_are_verified_like_those_of_the_catalog(self):
+        own = verify(self.path("fratricide"), "--n", "6", "--exact")
+        listed = verify("fratricide", "--n", "6", "--exact")
+        self.assertEqual(own["expected"]["exactly"], "25")
+        for field in ("configurations", "transitions", "expected", "safe_set"):
+            self.assertEqual(own[field], listed[field])
+
+    def test_without_leaders_have_exact_times_but_no_safe_set(self):
+        report = verify(self.path("approximate_majority"), "--n", "5", "--init", "tied", "--exact")
+        self.assertNotIn("safe_set", report)
+        self.assertEqual([p["name"] for p in report["properties"]], ["stop condition"])
+        own = verify(self.path("epidemic"), "--n", "4", "--exact")
+        self.assertEqual(own["expected"]["exactly"], "11")  # 12/3 + 12/4 + 12/3
+
+    def test_that_may_miss_their_stop_condition_show_how(self):
+        result = conclave("verify", self.path("exact_majority"), "--n", "4", "--from", "all")
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("from here it is never reached", result.stdout)
+
+    def test_agree_with_the_engines(self):
+        for name in ("epidemic", "fratricide"):
+            result = conclave("verify", self.path(name), "--n", "6", "--against",
+                              "agents,events,counts", "--trials", "3000")
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertEqual(result.stdout.count(": agrees"), 3)
+
+    def test_are_exported_as_a_census_module(self):
+        lazy = ("states L, F\nleader = L\nstart s: all of L\n"
+                "L + L -> L + F with 2/3 or F + L with 1/6\n")
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder) / "lazy.pp"
+            text.write_text(lazy)
+            for path, *more in ((self.path("fratricide"),),
+                                (self.path("approximate_majority"), "--init", "tied"),
+                                (str(text),)):
+                report = verify(path, "--n", "4", "--exact", "--export", folder, *more)
+                module = pathlib.Path(folder) / "census.prism"
+                census = Census(module.read_text())
+                module.unlink()
+                self.assertEqual(str(census.mean_time()), report["expected"]["exactly"], path)
+
+    def test_that_are_too_large_are_refused_in_one_sentence(self):
+        result = conclave("verify", self.path("phase_clock"), "--n", "5", "--param", "q=2000")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("has 4000 states; at most 2048", result.stderr)
+
+    def test_have_worst_starts(self):
+        result = conclave("search", self.path("fratricide"), "--n", "8", "--budget", "4000",
+                          "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("8 x L", result.stdout)
 
 
 class Search(unittest.TestCase):

@@ -30,10 +30,6 @@ Pll pll_with(std::uint64_t c_max, std::uint64_t k, Pll::Reading reading) {
   return Pll(parameters, 2);
 }
 
-std::string text_of(const State& u, const State& v) {
-  return "(" + to_text(u) + ") meets (" + to_text(v) + ")";
-}
-
 TEST(ArbitraryStates, OfFratricideAreBoth) {
   const auto states = arbitrary_states(Fratricide({}, 2));
   ASSERT_EQ(states.size(), 2u);
@@ -59,31 +55,6 @@ TEST(ArbitraryStates, OfPllHoldTheReachableOnes) {
   const StateTable<Pll> reachable = reachable_states(protocol);
   for (const State& state : reachable.states()) {
     EXPECT_EQ(std::ranges::count(arbitrary, state), 1) << to_text(state);
-  }
-}
-
-// Corrupted agents go through the shortcut like any others, and so do those they turn into.
-void expect_right_shortcut(const Pll& protocol, const State& u, const State& v) {
-  State new_u = u;
-  State new_v = v;
-  EveryChoice choice;
-  protocol.interact(new_u, new_v, choice);
-  const auto shortcut = protocol.shortcut(protocol.pack(u), protocol.pack(v));
-  if (shortcut.applies == 0) return;
-  const int lost = u.leader + v.leader - new_u.leader - new_v.leader;
-  EXPECT_TRUE(shortcut.u == protocol.pack(new_u) && shortcut.v == protocol.pack(new_v) &&
-              static_cast<int>(shortcut.leaders_lost) == lost)
-      << text_of(u, v);
-}
-
-TEST(ArbitraryStates, OfPllMeetByTheShortcutAsInGeneral) {
-  for (const Pll::Reading reading : {Pll::Reading::corrected, Pll::Reading::printed}) {
-    StateTable<Pll> table(pll_with(5, 2, reading));
-    for (const State& state : arbitrary_states(table.protocol())) table.number(state);
-    table.close();
-    for (const State& u : table.states()) {
-      for (const State& v : table.states()) expect_right_shortcut(table.protocol(), u, v);
-    }
   }
 }
 

@@ -166,8 +166,8 @@ class TidyTest(unittest.TestCase):
     def test_third_party_header_in_its_module(self):
         for module, header in (("base", "Random123/philox.h"), ("cli", "CLI/CLI.hpp"),
                                ("base", "fmt/format.h"), ("catalog", "nlohmann/json.hpp"),
-                               ("experiment", "toml++/toml.h"), ("mpi", "mpi.h"),
-                               ("network", "asio.hpp"), ("experiment", "sqlite3.h"),
+                               ("sweep", "toml++/toml.h"), ("mpi", "mpi.h"),
+                               ("election", "asio.hpp"), ("sweep", "sqlite3.h"),
                                ("population", "sys/mman.h"), ("bench", "benchmark/benchmark.h")):
             self.accepts(source(f"src/conclave/{module}/a.cpp", f"#include <{header}>\n"))
         self.accepts(source("bench/a_bench.cpp", "#include <benchmark/benchmark.h>\n"))

@@ -1,5 +1,7 @@
 #include "conclave/base/binomial.hpp"
 
+#include <limits>
+
 #include "conclave/base/check.hpp"
 #include "conclave/base/detail/contingency.hpp"
 #include "conclave/base/detail/inversion.hpp"
@@ -9,6 +11,7 @@ namespace {
 
 using detail::Cell;
 using detail::Mean;
+using detail::Pair;
 using detail::real;
 
 // After the symmetry: numerator <= denominator / 2.
@@ -46,12 +49,12 @@ std::uint64_t try_by_inversion(const Coins& coins, double mean, Stream& stream) 
 std::uint64_t try_by_rejection(const Coins& coins, const Mean& mean, Stream& stream) {
   const double successes = mean.value;
   const double failures = real(coins.trials) - successes;
-  const Cell cells[]{Cell(successes), Cell(failures)};
   const auto cost = [&](std::uint64_t k, double excess) {
-    return cells[0].cost(real(k), excess) + cells[1].cost(real(coins.trials - k), -excess);
+    return Cell(successes).cost(real(k), excess) +
+           Cell(failures).cost(real(coins.trials - k), -excess);
   };
-  detail::QuickCost quick(cells[0]);
-  quick.add(cells[1], -1);
+  constexpr double nothing = std::numeric_limits<double>::infinity();
+  const detail::QuickCost quick(Pair{successes, nothing}, Pair{failures, nothing});
   const double variance = successes * (failures / real(coins.trials));
   return detail::ratio_of_uniforms(mean, variance, coins.trials, quick, cost, stream);
 }

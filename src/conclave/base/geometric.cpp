@@ -1,10 +1,12 @@
 #include "conclave/base/geometric.hpp"
 
-#include <cmath>
+#include <bit>
 #include <cstdint>
 #include <limits>
 
 #include "conclave/base/check.hpp"
+#include "conclave/base/detail/exponential.hpp"
+#include "conclave/base/detail/logarithms.hpp"
 
 namespace conclave {
 namespace {
@@ -14,7 +16,7 @@ __extension__ using Wide = unsigned __int128;
 // An exponential variate of mean 1 as a fixed-point number with 64 fractional bits (von Neumann
 // 1951): a first word starts a run of decreasing words; if the run has odd length, the first word
 // is the fraction, otherwise the whole part grows by one and another run is tried.
-Wide exponential(Stream& stream) {
+Wide fine_exponential(Stream& stream) {
   for (std::uint64_t whole = 0;; ++whole) {
     const std::uint64_t fraction = stream.word();
     std::uint64_t last = fraction;
@@ -27,16 +29,36 @@ Wide exponential(Stream& stream) {
   }
 }
 
-// -log(1 - p) for 0 < p <= 1/4 as 2 artanh(p / (2 - p)), by its series: basic arithmetic only.
-double decay_rate(double p) {
+// -1 / log(1 - p) for 0 < p <= 1/4: basic arithmetic only. For small p by its own series, whose
+// coefficients are Gregory's; otherwise log(1 - p) is -2 artanh(p / (2 - p)).
+double decay_time(double p, double inverse) {
+  if (p < 0x1p-10) {
+    return inverse - (0.5 + p * (1.0 / 12 + p * (1.0 / 24 + p * (19.0 / 720))));
+  }
   const double z = p / (2 - p);
   const double square = z * z;
-  double sum = 0;
-  for (int k = 19; k >= 1; k -= 2) sum = sum * square + 1.0 / k;
-  return 2 * z * sum;
+  return 0.5 / (z + z * square * detail::artanh_tail<9>(square));
 }
 
 }  // namespace
+
+namespace detail {
+
+std::uint64_t exponential_outside(std::uint64_t word, Stream& stream) {
+  constexpr double unit = 1.0 / (std::uint64_t{1} << exponential_bits);
+  const std::uint64_t layer = word % ExponentialLayers::count;
+  if (layer == 0) return exponential_layers.width[1] + exponential(stream);  // without memory
+  const std::uint64_t place = word / ExponentialLayers::count;
+  const auto x =
+      static_cast<std::uint64_t>(static_cast<Wide>(place) * exponential_layers.width[layer] >> 56);
+  const double low = exp_of(-exponential_layers.edge[layer]);
+  const double high = exp_of(-exponential_layers.edge[layer + 1]);
+  const double y = static_cast<double>(stream.word() >> 11) * 0x1p-53;
+  const bool is_under = low + y * (high - low) < exp_of(-static_cast<double>(x) * unit);
+  return is_under ? x : exponential(stream);
+}
+
+}  // namespace detail
 
 Interactions below_wide(Stream& stream, Interactions bound) {
   if (const auto narrow = bound.as_uint64()) return stream.below64(*narrow);
@@ -55,13 +77,15 @@ Interactions below_wide(Stream& stream, Interactions bound) {
 Geometric::Geometric(Interactions successes, Interactions total)
     : successes_(successes), total_(total) {
   CONCLAVE_CHECK(successes > 0u && successes <= total);
-  if (successes >= total / 4u) return;
-  // P(floor(E / rate) >= t) = exp(-rate t) = (1 - p)^t for an exponential variate E.
-  const double mean = 1 / decay_rate(successes.as_double() / total.as_double());
-  int exponent = 0;
-  const double mantissa = std::frexp(mean, &exponent);  // in [1/2, 1)
-  digits_ = static_cast<std::uint64_t>(std::ldexp(mantissa, 53));
-  shift_ = 64 + 53 - exponent;
+  if (successes.as_wide() >= total.as_wide() >> 2) return;
+  // P(floor(E mean) >= t) = exp(-t / mean) = (1 - p)^t for an exponential variate E.
+  const double some = successes.as_double();
+  const double all = total.as_double();
+  const double mean = decay_time(some / all, all / some);
+  const auto bits = std::bit_cast<std::uint64_t>(mean);
+  constexpr std::uint64_t leading_bit = std::uint64_t{1} << 52;
+  digits_ = (bits & (leading_bit - 1)) | leading_bit;
+  shift_ = 64 + 52 + 1023 - static_cast<int>(bits >> 52);
 }
 
 Interactions Geometric::try_one_by_one(Stream& stream) const {
@@ -72,9 +96,12 @@ Interactions Geometric::try_one_by_one(Stream& stream) const {
 }
 
 Interactions Geometric::jump(Stream& stream) const {
-  Wide product = exponential(stream) * digits_;
-  if (shift_ > finely_from_) return Interactions::from_wide((product >> shift_) + 1);
-  // A long wait needs more than the 64 fractional bits of one variate: another word continues them.
+  if (shift_ > finely_from_) {
+    const Wide product = static_cast<Wide>(detail::exponential(stream)) * digits_;
+    return Interactions::from_wide((product >> (shift_ - (64 - detail::exponential_bits))) + 1);
+  }
+  // A long wait needs more fractional bits, even more than 64: another word continues them.
+  Wide product = fine_exponential(stream) * digits_;
   const Wide finer = static_cast<Wide>(stream.word()) * digits_;
   product += finer >> 64;
   if (shift_ >= 0) return Interactions::from_wide((product >> shift_) + 1);

@@ -10,10 +10,11 @@
 namespace conclave {
 
 // The number of trials up to and including the first success; 0 < successes <= total <= 2^124. Only
-// comparisons of random integers and basic arithmetic are used, so the result has the same bits on
-// every machine. Exact for probabilities of 1/4 and more; below, the rate of decay has a relative
-// error of at most 2^-50. Expected time O(1). What does not fit into 128 bits becomes the largest
-// count.
+// basic arithmetic is used, so the result has the same bits on every machine. Exact for
+// probabilities of 1/4 and more; below, the rate of decay has a relative error of at most 2^-50,
+// the density of the exponential variate behind it one of 2^-45, and borders between waits are off
+// by 2^-20 of a trial at most. Expected time O(1). What does not fit into 128 bits becomes the
+// largest count.
 class Geometric {
  public:
   Geometric() = default;
@@ -28,7 +29,7 @@ class Geometric {
   Interactions try_one_by_one(Stream& stream) const;
   Interactions jump(Stream& stream) const;
 
-  static constexpr int finely_from_ = 64 + 53 - 40;  // where the mean reaches 2^40
+  static constexpr int finely_from_ = 64 + 53 - 32;  // where the mean reaches 2^32
 
   // A jump is an exponential variate times digits_ * 2^-shift_, rounded down, plus one.
   std::uint64_t digits_ = 0;

@@ -13,6 +13,7 @@ namespace {
 using detail::Cell;
 using detail::deviance;
 using detail::Mean;
+using detail::Pair;
 using detail::real;
 
 // After the symmetries: draws <= marked <= total / 2.
@@ -80,18 +81,15 @@ std::uint64_t draw_by_inversion(const Urn& urn, double mean, Stream& stream) {
 
 std::uint64_t draw_by_rejection(const Urn& urn, const Mean& mean, Stream& stream) {
   const double both = mean.value;
+  const double marked = real(urn.marked) - both;
+  const double drawn = real(urn.draws) - both;
   const double neither = real(urn.neither()) + both;
-  const Cell cells[]{Cell(both), Cell(real(urn.marked) - both), Cell(real(urn.draws) - both),
-                     Cell(neither)};
   const auto cost = [&](std::uint64_t k, double excess) {
-    return cells[0].cost(real(k), excess) + cells[1].cost(real(urn.marked - k), -excess) +
-           cells[2].cost(real(urn.draws - k), -excess) +
-           cells[3].cost(real(urn.neither() + k), excess);
+    return Cell(both).cost(real(k), excess) + Cell(marked).cost(real(urn.marked - k), -excess) +
+           Cell(drawn).cost(real(urn.draws - k), -excess) +
+           Cell(neither).cost(real(urn.neither() + k), excess);
   };
-  detail::QuickCost quick(cells[0]);
-  quick.add(cells[1], -1);
-  quick.add(cells[2], -1);
-  quick.add(cells[3], 1);
+  const detail::QuickCost quick(Pair{both, neither}, Pair{marked, drawn});
   const double variance = both * neither / (real(urn.total) - 1);
   return detail::ratio_of_uniforms(mean, variance, urn.draws, quick, cost, stream);
 }

@@ -60,7 +60,10 @@ class Interactions {
   friend constexpr auto operator<=>(const Interactions&, const Interactions&) = default;
 
   // The nearest double; exact up to 2^53.
-  constexpr double as_double() const { return static_cast<double>(count_); }
+  constexpr double as_double() const {
+    const auto low = static_cast<std::uint64_t>(count_);
+    return low == count_ ? static_cast<double>(low) : static_cast<double>(count_);
+  }
 
   // The same number in 64 bits, or nothing when it needs more.
   constexpr std::optional<std::uint64_t> as_uint64() const {

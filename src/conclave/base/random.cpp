@@ -23,6 +23,18 @@ void Lanes::fill(std::span<std::uint64_t> words) {
   detail::fill_words(state_, words);
 }
 
+std::uint64_t Stream::below64_carefully(std::uint64_t bound, std::uint64_t low,
+                                        std::uint64_t high) {
+  __extension__ using Wide = unsigned __int128;
+  const std::uint64_t biased = (0 - bound) % bound;
+  while (low < biased) {
+    const Wide product = static_cast<Wide>(word()) * bound;
+    low = static_cast<std::uint64_t>(product);
+    high = static_cast<std::uint64_t>(product >> 64);
+  }
+  return high;
+}
+
 void Stream::refill() {
   lanes_.fill(words_);
   next_ = 0;

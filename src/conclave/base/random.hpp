@@ -65,14 +65,12 @@ class Stream {
   }
 
   // Uniform on 0 ... bound-1, exactly (Lemire 2019: multiply, reject the few biased words).
-  std::uint64_t below64(std::uint64_t bound) {
+  [[gnu::always_inline]] std::uint64_t below64(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
-    Wide product = static_cast<Wide>(word()) * bound;
-    if (static_cast<std::uint64_t>(product) < bound) {
-      const std::uint64_t biased = (0 - bound) % bound;
-      while (static_cast<std::uint64_t>(product) < biased) {
-        product = static_cast<Wide>(word()) * bound;
-      }
+    const Wide product = static_cast<Wide>(word()) * bound;
+    if (static_cast<std::uint64_t>(product) < bound) [[unlikely]] {
+      return below64_carefully(bound, static_cast<std::uint64_t>(product),
+                               static_cast<std::uint64_t>(product >> 64));
     }
     return static_cast<std::uint64_t>(product >> 64);
   }
@@ -82,6 +80,8 @@ class Stream {
 
  private:
   void refill();
+  // Where the word may be a biased one; apart, so that the frequent case is short enough to inline.
+  std::uint64_t below64_carefully(std::uint64_t bound, std::uint64_t low, std::uint64_t high);
 
   Lanes lanes_;
   std::array<std::uint64_t, 128> words_;

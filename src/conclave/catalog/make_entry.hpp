@@ -103,7 +103,9 @@ class PreparedPopulation final : public PreparedRun {
     }
   }
 
-  std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Memory>(); }
+  std::unique_ptr<Workspace> workspace() const override {
+    return std::make_unique<Memory>(subject_.protocol);
+  }
 
   TrialResult run(std::uint64_t trial, Workspace& workspace,
                   const KeepGoing& keep_going) const override {
@@ -112,7 +114,8 @@ class PreparedPopulation final : public PreparedRun {
       if (digraph_) return run_on_graph(name, workspace, keep_going);
     }
     if (engine_ == Engine::agents) {
-      Agents engine(subject_.protocol, n_, start_, name, static_cast<Memory&>(workspace).agents);
+      Memory& memory = static_cast<Memory&>(workspace);
+      Agents engine(subject_.protocol, n_, start_, name, memory.agents, n_, &memory.table);
       return population::run_trial(engine, plan_, keep_going);
     }
     if constexpr (!is_ring) {
@@ -160,7 +163,9 @@ class PreparedPopulation final : public PreparedRun {
 
  private:
   struct Memory final : Workspace {
+    explicit Memory(const P& protocol) : table(protocol) {}
     population::AgentMemory agents;
+    typename Agents::MeetingTable table;
   };
 
   TrialResult run_on_graph(const StreamName& name, Workspace& workspace,

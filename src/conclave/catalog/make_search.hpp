@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -85,6 +86,30 @@ std::string text_of_agents(const std::vector<State>& agents, const Claims<State>
   return text;
 }
 
+// The named starts are tried first.
+template <SelfStabilizing P>
+Searched searched(const P& protocol, const std::vector<std::size_t>& starts, AgentCount n,
+                  const SearchRequest& request) {
+  GivenStarts<P> engine(protocol, request.run, n);
+  std::vector<std::vector<typename P::State>> named;
+  for (const std::size_t start : starts) {
+    Stream stream(StreamName{request.run.seed, start, Purpose::start});
+    named.emplace_back();
+    for (AgentCount i = 0; i < n; ++i) named.back().push_back(protocol.initial(start, i, stream));
+  }
+  std::uint64_t done = 0;
+  const auto simulate = [&](std::span<const typename P::State> agents, std::uint64_t trial) {
+    if (!request.progress("searching", ++done, request.budget)) throw Stopped();
+    return engine.simulate(agents, trial, [&](Interactions) { return true; });
+  };
+  population::WorstStartSearch<P> search(protocol, n, simulate, request.run.seed, request.budget);
+  const auto found = search.run(named);
+  return {.configuration = text_of_agents(found.agents, claims_of(protocol)),
+          .times = found.times,
+          .candidates = found.candidates,
+          .trials = found.trials};
+}
+
 template <PopulationProtocol P>
 Searched search(const SearchRequest& request) {
   if constexpr (!SelfStabilizing<P>) {
@@ -93,28 +118,11 @@ Searched search(const SearchRequest& request) {
     const AgentCount n = checked_population(request.run.n);
     accepted_graph(P::info, topology_of<P>, request.run.graph);
     const auto parameters = resolved_parameters<P>(request.run.settings, n);
-    const P protocol(parameters, n);
-    GivenStarts<P> engine(protocol, request.run, n);
-    std::vector<std::vector<typename P::State>> named;
-    for (std::size_t start = 0; start < P::starts.size(); ++start) {
-      Stream stream(StreamName{request.run.seed, start, Purpose::start});
-      named.emplace_back();
-      for (AgentCount i = 0; i < n; ++i) {
-        named.back().push_back(protocol.initial(start, i, stream));
-      }
-    }
-    std::uint64_t done = 0;
-    const auto simulate = [&](std::span<const typename P::State> agents, std::uint64_t trial) {
-      if (!request.progress("searching", ++done, request.budget)) throw Stopped();
-      return engine.simulate(agents, trial, [&](Interactions) { return true; });
-    };
-    population::WorstStartSearch<P> search(protocol, n, simulate, request.run.seed, request.budget);
-    const auto found = search.run(named);
-    return {.configuration = text_of_agents(found.agents, claims_of(protocol)),
-            .times = found.times,
-            .candidates = found.candidates,
-            .trials = found.trials,
-            .parameters = values_in_effect(parameters)};
+    std::vector<std::size_t> starts(P::starts.size());
+    std::iota(starts.begin(), starts.end(), std::size_t{0});
+    Searched found = searched(P(parameters, n), starts, n, request);
+    found.parameters = values_in_effect(parameters);
+    return found;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/catalog/engines.hpp"
 #include "conclave/catalog/kept_text.hpp"
 #include "conclave/text/protocol_text.hpp"
@@ -28,9 +29,22 @@ std::size_t bytes_per_state(const text::Compiled& compiled) {
   return compiled.transitions().has_table() ? 2 : 4;
 }
 
+// For this request; the start that it names must fit n.
+std::shared_ptr<const text::Compiled> compile_for(const RunRequest& request,
+                                                  std::shared_ptr<const text::ProtocolText> text) {
+  auto compiled = compile(std::move(text), request.settings, checked_population(request.n));
+  for (std::size_t i = 0; i < compiled->starts().size(); ++i) {
+    const bool is_chosen =
+        request.start.empty() ? i == 0 : compiled->text().starts()[i].name == request.start;
+    const std::string& objection = compiled->starts()[i].objection;
+    if (is_chosen && !objection.empty()) throw Error(objection);
+  }
+  return compiled;
+}
+
 std::unique_ptr<const PreparedRun> prepare(const RunRequest& request,
                                            std::shared_ptr<const text::ProtocolText> text) {
-  auto compiled = compile(std::move(text), request.settings, checked_population(request.n));
+  auto compiled = compile_for(request, std::move(text));
   const std::size_t bytes = bytes_per_state(*compiled);
   if (bytes == 1) return prepare_text_8(request, std::move(compiled));
   if (bytes == 2) return prepare_text_16(request, std::move(compiled));
@@ -108,10 +122,24 @@ Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
           .examine = [strings](Entry& entry) { examine(entry, *strings); },
           .details = details_of(*text),
           .owner = strings,
-          .prepare = [text](const RunRequest& request) { return prepare(request, text); }};
+          .prepare = [text](const RunRequest& request) { return prepare(request, text); },
+          .verify =
+              [text](const VerifyRequest& request) {
+                return verify_text(request, *compile_for(request.run, text));
+              },
+          .search =
+              [text](const SearchRequest& request) {
+                return search_text(request, *compile_for(request.run, text));
+              }};
 }
 
 }  // namespace
+
+std::vector<ParameterValue> text_parameters(const text::Compiled& compiled) {
+  std::vector<ParameterValue> parameters;
+  for (const auto& [name, value] : compiled.parameters()) parameters.push_back({name, value});
+  return parameters;
+}
 
 Entry text_entry(const std::string& path) { return entry_of(text::ProtocolText::read(path)); }
 

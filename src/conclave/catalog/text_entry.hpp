@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/text/compiled.hpp"
@@ -19,5 +20,12 @@ std::unique_ptr<const PreparedRun> prepare_text_16(const RunRequest& request,
                                                    std::shared_ptr<const text::Compiled> compiled);
 std::unique_ptr<const PreparedRun> prepare_text_32(const RunRequest& request,
                                                    std::shared_ptr<const text::Compiled> compiled);
+
+// The exact module and the search for bad starts.
+Verified verify_text(const VerifyRequest& request, const text::Compiled& compiled);
+Searched search_text(const SearchRequest& request, const text::Compiled& compiled);
+
+// The parameters in effect.
+std::vector<ParameterValue> text_parameters(const text::Compiled& compiled);
 
 }  // namespace conclave::catalog

@@ -169,7 +169,7 @@ void add_describe(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
       "describe", "Tell all about one protocol: paper, variables, parameters, errata");
-  command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
+  command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
   command.option("--format", "F", options->format, "table or json (default table)");
   command.footer("\nExample:\n  conclave describe pll");
   command.runs([options] { return describe(*options); });

@@ -22,7 +22,7 @@ Examples:
   conclave sweep plan.toml -o results.db     a grid of runs, stopped and resumed at will
   conclave results results.db                what it has found so far
   conclave report results.db -o report.html  tables, fitted laws, figures, on one page
-  conclave reproduce -o claims               the papers' claims, measured in ten minutes
+  conclave reproduce -o claims               the papers' claims, measured in minutes
   conclave verify prl --n 3                  lemmas and exact times, over all configurations
   conclave explore kmpp-async --n 4          every schedule of four nodes
   conclave compare --n 1000                  message passing, promised and measured
@@ -33,9 +33,9 @@ Examples:
 Exit run(int argc, char** argv) {
   Program program("conclave: a laboratory for randomized leader election", "conclave " + version(),
                   overview);
-  for (const auto add :
-       {add_demo, add_list, add_describe, add_run, add_sweep, add_results, add_replay, add_merge,
-        add_report, add_reproduce, add_verify, add_search, add_explore, add_compare, add_plot, add_solve, add_bench}) {
+  for (const auto add : {add_demo, add_list, add_describe, add_run, add_sweep, add_results,
+                         add_replay, add_merge, add_report, add_reproduce, add_verify, add_search,
+                         add_explore, add_compare, add_plot, add_solve, add_bench}) {
     add(program.root());
   }
   return program.run(argc, argv);

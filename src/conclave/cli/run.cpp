@@ -165,7 +165,8 @@ void add_network_options(Command& command, Options& options) {
 void add_run(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand("run", "Run trials of a protocol");
-  command.word("PROTOCOL", options->words.protocol, "A name from `conclave list`");
+  command.word("PROTOCOL", options->words.protocol,
+               "A name from `conclave list`, or a file: my.pp");
   command.option("--n", "N", options->words.n, "Population size: 1000, 1e6, 2^20");
   command.option("--trials", "T", options->trials, "Number of trials (default 1)");
   command.option("--seed", "S", options->words.seed,

@@ -136,7 +136,7 @@ void add_search(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command =
       conclave.subcommand("search", "Look for the initial configuration that takes longest");
-  command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
+  command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
   command.option("--n", "N", options->n, "Population size");
   command.param_option(options->params);
   command.option("--graph", "GRAPH", options->graph, "As for `run`");

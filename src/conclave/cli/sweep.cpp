@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
@@ -101,10 +102,11 @@ void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned
     sum += seconds;
     is_bound = is_bound || !pilot.is_complete;
   }
-  fmt::print("\n{} cells; {}{} of one processor, from one trial of each cell (stopped after a "
-             "second at most); {} on {} thread{}\n",
-             plan.cells.size(), is_bound ? "more than " : "about ", duration_text(sum),
-             duration_text(sum / threads), threads, threads == 1 ? "" : "s");
+  fmt::print(
+      "\n{} cells; {}{} of one processor, judging by the first trials of each cell (given up "
+      "after a second at most); {} on {} thread{}\n",
+      plan.cells.size(), is_bound ? "more than " : "about ", duration_text(sum),
+      duration_text(sum / threads), threads, threads == 1 ? "" : "s");
 }
 
 sweep::Plan plan_of(const Options& options) {
@@ -118,8 +120,11 @@ sweep::Plan plan_of(const Options& options) {
 Exit run_plan(const sweep::Plan& plan, const Options& options, const sweep::Shard& shard,
               unsigned workers, const std::function<void(sweep::Sweep&)>& work) {
   const std::string path = output_of(options, shard);
-  sweep::Store store(
-      path, plan, {.code = code_version(), .shard = shard, .mixes_versions = options.mix_versions});
+  sweep::Store store(path, plan,
+                     {.code = code_version(),
+                      .shard = shard,
+                      .extends = options.extend,
+                      .mixes_versions = options.mix_versions});
   sweep::Sweep sweep(plan, shard, sweep::Results(path), store, experiment::available_memory());
   const auto begin = Clock::now();
   {
@@ -136,7 +141,10 @@ Exit run_plan(const sweep::Plan& plan, const Options& options, const sweep::Shar
 // mpirun, or srun, or whatever has started several of us, says so to each.
 bool is_one_of_many() {
   constexpr std::array<const char*, 2> sizes{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-  return std::ranges::any_of(sizes, [](const char* name) { return std::getenv(name) != nullptr; });
+  return std::ranges::any_of(sizes, [](const char* name) {
+    const char* const size = std::getenv(name);
+    return size != nullptr && std::string_view(size) != "1";
+  });
 }
 
 Exit run_ranks(const Options& options, const sweep::Shard& shard, const std::atomic<bool>& stop) {
@@ -204,6 +212,8 @@ void add_sweep(Command& conclave) {
                  "Worker threads; never changes a result (default: one per processor)");
   command.option("--shard", "I/K", options->shard, "Run only part I of K (0/K is the same as K/K)");
   command.flag("--dry-run", options->dry_run, "Print the cells and an estimate of the work");
+  command.flag("--extend", options->extend,
+               "The plan has more cells or trials than before: keep the rows, run what is new");
   command.flag("--mix-versions", options->mix_versions,
                "Go on with a file that another version of conclave has begun");
   command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");

@@ -13,6 +13,7 @@ struct SweepOptions {
   std::string threads;
   std::string shard;
   bool dry_run = false;
+  bool extend = false;
   bool mix_versions = false;
   bool quiet = false;
 };

@@ -185,6 +185,7 @@ Examples:
   conclave verify ppl --n 3 --param t_max=4 --param t_virus=2 --param t_emit=3 --format json
   conclave verify coalescence --n 9 --graph undirected-ring
   conclave verify fratricide --n 20 --against agents,events --trials 1e5
+  conclave verify protocols/epidemic.pp --n 6 --exact
 
 Exit status: 0 everything holds, 1 failed, 2 misused, 4 a property does not hold or an engine
 differs from the exact law, 130 interrupted.)";
@@ -223,7 +224,7 @@ void add_verify(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
       "verify", "Check the paper's lemmas and compute exact times on a small population");
-  command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
+  command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
   command.option("--n", "N", options->n, "Population size, a small one");
   command.param_option(options->params);
   add_space(command, *options);

@@ -190,7 +190,7 @@ std::string VerifyOutput::json() const {
   if (report.slowest) all["maximum"] = extreme(*report.slowest, "interactions");
   all["residual"] = report.residual;
   all["relative_error"] = report.relative_error;
-  all["safe_set"] = safe_set(report.safe_set);
+  if (report.elects) all["safe_set"] = safe_set(report.safe_set);
   if (report.shortest_holding) {
     all["holding_minimum"] = extreme(*report.shortest_holding, "interactions");
   }
@@ -211,7 +211,7 @@ std::string VerifyOutput::text() const {
   text += '\n' + space_text(report) + '\n' + claims_text(report) + '\n' +
           times_text(verified, target.empty() ? "" : " to " + target,
                      within.empty() ? "" : " within " + within) +
-          '\n' + safe_set_text(report);
+          (report.elects ? '\n' + safe_set_text(report) : "");
   if (with_law) text += "\ndistribution: P(T <= t) for t = 0, 1, ...\n";
   for (std::size_t t = 0; with_law && t < report.law.size(); ++t) {
     text += fmt::format("{:>8}  {:.15g}\n", t, report.law[t]);

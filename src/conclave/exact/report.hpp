@@ -56,6 +56,7 @@ struct Report {
   std::uint64_t classes = 0;       // modulo symmetry and congruence: the states of the chain
   std::uint64_t transitions = 0;   // between classes, loops included
   std::vector<ClaimReport> claims;
+  bool elects = true;  // otherwise there is no safe set
   SafeSetReport safe_set;
   TimeReport start;
   std::optional<std::string> start_exactly{};  // the mean as a fraction

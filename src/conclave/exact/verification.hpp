@@ -75,7 +75,8 @@ class Verification {
     explore_all();
     describe_space();
     report_claims();
-    report_safe_set();
+    report_.elects = claims_.elects;
+    if (claims_.elects) report_safe_set();
     report_times(check_.set(target), check_.set(within));
     if constexpr (MeasuresHolding<P>) report_holding();
     return std::move(report_);

@@ -65,6 +65,8 @@ template <class State>
 struct Claims {
   // Whether the claims are about all configurations, or about those an execution can reach.
   bool from_everywhere = false;
+  // Whether it is about one leader that stays; a computation of something else has no safe set.
+  bool elects = true;
   std::vector<NamedSet<State>> sets{};
   std::vector<Claim<State>> claims{};
   // The congruence: states with the same normal form behave alike, in outputs, sets and claims.

@@ -88,6 +88,11 @@ concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Pack
   { P::no_state } -> std::convertible_to<typename P::Packed>;
 };
 
+// A protocol with many states of which few, some hundreds at most, are occupied at a time may say
+// so: an engine then gives these short names and looks up what comes of a meeting.
+template <class P>
+concept MeetsFewStates = PopulationProtocol<P> && requires { requires P::meets_few_states; };
+
 // A protocol whose interactions mostly change nothing may say so without branches, so that an
 // engine can look at many meetings at once in SIMD registers. Where `may_change` is 0, the
 // interaction leaves both states as they are and makes no random choice.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "conclave/population/detail/calm_meetings.hpp"
 #include "conclave/population/detail/graph_pipeline.hpp"
 #include "conclave/population/detail/instruction_set.hpp"
+#include "conclave/population/detail/named_agents.hpp"
 #include "conclave/population/detail/pair_pipeline.hpp"
 #include "conclave/population/detail/ring_pipeline.hpp"
 #include "conclave/population/detail/watched.hpp"
@@ -27,10 +29,13 @@
 namespace conclave::population {
 // Arrays larger than this profit from prefetching; a smaller one stays in the caches, where the
 // processor's own look-ahead is enough.
-inline constexpr std::size_t prefetch_above_bytes = std::size_t{3} << 20;
+inline constexpr std::size_t prefetch_above_bytes = std::size_t{3} << 18;
 
 // Below this size the meetings of one group share agents too often for groups to pay.
 inline constexpr AgentCount groups_from_agents = 64;
+
+// Below this size a trial is over before a table of its own pays for a protocol of few states.
+inline constexpr AgentCount names_from_agents = 256;
 
 // The pipeline that draws the meetings of a topology.
 template <Topology topology>
@@ -51,19 +56,27 @@ class Agents : public Watched<P> {
   using Storage = Stored<P>;
   static_assert(!HasShortcut<P> || ShortcutTallyOf<Tally, P>);
   static constexpr AgentCount most_agents = Pipeline::most_agents;
-  static constexpr std::size_t one_by_one_ahead = 24;  // 16 to 32 are equally good at n = 1e8
+  static constexpr std::size_t fetch_ahead = 12;  // 8 to 24 are about equally good
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type);
 
+  static constexpr bool has_names = MeetsFewStates<P> && !is_positional && !MeasuresHolding<P>;
+  using Named = detail::NamedAgents<P>;
+  using MeetingTable = detail::MeetingTable<P>;
+  // What an interaction reads and writes of an agent, as a rule.
+  using Touched = std::conditional_t<has_names, typename Named::Name, typename Storage::type>;
+
   // `source` is the number of agents, or what else the pipeline draws its meetings from.
+  // Trials of the same protocol may share a table of its meetings.
   template <class Source>
   Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory,
-         const Source& source)
-      : Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), source) {
+         const Source& source, MeetingTable* table = nullptr)
+      : Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), source), table_(table) {
     agents_ = allocate(memory, n);
     Stream start_choice(name.with(Purpose::start));
     for (AgentCount agent = 0; agent < n; ++agent) {
       const State state = protocol_.initial(start, agent, start_choice);
-      agents_[agent] = Storage::pack(protocol_, state);
+      if (agent == 0) try_names(state);
+      put(agent, 1, state);
       tally_.add(state);
     }
   }
@@ -76,9 +89,11 @@ class Agents : public Watched<P> {
          AgentMemory& memory)
       : Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), n) {
     agents_ = allocate(memory, n);
-    auto next = agents_.begin();
+    try_names(census.front().first);
+    AgentCount next = 0;
     for (const auto& [state, count] : census) {
-      next = std::fill_n(next, count, Storage::pack(protocol_, state));
+      put(next, count, state);
+      next += count;
       tally_.add(state, count);
     }
   }
@@ -108,17 +123,19 @@ class Agents : public Watched<P> {
   AgentCount strike(const Fault& fault) requires Corruptible<P> {
     return this->strike_array(
         fault, size(), [this](AgentCount agent) { return state(agent); },
-        [this](AgentCount agent, const State& state) {
-          agents_[agent] = Storage::pack(protocol_, state);
-        });
+        [this](AgentCount agent, const State& state) { put(agent, 1, state); });
   }
 
-  State state(AgentCount agent) const { return Storage::unpack(protocol_, agents_[agent]); }
+  State state(AgentCount agent) const {
+    if constexpr (has_names) {
+      if (named_) return named_->state(agent);
+    }
+    return Storage::unpack(protocol_, agents_[agent]);
+  }
   AgentCount size() const { return agents_.size(); }
 
  private:
   using Packed = typename Storage::type;
-
   static std::span<Packed> allocate(AgentMemory& memory, AgentCount n) {
     static_assert(std::is_trivially_copyable_v<Packed>);
     std::byte* const bytes = memory.reserve(n * sizeof(Packed)).data();
@@ -127,14 +144,64 @@ class Agents : public Watched<P> {
     return {first, n};
   }
 
-  // Carries out all meetings, or those up to the one that ends the trial; returns how many.
+  // Names lie where the states will, if there are too many for names. All agents get that of this
+  // state, as long as they have no other.
+  void try_names(const State& state) {
+    if constexpr (has_names) {
+      using Name = typename Named::Name;
+      static_assert(sizeof(Name) <= sizeof(Packed));
+      if (table_ == nullptr) {
+        if (size() < names_from_agents) return;
+        table_ = &own_table_.emplace(protocol_);
+      }
+      auto* const first = reinterpret_cast<Name*>(agents_.data());
+      std::uninitialized_default_construct_n(first, size());
+      named_.emplace(*table_, std::span(first, size()), state);
+    }
+  }
+
+  // From the last agent to the first, since a state takes more room than a name.
+  void spell_out() {
+    if constexpr (has_names) {
+      for (AgentCount agent = size(); agent-- > 0;) {
+        const Packed packed = Storage::pack(protocol_, named_->state(agent));
+        std::construct_at(&agents_[agent], packed);
+      }
+      named_.reset();
+    }
+  }
+
+  void put(AgentCount first, AgentCount count, const State& state) {
+    if constexpr (has_names) {
+      if (named_) {
+        if (named_->put(first, count, state)) return;
+        spell_out();
+      }
+    }
+    std::fill_n(&agents_[first], count, Storage::pack(protocol_, state));
+  }
+
+  // Carries out meetings, all of them or up to one that ends the trial; returns how many.
   std::size_t meet_all(std::span<const std::uint64_t> meetings) {
+    if constexpr (has_names) {
+      if (named_) return by_name(meetings);
+    }
     const bool prefetching = agents_.size_bytes() > prefetch_above_bytes;
     if constexpr (is_positional) {
       return prefetching ? by_position<true>(meetings) : by_position<false>(meetings);
     } else {
       return prefetching ? by_state<true>(meetings) : by_state<false>(meetings);
     }
+  }
+
+  std::size_t by_name(std::span<const std::uint64_t> meetings) {
+    const auto over = [this] { return is_over(); };
+    const std::size_t done =
+        named_->bytes() > prefetch_above_bytes
+            ? named_->template meet<fetch_ahead>(meetings, tally_, choice_, over)
+            : named_->template meet<0>(meetings, tally_, choice_, over);
+    if (named_->is_full()) spell_out();
+    return done;
   }
 
   template <bool prefetching>
@@ -145,7 +212,7 @@ class Agents : public Watched<P> {
       }
     }
     if constexpr (detail::PatientTallyOf<Tally, P>) {
-      constexpr std::size_t ahead = prefetching ? one_by_one_ahead : 0;
+      constexpr std::size_t ahead = prefetching ? fetch_ahead : 0;
       if (tally_.is_patient()) {
         return detail::meet_calmly<ahead>(protocol_, tally_, agents_.data(), meetings, choice_,
                                           [this] { return is_over(); });
@@ -164,7 +231,7 @@ class Agents : public Watched<P> {
     std::size_t done = 0;
     while (done < meetings.size()) {
       const std::uint64_t* const word = &meetings[done];
-      if constexpr (prefetching) prefetch(agents, Meeting{word[one_by_one_ahead]});
+      if constexpr (prefetching) prefetch(agents, Meeting{word[fetch_ahead]});
       const Meeting meeting{*word};
       meet(protocol, tally, agents[meeting.initiator()], agents[meeting.responder()]);
       ++done;
@@ -198,7 +265,7 @@ class Agents : public Watched<P> {
   // interaction sees the result of all before it, exactly as one by one.
   static constexpr std::size_t group = 32;
   static_assert(group <= Pipeline::least && 2 * group <= Pipeline::lookahead);
-  static_assert(one_by_one_ahead <= Pipeline::lookahead);
+  static_assert(fetch_ahead <= Pipeline::lookahead);
 
   template <bool prefetching>
   std::size_t in_groups(std::span<const std::uint64_t> meetings) {
@@ -415,6 +482,9 @@ class Agents : public Watched<P> {
 
   Pipeline pairs_;
   std::span<Packed> agents_;
+  std::optional<MeetingTable> own_table_;
+  MeetingTable* table_ = nullptr;
+  std::optional<Named> named_;  // the agents, as long as their states have names
   Interactions now_;
 };
 

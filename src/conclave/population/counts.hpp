@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "conclave/base/binomial.hpp"
+#include "conclave/base/detail/contingency.hpp"
 #include "conclave/base/geometric.hpp"
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
@@ -38,7 +39,7 @@ namespace conclave::population {
 // simulated, never what: any others give the same law.
 struct CountsCosts {
   static constexpr double batch = 150;
-  static constexpr double sample = 40;   // a hypergeometric variate for a batch
+  static constexpr double sample = 60;   // a hypergeometric variate for a batch
   static constexpr double learning = 4;  // per pair of ranks, when a new state appears
   static constexpr double jump = 40;
   static constexpr double jump_per_rank = 3;
@@ -143,12 +144,19 @@ class Counts : public CensusKeeper<P> {
   }
 
   void begin_batch(bool is_near) {
-    counts_.clear();
-    for (const SpeciesId id : active()) counts_.push_back(census_[id]);
+    count_ranks();
     pool_.fill(counts_);
     revealed_.clear();
     fresh_pairs_ = collisions_ = changes_ = 0;
+    tells_later_ = !is_near && CensusTallyOf<Tally, P> && !detail::has_milestones<Tally>;
     reveal_watched(is_near);
+  }
+
+  void count_ranks() {
+    counts_.resize(active().size());
+    for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
+      counts_[rank] = census_[active()[rank]];
+    }
   }
 
   // Reveals agents until no two in the pool can meet in a way that must be noticed at its time.
@@ -166,27 +174,48 @@ class Counts : public CensusKeeper<P> {
   }
 
   // Each interaction is a collision with probability m (2n - m - 1) / (n (n - 1)) for the m agents
-  // touched so far. Candidates come at the rate for the largest m, and are taken with the ratio.
+  // touched so far. Candidates come at the rate for the largest m, and are taken with the ratio;
+  // pieces of the batch have rates of their own, so that few come in vain.
   void run_interactions(std::uint64_t length) {
-    const AgentCount most_touched = std::min<AgentCount>(n_, revealed_.size() + 2 * length);
+    const std::uint64_t pieces = pieces_of(length);
+    length_ = 0;
+    bool goes_on = true;
+    for (std::uint64_t left = pieces; left != 0 && goes_on; --left) {
+      goes_on = run_piece((length - length_) / left);
+    }
+    now_ += length_;
+  }
+
+  // A new rate costs about as much as two candidates.
+  std::uint64_t pieces_of(std::uint64_t length) const {
+    const auto t = static_cast<double>(length);
+    const double collisions = 2 * t * (t + static_cast<double>(watched_)) / agents();
+    return 1 + static_cast<std::uint64_t>(std::sqrt(std::min(collisions, 1e4) / 2));
+  }
+
+  // False if the batch must end here.
+  bool run_piece(std::uint64_t length) {
+    const AgentCount most_touched = std::min<AgentCount>(n_, touched() + 2 * length);
     const double most = colliding_pairs(most_touched).as_double();
     const Geometric wait(colliding_pairs(most_touched), all_pairs());
-    std::uint64_t time = 0;
-    while (time < length) {
-      const Interactions gap = std::min<Interactions>(wait(schedule_), length - time + 1);
-      const auto skipped = static_cast<std::uint64_t>(gap.as_wide()) - 1;
+    std::uint64_t left = length;
+    bool goes_on = true;
+    while (left != 0 && goes_on) {
+      const Interactions gap = wait(schedule_);
+      const bool is_far = gap > left;
+      const std::uint64_t skipped = is_far ? left : static_cast<std::uint64_t>(gap.as_wide()) - 1;
       fresh_pairs_ += skipped;
-      time += skipped;
-      if (time == length) break;
-      ++time;
-      if (uniform() * most >= colliding_pairs(touched()).as_double()) {
+      left -= skipped;
+      if (is_far) break;
+      --left;
+      if (uniform() * most < about_colliding(touched())) {
+        goes_on = collide();
+      } else {
         ++fresh_pairs_;
-      } else if (!collide()) {
-        break;
       }
     }
-    now_ += time;
-    length_ = time;
+    length_ += length - left;
+    return goes_on;
   }
 
   double uniform() { return static_cast<double>(schedule_.word() >> 11) * 0x1p-53; }
@@ -195,20 +224,21 @@ class Counts : public CensusKeeper<P> {
   Interactions colliding_pairs(AgentCount touched) const {
     return Interactions(touched) * Interactions(2 * n_ - touched - 1);
   }
+  double about_colliding(AgentCount touched) const {
+    return conclave::detail::real(touched) * conclave::detail::real(2 * n_ - touched - 1);
+  }
 
   // An interaction with at least one agent touched before, all of them equally likely. False if
   // the batch must end here.
   bool collide() {
     ++collisions_;
     const AgentCount m = touched();
-    if (schedule_.below64(2 * n_ - m - 1) < n_ - 1) {
-      const std::size_t initiator = reveal(schedule_.below64(m));
-      const AgentCount other = schedule_.below64(n_ - 1);
-      if (other >= m - 1) return interact(initiator, reveal_untouched());
-      return interact(initiator, reveal(other + (other >= initiator ? 1 : 0)));
-    }
-    const std::size_t responder = reveal(schedule_.below64(m));
-    return interact(reveal_untouched(), responder);
+    const AgentCount pick = schedule_.below64(2 * n_ - m - 1);  // the other agent, and its role
+    const std::size_t touched = reveal(schedule_.below64(m));
+    if (pick < m - 1) return interact(touched, reveal(pick + (pick >= touched ? 1 : 0)));
+    const std::size_t other = reveal_untouched();
+    const bool initiates = pick < n_ - 1;
+    return interact(initiates ? touched : other, initiates ? other : touched);
   }
 
   // The place in revealed_ of the touched agent with this number. Numbers beyond the revealed
@@ -233,12 +263,11 @@ class Counts : public CensusKeeper<P> {
     const SpeciesId u = revealed_[initiator];
     const SpeciesId v = revealed_[responder];
     const detail::Outcome outcome = species_.outcome(u, v);
-    if (!outcome.changes) return true;
     const auto [new_u, new_v] = this->decide(outcome, u, v);
     revealed_[initiator] = new_u;
     revealed_[responder] = new_v;
-    ++changes_;
-    return note(outcome, u, v, new_u, new_v);
+    changes_ += outcome.changes ? 1 : 0;
+    return tells_later_ || note(outcome, u, v, new_u, new_v);
   }
 
   // Tells the tally of an interaction. For a milestone its counts must be those of this moment, so
@@ -296,6 +325,7 @@ class Counts : public CensusKeeper<P> {
     census_[from] -= count;
     this->count_of(to) += count;
     if constexpr (CensusTallyOf<Tally, P>) {
+      if (tells_later_) return;
       tally_.remove(species_.state(from), count);
       tally_.add(species_.state(to), count);
     }
@@ -335,9 +365,22 @@ class Counts : public CensusKeeper<P> {
     }
     census_.resize(species_.size());
     for (const SpeciesId id : revealed_) ++census_[id];
+    if (tells_later_) tell_tally();
     work_ += 1 + collisions_;
     const double reacting = static_cast<double>(changes_) / static_cast<double>(length_);
     if (cost_of_jumping(reacting) < cost_per_interaction()) begin_jumping();
+  }
+
+  // Of the whole batch at once: how many agents there are now of each species, and were before.
+  void tell_tally() {
+    if constexpr (CensusTallyOf<Tally, P>) {
+      for (SpeciesId id = 0; id < census_.size(); ++id) {
+        const std::uint32_t rank = this->rank_of(id);
+        const AgentCount before = rank == no_rank ? 0 : counts_[rank];
+        if (census_[id] < before) tally_.remove(species_.state(id), before - census_[id]);
+        if (census_[id] > before) tally_.add(species_.state(id), census_[id] - before);
+      }
+    }
   }
 
   // --- jumps ---
@@ -348,8 +391,7 @@ class Counts : public CensusKeeper<P> {
     this->update_ranks();
     is_jumping_ = active().size() <= most_ranks_to_jump || changes_ == 0;
     if (!is_jumping_) return;
-    counts_.clear();
-    for (const SpeciesId id : active()) counts_.push_back(census_[id]);
+    count_ranks();
     reacting_.count(counts_, [this](std::size_t u, std::size_t v) {
       return species_.outcome(active()[u], active()[v]).changes;
     });
@@ -361,12 +403,11 @@ class Counts : public CensusKeeper<P> {
       now_ = end;
       return;
     }
-    if (cost_of_jumping(reacting.as_double() / all_pairs().as_double()) >
-        2 * cost_per_interaction()) {
+    constexpr std::uint64_t jumps_per_look = 16;
+    if (work_++ % jumps_per_look == 0 && too_much_reacts()) {
       is_jumping_ = false;
       return;
     }
-    ++work_;
     const Interactions wait = Geometric(reacting, all_pairs())(schedule_);
     if (wait > end - now_) {  // cut short: a geometric wait has no memory
       now_ = end;
@@ -374,6 +415,11 @@ class Counts : public CensusKeeper<P> {
     }
     now_ += wait;
     react();
+  }
+
+  bool too_much_reacts() const {
+    const double part = reacting_.number().as_double() / all_pairs().as_double();
+    return cost_of_jumping(part) > 2 * cost_per_interaction();
   }
 
   void react() {
@@ -414,6 +460,7 @@ class Counts : public CensusKeeper<P> {
   AgentCount fresh_pairs_ = 0;      // pairs in the pool that have met and are not drawn yet
   std::vector<SpeciesId> revealed_;
   std::uint64_t watched_ = 0;  // agents revealed at its start
+  bool tells_later_ = false;   // the tally learns of the batch at its end
   std::uint64_t length_ = 0;
   std::uint64_t collisions_ = 0;
   std::uint64_t changes_ = 0;   // of agents: shows how much happens

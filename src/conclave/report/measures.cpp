@@ -141,6 +141,10 @@ Table table() {
 
 }  // namespace
 
+Variables assumed_of(std::string_view protocol) {
+  return protocol == "ppl" ? Variables{{"c", 1}} : Variables{};
+}
+
 std::vector<Measure> measures_of(std::string_view protocol, bool by_messages) {
   const Table known = table();
   if (const auto found = known.find(protocol); found != known.end()) return found->second;

@@ -194,13 +194,17 @@ std::string provenance_html(const Study& study) {
 }
 
 std::string navigation(const Report& report) {
-  std::string text = "<nav aria-label=\"Contents\"><ul>\n";
-  if (!report.overview.empty()) text += "<li><a href=\"#together\">All together</a></li>\n";
+  std::string text = "<nav aria-label=\"Contents\">\n";
   for (const Study& study : report.studies) {
+    text += "<ul>\n";
+    if (report.studies.size() > 1) text += fmt::format("<li>{}</li>\n", escaped(study.name));
     for (const Section& section : study.sections) {
       text += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.id, escaped(section.title));
     }
+    text += "</ul>\n";
   }
+  text += "<ul>\n";
+  if (!report.overview.empty()) text += "<li><a href=\"#together\">All together</a></li>\n";
   return text + "<li><a href=\"#provenance\">Where it comes from</a></li>\n</ul></nav>\n";
 }
 

@@ -14,15 +14,23 @@ Pilot run_pilot(const Plan& plan, std::size_t cell, const std::atomic<bool>& sto
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   const auto workspace = run->workspace();
-  double steps = 0;
-  const TrialResult result = run->run(0, *workspace, [&](Interactions interactions) {
-    steps = interactions.as_double();
-    return !stop && elapsed() < patience;
-  });
-  const bool is_complete = result.ending != Ending::interrupted;
-  return {.steps = is_complete ? result.interactions.as_double() : steps,
-          .seconds = elapsed(),
-          .is_complete = is_complete};
+  double steps = 0;  // of the trials before
+  std::uint64_t trials = 0;
+  do {
+    double so_far = 0;
+    const TrialResult result = run->run(trials, *workspace, [&](Interactions interactions) {
+      so_far = interactions.as_double();
+      return !stop && elapsed() < patience;
+    });
+    if (result.ending == Ending::interrupted) {
+      if (trials > 0) break;
+      return {.steps = so_far, .seconds = elapsed(), .is_complete = false};
+    }
+    steps += result.interactions.as_double();
+    ++trials;
+  } while (elapsed() < patience / 10 && trials < plan.cells[cell].sampling.trials);
+  const auto count = static_cast<double>(trials);
+  return {.steps = steps / count, .seconds = elapsed() / count, .is_complete = true};
 }
 
 std::uint64_t trials_in(const Shard& shard, std::size_t cell, const Sampling& sampling) {

@@ -1,4 +1,4 @@
-// How long a cell's trials take: the first one is run, and given up after a second.
+// How long a cell's trials take: the first ones are run, and given up after a second.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 namespace conclave::sweep {
 
 struct Pilot {
-  double steps = 0;  // interactions or messages
-  double seconds = 0;
+  double steps = 0;          // of a trial: interactions or messages
+  double seconds = 0;        // of a trial
   bool is_complete = false;  // otherwise a trial takes longer
 };
 

@@ -27,7 +27,6 @@ void write_meta(const Database& database, const Plan& plan, const Shard& shard) 
 }
 
 void write_plan(const Database& database, const Plan& plan, const Shard& shard) {
-  create_schema(database);
   write_meta(database, plan, shard);
   Statement source(database, "INSERT INTO source VALUES (?1, ?2, ?3)");
   for (const auto& [path, text] : plan.texts) {
@@ -44,14 +43,52 @@ void write_plan(const Database& database, const Plan& plan, const Shard& shard) 
   }
 }
 
-void check_same(const std::string& path, const Plan& plan, const Origin& origin) {
-  const Results stored(path);
-  const std::string change = difference(stored, plan);
-  if (!change.empty()) {
-    throw Error(fmt::format("the plan has changed since '{}' was begun: {}; choose another file "
-                            "with -o, or change the plan back",
-                            path, change));
+// Whether trials made for one sampling serve the other as well.
+bool has_grown(const Sampling& then, const Sampling& now) {
+  if (then.precision == 0 || now.precision == 0) {
+    return then.precision == now.precision && now.trials >= then.trials;
   }
+  return now.precision <= then.precision && now.trials >= then.trials && now.batch == then.batch &&
+         now.measure == then.measure;
+}
+
+// For each stored cell its number in a plan that has grown; throws Error where one is missing.
+std::vector<std::size_t> places_in(const Plan& plan, const Results& stored,
+                                   const std::string& path) {
+  std::vector<std::size_t> places;
+  std::vector<bool> is_taken(plan.cells.size());
+  for (const StoredCell& old : stored.cells()) {
+    std::size_t place = 0;
+    while (place < plan.cells.size() && (is_taken[place] || plan.cells[place].words != old.words ||
+                                         plan.cells[place].head != old.head ||
+                                         !has_grown(old.sampling, plan.cells[place].sampling))) {
+      ++place;
+    }
+    if (place == plan.cells.size()) {
+      throw Error(fmt::format("--extend keeps all rows of '{}', but the plan has no cell {} ({}) "
+                              "with {} any more: choose another file with -o",
+                              path, old.id, old.head, json_of(old.sampling)));
+    }
+    is_taken[place] = true;
+    places.push_back(place);
+  }
+  return places;
+}
+
+// Cells get the numbers of the new plan, and their rows follow.
+void extend(const Database& database, const Plan& plan, const Shard& shard,
+            const std::vector<std::size_t>& places) {
+  database.execute("UPDATE trial SET cell = -1 - cell");  // out of the way of the new numbers
+  Statement move(database, "UPDATE trial SET cell = ?2 WHERE cell = -1 - ?1");
+  for (std::size_t old = 0; old < places.size(); ++old) {
+    move.bind(1, old).bind(2, places[old]).step();
+    move.reset();
+  }
+  database.execute("DELETE FROM meta; DELETE FROM source; DELETE FROM cell");
+  write_plan(database, plan, shard);
+}
+
+void check_origin(const std::string& path, const Results& stored, const Origin& origin) {
   if (stored.meta("shard") != to_string(origin.shard)) {
     const auto named = [](const std::string& shard) {
       return shard.empty() ? std::string("the whole plan") : "shard " + shard;
@@ -99,6 +136,7 @@ std::string difference(const Results& stored, const Plan& plan) {
                          now.head);
     }
   }
+  if (stored.texts() != plan.texts) return "a file that it names is another one";
   if (cells.size() != plan.cells.size()) {
     return fmt::format("it had {} cells, and has now {}", cells.size(), plan.cells.size());
   }
@@ -117,20 +155,35 @@ Plan stored_plan(const Results& results) {
 Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
     : lock_(std::make_unique<FileLock>(path)) {
   const bool is_old = holds_something(path);
+  std::vector<std::size_t> places;
   database_ = std::make_unique<Database>(path, Database::Access::create);
   if (is_old) {
     check_schema(*database_);
-    const std::string damage = database_->text("PRAGMA quick_check(1)");
+    std::string damage = database_->text("PRAGMA quick_check(1)");
+    std::ranges::replace(damage, '\n', ' ');
     if (damage != "ok") {
       throw Error(fmt::format("'{}' is damaged ({}); it was left as it is: take a copy, or save "
                               "what can be read with sqlite3's .recover",
                               path, damage));
     }
-    check_same(path, plan, origin);
+    const Results stored(path);
+    const std::string change = difference(stored, plan);
+    if (!change.empty() && !origin.extends) {
+      throw Error(fmt::format("the plan has changed since '{}' was begun: {}; choose another file "
+                              "with -o, or change the plan back, or add --extend if there is only "
+                              "more to do",
+                              path, change));
+    }
+    check_origin(path, stored, origin);
+    if (!change.empty()) places = places_in(plan, stored, path);
   }
   database_->execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL");
   Transaction transaction(*database_);
-  if (!is_old) write_plan(*database_, plan, origin.shard);
+  if (!is_old) {
+    create_schema(*database_);
+    write_plan(*database_, plan, origin.shard);
+  }
+  if (!places.empty()) extend(*database_, plan, origin.shard, places);
   code_ = code_id(*database_, origin.code);
   transaction.commit();
 }

@@ -20,6 +20,7 @@ class FileLock;
 struct Origin {
   std::string code;  // version of this program
   Shard shard{};
+  bool extends = false;         // accept a plan that has grown
   bool mixes_versions = false;  // go on with a file that another version has begun
 };
 

@@ -1,5 +1,6 @@
 #include "conclave/sweep/sweep.hpp"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -8,8 +9,10 @@
 namespace conclave::sweep {
 namespace {
 
-// At most so much work is lost when the power fails.
-constexpr std::chrono::milliseconds between_commits{200};
+// At most so much work is lost when the power fails. Commits are allowed a twentieth of the time.
+constexpr std::chrono::milliseconds shortest_interval{50};
+constexpr std::chrono::milliseconds longest_interval{1000};
+constexpr int commit_share = 20;
 
 }  // namespace
 
@@ -18,7 +21,7 @@ Sweep::Sweep(const Plan& plan, const Shard& shard, const Results& stored, Store&
     : plan_(plan),
       store_(store),
       schedule_(plan, shard, stored, memory),
-      committed_(std::chrono::steady_clock::now()),
+      next_commit_(Clock::now() + shortest_interval),
       costs_(plan.cells.size()) {}
 
 std::optional<Task> Sweep::next(std::size_t most) {
@@ -38,12 +41,17 @@ void Sweep::take(Done done) {
   for (std::size_t i = 0; i < done.rows.size(); ++i) {
     store_.add(done.task.cell, done.task.trials[i], std::move(done.rows[i]));
   }
-  const auto now = std::chrono::steady_clock::now();
-  if (now - committed_ >= between_commits) {
-    store_.commit();
-    committed_ = std::chrono::steady_clock::now();
-  }
+  commit_if_due();
   changed_.notify_all();
+}
+
+void Sweep::commit_if_due() {
+  const auto begin = Clock::now();
+  if (begin < next_commit_) return;
+  store_.commit();
+  const auto end = Clock::now();
+  next_commit_ = end + std::clamp<Clock::duration>((end - begin) * commit_share, shortest_interval,
+                                                   longest_interval);
 }
 
 bool Sweep::is_over() const {

@@ -49,6 +49,9 @@ class Sweep {
   bool is_complete() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void commit_if_due();
   double seconds_left() const;
 
   const Plan& plan_;
@@ -56,7 +59,7 @@ class Sweep {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Schedule schedule_;
-  std::chrono::steady_clock::time_point committed_;
+  Clock::time_point next_commit_;
   std::exception_ptr failure_;
   std::uint64_t trials_run_ = 0;
   double steps_ = 0;

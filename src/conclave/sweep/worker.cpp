@@ -27,6 +27,7 @@ void Worker::prepare(std::size_t cell) {
   run_ = cells_(cell);
   workspace_ = run_->workspace();
   cell_ = cell;
+  appetite_ = 1;  // trials of this cell may take a thousand times longer
 }
 
 Done Worker::run(const Task& task) {

@@ -158,18 +158,45 @@ TEST(Cells, LieInTheRectangleOfRejection) {
   }
 }
 
+detail::QuickCost quick_cost(const Table& table) {
+  const double both = table.mean.value;
+  const double marked = detail::real(table.draw.marked) - both;
+  const double drawn = detail::real(table.draw.draws) - both;
+  return {detail::Pair{both, detail::real(table.neither) + both}, detail::Pair{marked, drawn}};
+}
+
 TEST(QuickCost, IsWithinItsErrorBound) {
   for (const Table& table : tables()) {
-    detail::QuickCost quick(table.cells[0]);
-    quick.add(table.cells[1], -1);
-    quick.add(table.cells[2], -1);
-    quick.add(table.cells[3], 1);
+    const detail::QuickCost quick = quick_cost(table);
     for (const std::uint64_t k : contents(table)) {
       const double excess = table.excess(k);
-      if (!quick.applies(excess)) continue;
+      if (quick.nearest(excess) != excess) continue;
       EXPECT_LE(std::abs(quick.cost(excess) - table.cost(k)), quick.error(excess))
           << table.draw.name() << ", k = " << k;
     }
+  }
+}
+
+TEST(QuickCost, BoundsTheCostFartherAwayFromBelow) {
+  std::size_t checked = 0;
+  for (const Table& table : tables()) {
+    const detail::QuickCost quick = quick_cost(table);
+    for (const std::uint64_t k : contents(table)) {
+      const double nearest = quick.nearest(table.excess(k));
+      if (nearest == table.excess(k)) continue;
+      ++checked;
+      EXPECT_GE(table.cost(k), quick.cost(nearest) - quick.error(nearest))
+          << table.draw.name() << ", k = " << k;
+    }
+  }
+  EXPECT_GE(checked, 10u);
+}
+
+// What the rejection sampler decides by before it computes a logarithm.
+TEST(Logarithm, LiesBetweenItsBounds) {
+  for (double x = 0x1p-53; x <= 1; x = x < 0.5 ? x * 1.01 : x + 0x1p-12) {
+    EXPECT_GE(2 * std::log(x), x - 1 / x - 1e-15);
+    EXPECT_LE(2 * std::log(x), x * (4 - x) - 3 + 1e-15);
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/detail/exponential.hpp"
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
@@ -69,6 +70,52 @@ double fit(double p, const std::vector<double>& values) {
 }
 
 constexpr std::size_t many = 1'000'000;
+
+// The p-value against the exponential law, in buckets about as wide as the layers' steps.
+template <class Draw>
+double exponential_fit(Draw draw) {
+  constexpr std::size_t count = 1200;
+  constexpr double width = 0.01;
+  Stream stream({.seed = 1});
+  std::vector<double> observed(count + 1, 0.0), expected(count + 1, 0.0);
+  for (std::size_t i = 0; i < 4 * many; ++i) {
+    const double x = static_cast<double>(draw(stream)) * std::ldexp(1, -detail::exponential_bits);
+    ++observed[std::min(count, static_cast<std::size_t>(x / width))];
+  }
+  for (std::size_t bucket = 0; bucket <= count; ++bucket) {
+    const double rest = bucket == count ? 0 : std::exp(-width * static_cast<double>(bucket + 1));
+    expected[bucket] = 4 * many * (std::exp(-width * static_cast<double>(bucket)) - rest);
+  }
+  const Buckets buckets = pool_buckets(observed, expected);
+  return chi_square(buckets.observed, buckets.expected).p_value;
+}
+
+TEST(Exponential, HasItsLaw) {
+  EXPECT_GE(exponential_fit([](Stream& stream) { return detail::exponential(stream); }), reject);
+}
+
+// A word beside the part of its layer that is under the curve must not count as one in it.
+TEST(Exponential, DoesNotForgetTheCurvedPartsOfLayers) {
+  const auto forgetful = [](Stream& stream) {
+    for (;;) {
+      const std::uint64_t word = stream.word();
+      const std::uint64_t layer = word % detail::ExponentialLayers::count;
+      if (word >> 8 >= detail::exponential_layers.inside[layer] && layer != 0) continue;
+      const double part = static_cast<double>(word >> 8) * 0x1p-56;
+      return static_cast<std::uint64_t>(
+          part * static_cast<double>(detail::exponential_layers.width[layer]));
+    }
+  };
+  EXPECT_LT(exponential_fit(forgetful), reject);
+}
+
+TEST(Exponential, HasLayersOfEqualArea) {
+  const auto& edge = detail::exponential_layers.edge;
+  const double area = (edge[1] + 1) * std::exp(-edge[1]);  // of the lowest, with the tail
+  for (std::size_t i = 1; i < detail::ExponentialLayers::count; ++i) {
+    EXPECT_NEAR(edge[i] * (std::exp(-edge[i + 1]) - std::exp(-edge[i])), area, 0x1p-50) << i;
+  }
+}
 
 TEST(Geometric, IsOneWhenSuccessIsCertain) {
   Stream stream({.seed = 1});

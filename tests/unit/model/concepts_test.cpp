@@ -180,6 +180,56 @@ TEST(PackedArchetype, GivesTheSameTrial) {
   }
 }
 
+// Named states: of a protocol that flips coins, and of one whose states go by: few at a time, but
+// more in all than there are names.
+struct NamedFight : CoinFight {
+  using CoinFight::CoinFight;
+  static constexpr bool meets_few_states = true;
+};
+
+struct PassingBy {
+  struct State {
+    bool leader = true;
+    std::uint16_t age = 0;
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{Field{"leader", &State::leader}, Field{"age", &State::age}};
+  };
+  State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+  void interact(State& u, State& v, Choice auto&) const {
+    if (u.leader && v.leader && v.age % 64 == 63) v.leader = false;
+    u.age = v.age = static_cast<std::uint16_t>(std::max(u.age, v.age) + 1);
+  }
+  Role role(const State& state) const { return state.leader ? Role::leader : Role::follower; }
+};
+struct NamedPassingBy : PassingBy {
+  static constexpr bool meets_few_states = true;
+};
+static_assert(MeetsFewStates<NamedFight> && !MeetsFewStates<CoinFight>);
+static_assert(population::Agents<NamedPassingBy>::has_names);
+
+template <class Plain, class Named>
+void expect_the_same_trial(const Plain& plain_protocol, const Named& named_protocol, AgentCount n) {
+  population::AgentMemory memory;
+  population::AgentMemory named_memory;
+  const StreamName name{.seed = 5, .trial = n};
+  population::Agents<Plain> plain(plain_protocol, n, 0, name, memory);
+  population::Agents<Named> named(named_protocol, n, 0, name, named_memory);
+  for (AgentCount budget = 1; budget < 3000 * n; budget *= 2) {
+    EXPECT_EQ(plain.advance(budget), named.advance(budget));
+    EXPECT_EQ(plain.leaders(), named.leaders());
+    for (AgentCount agent = 0; agent < n; ++agent) {
+      ASSERT_EQ(plain.state(agent), named.state(agent)) << "n " << n << " agent " << agent;
+    }
+  }
+}
+
+TEST(NamedArchetype, GivesTheSameTrial) {
+  for (const AgentCount n : {2u, 255u, 256u, 1000u}) {
+    expect_the_same_trial(CoinFight({}, n), NamedFight({}, n), n);
+    expect_the_same_trial(PassingBy(), NamedPassingBy(), n);
+  }
+}
+
 TEST(LeaderTally, CountsWhoLeads) {
   const CoinFight protocol({}, 3);
   LeaderTally<CoinFight> tally(protocol);

@@ -58,55 +58,68 @@ class Cell {
     return deviance(x, excess, t, log_excess) + (t + log_excess) / 2 + stirling(x);
   }
 
-  double inverse() const { return inverse_; }
-
  private:
   double expected_;
   double inverse_;
 };
 
+using Pair [[gnu::vector_size(16)]] = double;
+
+inline double sum_of(Pair pair) { return pair[0] + pair[1]; }
+
 // The sum of the costs of some cells by the Taylor polynomial of degree 4 in the excess, with a
-// bound of its error, for most decisions. All cells expect at least as much as the first one.
+// bound of its error, for most decisions.
 class QuickCost {
  public:
-  explicit QuickCost(const Cell& first) : largest_(first.inverse()) { add(first, 1); }
-
-  // A cell whose content is its expectation plus sign * excess.
-  void add(const Cell& cell, double sign) {
-    const double r = cell.inverse();
-    const double square = r * r;
-    const double cube = square * r;
-    sum_ += r;
-    terms_[1] += sign * (r / 2 - square / 12);
-    terms_[2] += r / 2 - square / 4 + cube / 12;
-    terms_[3] += sign * (cube - square) / 6;
-    terms_[4] += cube / 12;
+  // What the cells expect whose content grows with the excess, and those whose content shrinks; a
+  // cell that is not there expects infinity. All expect at least as much as the first one.
+  QuickCost(Pair growing, Pair shrinking) {
+    const Pair a = 1.0 / growing;
+    const Pair b = 1.0 / shrinking;
+    const Pair a2 = a * a, b2 = b * b;
+    const Pair a3 = a2 * a, b3 = b2 * b;
+    const double sum = sum_of(a + b), cubes = sum_of(a3 + b3), squares = sum_of(a2 - b2);
+    constexpr double twelfth = 1.0 / 12, sixth = 1.0 / 6, twentieth = 1.0 / 20;
+    const double largest = a[0];
+    limit_ = growing[0] / 2;
+    bound_ = largest / 8;
+    terms_[0] = sum * twelfth;
+    terms_[1] = sum_of(a - b) / 2 - squares * twelfth;
+    terms_[2] = sum / 2 - sum_of(a2 + b2) / 4 + cubes * twelfth;
+    terms_[3] = (sum_of(a3 - b3) - squares) * sixth;
+    terms_[4] = cubes * twelfth;
+    least_error_ = sum * (largest * largest * twentieth) + 0x1p-40;
+    growing_error_ = sum * (largest * largest * largest) / 4;
   }
 
   double cost(double excess) const {
     const double square = excess * excess;
-    return (sum_ / 12 + terms_[1] * excess) +
+    return (terms_[0] + terms_[1] * excess) +
            square * ((terms_[2] + terms_[3] * excess) + terms_[4] * square);
   }
 
   // No cost is less than minus this, if the first cell expects at least 10.
-  double bound() const { return largest_ / 8; }
+  double bound() const { return bound_; }
 
-  // Whether the series converge well: no content differs from its expectation by more than half.
-  bool applies(double excess) const { return excess * excess * (largest_ * largest_) < 0.25; }
+  // The nearest excess where the series converge well: no content differs from its expectation by
+  // more than half.
+  double nearest(double excess) const {
+    return excess < -limit_ ? -limit_ : excess > limit_ ? limit_ : excess;
+  }
 
   // The terms left out, as geometric series of ratio 1/2, and the rounding errors.
   double error(double excess) const {
-    const double square = excess * excess;
-    const double t = (excess < 0 ? -excess : excess) * largest_;
-    const double relative = t * (t * (t / 10 + largest_ / 4) + largest_ * largest_ / 4);
-    return sum_ * (square * relative + largest_ * largest_ / 20) + 0x1p-40;
+    const double size = excess < 0 ? -excess : excess;
+    const double square = size * size;
+    return least_error_ + growing_error_ * (size * square) * ((1 + size) + 0.4 * square);
   }
 
  private:
-  double largest_;  // of the inverse expectations
-  double sum_ = 0;  // of the inverse expectations
-  double terms_[5] = {};
+  double limit_;
+  double bound_;
+  double terms_[5];
+  double least_error_;
+  double growing_error_;
 };
 
 }  // namespace conclave::detail

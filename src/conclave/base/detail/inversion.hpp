@@ -39,17 +39,22 @@ std::uint64_t invert(std::uint64_t u, double first, Stream& stream, NextRatio ne
   }
 }
 
-// Whether 2 log(x) + cost <= 0, where a quick estimate of the cost may be enough.
+// Whether 2 log(x) + cost <= 0, where a quick estimate of the cost may be enough, and bounds of the
+// logarithm: it lies between x - 1/x and x (4 - x) - 3. The cost is convex, so that an excess too
+// large for the estimate costs at least as much as the nearest that is not.
 template <class Cost>
 bool accepts(double x, std::uint64_t k, double excess, double bound, const QuickCost& quick,
              const Cost& cost) {
   constexpr double error_of_log = 0x1p-29;
-  if (quick.applies(excess)) {
-    const double balance = 2 * log_of<4>(x) + quick.cost(excess) + bound;
-    const double error = quick.error(excess) + error_of_log;
-    if (balance <= -error) return true;
-    if (balance > error) return false;
-  }
+  const double nearest = quick.nearest(excess);
+  const bool is_near = nearest == excess;
+  const double estimate = quick.cost(nearest) + bound;
+  const double error = quick.error(nearest);
+  if (x * (4 - x) - 3 + (estimate + error) <= 0 && is_near) return true;
+  if (x * (x + (estimate - error)) > 1) return false;
+  const double balance = 2 * log_of<4>(x) + estimate;
+  if (balance > error + error_of_log) return false;
+  if (balance < -(error + error_of_log) && is_near) return true;
   const double exact_cost = cost(k, excess) + bound;
   CONCLAVE_CHECK_SLOW(exact_cost >= 0);
   return 2 * log_of(x) + exact_cost <= 0;

@@ -45,7 +45,7 @@ inline constexpr double half_log_two_pi = 0.91893853320467274178;
 // log(x) for normal x > 0. With 10 terms the relative error is below 2^-50, with 4 terms the
 // absolute error is below 2^-30.
 template <int terms = 10>
-double log_of(double x) {
+constexpr double log_of(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   // Adding the distance of sqrt(1/2) from 1 carries into the exponent where the mantissa is larger.
   constexpr std::uint64_t one = 0x3ff0000000000000, half_root = 0x3fe6a09e667f3bcd;
@@ -78,7 +78,7 @@ inline constexpr auto inverse_factorials = [] {
 }();
 
 // exp(x) for -700 < x < 700; relative error below 2^-50.
-inline double exp_of(double x) {
+constexpr double exp_of(double x) {
   const double scaled = x * 1.4426950408889634;
   const auto exponent = static_cast<std::int64_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
   const auto power = static_cast<double>(exponent);

@@ -23,6 +23,11 @@ bool is_counted(const Tally& tally, const State& u, const State& v, const State&
   }
 }
 
+template <class Tally>
+inline constexpr bool has_milestones = requires(const Tally& tally) {
+  tally.milestone();
+};
+
 template <class Tally, class State>
 std::uint8_t milestone_of(const Tally& tally, const State& new_u, const State& new_v) {
   if constexpr (requires { tally.milestone_of(new_u, new_v); }) {
@@ -34,7 +39,7 @@ std::uint8_t milestone_of(const Tally& tally, const State& new_u, const State& n
 
 template <class Tally>
 std::uint8_t milestone(const Tally& tally) {
-  if constexpr (requires { tally.milestone(); }) {
+  if constexpr (has_milestones<Tally>) {
     return tally.milestone();
   } else {
     return 0;

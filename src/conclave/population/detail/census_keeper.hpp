@@ -106,7 +106,12 @@ class CensusKeeper : public Watched<P> {
 
   // What becomes of two agents that meet.
   std::pair<SpeciesId, SpeciesId> decide(const detail::Outcome& outcome, SpeciesId u, SpeciesId v) {
-    if (outcome.kind == detail::Outcome::Kind::certain) return {outcome.u, outcome.v};
+    if (outcome.kind == detail::Outcome::Kind::certain) [[likely]]
+      return {outcome.u, outcome.v};
+    return decide_by_chance(u, v);
+  }
+
+  std::pair<SpeciesId, SpeciesId> decide_by_chance(SpeciesId u, SpeciesId v) {
     State new_u = species_.state(u);
     State new_v = species_.state(v);
     protocol_.interact(new_u, new_v, choice_);

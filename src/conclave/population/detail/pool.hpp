@@ -16,9 +16,13 @@ class Pool {
   // Starts anew with these agents.
   void fill(const std::vector<AgentCount>& counts) {
     counts_ = counts;
-    at_start_.clear();
     total_ = 0;
-    for (const AgentCount count : counts) total_ += count;
+    bool is_within = counts.size() == most_.size();
+    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+      total_ += counts[rank];
+      is_within = is_within && counts[rank] <= most_[rank];
+    }
+    if (!is_within) most_.clear();
   }
 
   AgentCount total() const { return total_; }
@@ -44,35 +48,40 @@ class Pool {
  private:
   static constexpr std::size_t few = 12;  // below, walking along the counts is faster
 
+  // To the end, whatever is found on the way: nobody can predict where it is.
   std::size_t scan(Stream& stream) const {
-    AgentCount pick = stream.below64(total_);
+    const AgentCount pick = stream.below64(total_);
+    AgentCount up_to = 0;
     std::size_t rank = 0;
-    for (; pick >= counts_[rank]; ++rank) pick -= counts_[rank];
+    for (std::size_t next = 0; next + 1 < counts_.size(); ++next) {
+      up_to += counts_[next];
+      rank += pick >= up_to ? 1 : 0;
+    }
     return rank;
   }
 
-  // Draws from the agents there were when the table was made, until it is one that is still here;
-  // a table is made anew when half of them are gone.
+  // Draws from a population with somewhat more agents of each rank, until it is one that is here.
+  // So one table serves many pools, until there are too many agents of some rank, or too few in
+  // all.
   std::size_t look_up(Stream& stream) {
-    if (at_start_.empty() || 2 * total_ < total_at_start_) make_table();
+    if (most_.empty() || 2 * total_ < most_in_all_) make_table();
     for (;;) {
       const auto bucket = static_cast<std::size_t>(stream.below64(counts_.size()));
-      const bool is_own = stream.below64(total_at_start_) < threshold_[bucket];
+      const bool is_own = stream.below64(most_in_all_) < threshold_[bucket];
       const std::size_t rank = is_own ? bucket : alias_[bucket];
-      if (counts_[rank] == at_start_[rank]) return rank;
-      if (stream.below64(at_start_[rank]) < counts_[rank]) return rank;
+      if (stream.below64(most_[rank]) < counts_[rank]) return rank;
     }
   }
 
-  // Walker's alias table in whole numbers, so that it is exact: each bucket holds total_ units,
-  // an agent weighs as many units as there are ranks.
+  // Walker's alias table in whole numbers, so that it is exact: each bucket holds most_in_all_
+  // units, an agent weighs as many units as there are ranks.
   void make_table();
 
   std::vector<AgentCount> counts_;
   AgentCount total_ = 0;
 
-  std::vector<AgentCount> at_start_;
-  AgentCount total_at_start_ = 0;
+  std::vector<AgentCount> most_;  // of each rank, in the population of the table; or no table
+  AgentCount most_in_all_ = 0;
   std::vector<AgentCount> threshold_;
   std::vector<std::uint32_t> alias_;
 };

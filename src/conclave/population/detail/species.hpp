@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "conclave/base/every_choice.hpp"
-#include "conclave/base/fields.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/population/detail/batch_tally.hpp"
 #include "conclave/population/detail/reaction.hpp"
+#include "conclave/population/detail/state_index.hpp"
 
 namespace conclave::population::detail {
 
@@ -66,32 +66,25 @@ class SpeciesTable {
     grow(64);
   }
 
-  std::size_t size() const { return states_.size(); }
-  const State& state(SpeciesId id) const { return states_[id]; }
+  std::size_t size() const { return index_.size(); }
+  const State& state(SpeciesId id) const { return index_.state(id); }
   const Lottery& lottery(const Outcome& outcome) const {
     return lotteries_[outcome.u + outcome.v * 65536];
   }
 
   // The number of a state; one met for the first time gets the next.
   SpeciesId id_of(const State& state) {
-    std::size_t slot = hash_of(state) & mask_;
-    for (; slots_[slot] != nobody; slot = (slot + 1) & mask_) {
-      if (states_[slots_[slot]] == state) return slots_[slot];
-    }
-    const auto id = static_cast<SpeciesId>(states_.size());
-    states_.push_back(state);
-    if (states_.size() > capacity_) {
-      grow(2 * capacity_);
-    } else {
-      slots_[slot] = id;
-    }
+    const SpeciesId id = index_.id_of(state);
+    if (index_.size() > capacity_) grow(2 * capacity_);
     return id;
   }
 
-  Outcome outcome(SpeciesId u, SpeciesId v) {
-    if (std::max(u, v) >= side_) return evaluate(u, v);
+  [[gnu::always_inline]] Outcome outcome(SpeciesId u, SpeciesId v) {
+    if (std::max(u, v) >= side_) [[unlikely]]
+      return evaluate(u, v);
     const Remembered& known = remembered_[u * side_ + v];
-    if (known.kind == Outcome::Kind::unknown) return remember(u, v, evaluate(u, v));
+    if (known.kind == Outcome::Kind::unknown) [[unlikely]]
+      return learn(u, v);
     return {known.u, known.v, known.kind, known.changes, known.is_counted, known.milestone};
   }
 
@@ -100,13 +93,11 @@ class SpeciesTable {
 
   // Forgets all species but these, which are renumbered in this order.
   void keep(const std::vector<SpeciesId>& kept) {
-    std::vector<State> states;
-    for (const SpeciesId id : kept) states.push_back(states_[id]);
-    states_ = std::move(states);
+    index_.keep(kept);
     lotteries_.clear();
     remembered_.clear();
     side_ = 0;
-    grow(std::max<std::size_t>(64, std::bit_ceil(2 * states_.size())));
+    grow(std::max<std::size_t>(64, std::bit_ceil(2 * index_.size())));
   }
 
  private:
@@ -121,7 +112,9 @@ class SpeciesTable {
   };
   static_assert(sizeof(Remembered) == 8);
 
-  Outcome remember(SpeciesId u, SpeciesId v, const Outcome& outcome) {
+  // Apart, so that looking up what is known is short enough to inline.
+  [[gnu::noinline]] Outcome learn(SpeciesId u, SpeciesId v) {
+    const Outcome outcome = evaluate(u, v);
     constexpr SpeciesId most = std::numeric_limits<std::uint16_t>::max();
     if (std::max(outcome.u, outcome.v) > most || std::max(u, v) >= side_) return outcome;
     remembered_[u * side_ + v] = {static_cast<std::uint16_t>(outcome.u),
@@ -144,18 +137,11 @@ class SpeciesTable {
     }
     remembered_ = std::move(table);
     side_ = side;
-    mask_ = 4 * capacity - 1;
-    slots_.assign(mask_ + 1, nobody);
-    for (SpeciesId id = 0; id < states_.size(); ++id) {
-      std::size_t slot = hash_of(states_[id]) & mask_;
-      while (slots_[slot] != nobody) slot = (slot + 1) & mask_;
-      slots_[slot] = id;
-    }
   }
 
-  Outcome evaluate(SpeciesId u, SpeciesId v) {
-    const State before_u = states_[u];
-    const State before_v = states_[v];
+  [[gnu::noinline]] Outcome evaluate(SpeciesId u, SpeciesId v) {
+    const State before_u = state(u);
+    const State before_v = state(v);
     State new_u = before_u;
     State new_v = before_v;
     AskedChoice choice;
@@ -192,7 +178,7 @@ class SpeciesTable {
   // Of outcomes that nobody has looked at.
   static void expect_anything(Outcome& outcome) {
     outcome.changes = outcome.is_counted = true;
-    if constexpr (requires(const Tally& tally) { tally.milestone(); }) {
+    if constexpr (has_milestones<Tally>) {
       outcome.milestone = std::numeric_limits<std::uint8_t>::max();
     }
   }
@@ -229,19 +215,16 @@ class SpeciesTable {
     lotteries_.push_back(std::move(lottery));
   }
 
-  static constexpr SpeciesId nobody = ~SpeciesId{0};
   static constexpr std::size_t most_tickets = 64;
   static constexpr std::uint64_t most_weight = std::uint64_t{1} << 62;
 
   const P* protocol_;
   const Tally* tally_;
-  std::vector<State> states_;
+  StateIndex<State> index_;
   std::vector<Lottery> lotteries_;
   std::vector<Remembered> remembered_;  // of u and v at u * side_ + v
   std::size_t side_ = 0;
-  std::vector<SpeciesId> slots_;  // open addressing, at most a quarter full
   std::size_t capacity_ = 0;
-  std::size_t mask_ = 0;
 };
 
 }  // namespace conclave::population::detail

@@ -9,7 +9,6 @@
 // `init` equals `epoch` after every interaction, and count, level_Q, rand and level_B are each
 // defined for one group of agents only (Table 3), so they share one field.
 //
-// A branch-free copy of the most frequent interactions (`shortcut`) stands beside the algorithm.
 // What the symmetric variant (pll_sym.hpp) shares with it is in detail/pll_common.hpp.
 //
 // Two lines cannot be right as printed (docs/errata-pll.md); `reading=printed` runs them anyway.
@@ -106,9 +105,7 @@ class Pll {
     return parameters.objection(n);
   }
 
-  Pll(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {
-    if (reading() == Reading::printed) not_in_later_epochs_ |= epoch_2_bit;
-  }
+  Pll(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
 
   State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
 
@@ -164,85 +161,34 @@ class Pll {
     if (a0.epoch == 3) back_up(a, tick[0]);   // lines 20-21
   }
 
-  // A state in 32 bits: the variable below, six fields above it. A status has one bit for A and one
-  // for B, so that the shortcut can tell them apart by masks.
+  // A state in 32 bits: the variable below, five fields above it.
   using Packed = std::uint32_t;
 
   Packed pack(const State& s) const {
-    return s.variable | (s.leader ? leader_bit : 0) | (s.done ? done_bit : 0) |
-           (s.is_a() ? a_bit : 0) | (s.is_b() ? b_bit : 0) |
-           static_cast<Packed>(s.color) << color_shift |
-           static_cast<Packed>(s.epoch - 1) << epoch_shift;
+    return s.variable | Packed{s.leader} << 16 | Packed{s.done} << 17 |
+           static_cast<Packed>(s.status) << 18 | Packed{s.color} << 20 |
+           static_cast<Packed>(s.epoch - 1) << 22;
   }
 
   State unpack(Packed word) const {
     State s;
-    s.leader = (word & leader_bit) != 0;
-    s.status = static_cast<Status>((word & status_mask) / a_bit);
-    s.epoch = static_cast<std::uint8_t>((word >> epoch_shift & 3) + 1);
-    s.color = static_cast<std::uint8_t>(word >> color_shift & 3);
-    s.done = (word & done_bit) != 0;
     s.variable = static_cast<std::uint16_t>(word);
+    s.leader = (word >> 16 & 1) != 0;
+    s.done = (word >> 17 & 1) != 0;
+    s.status = static_cast<Status>(word >> 18 & 3);
+    s.color = static_cast<std::uint8_t>(word >> 20 & 3);
+    s.epoch = static_cast<std::uint8_t>((word >> 22 & 3) + 1);
     return s;
   }
 
-  static constexpr Packed no_state = ~Packed{0};
-
-  // The same transition function for two agents of one colour and one epoch, no timer about to
-  // wrap, and in epochs 2 and 3 no leader: almost every interaction. (As printed, epoch 2 is left
-  // out, for its followers do not compare; only corrupted agents are in it.) Flags are bits, truth
-  // is a mask of all ones or all zeros, and there are no branches.
-  [[gnu::always_inline]] Shortcut<Packed> shortcut(Packed u, Packed v) const {
-    const Packed leaders_before = (u & leader_bit) + (v & leader_bit);
-    const Packed out_of_step = (u ^ v) & (color_mask | epoch_mask);
-    const Packed late_leader = mask((u & epoch_mask) != 0) & (u | v) & not_in_later_epochs_;
-    const bool wraps = std::max(u & variable_mask, v & variable_mask) + 1 >= constants_.c_max;
-    const Packed applies = ((out_of_step | late_leader) == 0) & !wraps;
-
-    const Packed u_new = mask((u & status_mask) == 0);  // lines 1-6
-    const Packed v_new = mask((v & status_mask) == 0);
-    u |= u_new & (a_bit | (~v_new & done_bit));
-    u &= ~(u_new & ~v_new & leader_bit);
-    v |= v_new & ((u_new & b_bit) | (~u_new & (a_bit | done_bit)));
-    v &= ~(v_new & leader_bit);
-
-    u += u / b_bit & 1;  // line 24
-    v += v / b_bit & 1;
-
-    const Packed u_undone = ~(u / done_bit * leader_bit);
-    u += (u & ~v & u_undone & leader_bit) / leader_bit;  // line 36, head
-    v |= (v & ~u & leader_bit) / leader_bit * done_bit;  // line 37, tail
-
-    const Packed compare = mask((u & v & (a_bit | done_bit)) == (a_bit | done_bit));
-    const Packed u_value = u & variable_mask;  // lines 39-42, and their like in later epochs
-    const Packed v_value = v & variable_mask;
-    const Packed larger = std::max(u_value, v_value);
-    u = (u & ~(mask(u_value < v_value) & compare & leader_bit)) + ((larger - u_value) & compare);
-    v = (v & ~(mask(v_value < u_value) & compare & leader_bit)) + ((larger - v_value) & compare);
-
-    const Packed leaders_after = (u & leader_bit) + (v & leader_bit);
-    return {u, v, applies, (leaders_before - leaders_after) / leader_bit};
-  }
+  // Timers and levels are close together: 60 to 240 states at a time, also among 10^9 agents.
+  static constexpr bool meets_few_states = true;
 
   using Tally = detail::PllTally<Pll>;
 
  private:
   using Pair = detail::PllPair<State>;
   static constexpr std::array both = detail::both;
-
-  static constexpr Packed mask(bool condition) { return condition ? ~Packed{0} : Packed{0}; }
-
-  static constexpr Packed variable_mask = 0xffff;
-  static constexpr Packed leader_bit = Packed{1} << 16;
-  static constexpr Packed done_bit = Packed{1} << 17;
-  static constexpr Packed a_bit = Packed{1} << 18;
-  static constexpr Packed b_bit = Packed{1} << 19;
-  static constexpr Packed status_mask = a_bit | b_bit;
-  static constexpr int color_shift = 20;
-  static constexpr int epoch_shift = 22;
-  static constexpr Packed color_mask = Packed{3} << color_shift;
-  static constexpr Packed epoch_mask = Packed{3} << epoch_shift;
-  static constexpr Packed epoch_2_bit = Packed{1} << epoch_shift;
 
   // Lines 1-6: every agent gets its status at its first interaction.
   static void assign_status(Pair a) {
@@ -319,9 +265,8 @@ class Pll {
   }
 
   detail::PllConstants constants_;
-  Packed not_in_later_epochs_ = leader_bit;  // what keeps the shortcut from epochs 2 and 3
 };
-static_assert(HasShortcut<Pll>);
+static_assert(MeetsFewStates<Pll>);
 static_assert(TallyOf<Pll::Tally, Pll>);
 
 }  // namespace conclave::protocols

@@ -224,6 +224,8 @@ class PllSym {
     return s;
   }
 
+  static constexpr bool meets_few_states = true;  // as in pll.hpp
+
   using Tally = detail::PllTally<PllSym>;
 
  private:

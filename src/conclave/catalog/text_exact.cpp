@@ -1,0 +1,90 @@
+// Joins protocol texts with the exact module and the search for bad starts.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/make_search.hpp"
+#include "conclave/catalog/make_verifier.hpp"
+#include "conclave/catalog/text_census.hpp"
+#include "conclave/catalog/text_entry.hpp"
+#include "conclave/text/text_protocol.hpp"
+
+namespace conclave::text {
+
+using Protocol = TextProtocol<std::uint16_t>;
+
+bool is_silent(const Compiled& compiled, Configuration<Protocol::State> agents) {
+  for (std::size_t u = 0; u < agents.size(); ++u) {
+    for (std::size_t v = 0; v < agents.size(); ++v) {
+      if (u != v && compiled.reacts(agents[u].index, agents[v].index)) return false;
+    }
+  }
+  return true;
+}
+
+// What a text claims is that its stop condition comes true.
+Claims<Protocol::State> claims_of(const Protocol& protocol) {
+  const Compiled& compiled = protocol.compiled();
+  Claims<Protocol::State> claims;
+  claims.elects = compiled.has_leader();
+  claims.sets.push_back({"silent", "no two agents can change anything any more",
+                         [&compiled](auto agents) { return is_silent(compiled, agents); }});
+  claims.claims.push_back({"stop condition",
+                           compiled.text().document().stop_text + " with probability 1",
+                           ClaimKind::reached, std::string(converged_set)});
+  claims.notation = [protocol](const Protocol::State& state) { return protocol.name_of(state); };
+  return claims;
+}
+
+}  // namespace conclave::text
+
+namespace conclave::catalog {
+namespace {
+
+void check_table(const text::Compiled& compiled) {
+  if (compiled.transitions().has_table()) return;
+  throw Error(fmt::format("{} has {} states; at most {} can be computed with exactly",
+                          compiled.text().name(), compiled.space().size(),
+                          text::Transitions::most_tabled));
+}
+
+ProtocolInfo info_of(const text::Compiled& compiled) {
+  ProtocolInfo info{};
+  info.name = compiled.text().name();
+  return info;
+}
+
+}  // namespace
+
+Verified verify_text(const VerifyRequest& request, const text::Compiled& compiled) {
+  check_table(compiled);
+  const auto& starts = compiled.text().starts();
+  const std::size_t start = start_index(info_of(compiled), starts, request.run.start);
+  Verified verified{report_on(text::Protocol(compiled),
+                              network_of(text::Protocol::topology, request.run, compiled.agents()),
+                              start, request),
+                    text_parameters(compiled), starts[start].name};
+  const bool meets_anybody = request.run.graph.empty() || !request.run.digraph;
+  if (!request.folder.empty() && meets_anybody) {
+    if (const auto table = census_table(compiled, start)) {
+      exact::write_prism_module(*table, request.folder + "/census.prism");
+    }
+  }
+  return verified;
+}
+
+Searched search_text(const SearchRequest& request, const text::Compiled& compiled) {
+  check_table(compiled);
+  std::vector<std::size_t> starts;  // those that fit n
+  for (std::size_t i = 0; i < compiled.starts().size(); ++i) {
+    if (compiled.starts()[i].objection.empty()) starts.push_back(i);
+  }
+  Searched found = searched(text::Protocol(compiled), starts, compiled.agents(), request);
+  found.parameters = text_parameters(compiled);
+  return found;
+}
+
+}  // namespace conclave::catalog

@@ -1,0 +1,45 @@
+// Owners of OpenSSL's objects, and its last error as a sentence.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+#include "conclave/election/certificates.hpp"
+
+namespace conclave::election::detail {
+
+template <auto free>
+struct Freeing {
+  template <class T>
+  void operator()(T* object) const {
+    free(object);
+  }
+};
+using CertificatePtr = std::unique_ptr<X509, Freeing<X509_free>>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, Freeing<EVP_PKEY_free>>;
+using BioPtr = std::unique_ptr<BIO, Freeing<BIO_free_all>>;
+using StorePtr = std::unique_ptr<X509_STORE, Freeing<X509_STORE_free>>;
+using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, Freeing<X509_STORE_CTX_free>>;
+using ExtensionPtr = std::unique_ptr<X509_EXTENSION, Freeing<X509_EXTENSION_free>>;
+using NamesPtr = std::unique_ptr<GENERAL_NAMES, Freeing<GENERAL_NAMES_free>>;
+using SslPtr = std::unique_ptr<SSL, Freeing<SSL_free>>;
+using SslContextPtr = std::unique_ptr<SSL_CTX, Freeing<SSL_CTX_free>>;
+
+// Empties OpenSSL's queue of errors; its oldest one, which is the cause of the others.
+std::string last_openssl_error();
+
+// Empty where the text is not PEM of that kind. A key with a passphrase counts as unreadable.
+CertificatePtr certificate_in(const std::string& pem);
+KeyPtr key_in(const std::string& pem);
+
+// What a certificate says in its alternative name; whether to believe it is another question.
+std::optional<Identity> identity_in(const X509& certificate);
+
+}  // namespace conclave::election::detail

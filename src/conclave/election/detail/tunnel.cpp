@@ -1,0 +1,174 @@
+#include "conclave/election/detail/tunnel.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <openssl/err.h>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/error.hpp"
+#include "conclave/election/detail/openssl.hpp"
+
+namespace conclave::election::detail {
+namespace {
+
+constexpr long most_certificate_bytes = 16 * 1024;
+
+void require(bool done, std::string_view doing) {
+  if (!done) throw Error(fmt::format("cannot {}: {}", doing, last_openssl_error()));
+}
+
+SslContextPtr context_of(const Credentials& credentials) {
+  SslContextPtr context{SSL_CTX_new(TLS_method())};
+  require(context != nullptr, "set up TLS");
+  SSL_CTX* raw = context.get();
+  SSL_CTX_set_min_proto_version(raw, TLS1_3_VERSION);
+  SSL_CTX_set_max_proto_version(raw, TLS1_3_VERSION);
+  SSL_CTX_set_options(raw, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_num_tickets(raw, 0);
+  SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_max_early_data(raw, 0);
+  SSL_CTX_set_mode(raw, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
+  SSL_CTX_set_max_cert_list(raw, most_certificate_bytes);
+  SSL_CTX_set_verify(raw, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  const CertificatePtr authority = certificate_in(credentials.authority);
+  const CertificatePtr certificate = certificate_in(credentials.certificate);
+  const KeyPtr key = key_in(credentials.key);
+  require(authority && certificate && key, "read the credentials");
+  require(X509_STORE_add_cert(SSL_CTX_get_cert_store(raw), authority.get()) == 1,
+          "trust the authority");
+  require(SSL_CTX_use_certificate(raw, certificate.get()) == 1, "use the certificate");
+  require(SSL_CTX_use_PrivateKey(raw, key.get()) == 1, "use the key");
+  return context;
+}
+
+TunnelFailure verification_failure(long error) {
+  const std::string why = X509_verify_cert_error_string(error);
+  switch (error) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return {Refusal::certificate_time, fmt::format("{}; are both clocks right?", why)};
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+      return {Refusal::foreign_cluster,
+              fmt::format("its certificate is not from this cluster's authority: {}", why)};
+    default:
+      return {Refusal::bad_certificate, why};
+  }
+}
+
+// The oldest error of OpenSSL's queue says what went wrong; alerts are what the peer has said.
+TunnelFailure failure_in(SSL& ssl) {
+  const long verified = SSL_get_verify_result(&ssl);
+  const int reason = ERR_GET_REASON(ERR_peek_error());
+  const std::string sentence = last_openssl_error();
+  if (verified != X509_V_OK) return verification_failure(verified);
+  if (reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) return {Refusal::no_certificate, sentence};
+  if (reason >= SSL_AD_REASON_OFFSET)
+    return {{}, fmt::format("it has refused our certificate or TLS ({})", sentence)};
+  return {Refusal::handshake_failed, sentence};
+}
+
+}  // namespace
+
+struct TlsSettings::Native {
+  SslContextPtr context;
+};
+
+TlsSettings::TlsSettings(const Credentials& credentials)
+    : native_(std::make_unique<Native>(Native{context_of(credentials)})) {}
+TlsSettings::~TlsSettings() = default;
+
+struct Tunnel::Native {
+  SslPtr ssl;
+  BIO* input;  // both belong to ssl
+  BIO* output;
+};
+
+Tunnel::Tunnel(const TlsSettings* settings, Side side) {
+  if (settings == nullptr) {
+    is_open_ = true;
+    return;
+  }
+  SslPtr ssl{SSL_new(settings->native_->context.get())};
+  BIO* input = BIO_new(BIO_s_mem());
+  BIO* output = BIO_new(BIO_s_mem());
+  CONCLAVE_CHECK(ssl && input != nullptr && output != nullptr);
+  SSL_set_bio(ssl.get(), input, output);
+  if (side == Side::opened)
+    SSL_set_connect_state(ssl.get());
+  else
+    SSL_set_accept_state(ssl.get());
+  native_ = std::make_unique<Native>(Native{std::move(ssl), input, output});
+  shake_hands();
+}
+Tunnel::~Tunnel() = default;
+
+void Tunnel::feed(std::span<const std::byte> bytes) {
+  if (failure_) return;
+  if (!native_) {
+    plain_.insert(plain_.end(), bytes.begin(), bytes.end());
+    return;
+  }
+  BIO_write(native_->input, bytes.data(), static_cast<int>(bytes.size()));
+  if (!is_open_) shake_hands();
+}
+
+std::size_t Tunnel::read(std::span<std::byte> buffer) {
+  if (failure_ || !is_open_) return 0;
+  if (!native_) {
+    const std::size_t taken = std::min(buffer.size(), plain_.size());
+    std::copy_n(plain_.begin(), taken, buffer.begin());
+    plain_.erase(plain_.begin(), plain_.begin() + static_cast<std::ptrdiff_t>(taken));
+    return taken;
+  }
+  ERR_clear_error();
+  const int taken = SSL_read(native_->ssl.get(), buffer.data(), static_cast<int>(buffer.size()));
+  const int error = taken > 0 ? SSL_ERROR_NONE : SSL_get_error(native_->ssl.get(), taken);
+  if (error == SSL_ERROR_ZERO_RETURN) is_finished_ = true;
+  if (error == SSL_ERROR_SSL || error == SSL_ERROR_SYSCALL) fail();
+  collect_output();  // an alert, or the answer to an update of keys
+  return taken > 0 ? static_cast<std::size_t>(taken) : 0;
+}
+
+void Tunnel::write(std::span<const std::byte> bytes) {
+  CONCLAVE_CHECK(is_open_);
+  if (failure_) return;
+  if (!native_) {
+    output_.insert(output_.end(), bytes.begin(), bytes.end());
+    return;
+  }
+  while (!bytes.empty() && !failure_) {
+    ERR_clear_error();
+    const int taken = SSL_write(native_->ssl.get(), bytes.data(), static_cast<int>(bytes.size()));
+    if (taken <= 0) return fail();
+    bytes = bytes.subspan(static_cast<std::size_t>(taken));
+    collect_output();
+  }
+}
+
+void Tunnel::shake_hands() {
+  ERR_clear_error();
+  const int done = SSL_do_handshake(native_->ssl.get());
+  const int error = done == 1 ? SSL_ERROR_NONE : SSL_get_error(native_->ssl.get(), done);
+  if (error != SSL_ERROR_NONE && error != SSL_ERROR_WANT_READ) fail();
+  collect_output();
+  if (done != 1) return;
+  is_open_ = true;
+  const X509* certificate = SSL_get0_peer_certificate(native_->ssl.get());
+  if (certificate != nullptr) peer_ = identity_in(*certificate);
+  if (!peer_) failure_ = {Refusal::bad_certificate, "its certificate names no member of a cluster"};
+}
+
+void Tunnel::collect_output() {
+  std::array<std::byte, 4096> piece;
+  int length = 0;
+  while ((length = BIO_read(native_->output, piece.data(), static_cast<int>(piece.size()))) > 0)
+    output_.insert(output_.end(), piece.begin(), piece.begin() + length);
+}
+
+void Tunnel::fail() { failure_ = failure_in(*native_->ssl); }
+
+}  // namespace conclave::election::detail

@@ -1,0 +1,75 @@
+// What lies between the frames of a connection and its socket: TLS 1.3 with certificates on both
+// sides, or nothing. Bytes go in and come out; no socket is touched here.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "conclave/election/certificates.hpp"
+#include "conclave/election/frame.hpp"
+
+namespace conclave::election::detail {
+
+enum class Side { opened, accepted };  // by whom a connection was started: by us, by the peer
+
+// Why a tunnel has failed. Without refusal: the peer has refused us.
+struct TunnelFailure {
+  std::optional<Refusal> refusal;
+  std::string sentence;
+};
+
+// What all tunnels of one process share: its credentials and the settings of TLS. There are no
+// session tickets and no early data, so no connection can be continued or played again.
+class TlsSettings {
+ public:
+  explicit TlsSettings(const Credentials& credentials);  // throws Error
+  ~TlsSettings();
+  TlsSettings(const TlsSettings&) = delete;
+  TlsSettings& operator=(const TlsSettings&) = delete;
+
+ private:
+  friend class Tunnel;
+  struct Native;
+  std::unique_ptr<Native> native_;
+};
+
+class Tunnel {
+ public:
+  Tunnel(const TlsSettings* settings, Side side);  // null: plain
+  ~Tunnel();
+  Tunnel(const Tunnel&) = delete;
+  Tunnel& operator=(const Tunnel&) = delete;
+
+  // Bytes from the socket; a handshake goes on as far as they let it. All that they hold must be
+  // read before the next call, which bounds what is stored to one call's bytes and a TLS record.
+  void feed(std::span<const std::byte> bytes);
+  std::size_t read(std::span<std::byte> buffer);        // 0: nothing more for now
+  void write(std::span<const std::byte> bytes);         // only once it is open
+  std::vector<std::byte>& output() { return output_; }  // for the socket, which takes it away
+  std::size_t output_size() const { return output_.size(); }
+
+  bool is_open() const { return is_open_; }          // the handshake is over
+  bool is_finished() const { return is_finished_; }  // the peer will send nothing more
+  const std::optional<TunnelFailure>& failure() const { return failure_; }
+  const std::optional<Identity>& peer() const { return peer_; }  // as certified; empty if plain
+
+ private:
+  struct Native;
+  void shake_hands();
+  void collect_output();
+  void fail();
+
+  std::unique_ptr<Native> native_;
+  std::vector<std::byte> plain_;  // bytes fed and not read, without TLS
+  std::vector<std::byte> output_;
+  bool is_open_ = false;
+  bool is_finished_ = false;
+  std::optional<TunnelFailure> failure_;
+  std::optional<Identity> peer_;
+};
+
+}  // namespace conclave::election::detail

@@ -1,0 +1,41 @@
+// The event loop of a process: one thread, timers and whatever sockets live on it. Hides Asio, so
+// that its users compile without it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace asio {
+class io_context;
+}
+
+namespace conclave::election {
+
+class Loop {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using TimerId = std::uint64_t;  // 0 is none
+
+  Loop();
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  void run();                          // until stop() or until nothing is left to wait for
+  void run_for(Clock::duration time);  // the same, at most so long
+  void stop();                         // from a callback, another thread or a signal's callback
+
+  void post(std::function<void()> call);  // after the current callback
+  TimerId after(Clock::duration time, std::function<void()> call);
+  void cancel(TimerId timer);  // one that has fired already, or none: no harm
+
+  asio::io_context& context();  // for those who need more
+
+ private:
+  struct Native;
+  std::unique_ptr<Native> native_;
+};
+
+}  // namespace conclave::election

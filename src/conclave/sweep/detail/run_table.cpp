@@ -1,0 +1,120 @@
+#include "conclave/sweep/detail/run_table.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/experiment/option_values.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+// clang-format off
+constexpr std::array<std::string_view, 20> run_keys{
+    "protocol", "n", "params", "init", "engine", "graph", "faults", "delay", "wakeup", "ids",
+    "count_edges", "seed", "cell_seeds", "trials", "precision", "measure", "batch", "max_trials",
+    "max_parallel_time", "max_interactions"};
+// clang-format on
+
+}  // namespace
+
+RunTable::RunTable(std::string path, const toml::table& root, const toml::table& own)
+    : path_(std::move(path)), root_(&root), own_(&own) {
+  check_keys();
+}
+
+void RunTable::check_keys() const {
+  std::vector<std::string_view> names(run_keys.begin(), run_keys.end());
+  if (own_ == root_) names.insert(names.end(), {"name", "run"});
+  for (const auto& [key, node] : *own_) {
+    if (std::ranges::find(names, key.str()) != names.end()) continue;
+    object(key.source().begin.line, "", unknown_name("key", key.str(), names));
+  }
+}
+
+void RunTable::object(std::uint32_t line, std::string_view key, std::string_view sentence) const {
+  throw Error(fmt::format("{}:{}: {}{}{}", path_, line, key, key.empty() ? "" : ": ", sentence));
+}
+
+const toml::node* RunTable::find(std::string_view key) const {
+  const toml::node* const own = own_->get(key);
+  return own != nullptr ? own : root_->get(key);
+}
+
+const toml::node& RunTable::need(std::string_view key) const {
+  if (const toml::node* const node = find(key)) return *node;
+  object(line(), "", fmt::format("this run has no {}", key));
+}
+
+Value RunTable::only(std::string_view key, const toml::node& node) const {
+  return about(key, [&] { return single(node); });
+}
+
+std::vector<Value> RunTable::values(std::string_view key) const {
+  const toml::node* const node = find(key);
+  if (node == nullptr) return {};
+  return about(key, [&] { return alternatives(*node); });
+}
+
+std::uint64_t RunTable::count(std::string_view key, std::uint64_t low,
+                              std::uint64_t fallback) const {
+  const toml::node* const node = find(key);
+  if (node == nullptr) return fallback;
+  const Value value = only(key, *node);
+  try {
+    return experiment::count_option_64(key, value.text, low, 1'000'000'000);
+  } catch (const Error& error) {
+    object(value.line, "", error.what());
+  }
+}
+
+Sampling RunTable::sampling() const {
+  // A run's own choice comes before that of the whole plan.
+  const bool own = own_->contains("trials") || own_->contains("precision");
+  const toml::table& decides = own ? *own_ : *root_;
+  const toml::node* const precision = decides.get("precision");
+  if (precision == nullptr) return {.trials = count("trials", 1, 1)};
+  if (decides.contains("trials")) {
+    object(line_of(*precision), "precision",
+           "it decides the number of trials: instead of trials, give max_trials");
+  }
+  Sampling result{.trials = count("max_trials", 2, 100'000),
+                  .precision = precision_of(only("precision", *precision)),
+                  .batch = count("batch", 2, 100)};
+  if (const toml::node* measure = find("measure")) {
+    result.measure = only("measure", *measure).text;
+  }
+  return result;
+}
+
+double RunTable::precision_of(const Value& value) const {
+  const bool is_percentage = value.text.ends_with('%');
+  const auto number =
+      parse_real(std::string_view(value.text).substr(0, value.text.size() - is_percentage));
+  const double precision = number ? *number / (is_percentage ? 100 : 1) : 0;
+  if (precision > 0 && precision < 1) return precision;
+  object(value.line, "precision",
+         fmt::format("a fraction of the mean such as 0.02 or \"2%\" is expected, not '{}'",
+                     value.text));
+}
+
+std::vector<RunTable::Param> RunTable::params() const {
+  const toml::node* const node = find("params");
+  if (node == nullptr) return {};
+  const toml::table* const table = node->as_table();
+  if (table == nullptr) object(line_of(*node), "params", "write params = { N = [\"n\", 100] }");
+  // A table of TOML forgets its order.
+  std::vector<std::pair<toml::source_position, Param>> placed;
+  for (const auto& [key, value] : *table) {
+    placed.emplace_back(key.source().begin, Param{std::string(key.str()), &value});
+  }
+  std::ranges::sort(placed, [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Param> result;
+  for (auto& [place, param] : placed) result.push_back(std::move(param));
+  return result;
+}
+
+}  // namespace conclave::sweep

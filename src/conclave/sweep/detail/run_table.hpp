@@ -1,0 +1,63 @@
+// One [[run]] of a plan, as TOML has it: its keys, or else those at the top of the plan, and errors
+// that say where.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <toml++/toml.h>
+
+#include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/plan_values.hpp"
+
+namespace conclave::sweep {
+
+class RunTable {
+ public:
+  // `own` may be `root` itself. Throws Error where there is a key that no run has.
+  RunTable(std::string path, const toml::table& root, const toml::table& own);
+
+  // What the run says, or else the top of the plan; null where neither does.
+  const toml::node* find(std::string_view key) const;
+  const toml::node& need(std::string_view key) const;
+
+  // Throw Error where the value is not of this kind. No alternatives: nothing was said.
+  Value only(std::string_view key, const toml::node& node) const;
+  std::vector<Value> values(std::string_view key) const;
+  std::uint64_t count(std::string_view key, std::uint64_t low, std::uint64_t fallback) const;
+  Sampling sampling() const;
+
+  struct Param {
+    std::string name;
+    const toml::node* node;
+  };
+  std::vector<Param> params() const;  // in the order of the plan
+
+  // Mistakes in values get their file and key.
+  template <class Work>
+  auto about(std::string_view key, Work work) const {
+    try {
+      return work();
+    } catch (const ValueError& error) {
+      object(error.line(), key, error.what());
+    }
+  }
+  [[noreturn]] void object(std::uint32_t line, std::string_view key,
+                           std::string_view sentence) const;
+
+  std::uint32_t line() const { return line_of(*own_); }
+  static std::uint32_t line_of(const toml::node& node) { return node.source().begin.line; }
+
+ private:
+  void check_keys() const;
+  double precision_of(const Value& value) const;
+
+  std::string path_;
+  const toml::table* root_;
+  const toml::table* own_;
+};
+
+}  // namespace conclave::sweep
