@@ -118,7 +118,7 @@ std::string kind_verdict(const Measure& measure, const KindFits& kind) {
   const bool is_close = kind.fits.size() > 1 && &kind.fits[1] != paper &&
                         kind.fits[1].typical_error < best.typical_error + kind.noise;
   if (is_close) text += fmt::format("; {} cannot be ruled out", kind.fits[1].text());
-  return text + ". ";
+  return text + ".\n";
 }
 
 }  // namespace

@@ -93,7 +93,6 @@ std::vector<Measure> of_ppl() {
           {.field = "observables.holding_interactions",
            .title = "interactions for which the leader is kept",
            .promise = "Ω(c n^(10c + 1)) in expectation, for the paper's constants (Theorem 23)",
-           .laws = {square},
            .may_be_exponential = true}};
 }
 

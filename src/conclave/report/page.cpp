@@ -168,7 +168,8 @@ std::string part_html(const Section& section, const Part& part, const Pictures& 
       text += fmt::format("<dt>Promised</dt><dd>{}</dd>\n", escaped(part.measure.promise));
     }
     if (!part.verdict.empty()) {
-      text += fmt::format("<dt>Measured</dt><dd>{}</dd>\n", escaped(part.verdict));
+      text += fmt::format("<dt>Measured</dt><dd>{}</dd>\n",
+                          replaced(escaped(part.verdict), {{'\n', "<br>"}}));
     }
     text += "</dl>\n";
   }
