@@ -273,6 +273,7 @@ class Results(Folder):
         self.assertTrue(all(r["observables"]["leaders_created"] == 0 for r in document["rows"]))
         for words, sentence in ((("--where", "nn=3"), "did you mean 'n'"),
                                 (("--where", "n"), "protocol=pll"),
+                                (("--measure", "leader"), "did you mean 'leaders'"),
                                 (("--format", "xml"), "unknown format")):
             self.assert_refused(self.conclave("results", "results.db", *words), sentence)
 
@@ -346,6 +347,22 @@ class Interruptions(Folder):
         result = self.conclave("sweep", "plan.toml", "-o", "results.db")
         self.assert_refused(result, f"is being written by process {process.pid}")
         self.assertEqual(self.conclave("results", "results.db").returncode, 0)
+
+    def test_a_reader_that_takes_its_time_does_not_stop_the_sweep(self):
+        self.sweep(Adversity.SMALL)
+        with sqlite3.connect(self.folder / "results.db") as database:
+            database.execute("DELETE FROM trial WHERE trial > 1")
+        reader = sqlite3.connect(self.folder / "results.db")
+        self.addCleanup(reader.close)
+        cursor = reader.execute("SELECT trial FROM trial")
+        cursor.fetchone()
+        process = subprocess.Popen([BINARY, "sweep", "plan.toml", "-o", "results.db"],
+                                   cwd=self.folder, stderr=subprocess.DEVNULL)
+        time.sleep(1)
+        self.assertIsNone(process.poll())
+        cursor.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(self.committed(), 1000)
 
     def test_a_changed_plan_is_noticed(self):
         self.sweep(SMOKE)
@@ -475,6 +492,7 @@ class Shards(Folder):
             self.sweep(text, "--shard", f"{part}/3", output=f"{part}.db")
         sizes = [len(self.rows(file=f"{part}.db")) for part in (1, 2, 3)]
         self.assertLess(max(sizes) - min(sizes), 500)
+        self.assertIn(" 67 of 200 ", self.conclave("results", "1.db").stdout)
         partly = self.conclave("merge", "1.db", "3.db", "-o", "all.db")
         self.assertIn("are missing", partly.stderr)
         self.sweep(text, output="all.db")

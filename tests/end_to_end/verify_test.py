@@ -275,10 +275,19 @@ class OwnProtocols(unittest.TestCase):
         self.assertIn("has 4000 states; at most 2048", result.stderr)
 
     def test_have_worst_starts(self):
-        result = conclave("search", self.path("fratricide"), "--n", "8", "--budget", "4000",
-                          "--format", "json")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("8 x L", result.stdout)
+        words = ("--n", "8", "--budget", "4000", "--format", "json")
+        found = json.loads(conclave("search", self.path("epidemic"), *words).stdout)
+        self.assertEqual(found["interactions"], "infinite")  # silent at once: nobody is informed
+        self.assertEqual(found["configuration"], "8 x S")
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder) / "sort.pp"
+            text.write_text("states A, B\nstart s: all of B\nA + * -> B + *\nstop when all(B)\n")
+            found = json.loads(conclave("search", str(text), *words).stdout)
+            exact = verify(str(text), "--n", "8", "--from", "all")["maximum"]
+        self.assertEqual(found["configuration"], "8 x A")
+        self.assertEqual(exact["configuration"], " ".join(8 * "A"))
+        self.assertLess(found["interactions"]["low"], exact["interactions"])
+        self.assertGreater(found["interactions"]["high"], exact["interactions"])
 
 
 class Search(unittest.TestCase):

@@ -43,7 +43,10 @@ struct Member final : TransportEvents {
     ++received;
     if (reaction) reaction(sender, from[sender].back());
   }
-  void on_unreachable(MemberIndex, std::string_view why) override { unreachable.emplace_back(why); }
+  void on_unreachable(MemberIndex peer, std::string_view why) override {
+    unreachable.emplace_back(why);
+    if (on_loss) on_loss(peer);
+  }
   void on_restarted(MemberIndex) override { ++restarts; }
   void on_connected(MemberIndex) override { ++connects; }
   void on_disconnected(MemberIndex, std::string_view) override { ++disconnects; }
@@ -59,6 +62,7 @@ struct Member final : TransportEvents {
 
   std::vector<std::vector<std::string>> from;
   std::function<void(MemberIndex, const std::string&)> reaction;
+  std::function<void(MemberIndex)> on_loss;
   std::size_t received = 0;
   int restarts = 0, connects = 0, disconnects = 0, rooms = 0, idles = 0;
   std::vector<std::string> unreachable;
@@ -88,8 +92,8 @@ struct Cluster {
 
   Member& operator[](MemberIndex index) { return *all[index]; }
 
-  // Runs until it is so; false: it is not, after the time given.
-  bool run_until(const std::function<bool()>& is_so, Loop::Clock::duration time = 10s) {
+  // Runs until it is so; false: it is not, after the time given. Machines may be very busy.
+  bool run_until(const std::function<bool()>& is_so, Loop::Clock::duration time = 60s) {
     const auto end = Loop::Clock::now() + time;
     while (!is_so() && Loop::Clock::now() < end) loop.run_for(2ms);
     return is_so();

@@ -1,5 +1,8 @@
 // Joins protocol texts with the exact module and the search for bad starts.
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +13,7 @@
 #include "conclave/catalog/make_verifier.hpp"
 #include "conclave/catalog/text_census.hpp"
 #include "conclave/catalog/text_entry.hpp"
+#include "conclave/population/census_events.hpp"
 #include "conclave/text/text_protocol.hpp"
 
 namespace conclave::text {
@@ -42,6 +46,44 @@ Claims<Protocol::State> claims_of(const Protocol& protocol) {
 }  // namespace conclave::text
 
 namespace conclave::catalog {
+
+// Jumps on every graph: a text may fall silent without saying that this is the end, which only an
+// engine that jumps notices.
+template <>
+class GivenStarts<text::Protocol> {
+ public:
+  using State = text::Protocol::State;
+
+  GivenStarts(const text::Protocol& protocol, const RunRequest& request, AgentCount n)
+      : protocol_(protocol), n_(n), request_(request) {}
+
+  double simulate(std::span<const State> agents, std::uint64_t trial, const KeepGoing& keep_going) {
+    const From protocol(protocol_, agents);
+    const TrialResult result = run(protocol, {.seed = request_.seed, .trial = trial}, keep_going);
+    if (result.ending == Ending::hopeless) return std::numeric_limits<double>::infinity();
+    return result.interactions.as_double();
+  }
+
+ private:
+  struct From : population::Started<text::Protocol> {
+    using Started::Started;
+    std::optional<Census<State>> census(std::size_t) const { return std::nullopt; }  // the agents'
+  };
+
+  TrialResult run(const From& protocol, const StreamName& name, const KeepGoing& keep_going) const {
+    if (request_.digraph) {
+      population::ArcEvents<From, const Digraph&> engine(protocol, *request_.digraph, 0, name);
+      return population::run_trial(engine, request_.plan, keep_going);
+    }
+    population::CensusEvents<From> engine(protocol, n_, 0, name);
+    return population::run_trial(engine, request_.plan, keep_going);
+  }
+
+  text::Protocol protocol_;
+  AgentCount n_;
+  const RunRequest& request_;
+};
+
 namespace {
 
 void check_table(const text::Compiled& compiled) {

@@ -7,12 +7,14 @@ namespace conclave::cli {
 
 // Each adds its command to the program.
 void add_bench(Command& conclave);
+void add_cluster(Command& conclave);
 void add_compare(Command& conclave);
 void add_demo(Command& conclave);
 void add_describe(Command& conclave);
 void add_explore(Command& conclave);
 void add_list(Command& conclave);
 void add_merge(Command& conclave);
+void add_node(Command& conclave);
 void add_plot(Command& conclave);
 void add_replay(Command& conclave);
 void add_report(Command& conclave);

@@ -26,6 +26,7 @@ Examples:
   conclave verify prl --n 3                  lemmas and exact times, over all configurations
   conclave explore kmpp-async --n 4          every schedule of four nodes
   conclave compare --n 1000                  message passing, promised and measured
+  conclave cluster --n 100                   the same election between real processes
   conclave plot trace.csv -o trace.svg       a picture of a run with --trace
   conclave solve chain.tra --target done     hitting times of a Markov chain, certified
   conclave bench agents                      how fast, and how far from the machine's limit)";
@@ -33,9 +34,10 @@ Examples:
 Exit run(int argc, char** argv) {
   Program program("conclave: a laboratory for randomized leader election", "conclave " + version(),
                   overview);
-  for (const auto add : {add_demo, add_list, add_describe, add_run, add_sweep, add_results,
-                         add_replay, add_merge, add_report, add_reproduce, add_verify, add_search,
-                         add_explore, add_compare, add_plot, add_solve, add_bench}) {
+  for (const auto add :
+       {add_demo, add_list, add_describe, add_run, add_sweep, add_results, add_replay, add_merge,
+        add_report, add_reproduce, add_verify, add_search, add_explore, add_compare, add_cluster,
+        add_node, add_plot, add_solve, add_bench}) {
     add(program.root());
   }
   return program.run(argc, argv);

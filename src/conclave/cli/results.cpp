@@ -100,6 +100,13 @@ struct Line {
   std::vector<std::string> words;
 };
 
+// "150 of 200" where a sweep has not come to its end.
+std::string trials_text(const sweep::StoredCell& cell, const CellSample& sample) {
+  const bool is_short = cell.sampling.precision == 0 && cell.rows < cell.sampling.trials;
+  if (!is_short || sample.rows != cell.rows) return fmt::format("{}", sample.rows);
+  return fmt::format("{} of {}", sample.rows, cell.sampling.trials);
+}
+
 Line line_of(const sweep::StoredCell& cell, const CellSample& sample, const std::string& setting,
              const std::string& measure) {
   std::vector<double> sorted = sample.values;
@@ -113,7 +120,7 @@ Line line_of(const sweep::StoredCell& cell, const CellSample& sample, const std:
   }
   const auto at = [&](double q) { return number(sorted.empty() ? NAN : quantile(sorted, q)); };
   return {{fmt::format("{}", cell.id), *sweep::field(cell.fields, "protocol"),
-           *sweep::field(cell.fields, "n"), setting, fmt::format("{}", sample.rows),
+           *sweep::field(cell.fields, "n"), setting, trials_text(cell, sample),
            fmt::format("{}", sample.converged), measure, number(mean), number(half_width), at(0.5),
            at(0.9), at(1)}};
 }
@@ -178,12 +185,15 @@ void write(const sweep::Results& results, const sweep::Filter& filter, const Opt
   }
 }
 
-Exit run(const Options& options) {
+Exit run(Options options) {
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
   }
   const sweep::Results results(options.file);
   const sweep::Filter filter(options.where, results);
+  if (!options.measure.empty()) {
+    options.measure = sweep::field_name(results, options.measure);
+  }
   experiment::Output output(options.output);
   write(results, filter, options, output);
   output.finish();

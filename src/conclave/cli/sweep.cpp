@@ -116,16 +116,29 @@ sweep::Plan plan_of(const Options& options) {
   return plan;
 }
 
+void check_memory(const sweep::Plan& plan) {
+  constexpr double gib = 1024.0 * 1024 * 1024;
+  const std::uint64_t memory = experiment::available_memory();
+  for (const sweep::Cell& cell : plan.cells) {
+    if (cell.bytes <= memory) continue;
+    throw Error(fmt::format("a trial of {} needs {:.3g} GiB, and {:.3g} GiB are free",
+                            sweep::cell_text(cell), static_cast<double>(cell.bytes) / gib,
+                            static_cast<double>(memory) / gib));
+  }
+}
+
 // Opens the file, lets `work` do what there is to do, and says what was done.
 Exit run_plan(const sweep::Plan& plan, const Options& options, const sweep::Shard& shard,
-              unsigned workers, const std::function<void(sweep::Sweep&)>& work) {
+              unsigned workers, std::uint64_t memory,
+              const std::function<void(sweep::Sweep&)>& work) {
+  check_memory(plan);
   const std::string path = output_of(options, shard);
   sweep::Store store(path, plan,
                      {.code = code_version(),
                       .shard = shard,
                       .extends = options.extend,
                       .mixes_versions = options.mix_versions});
-  sweep::Sweep sweep(plan, shard, sweep::Results(path), store, experiment::available_memory());
+  sweep::Sweep sweep(plan, shard, sweep::Results(path), store, memory);
   const auto begin = Clock::now();
   {
     const RepaintedLine line(options.quiet, [&] {
@@ -158,7 +171,8 @@ Exit run_ranks(const Options& options, const sweep::Shard& shard, const std::ato
                 "giving --threads");
   }
   const sweep::Plan plan = plan_of(options);
-  return run_plan(plan, options, shard, ranks.count(),
+  // How many ranks a machine can hold is for mpirun to know.
+  return run_plan(plan, options, shard, ranks.count(), UINT64_MAX,
                   [&](sweep::Sweep& sweep) { ranks.serve(plan, sweep, stop); });
 }
 
@@ -173,7 +187,7 @@ Exit run(const Options& options) {
     print_estimate(plan, shard, threads, stop);
     return stop ? Exit::interrupted : Exit::done;
   }
-  return run_plan(plan, options, shard, threads,
+  return run_plan(plan, options, shard, threads, experiment::available_memory(),
                   [&](sweep::Sweep& sweep) { sweep.work(threads, stop); });
 }
 

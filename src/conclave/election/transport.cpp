@@ -37,7 +37,7 @@ void check(const TransportOptions& options) {
 
 class Transport::Core final : public detail::LinkOwner {
  public:
-  Core(Loop& loop, TransportOptions options, TransportEvents& events);
+  Core(Loop& loop, const TransportOptions& options, TransportEvents& events);
   ~Core() override;
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -60,19 +60,24 @@ class Transport::Core final : public detail::LinkOwner {
   void welcome(tcp::socket socket);
   void dial(Peer& peer);
   void retry_later(Peer& peer);
-  bool replaces(const Link& fresh, const Link& live) const;
   std::shared_ptr<Link> release(Link& link);
   void install(Peer& peer, std::shared_ptr<Link> link);
   void pump(Peer& peer);
   void watch(Peer& peer, Clock::duration time);
   void look_at(Peer& peer);
   void drop(Peer& peer, const std::string& why);
+  void disconnect(Peer& peer, const std::string& why);
   void give_up(Peer& peer, const std::string& why);
   void owe_acknowledgement(Peer& peer);
   void acknowledge(Peer& peer);
   void settle(Peer& peer, std::size_t pending_before);
+  void tell(Peer& peer);
   void finish_closing_soon(Clock::duration time);
   void finish_closing();
+  void cancel_timers(const Peer& peer) {
+    for (const Loop::TimerId timer : {peer.retry, peer.watch, peer.acknowledgement})
+      loop_->cancel(timer);
+  }
   template <class... Arguments>
   void log(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     events_->on_log(fmt::format(text, std::forward<Arguments>(arguments)...));
@@ -86,12 +91,13 @@ class Transport::Core final : public detail::LinkOwner {
   std::vector<Peer> peers_;
   std::vector<std::shared_ptr<Link>> strangers_;  // accepted, not introduced yet; oldest first
   std::size_t pending_ = 0;
+  bool is_idle_news_ = false;  // pending_ has just become 0
   std::function<void()> closed_;
   bool is_closing_ = false;
   Loop::TimerId closing_ = 0;
 };
 
-Transport::Core::Core(Loop& loop, TransportOptions options, TransportEvents& events)
+Transport::Core::Core(Loop& loop, const TransportOptions& options, TransportEvents& events)
     : loop_(&loop),
       events_(&events),
       listener_((check(options), loop), options,
@@ -116,8 +122,7 @@ Transport::Core::~Core() {
   for (Peer& peer : peers_) {
     if (peer.live) peer.live->end({});
     if (peer.dialled) peer.dialled->end({});
-    for (const Loop::TimerId timer : {peer.retry, peer.watch, peer.acknowledgement})
-      loop_->cancel(timer);
+    cancel_timers(peer);
   }
   loop_->cancel(closing_);
 }
@@ -133,7 +138,7 @@ bool Transport::Core::send(MemberIndex to, std::span<const std::byte> bytes) {
   }
   ++pending_;
   ++counters_.messages_sent;
-  if (peer.watch == 0) {
+  if (peer.edge.pending() == 1) {
     peer.progress = Clock::now();
     watch(peer, std::min(settings_.limits.silence, settings_.limits.patience));
   }
@@ -163,8 +168,7 @@ void Transport::Core::finish_closing() {
     if (const auto dialled = std::exchange(peer.dialled, nullptr)) dialled->end({});
     acknowledge(peer);
     if (const auto live = std::exchange(peer.live, nullptr)) live->end(Farewell{});
-    for (const Loop::TimerId timer : {peer.retry, peer.watch, peer.acknowledgement})
-      loop_->cancel(timer);
+    cancel_timers(peer);
   }
   if (const auto closed = std::exchange(closed_, nullptr)) closed();
 }
@@ -197,16 +201,6 @@ Ready Transport::Core::position(const Hello& hello) {
   return {.echo = 0, .received = received, .first = first};
 }
 
-// Both ends must decide alike when each has opened a connection at the same time: the one opened by
-// the smaller member stays. Otherwise the newer one is there because the older one is broken.
-bool Transport::Core::replaces(const Link& fresh, const Link& live) const {
-  if (fresh.peer()->incarnation != live.peer()->incarnation) return true;
-  if (fresh.insists() || fresh.side() == live.side()) return true;
-  const bool is_ours = fresh.side() == detail::Side::opened;
-  const bool are_we_smaller = settings_.membership.self.member < fresh.peer()->sender;
-  return is_ours == are_we_smaller;
-}
-
 // Takes the link from wherever it waits.
 std::shared_ptr<Link> Transport::Core::release(Link& link) {
   auto self = link.shared_from_this();
@@ -221,7 +215,7 @@ std::optional<Verdict> Transport::Core::on_ready(Link& link, const Ready& ready)
   auto self = release(link);
   ++(link.side() == detail::Side::opened ? counters_.connections_opened
                                          : counters_.connections_accepted);
-  if (peer.live && !replaces(link, *peer.live)) {
+  if (peer.live && !link.replaces(*peer.live)) {
     ++counters_.connections_superseded;
     link.end(superseded);
     return {};
@@ -231,9 +225,10 @@ std::optional<Verdict> Transport::Core::on_ready(Link& link, const Ready& ready)
   if (!resumption)
     return Verdict{Refusal::malformed, "it claims to have received what was never sent"};
   counters_.messages_lost += resumption->lost;
-  install(peer, std::move(self));
   settle(peer, before);
+  install(peer, std::move(self));
   if (resumption->is_other_process) events_->on_restarted(peer.index);
+  tell(peer);
   pump(peer);
   return {};
 }
@@ -243,11 +238,13 @@ void Transport::Core::install(Peer& peer, std::shared_ptr<Link> link) {
   peer.insists = false;
   peer.retry_delay = settings_.limits.first_retry;
   loop_->cancel(std::exchange(peer.retry, 0));
+  if (peer.dialled && !peer.dialled->insists() && settings_.membership.self.member > peer.index)
+    std::exchange(peer.dialled, nullptr)->end({});  // it could not replace this one
   if (old) {
     ++counters_.connections_superseded;
     old->end(superseded);
-    return;
   }
+  if (std::exchange(peer.is_connected, true)) return;
   log("connected with {}", peer.live->name());
   events_->on_connected(peer.index);
 }
@@ -263,18 +260,12 @@ void Transport::Core::pump(Peer& peer) {
 std::optional<Verdict> Transport::Core::on_message(Link& link, const Message& message) {
   if (auto verdict = on_acknowledgement(link, message.received)) return verdict;
   Peer& peer = peers_[link.peer()->sender];
-  switch (peer.edge.arrive(message.number)) {
-    case Edge::Arrival::gap:
-      return Verdict{Refusal::out_of_order, "messages are missing"};
-    case Edge::Arrival::duplicate:
-      ++counters_.duplicates;
-      return {};
-    case Edge::Arrival::fresh:
-      ++counters_.messages_received;
-      owe_acknowledgement(peer);
-      events_->on_message(peer.index, message.bytes);
-      return {};
-  }
+  const Edge::Arrival arrival = peer.edge.arrive(message.number);
+  if (arrival == Edge::Arrival::gap) return Verdict{Refusal::out_of_order, "messages are missing"};
+  ++(arrival == Edge::Arrival::fresh ? counters_.messages_received : counters_.duplicates);
+  if (arrival == Edge::Arrival::duplicate) return {};
+  owe_acknowledgement(peer);
+  events_->on_message(peer.index, message.bytes);
   return {};
 }
 
@@ -284,26 +275,33 @@ std::optional<Verdict> Transport::Core::on_acknowledgement(Link& link, std::uint
   if (!peer.edge.acknowledge(received))
     return Verdict{Refusal::malformed, "it acknowledges what was never sent"};
   settle(peer, before);
+  tell(peer);
   return {};
 }
 
-// Keeps the sum of pending messages, and tells who waits for a smaller one.
+// Some of its messages are gone since there were so many. Tells nobody yet: who is told may send.
 void Transport::Core::settle(Peer& peer, std::size_t pending_before) {
   const std::size_t gone = pending_before - peer.edge.pending();
   if (gone == 0) return;
   pending_ -= gone;
   peer.progress = Clock::now();
   if (peer.edge.pending() == 0) loop_->cancel(std::exchange(peer.watch, 0));
+  is_idle_news_ = pending_ == 0;
+}
+
+// Tells who waits for an empty queue, or for a place in it.
+void Transport::Core::tell(Peer& peer) {
   if (peer.is_waited_for && !peer.edge.is_nearly_full() && !is_closing_) {
     peer.is_waited_for = false;
     events_->on_room(peer.index);
   }
-  if (pending_ > 0) return;
+  if (!std::exchange(is_idle_news_, false) || pending_ > 0) return;
   events_->on_idle();
   if (is_closing_ && closed_) finish_closing_soon(Clock::duration::zero());
 }
 
 void Transport::Core::watch(Peer& peer, Clock::duration time) {
+  loop_->cancel(peer.watch);
   peer.watch = loop_->after(time, [this, &peer] {
     peer.watch = 0;
     look_at(peer);
@@ -327,9 +325,13 @@ void Transport::Core::drop(Peer& peer, const std::string& why) {
   const auto live = std::exchange(peer.live, nullptr);
   if (!live) return;
   live->end({});
-  peer.trouble = why;
   log("lost {}: {}", live->name(), why);
-  events_->on_disconnected(peer.index, why);
+  disconnect(peer, why);
+}
+
+void Transport::Core::disconnect(Peer& peer, const std::string& why) {
+  peer.trouble = why;
+  if (std::exchange(peer.is_connected, false)) events_->on_disconnected(peer.index, why);
 }
 
 void Transport::Core::give_up(Peer& peer, const std::string& why) {
@@ -341,9 +343,10 @@ void Transport::Core::give_up(Peer& peer, const std::string& why) {
   peer.retry_delay = settings_.limits.first_retry;
   const std::size_t before = peer.edge.pending();
   counters_.messages_lost += peer.edge.forget();
+  settle(peer, before);
   log("gave up {}", sentence);
   events_->on_unreachable(peer.index, sentence);
-  settle(peer, before);
+  tell(peer);
 }
 
 void Transport::Core::owe_acknowledgement(Peer& peer) {
@@ -368,18 +371,17 @@ void Transport::Core::on_closed(Link& link, const Ending& ending) {
   // Only who has introduced itself, or has been dialled, may tell us something about a member.
   if (!member || (!link.expected() && !link.is_ready())) return;
   Peer& peer = peers_[*member];
-  peer.trouble = ending.why;
-  if (peer.live == self) {
-    peer.live = nullptr;
-    if (!is_common) events_->on_disconnected(peer.index, ending.why);
-  }
+  if (peer.live == self) peer.live = nullptr;
+  if (!is_common && !peer.live) disconnect(peer, ending.why);
   peer.insists = is_common && !peer.live;
   if (ending.kind == Ending::Kind::left && !peer.live) return give_up(peer, ending.why);
+  // The connection that takes its place needs time for its introduction.
+  if (is_common) peer.retry_delay = std::max(peer.retry_delay, settings_.limits.introduction / 10);
   if (peer.edge.pending() > 0) retry_later(peer);
 }
 
-Transport::Transport(Loop& loop, TransportOptions options, TransportEvents& events)
-    : core_(std::make_unique<Core>(loop, std::move(options), events)) {}
+Transport::Transport(Loop& loop, const TransportOptions& options, TransportEvents& events)
+    : core_(std::make_unique<Core>(loop, options, events)) {}
 Transport::~Transport() = default;
 
 bool Transport::send(MemberIndex to, std::span<const std::byte> bytes) {

@@ -38,14 +38,14 @@ struct TransportLimits {
   // Accepted connections that have not introduced themselves yet; a newer one pushes the oldest
   // out. Added to the number of members.
   std::size_t strangers = 64;
-  Duration introduction = std::chrono::seconds{5};  // time for TLS and hello
+  Duration introduction = std::chrono::seconds{10};  // time for TLS and hello
   Duration first_retry = std::chrono::milliseconds{20};
   Duration longest_retry = std::chrono::seconds{1};  // doubling up to this
   Duration acknowledgement_delay = std::chrono::milliseconds{10};
   // A connection over which nothing is acknowledged for so long is given up and opened again, and
   // a peer that acknowledges nothing for so long is unreachable.
-  Duration silence = std::chrono::seconds{3};
-  Duration patience = std::chrono::seconds{10};
+  Duration silence = std::chrono::seconds{5};
+  Duration patience = std::chrono::seconds{20};
   Duration farewell = std::chrono::seconds{2};  // for close(), at most
 };
 
@@ -104,7 +104,7 @@ class Transport {
  public:
   // Listens at once. Throws Error: port in use, a plain address that is not loopback, credentials
   // that are bad or somebody else's.
-  Transport(Loop& loop, TransportOptions options, TransportEvents& events);
+  Transport(Loop& loop, const TransportOptions& options, TransportEvents& events);
   ~Transport();  // closes at once; what is queued is lost
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;

@@ -3,16 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/exact/detail/lifting.hpp"
 #include "conclave/exact/detail/local_system.hpp"
+#include "conclave/exact/detail/refinement.hpp"
 #include "conclave/exact/hitting_times.hpp"
 
 namespace conclave::exact {
 namespace {
+
+// Multiplications in a factorization modulo a prime.
+constexpr double little_work = 3e8;
+constexpr double most_work = 1e11;
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
@@ -76,19 +82,12 @@ void add_equation(const std::vector<RationalChain::Transition>& row, StateIndex 
   equations.right.push_back(denominator);
 }
 
-// At least twice numerator times denominator of every unknown. The denominators divide the
-// determinant, which is at most the product of the diagonal (the matrix is an M-matrix), and no
-// unknown is larger than `largest`.
-struct Bounds {
-  mpz_class numerator;
-  mpz_class modulus;
-};
-
-Bounds bounds(const IntegerEquations& equations, double largest) {
-  mpz_class determinant = 1;
-  for (const mpz_class& value : equations.diagonal) determinant *= value;
-  const mpz_class numerator = determinant * mpz_class(std::ceil(1.001 * largest) + 1);
-  return {numerator, 2 * numerator * determinant};
+// The denominators of the unknowns divide the determinant, which is at most the product of the
+// diagonal, because the matrix is an M-matrix.
+mpz_class largest_determinant(const IntegerEquations& equations) {
+  mpz_class product = 1;
+  for (const mpz_class& value : equations.diagonal) product *= value;
+  return product;
 }
 
 double largest_time(const MarkovChain& chain, const StateSet& target,
@@ -99,21 +98,26 @@ double largest_time(const MarkovChain& chain, const StateSet& target,
   if (std::isinf(largest)) {
     throw Error("the expectation is infinite: the target may be missed from this state");
   }
-  return largest;
+  return 1.001 * largest + 1;  // the error counted
 }
 
-// Fractions from residues. Most have the denominator of one before, which is tried first.
-std::vector<Rational> fractions(const Residues& residues, const mpz_class& most_numerator) {
-  std::vector<Rational> result;
-  mpz_class denominator = 1;
-  for (const mpz_class& residue : residues.values) {
-    const mpz_class scaled = residue * denominator % residues.modulus;
-    Rational rest = reconstruct(scaled, residues.modulus, most_numerator);
-    denominator *= rest.get_den();
-    result.push_back(Rational(rest.get_num(), denominator));
-    result.back().canonicalize();
+// By lifting where elimination fills in little; otherwise by refinement, for which chains that mix
+// well are the easiest; if that gains nothing, by lifting at any cost.
+std::vector<Rational> solve(const IntegerEquations& equations,
+                            std::span<const std::uint32_t> unknowns, double largest) {
+  const mpz_class determinant = largest_determinant(equations);
+  const mpz_class modulus = 2 * determinant * determinant * mpz_class(std::ceil(largest));
+  if (const auto found = lift(equations, unknowns, modulus, little_work)) {
+    return reconstruct(*found, determinant);
   }
-  return result;
+  const std::size_t bits = 2 * mpz_sizeinbase(determinant.get_mpz_t(), 2) + 1;
+  if (const auto found = refine(equations, unknowns, {.largest = largest, .bits = bits})) {
+    return reconstruct(*found, determinant);
+  }
+  if (const auto found = lift(equations, unknowns, modulus, most_work)) {
+    return reconstruct(*found, determinant);
+  }
+  throw Error("the chain is too intricate for exact fractions; leave out --exact");
 }
 
 }  // namespace
@@ -133,8 +137,7 @@ std::vector<Rational> rational_hitting_times(const RationalChain& chain, const S
   for (const StateIndex state : from) {
     if (places[state] != nowhere) unknowns.push_back(places[state]);
   }
-  const Bounds limit = bounds(equations, largest);
-  const auto found = fractions(lift(equations, unknowns, limit.modulus), limit.numerator);
+  const auto found = solve(equations, unknowns, largest);
   std::vector<Rational> result;
   auto next = found.begin();
   for (const StateIndex state : from) {

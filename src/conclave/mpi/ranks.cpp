@@ -86,6 +86,16 @@ void labour(const sweep::Plan& plan, const std::atomic<bool>& stop) {
   }
 }
 
+// What goes wrong ends the sweep for all, in good order.
+void take(sweep::Sweep& sweep, sweep::Done done, const std::string& failure, int rank) {
+  try {
+    if (!failure.empty()) throw std::runtime_error(fmt::format("rank {}: {}", rank, failure));
+    if (!done.rows.empty()) sweep.take(std::move(done));
+  } catch (...) {
+    sweep.fail(std::current_exception());
+  }
+}
+
 }  // namespace
 
 Ranks::Ranks() {
@@ -117,12 +127,7 @@ void Ranks::answer(sweep::Sweep& sweep, const std::atomic<bool>& stop) {
   }
   Received received = receive(status);
   Report report = unpacked_report(std::move(received.packet));
-  if (!report.failure.empty()) {
-    sweep.fail(std::make_exception_ptr(
-        std::runtime_error(fmt::format("rank {}: {}", received.rank, report.failure))));
-  } else if (!report.done.rows.empty()) {
-    sweep.take(std::move(report.done));
-  }
+  take(sweep, std::move(report.done), report.failure, received.rank);
   if (stop || sweep.is_over()) {
     send({}, received.rank, home_tag);
     --at_work_;

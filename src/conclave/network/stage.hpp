@@ -15,7 +15,7 @@
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/accounts.hpp"
-#include "conclave/network/detail/distinct_draws.hpp"
+#include "conclave/base/distinct_draws.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/node_store.hpp"
 #include "conclave/network/ports.hpp"

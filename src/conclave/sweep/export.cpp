@@ -68,6 +68,10 @@ std::string full_name(const std::string& given, const std::vector<std::string>& 
 
 }  // namespace
 
+std::string field_name(const Results& results, const std::string& given) {
+  return full_name(given, names_in(results));
+}
+
 Filter::Condition Filter::parse(const std::string& text) {
   constexpr std::array<std::pair<std::string_view, Relation>, 6> relations{
       {{">=", Relation::greater_equal},

@@ -25,7 +25,7 @@ struct PlacedRow {
 // "n=1000", "protocol!=pll", "interactions>1e6": all must hold. Numbers are compared as numbers.
 class Filter {
  public:
-  // Names may lack their `params.` or `observables.`; throws Error with the nearest name.
+  // Throws Error with the nearest name where a field is unknown.
   Filter(const std::vector<std::string>& conditions, const Results& results);
   bool accepts(const PlacedRow& row) const;
 
@@ -41,6 +41,9 @@ class Filter {
 
   std::vector<Condition> conditions_;
 };
+
+// The name of a field in full, params.N for N; throws Error with the nearest name.
+std::string field_name(const Results& results, const std::string& given);
 
 using TakePlacedRow = std::function<void(const PlacedRow&)>;
 

@@ -61,9 +61,19 @@ std::uint64_t Results::rows() const {
 }
 
 void Results::for_each_row(std::size_t cell, const TakeRow& take) const {
-  Statement statement(*database_, "SELECT trial, row FROM trial WHERE cell = ?1 ORDER BY trial");
-  statement.bind(1, cell);
-  while (statement.step()) take(statement.number(0), statement.text(1));
+  constexpr std::size_t most_at_once = 1000;
+  Statement statement(*database_, "SELECT trial, row FROM trial WHERE cell = ?1 AND trial >= ?2"
+                                  " ORDER BY trial LIMIT ?3");
+  std::vector<std::pair<std::uint64_t, std::string>> rows;
+  std::uint64_t begin = 0;
+  do {
+    rows.clear();
+    statement.bind(1, cell).bind(2, begin).bind(3, most_at_once);
+    while (statement.step()) rows.emplace_back(statement.number(0), statement.text(1));
+    statement.reset();
+    for (const auto& [trial, row] : rows) take(trial, row);
+    if (!rows.empty()) begin = rows.back().first + 1;
+  } while (rows.size() == most_at_once);
 }
 
 std::string Results::row(std::size_t cell, std::uint64_t trial) const {

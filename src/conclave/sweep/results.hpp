@@ -43,6 +43,7 @@ class Results {
   std::uint64_t rows() const;  // of all cells
 
   using TakeRow = std::function<void(std::uint64_t trial, const std::string& row)>;
+  // Not all at once: the file is free for its writer while `take` is at work, however long.
   void for_each_row(std::size_t cell, const TakeRow& take) const;
   std::string row(std::size_t cell, std::uint64_t trial) const;         // "" if there is none
   std::string first_row(std::size_t cell) const;                        // "" if there is none

@@ -1,6 +1,7 @@
 #include "conclave/sweep/store.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -177,7 +178,7 @@ Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
     check_origin(path, stored, origin);
     if (!change.empty()) places = places_in(plan, stored, path);
   }
-  database_->execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL");
+  database_->execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA");
   Transaction transaction(*database_);
   if (!is_old) {
     create_schema(*database_);
@@ -194,8 +195,9 @@ void Store::add(std::size_t cell, std::uint64_t trial, std::string row) {
   waiting_.push_back({cell, trial, std::move(row)});
 }
 
-void Store::commit() {
+void Store::commit(bool waits) try {
   if (waiting_.empty()) return;
+  database_->set_patience(waits ? std::chrono::minutes(10) : std::chrono::milliseconds(20));
   Transaction transaction(*database_);
   Statement insert(*database_, "INSERT INTO trial VALUES (?1, ?2, ?3, ?4)");
   for (const Waiting& each : waiting_) {
@@ -204,6 +206,8 @@ void Store::commit() {
   }
   transaction.commit();
   waiting_.clear();
+} catch (const Busy&) {
+  if (waits) throw;
 }
 
 void Store::merge(const std::vector<Results>& parts) {

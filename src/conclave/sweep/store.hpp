@@ -34,8 +34,9 @@ class Store {
   ~Store();  // forgets what was not committed
 
   void add(std::size_t cell, std::uint64_t trial, std::string row);
-  // Throws std::runtime_error where the disk is full; what was committed before stays.
-  void commit();
+  // Throws std::runtime_error where the disk is full; what was committed before stays. While
+  // somebody is reading, rows stay for the next time, unless `waits`.
+  void commit(bool waits = true);
 
   // Takes over all rows of others, or none: throws Error where two rows of one trial differ.
   void merge(const std::vector<Results>& parts);

@@ -48,7 +48,7 @@ void Sweep::take(Done done) {
 void Sweep::commit_if_due() {
   const auto begin = Clock::now();
   if (begin < next_commit_) return;
-  store_.commit();
+  store_.commit(false);
   const auto end = Clock::now();
   next_commit_ = end + std::clamp<Clock::duration>((end - begin) * commit_share, shortest_interval,
                                                    longest_interval);

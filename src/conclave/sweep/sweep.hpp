@@ -29,6 +29,7 @@ struct SweepProgress {
 
 class Sweep {
  public:
+  // `memory`: bytes that trials may use together, as far as one at a time allows.
   Sweep(const Plan& plan, const Shard& shard, const Results& stored, Store& store,
         std::uint64_t memory);
 

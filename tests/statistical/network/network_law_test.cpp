@@ -14,7 +14,7 @@
 #include "conclave/network/delays/burst.hpp"
 #include "conclave/network/delays/exponential.hpp"
 #include "conclave/network/delays/uniform.hpp"
-#include "conclave/network/detail/distinct_draws.hpp"
+#include "conclave/base/distinct_draws.hpp"
 #include "conclave/network/synchronous.hpp"
 #include "conclave/network/wakeups/all.hpp"
 #include "conclave/network/wakeups/one.hpp"
@@ -58,7 +58,7 @@ double fit_of_sets(Draws draws) {
 }
 
 TEST(RefereeLaw, EverySetOfPortsIsEquallyLikely) {
-  EXPECT_GT(fit_of_sets(network::DistinctDraws{}), rejection);
+  EXPECT_GT(fit_of_sets(DistinctDraws{}), rejection);
   EXPECT_LT(fit_of_sets(mutants::RepeatingDraws{}), rejection);
 }
 

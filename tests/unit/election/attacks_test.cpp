@@ -1,6 +1,7 @@
 // An enemy at the port of a member, without and with a certificate. After every attack the victim
 // still talks with an honest member, has counted the refusal and holds no socket of the enemy. The
 // table of docs/transport.md lists these tests.
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -34,7 +35,7 @@ const Hello enemy_hello{
 
 TransportLimits impatient() {
   TransportLimits limits;
-  limits.introduction = 300ms;
+  limits.introduction = 600ms;
   limits.strangers = 20;
   return limits;
 }
@@ -45,6 +46,8 @@ class Siege {
   explicit Siege(bool is_secure, const TransportLimits& limits = impatient())
       : cluster_(3, limits, is_secure ? &certified() : nullptr) {
     cluster_.stop(2);
+    victim().send(1, "hello");
+    EXPECT_TRUE(cluster_.run_until_idle());
   }
 
   Member& victim() { return cluster_[0]; }
@@ -67,7 +70,7 @@ class Siege {
       attack(attacker);
       while (!attacker.read().empty()) continue;  // until the victim has enough
     });
-    EXPECT_TRUE(cluster_.run_until([&] { return victim().refusals(refusal) == before + 1; }, 2s))
+    EXPECT_TRUE(cluster_.run_until([&] { return victim().refusals(refusal) == before + 1; }, 20s))
         << "not refused as " << name_of(refusal) << "; log:\n"
         << victim().log;
     expect_unharmed();
@@ -75,8 +78,8 @@ class Siege {
   void expect_unharmed() {
     const std::size_t before = cluster_[1].received;
     victim().send(1, "still there?");
-    EXPECT_TRUE(cluster_.run_until([&] { return cluster_[1].received == before + 1; }, 5s));
-    EXPECT_TRUE(cluster_.run_until([&] { return victim().counters().connections_now == 1; }, 5s))
+    EXPECT_TRUE(cluster_.run_until([&] { return cluster_[1].received == before + 1; }));
+    EXPECT_TRUE(cluster_.run_until([&] { return victim().counters().connections_now == 1; }))
         << victim().counters().connections_now;
     EXPECT_TRUE(victim().from[2].empty()) << "a message of the enemy got through";
   }
@@ -240,7 +243,7 @@ TEST(Attacks, OneByteAtATime) {
                                               : std::string("\x00\x1b\x01\x01\x00\x00\x00\x02", 8));
     siege.expect(Refusal::too_slow, [&](Attacker& enemy) {
       for (const std::byte& one : beginning) {
-        std::this_thread::sleep_for(60ms);
+        std::this_thread::sleep_for(100ms);
         if (!enemy.write(std::span{&one, 1})) return;
       }
     });
@@ -269,10 +272,12 @@ TEST(Attacks, HundredsOfConnectionsAtOnce) {
       for (int i = 0; i < 300; ++i) crowd.push_back(std::make_unique<Attacker>(port));
     });
     EXPECT_TRUE(siege.cluster().run_until(
-        [&] { return siege.victim().refusals(Refusal::too_many_connections) == 300 - 23; }, 5s));
+        [&] { return siege.victim().refusals(Refusal::too_many_connections) == 300 - 23; }));
     EXPECT_LE(siege.victim().counters().connections_now, 24u);
-    siege.cluster()[1].send(0, "through the crowd");  // dials the victim
-    EXPECT_TRUE(siege.cluster().run_until([&] { return siege.victim().received == 1; }, 5s));
+    siege.cluster().stop(1);  // and has to come in again
+    siege.cluster().start(1);
+    siege.cluster()[1].send(0, "through the crowd");
+    EXPECT_TRUE(siege.cluster().run_until([&] { return siege.victim().received == 1; }));
     crowd.clear();
     siege.expect_unharmed();
   }
@@ -371,6 +376,59 @@ TEST_P(FrameAttacks, AReadyOfAnotherConnection) {
     enemy.write(Frame{enemy_hello});
     enemy.write(Frame{Ready{.echo = 12345}});  // as recorded on an earlier connection
   });
+}
+
+// More than a member may send is read slowly, and not at the cost of others.
+TEST_P(FrameAttacks, AFloodOfMessages) {
+  const Attacker::Bytes large(max_message_bytes, std::byte{7});
+  std::atomic<bool> is_over = false;
+  std::atomic<std::uint32_t> sent = 0;
+  auto flood = std::async(std::launch::async, [&, port = siege_.cluster().ports[0]] {
+    Attacker enemy(port);
+    if (GetParam()) enemy.start_tls(enemy_credentials());
+    enemy.introduce(enemy_hello);
+    while (!is_over && enemy.write(Frame{Message{.number = sent, .bytes = large}})) ++sent;
+  });
+  ASSERT_TRUE(siege_.cluster().run_until([&] { return siege_.victim().counters().pauses > 0; }));
+  const auto start = Loop::Clock::now();
+  for (std::size_t i = 1; i <= 20; ++i) {
+    siege_.cluster()[1].send(0, "modest");
+    ASSERT_TRUE(siege_.cluster().run_until([&] { return siege_.victim().from[1].size() == i; }));
+  }
+  const std::chrono::duration<double> time = Loop::Clock::now() - start;
+  is_over = true;
+  const TransportLimits limits = impatient();
+  EXPECT_LT(static_cast<double>(siege_.victim().from[2].size() * max_message_bytes),
+            static_cast<double>(limits.bytes_at_once) +
+                (time.count() + 1) * static_cast<double>(limits.bytes_per_second));
+  siege_.cluster().run_until([&] { return flood.wait_for(0s) == std::future_status::ready; });
+}
+
+// A member that reads nothing fills its own queue only, and is given up.
+TEST_P(FrameAttacks, AMemberThatNeverReads) {
+  TransportLimits limits = impatient();
+  limits.queued_messages = 100;
+  limits.silence = 500ms;
+  limits.patience = 1s;
+  Siege siege(GetParam(), limits);
+  std::promise<void> is_over;
+  auto enemy = std::async(std::launch::async, [&, port = siege.cluster().ports[0]] {
+    Attacker deaf(port);
+    if (GetParam()) deaf.start_tls(enemy_credentials());
+    deaf.introduce(enemy_hello);
+    is_over.get_future().wait();
+  });
+  ASSERT_TRUE(siege.cluster().run_until([&] { return siege.victim().connects == 2; }));
+  std::size_t taken = 0;
+  while (siege.victim().send(2, std::string(max_message_bytes, 'x'))) ++taken;
+  EXPECT_EQ(taken, 100u);
+  siege.victim().send(1, "to the other");
+  ASSERT_TRUE(siege.cluster().run_until([&] { return siege.cluster()[1].received == 2; }));
+  ASSERT_TRUE(siege.cluster().run_until([&] { return !siege.victim().unreachable.empty(); }));
+  EXPECT_EQ(siege.victim().counters().messages_lost, 100u);
+  is_over.set_value();
+  enemy.get();
+  siege.expect_unharmed();
 }
 
 TEST_P(FrameAttacks, ARepeatedMessage) {

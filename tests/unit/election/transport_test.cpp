@@ -11,6 +11,7 @@
 
 #include "conclave/base/error.hpp"
 
+#include "tests/support/bad_cable.hpp"
 #include "tests/support/transport_cluster.hpp"
 
 namespace conclave::election {
@@ -62,7 +63,7 @@ TEST_P(TransportTest, OpensOneConnectionForBothDirections) {
 }
 
 TEST_P(TransportTest, KeepsOrderWhenBothOpenAtOnce) {
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 10; ++round) {
     Cluster cluster(2, {}, certificates());
     for (const std::string& text : numbered(50)) {
       cluster[0].send(1, text);
@@ -78,7 +79,7 @@ TEST_P(TransportTest, KeepsOrderWhenBothOpenAtOnce) {
 }
 
 TEST_P(TransportTest, KeepsOrderOnEveryEdgeOfACompleteGraph) {
-  constexpr MemberIndex members = 12;
+  constexpr MemberIndex members = 8;
   Cluster cluster(members, {}, certificates());
   for (const std::string& text : numbered(10)) {
     for (MemberIndex i = 0; i < members; ++i)
@@ -98,9 +99,9 @@ TEST_P(TransportTest, WaitsForAPeerThatDoesNotListenYet) {
   Cluster cluster(2, {}, certificates());
   cluster.stop(1);
   cluster[0].send(1, "early");
-  EXPECT_FALSE(cluster.run_until([&] { return cluster[1].received > 0; }, 100ms));
-  EXPECT_GT(cluster[0].counters().dials, 1u);
-  EXPECT_LT(cluster[0].counters().dials, 6u);  // the pauses grow
+  const auto start = Loop::Clock::now();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster[0].counters().dials == 4; }));
+  EXPECT_GE(Loop::Clock::now() - start, 140ms);  // pauses of 20, 40 and 80 ms
   cluster.start(1);
   EXPECT_TRUE(cluster.run_until([&] { return cluster[1].received == 1; }));
   EXPECT_TRUE(cluster[0].unreachable.empty());
@@ -108,18 +109,18 @@ TEST_P(TransportTest, WaitsForAPeerThatDoesNotListenYet) {
 
 TEST_P(TransportTest, GivesUpAPeerThatNeverListens) {
   TransportLimits limits;
-  limits.patience = 200ms;
+  limits.patience = 1s;
   Cluster cluster(2, limits, certificates());
   cluster.stop(1);
+  cluster[0].on_loss = [&](MemberIndex peer) { cluster[0].send(peer, "anew"); };
   cluster[0].send(1, "lost");
   ASSERT_TRUE(cluster.run_until([&] { return !cluster[0].unreachable.empty(); }));
   EXPECT_NE(cluster[0].unreachable[0].find("Connection refused"), std::string::npos)
       << cluster[0].unreachable[0];
   EXPECT_EQ(cluster[0].counters().messages_lost, 1u);
-  EXPECT_EQ(cluster[0].transport->pending(), 0u);
+  EXPECT_EQ(cluster[0].transport->pending(), 1u);
   cluster.start(1);
-  cluster[0].send(1, "anew");
-  ASSERT_TRUE(cluster.run_until([&] { return cluster[1].received == 1; }));
+  ASSERT_TRUE(cluster.run_until_idle());
   EXPECT_EQ(cluster[1].from[0], std::vector<std::string>{"anew"});
 }
 
@@ -137,6 +138,59 @@ TEST_P(TransportTest, TellsWhenAPeerIsAnotherProcess) {
   EXPECT_EQ(cluster[1].restarts, 0);
   EXPECT_EQ(cluster[1].from[0], (std::vector<std::string>{"to the first", "to the second"}));
   EXPECT_EQ(cluster[0].from[1], (std::vector<std::string>{"from the second"}));
+}
+
+// Two members, each of which reaches the other over a cable of its own.
+struct BadlyConnected {
+  explicit BadlyConnected(const TransportLimits& limits, const Certified* certificates)
+      : cluster(2, limits, certificates) {
+    cluster[0].transport->move_member(1, {"127.0.0.1", to_second.port()});
+    cluster[1].transport->move_member(0, {"127.0.0.1", to_first.port()});
+  }
+  Cluster cluster;
+  BadCable to_first{cluster.ports[0]};
+  BadCable to_second{cluster.ports[1]};
+};
+
+TEST_P(TransportTest, LosesNothingWhenCablesAreCut) {
+  BadlyConnected pair({}, certificates());
+  Cluster& cluster = pair.cluster;
+  constexpr std::size_t messages = 400;
+  for (std::size_t i = 0; i < messages; ++i) {
+    cluster[0].send(1, std::to_string(i));
+    cluster[1].send(0, std::to_string(i));
+    if (i % 4 == 0) cluster.loop.run_for(1ms);
+    if (i % 40 == 20) pair.to_first.cut();
+    if (i % 60 == 40) pair.to_second.cut();
+  }
+  ASSERT_TRUE(cluster.run_until_idle()) << cluster[0].log << cluster[1].log;
+  EXPECT_EQ(cluster[0].from[1], numbered(messages));
+  EXPECT_EQ(cluster[1].from[0], numbered(messages));
+  EXPECT_GT(pair.to_first.connections() + pair.to_second.connections(), 3);
+  EXPECT_EQ(cluster[0].counters().messages_lost + cluster[1].counters().messages_lost, 0u);
+  EXPECT_EQ(cluster[0].restarts + cluster[1].restarts, 0);
+}
+
+// Whichever of the two has opened the connection, and whichever has something to say.
+TEST_P(TransportTest, OpensAnotherConnectionWhenOneGoesDead) {
+  TransportLimits limits;
+  limits.silence = 100ms;
+  limits.introduction = 1s;
+  for (const MemberIndex opener : {0u, 1u}) {
+    for (const MemberIndex speaker : {0u, 1u}) {
+      BadlyConnected pair(limits, certificates());
+      Cluster& cluster = pair.cluster;
+      cluster[opener].send(1 - opener, "0");
+      ASSERT_TRUE(cluster.run_until_idle());
+      pair.to_first.kill_silently();
+      pair.to_second.kill_silently();
+      cluster.loop.run_for(20ms);
+      cluster[speaker].send(1 - speaker, "1");
+      ASSERT_TRUE(cluster.run_until_idle()) << cluster[0].log << cluster[1].log;
+      EXPECT_EQ(cluster[1 - speaker].from[speaker].back(), "1");
+      EXPECT_EQ(cluster[1 - speaker].received, speaker == opener ? 2u : 1u);
+    }
+  }
 }
 
 TEST_P(TransportTest, RefusesMessagesForAFullQueueAndTellsWhenThereIsRoom) {
@@ -166,19 +220,20 @@ TEST_P(TransportTest, BoundsTheBytesOfAQueue) {
 TEST_P(TransportTest, ReadsNoMoreThanItsBudget) {
   TransportLimits limits;
   limits.bytes_at_once = 16 * 1024;
-  limits.bytes_per_second = 256 * 1024;
+  limits.bytes_per_second = 64 * 1024;
   Cluster cluster(3, limits, certificates());
-  const std::string large(max_message_bytes, 'x');
-  for (int i = 0; i < 100; ++i) cluster[0].send(1, large);  // 100 KiB
-  const auto start = Loop::Clock::now();
-  cluster.run_until([&] { return cluster[1].received > 0; });
-  cluster[2].send(1, "modest");
-  ASSERT_TRUE(cluster.run_until([&] { return cluster[1].from[2].size() == 1; }));
-  EXPECT_LT(cluster[1].from[0].size(), 100u);  // the greedy one holds nobody up
+  cluster[2].send(1, "hello");
   ASSERT_TRUE(cluster.run_until_idle());
-  EXPECT_GT(Loop::Clock::now() - start, 200ms);
-  EXPECT_GT(cluster[1].counters().pauses, 0u);
-  EXPECT_EQ(cluster[1].received, 101u);
+  const std::string large(max_message_bytes, 'x');
+  for (int i = 0; i < 96; ++i) cluster[0].send(1, large);
+  const auto start = Loop::Clock::now();
+  cluster.run_until([&] { return cluster[1].counters().pauses > 0; });
+  cluster[2].send(1, "modest");
+  ASSERT_TRUE(cluster.run_until([&] { return cluster[1].from[2].size() == 2; }));
+  EXPECT_LT(cluster[1].from[0].size(), 96u);  // the greedy one holds nobody up
+  ASSERT_TRUE(cluster.run_until_idle());
+  EXPECT_GT(Loop::Clock::now() - start, 950ms);  // 96 KiB without 16 at once and 16 per reading
+  EXPECT_EQ(cluster[1].from[0].size(), 96u);
 }
 
 TEST_P(TransportTest, DeliversEverythingBeforeItCloses) {
@@ -202,10 +257,10 @@ TEST_P(TransportTest, DeliversEverythingBeforeItCloses) {
 
 TEST_P(TransportTest, LeavesNoDescriptorsBehind) {
   const std::size_t before = open_descriptors();
-  for (int round = 0; round < 30; ++round) {
-    Cluster cluster(6, {}, certificates());
-    for (MemberIndex i = 0; i < 6; ++i)
-      for (MemberIndex j = 0; j < 6; ++j)
+  for (int round = 0; round < 12; ++round) {
+    Cluster cluster(5, {}, certificates());
+    for (MemberIndex i = 0; i < 5; ++i)
+      for (MemberIndex j = 0; j < 5; ++j)
         if (i != j) cluster[i].send(j, "x");
     if (round % 3 == 0)
       cluster.loop.run_for(1ms);  // in the middle of everything

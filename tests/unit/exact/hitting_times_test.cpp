@@ -8,6 +8,7 @@
 
 #include "conclave/exact/components.hpp"
 #include "conclave/exact/detail/equations.hpp"
+#include "conclave/exact/detail/multigrid.hpp"
 
 #include "tests/support/known_chains.hpp"
 
@@ -254,6 +255,59 @@ TEST(Certificate, SeesEverySolutionThatIsWrong) {
   std::vector<double> scaled = right;
   for (double& value : scaled) value *= 1 + 1e-8;
   EXPECT_GE(certify(equations, ones, Unknowns(scaled)).relative_error, 0.99e-8);
+}
+
+// A walk on a square, more or less attracted by some states: much slower to mix than the sweeps and
+// BiCGSTAB can bear, and elimination would fill in much.
+MarkovChain square(StateIndex width, std::uint64_t seed) {
+  Stream stream({.seed = seed});
+  ChainBuilder builder;
+  for (StateIndex i = 0; i < width * width; ++i) {
+    std::vector<std::pair<StateIndex, double>> ways;
+    if (i >= width) ways.emplace_back(i - width, 1 + stream.below(10));
+    if (i % width > 0) ways.emplace_back(i - 1, 1 + stream.below(10));
+    if (i % width + 1 < width) ways.emplace_back(i + 1, 1 + stream.below(10));
+    if (i + width < width * width) ways.emplace_back(i + width, 1 + stream.below(10));
+    double sum = 0;
+    for (const auto& [to, weight] : ways) sum += weight;
+    for (const auto& [to, weight] : ways) builder.add(to, weight / sum);
+    builder.end_row();
+  }
+  return std::move(builder).build();
+}
+
+TEST(Multigrid, SolvesWalksOnSquares) {
+  const MarkovChain chain = square(120, 5);
+  LocalSystem system;
+  for (StateIndex i = 0; i + 1 < chain.size(); ++i) {
+    double exit = 0;
+    for (std::size_t k = 0; k < chain.successors(i).size(); ++k) {
+      if (chain.successors(i)[k] + 1 == chain.size()) {
+        exit += chain.probabilities(i)[k];
+      } else {
+        system.pattern.columns.push_back(chain.successors(i)[k]);
+        system.values.push_back(chain.probabilities(i)[k]);
+      }
+    }
+    system.end_row(exit);
+  }
+  const auto multigrid = Multigrid::of(system);
+  ASSERT_TRUE(multigrid);
+  const std::vector<double> ones(system.size(), 1.0);
+  std::vector<double> x(system.size());
+  ASSERT_TRUE(multigrid->solve(system, ones, x));
+  const HittingTimes times =
+      hitting_times(chain, set_of(std::vector<StateIndex>{119 + 119 * 120}, chain.size()));
+  for (const StateIndex i : {0u, 100u, 7000u, 14398u}) {
+    EXPECT_NEAR(x[i], times.mean[i], 1e-4 * times.mean[i]);
+  }
+}
+
+TEST(HittingTimes, AreCertifiedOnLargeSquares) {
+  const MarkovChain chain = square(250, 6);
+  const HittingTimes times = hitting_times(chain, set_of(std::vector<StateIndex>{0}, chain.size()));
+  EXPECT_LE(times.relative_error, 1e-9);
+  EXPECT_GT(times.mean.back(), 1e5);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/exact/detail/lifting.hpp"
+#include "conclave/exact/detail/refinement.hpp"
 #include "conclave/exact/hitting_times.hpp"
 #include "conclave/exact/rational_hitting_times.hpp"
 
@@ -25,6 +27,84 @@ TEST(Rational, IsReadAsWritten) {
   EXPECT_EQ(parse_rational("010"), ratio(10, 1));
   for (const char* text : {"", "x", "1/0", "1/", "0x10", "-1", "1e", "1.2.3", "1e99999"}) {
     EXPECT_THROW(parse_rational(text), Error) << text;
+  }
+}
+
+TEST(RationalChain, MergesTransitionsToTheSameState) {
+  RationalChain chain;
+  chain.add(1, ratio(1, 4)), chain.add(0, ratio(1, 2)), chain.add(1, ratio(1, 4));
+  chain.end_row();
+  ASSERT_EQ(chain.row(0).size(), 2);
+  EXPECT_EQ(chain.row(0)[1].to, 1);
+  EXPECT_EQ(chain.row(0)[1].probability, ratio(1, 2));
+}
+
+// Plain Euclid, one step after the other.
+mpz_class slow_convergent(mpz_class numerator, mpz_class denominator, const mpz_class& most) {
+  mpz_class before = 0;
+  mpz_class now = 1;
+  while (numerator != 0) {
+    const mpz_class next = before + denominator / numerator * now;
+    if (next > most) break;
+    before = now;
+    now = next;
+    const mpz_class rest = denominator % numerator;
+    denominator = numerator;
+    numerator = rest;
+  }
+  return now;
+}
+
+TEST(Fractions, ConvergentsAreThoseOfEuclid) {
+  gmp_randclass random(gmp_randinit_default);
+  for (unsigned long bits = 1; bits < 2000; bits = bits * 3 / 2 + 1) {
+    const mpz_class denominator = random.get_z_bits(bits) + 1;
+    const mpz_class numerator = random.get_z_range(denominator);
+    for (unsigned long half = 1; half <= bits + 1; half = half * 3 / 2 + 1) {
+      const mpz_class most = random.get_z_bits(half) + 1;
+      EXPECT_EQ(convergent_denominator(numerator, denominator, most),
+                slow_convergent(numerator, denominator, most))
+          << numerator << " / " << denominator << ", at most " << most;
+    }
+  }
+}
+
+// Sparse rows with a surplus on the diagonal, as those of a chain; coefficients of many bits.
+IntegerEquations random_equations(std::uint32_t size, unsigned long bits) {
+  gmp_randclass random(gmp_randinit_default);
+  IntegerEquations equations;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    mpz_class diagonal = random.get_z_bits(bits) + 1;
+    equations.right.push_back(diagonal + random.get_z_bits(bits));
+    for (std::uint32_t j = i % 7; j < size; j += 1 + (i * j) % 11 + size / 5) {
+      if (j == i) continue;
+      equations.pattern.columns.push_back(j);
+      equations.values.push_back(random.get_z_bits(bits) + 1);
+      diagonal += equations.values.back();
+    }
+    equations.pattern.starts.push_back(equations.pattern.columns.size());
+    equations.diagonal.push_back(diagonal);
+  }
+  return equations;
+}
+
+// Digits from the left and digits from the right give the same fractions.
+TEST(Fractions, RefinementAgreesWithLifting) {
+  for (const unsigned long bits : {3UL, 50UL, 75UL, 200UL}) {
+    const IntegerEquations equations = random_equations(60, bits);
+    mpz_class determinant = 1;
+    for (const mpz_class& value : equations.diagonal) determinant *= value;
+    const std::vector<std::uint32_t> unknowns{0, 17, 59};
+    const double largest = 1e4;
+    const auto lifted = lift(equations, unknowns, 20000 * determinant * determinant, 1e9);
+    const auto refined =
+        refine(equations, unknowns,
+               {.largest = largest, .bits = 2 * mpz_sizeinbase(determinant.get_mpz_t(), 2) + 1});
+    ASSERT_TRUE(lifted && refined) << bits;
+    const auto fractions = reconstruct(*refined, determinant);
+    EXPECT_EQ(fractions, reconstruct(*lifted, determinant)) << bits;
+    EXPECT_LT(fractions[1], largest);
+    EXPECT_GT(fractions[1].get_den(), 1);
   }
 }
 
@@ -65,6 +145,15 @@ TEST(RationalHittingTimes, AgreeWithTheNumericalOnes) {
   const KnownChain known = tests::random_chain(400, 5, 8);
   const HittingTimes times = hitting_times(known.chain.rounded(), known.target_set());
   EXPECT_NEAR(solve(known).get_d(), times.mean[0], 1e-9 * times.mean[0]);
+}
+
+// Elimination would fill in too much, so this goes by refinement.
+TEST(RationalHittingTimes, ThousandsOfWellMixedStatesAreQuick) {
+  const KnownChain known = tests::random_chain(2000, 5, 8);
+  const HittingTimes times = hitting_times(known.chain.rounded(), known.target_set());
+  const Rational x = solve(known);
+  EXPECT_NEAR(x.get_d(), times.mean[0], 1e-9 * times.mean[0]);
+  EXPECT_GT(mpz_sizeinbase(x.get_den_mpz_t(), 2), 4000);
 }
 
 TEST(RationalHittingTimes, RefuseAnInfiniteExpectation) {

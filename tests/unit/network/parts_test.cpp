@@ -12,7 +12,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/calendar.hpp"
-#include "conclave/network/detail/distinct_draws.hpp"
+#include "conclave/base/distinct_draws.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/wire.hpp"
 #include "conclave/network/edge_table.hpp"

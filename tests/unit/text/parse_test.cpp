@@ -8,6 +8,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/text/arithmetic.hpp"
 #include "conclave/text/number.hpp"
 #include "conclave/text/text_protocol.hpp"
 
@@ -301,6 +302,23 @@ TEST(Examples, NeverCrashWithChangedBytes) {
     }
   }
   EXPECT_GT(understood, 100);
+}
+
+TEST(Arithmetic, IsExactAndKnowsItsConstants) {
+  const text::Constants constants{{"n", Number(1000)}, {"r", Number(3)}};
+  const auto value = [&](std::string_view expression) {
+    return to_string(text::evaluate(expression, constants));
+  };
+  EXPECT_EQ(value("4*n"), "4000");
+  EXPECT_EQ(value("n/r"), "1000/3");
+  EXPECT_EQ(value("floor(n/r)"), "333");
+  EXPECT_EQ(value("ceil(lg(n))"), "10");
+  EXPECT_EQ(value("lg(2^20)"), "20");
+  EXPECT_EQ(value("-(1.5e3 - n)"), "-500");
+  EXPECT_THROW(text::evaluate("4*m", constants), text::Mistake);
+  EXPECT_THROW(text::evaluate("4 n", constants), text::Mistake);
+  EXPECT_THROW(text::evaluate("", constants), text::Mistake);
+  EXPECT_THROW(text::evaluate("count(n)", constants), text::Mistake);
 }
 
 }  // namespace

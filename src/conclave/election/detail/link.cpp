@@ -91,6 +91,13 @@ void Link::refuse(const Verdict& verdict) {
 
 bool Link::insists() const { return expected_ ? insists_ : peer() && peer()->insists; }
 
+bool Link::replaces(const Link& older) const {
+  if (peer()->incarnation != older.peer()->incarnation) return true;
+  if (insists() || side() == older.side()) return true;
+  const bool are_we_smaller = settings_->membership.self.member < peer()->sender;
+  return are_we_smaller == (side() == Side::opened);
+}
+
 std::string Link::name() const {
   const auto member = peer() ? std::optional{peer()->sender} : expected_;
   return member ? fmt::format("member {} at {}", *member, address_) : address_;

@@ -77,6 +77,9 @@ class Link : public std::enable_shared_from_this<Link> {
   bool is_ready() const { return introduction_.is_ready(); }
   const std::optional<Hello>& peer() const { return introduction_.peer(); }
   bool insists() const;  // whoever has opened it
+  // Both ends must decide alike when each has opened a link at the same time: the one opened by the
+  // smaller member stays. Otherwise the newer one is there because the older one is broken.
+  bool replaces(const Link& older) const;
   Loop::Clock::time_point ready_since() const { return ready_since_; }
   std::string name() const;  // of the other end, as far as it is known
 

@@ -24,6 +24,11 @@ SslContextPtr context_of(const Credentials& credentials) {
   SSL_CTX* raw = context.get();
   SSL_CTX_set_min_proto_version(raw, TLS1_3_VERSION);
   SSL_CTX_set_max_proto_version(raw, TLS1_3_VERSION);
+  // One choice of everything: all members run the same program.
+  require(SSL_CTX_set_ciphersuites(raw, "TLS_AES_128_GCM_SHA256") == 1 &&
+              SSL_CTX_set1_groups_list(raw, "X25519") == 1 &&
+              SSL_CTX_set1_sigalgs_list(raw, "ECDSA+SHA256") == 1,
+          "choose the algorithms of TLS");
   SSL_CTX_set_options(raw, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_num_tickets(raw, 0);
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);

@@ -2,17 +2,15 @@
 
 #include <utility>
 
-#include "conclave/exact/detail/krylov.hpp"
-
 namespace conclave::exact {
 namespace {
 
 // Multiplications; a core does some 10^9 in a second.
 constexpr double little_work_per_entry = 30;
-constexpr double medium_work = 3e9;
+constexpr double medium_work = 3e8;
 constexpr double most_work = 1e11;
 constexpr std::size_t small_component = 5000;
-constexpr KrylovLimits short_attempt{.gain = 1e-8, .most_iterations = 100};
+constexpr KrylovLimits short_attempt{.gain = 1e-8, .most_iterations = 30};
 constexpr KrylovLimits long_attempt{.gain = 1e-8, .most_iterations = 3000};
 
 }  // namespace
@@ -31,18 +29,26 @@ bool ComponentSolver::eliminate(const LocalSystem& system, double limit) {
 }
 
 bool ComponentSolver::eliminate_in_good_order(double limit) {
-  good_order_tried_ = true;
-  order_ = elimination_order(system_);
+  if (order_.empty()) order_ = elimination_order(system_);
   return eliminate(reordered(system_, order_), limit);
 }
 
 std::vector<double> ComponentSolver::solve(std::span<const double> right) {
   if (factors_) return by_factors(right);
   std::vector<double> x(right.size());
-  if (bicgstab(system_, *incomplete_, right, x, short_attempt)) return x;
-  if (!good_order_tried_ && eliminate_in_good_order(most_work)) return by_factors(right);
-  bicgstab(system_, *incomplete_, right, x, long_attempt);
+  if (!multigrid_ && iterate(right, x, short_attempt)) return x;
+  if (!everything_tried_ && !multigrid_) multigrid_ = Multigrid::of(system_);
+  if (multigrid_ && multigrid_->solve(system_, right, x)) return x;
+  if (!everything_tried_ && eliminate_in_good_order(most_work)) return by_factors(right);
+  everything_tried_ = true;
+  iterate(right, x, long_attempt);
   return x;
+}
+
+bool ComponentSolver::iterate(std::span<const double> right, std::span<double> x,
+                              const KrylovLimits& limits) const {
+  const auto precondition = [this](std::span<double> v) { incomplete_->solve(v); };
+  return bicgstab(system_, precondition, right, x, limits);
 }
 
 std::vector<double> ComponentSolver::by_factors(std::span<const double> right) const {

@@ -101,7 +101,8 @@ void Factors::eliminate_row(std::uint32_t i, Extent extent, Work& work) {
     }
   }
   middles_.push_back(place);
-  double leaving = exits_[i] + lost;
+  exits_[i] += lost;
+  double leaving = exits_[i];
   for (; place < pattern_.starts[i + 1]; ++place) {
     values_[place] = work.values[pattern_.columns[place]];
     leaving += values_[place];

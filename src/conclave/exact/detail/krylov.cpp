@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "conclave/exact/detail/unknowns.hpp"
+#include "conclave/exact/detail/vectors.hpp"
 
 namespace conclave::exact {
 namespace {
@@ -16,26 +16,12 @@ using Vector = std::vector<double>;
 // A residual cannot be smaller than this relative to the solution, for its rounding.
 constexpr double attainable = 32 * rounding;
 
-double largest(const Vector& v) {
-  return std::accumulate(v.begin(), v.end(), 0.0,
-                         [](double most, double value) { return std::max(most, std::abs(value)); });
-}
-
-double dot(const Vector& a, const Vector& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-
-// y += factor * x.
-void add(Vector& y, double factor, const Vector& x) {
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] += factor * x[i];
-}
-
 class BiCgStab {
  public:
-  BiCgStab(const LocalSystem& system, const Factors& preconditioner, std::span<const double> right)
+  BiCgStab(const LocalSystem& system, const Preconditioner& preconditioner,
+           std::span<const double> right)
       : system_(system),
         preconditioner_(preconditioner),
-        zero_(right.size()),
         x_(right.size()),
         residual_(right.begin(), right.end()),
         shadow_(residual_),
@@ -46,12 +32,12 @@ class BiCgStab {
 
   void iterate() {
     Vector step = preconditioned(direction_);
-    multiply(step, image_);
+    system_.multiply(step, image_);
     const double alpha = rho_ / dot(shadow_, image_);
     add(x_, alpha, step);
     add(residual_, -alpha, image_);
     step = preconditioned(residual_);
-    multiply(step, second_image_);
+    system_.multiply(step, second_image_);
     const double omega = dot(second_image_, residual_) / dot(second_image_, second_image_);
     add(x_, omega, step);
     add(residual_, -omega, second_image_);
@@ -61,16 +47,12 @@ class BiCgStab {
 
   const Vector& x() const { return x_; }
   double residual() const { return largest(residual_); }
+  bool is_broken() const { return !std::isfinite(rho_); }
 
  private:
   Vector preconditioned(Vector v) const {
-    preconditioner_.solve(v);
+    preconditioner_(v);
     return v;
-  }
-
-  void multiply(const Vector& v, Vector& result) const {
-    system_.residual(v, zero_, result);
-    for (double& value : result) value = -value;
   }
 
   void turn(double beta, double omega) {
@@ -80,14 +62,14 @@ class BiCgStab {
   }
 
   const LocalSystem& system_;
-  const Factors& preconditioner_;
-  Vector zero_, x_, residual_, shadow_, direction_, image_, second_image_;
+  const Preconditioner& preconditioner_;
+  Vector x_, residual_, shadow_, direction_, image_, second_image_;
   double rho_;
 };
 
 }  // namespace
 
-bool bicgstab(const LocalSystem& system, const Factors& preconditioner,
+bool bicgstab(const LocalSystem& system, const Preconditioner& preconditioner,
               std::span<const double> right, std::span<double> x, const KrylovLimits& limits) {
   BiCgStab method(system, preconditioner, right);
   double best = method.residual();
@@ -95,8 +77,8 @@ bool bicgstab(const LocalSystem& system, const Factors& preconditioner,
   bool is_done = best == 0;
   for (int k = 0; k < limits.most_iterations && !is_done; ++k) {
     method.iterate();
+    if (method.is_broken()) return false;
     const double residual = method.residual();
-    if (!std::isfinite(residual)) return false;
     if (residual >= best) continue;
     best = residual;
     std::ranges::copy(method.x(), x.begin());

@@ -1,9 +1,9 @@
-// BiCGSTAB (van der Vorst 1992), preconditioned by incomplete elimination.
+// BiCGSTAB (van der Vorst 1992) with any preconditioner.
 #pragma once
 
+#include <functional>
 #include <span>
 
-#include "conclave/exact/detail/elimination.hpp"
 #include "conclave/exact/detail/local_system.hpp"
 
 namespace conclave::exact {
@@ -13,8 +13,12 @@ struct KrylovLimits {
   int most_iterations = 100;  // two products and two preconditioning steps each
 };
 
-// Writes into `x` what it found; true if the largest residual fell by the gain.
-bool bicgstab(const LocalSystem& system, const Factors& preconditioner,
+// Overwrites a right-hand side by an approximate solution.
+using Preconditioner = std::function<void(std::span<double>)>;
+
+// Writes into `x` what it found; true if the largest residual fell by the gain, or as far as
+// rounding allows.
+bool bicgstab(const LocalSystem& system, const Preconditioner& preconditioner,
               std::span<const double> right, std::span<double> x, const KrylovLimits& limits);
 
 }  // namespace conclave::exact

@@ -27,6 +27,16 @@ void LocalSystem::residual(std::span<const double> x, std::span<const double> ri
   }
 }
 
+void LocalSystem::multiply(std::span<const double> x, std::span<double> result) const {
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto columns = pattern.row(i);
+    const auto row = row_values(i);
+    double sum = leaving[i] * x[i];
+    for (std::size_t k = 0; k < columns.size(); ++k) sum -= row[k] * x[columns[k]];
+    result[i] = sum;
+  }
+}
+
 LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> order) {
   std::vector<std::uint32_t> place(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
@@ -50,8 +60,9 @@ LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> 
 std::vector<std::uint32_t> elimination_order(const LocalSystem& system) {
   const auto n = static_cast<Eigen::Index>(system.size());
   std::vector<Eigen::Triplet<signed char>> entries;
-  entries.reserve(2 * system.values.size());
+  entries.reserve(2 * system.values.size() + system.size());
   for (std::size_t i = 0; i < system.size(); ++i) {
+    entries.emplace_back(static_cast<int>(i), static_cast<int>(i), 1);  // AMD skips rows without
     for (const std::uint32_t j : system.pattern.row(i)) {
       entries.emplace_back(static_cast<int>(i), static_cast<int>(j), 1);
       entries.emplace_back(static_cast<int>(j), static_cast<int>(i), 1);

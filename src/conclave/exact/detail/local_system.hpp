@@ -37,6 +37,9 @@ struct LocalSystem {
   // right - (the left side at x), into `result`.
   void residual(std::span<const double> x, std::span<const double> right,
                 std::span<double> result) const;
+
+  // The left side at x, into `result`.
+  void multiply(std::span<const double> x, std::span<double> result) const;
 };
 
 // The same equations with row order[i] in place i.

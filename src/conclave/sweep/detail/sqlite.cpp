@@ -5,12 +5,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include "conclave/base/error.hpp"
-
 namespace conclave::sweep {
 namespace {
 
-constexpr int patience_ms = 10'000;  // with a reader or writer in the middle of a commit
+constexpr std::chrono::seconds usual_patience{10};  // with others in the middle of a commit
 
 }  // namespace
 
@@ -29,8 +27,12 @@ Database::Database(const std::string& path, Access access) : path_(path) {
   // What nobody may write can still be read.
   if (access == Access::read && code != SQLITE_OK) code = open(SQLITE_OPEN_READONLY);
   if (code != SQLITE_OK) fail(code);
-  sqlite3_busy_timeout(handle_.get(), patience_ms);
+  set_patience(usual_patience);
   sqlite3_extended_result_codes(handle_.get(), 1);
+}
+
+void Database::set_patience(std::chrono::milliseconds patience) const {
+  sqlite3_busy_timeout(handle_.get(), static_cast<int>(patience.count()));
 }
 
 void Database::execute(const std::string& sql) const {
@@ -58,7 +60,7 @@ void Database::fail(int code) const {
       throw Error(fmt::format("cannot open '{}': {}", path_, reason));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw Error(fmt::format("'{}' is in use by another program", path_));
+      throw Busy(fmt::format("'{}' is in use by another program", path_));
     case SQLITE_FULL:
     case SQLITE_IOERR:
       throw std::runtime_error(

@@ -2,15 +2,24 @@
 // are finalized by themselves.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "conclave/base/error.hpp"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace conclave::sweep {
+
+// Somebody else is using the file, for longer than we waited.
+class Busy : public Error {
+ public:
+  using Error::Error;
+};
 
 class Database {
  public:
@@ -22,6 +31,9 @@ class Database {
 
   // Throws Error where the file cannot be opened so.
   Database(const std::string& path, Access access);
+
+  // How long to wait for others.
+  void set_patience(std::chrono::milliseconds patience) const;
 
   const std::string& path() const { return path_; }
   void execute(const std::string& sql) const;

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "conclave/base/choice.hpp"
-#include "conclave/network/permutation.hpp"
 
-namespace conclave::network {
+namespace conclave {
 
 class DistinctDraws {
  public:
@@ -58,4 +57,4 @@ class DistinctDraws {
   std::uint32_t time_ = 0;
 };
 
-}  // namespace conclave::network
+}  // namespace conclave

@@ -1,0 +1,33 @@
+# What `cmake --install` installs: the program, and the election library as conclave::election for
+# find_package(conclave). The library is one archive, so that its users link one file.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+add_library(conclave_package STATIC
+            $<TARGET_OBJECTS:conclave_base> $<TARGET_OBJECTS:conclave_election>)
+set_target_properties(conclave_package PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME conclave_election
+                      ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package EXPORT_NAME election)
+target_compile_features(conclave_package INTERFACE cxx_std_17)
+target_link_libraries(conclave_package INTERFACE fmt::fmt OpenSSL::SSL Threads::Threads
+                      $<INSTALL_INTERFACE:hwy>)
+if(CONCLAVE_SANITIZE)
+  target_link_options(conclave_package INTERFACE -fsanitize=${CONCLAVE_SANITIZE})
+endif()
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/conclave)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/conclaveConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/package/conclaveConfig.cmake
+                              INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/conclaveConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+
+install(TARGETS conclave COMPONENT program)
+install(TARGETS conclave_package EXPORT conclaveTargets COMPONENT election
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/src/conclave/election/election.hpp COMPONENT election
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/conclave/election)
+install(EXPORT conclaveTargets NAMESPACE conclave:: DESTINATION ${package_folder}
+        COMPONENT election)
+install(FILES ${PROJECT_BINARY_DIR}/package/conclaveConfig.cmake
+              ${PROJECT_BINARY_DIR}/package/conclaveConfigVersion.cmake
+        DESTINATION ${package_folder} COMPONENT election)

@@ -1,0 +1,308 @@
+#include "conclave/cli/local_cluster.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/election/service.hpp"
+
+namespace conclave::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using election::MemberIndex;
+using Stage = ProcessReport::Stage;
+static_assert(sizeof(ProcessReport) <= PIPE_BUF, "reports must go through the pipe in one piece");
+
+// A descriptor that is closed in the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    close();
+    number_ = std::exchange(other.number_, -1);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  int number() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+  void close() {
+    if (number_ >= 0) ::close(std::exchange(number_, -1));
+  }
+
+ private:
+  int number_;
+};
+
+[[noreturn]] void fail(std::string_view doing) {
+  throw Error(fmt::format("cannot {}: {}", doing, std::strerror(errno)));
+}
+
+struct Pipe {
+  Descriptor read;
+  Descriptor write;
+
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("make a pipe");
+    read = Descriptor(ends[0]);
+    write = Descriptor(ends[1]);
+  }
+};
+
+void allow_many_descriptors(MemberIndex n) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t wanted = 4 * rlim_t{n} + 64;
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(limit.rlim_max, wanted);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur < wanted) {
+    throw Error(
+        fmt::format("{} processes need {} descriptors each, and the limit is {} (ulimit -n)", n,
+                    wanted, limit.rlim_cur));
+  }
+}
+
+struct Seat {
+  Descriptor listener;
+  std::uint16_t port = 0;
+};
+
+Seat listening_seat() {
+  Seat seat{Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  auto* const raw = reinterpret_cast<sockaddr*>(&address);
+  const bool listens = seat.listener.number() >= 0 &&
+                       ::bind(seat.listener.number(), raw, length) == 0 &&
+                       ::listen(seat.listener.number(), SOMAXCONN) == 0 &&
+                       ::getsockname(seat.listener.number(), raw, &length) == 0;
+  if (!listens) fail("listen on 127.0.0.1");
+  seat.port = ntohs(address.sin_port);
+  return seat;
+}
+
+// Patient: many processes share few cores, and nobody is expected to fail.
+election::Timing patient_timing() {
+  return {.lease = 20s, .renewal = 5s, .patience = 40s, .answer = 20s, .election = 60s};
+}
+
+// What a process needs to know of the others.
+struct Plan {
+  const LocalClusterOptions& options;
+  std::vector<election::Endpoint> members;
+  int gate;     // closed by the parent: begin
+  int leaving;  // closed by the parent: everybody knows the leader
+  int reports;
+};
+
+// One of the processes.
+class Process {
+ public:
+  Process(const Plan& plan, MemberIndex self, int listener)
+      : plan_(plan), self_(self), service_(loop_, options(plan, self, listener), callbacks()) {}
+
+  void run() {
+    report(Stage::ready);
+    await_end_of(plan_.gate);  // nothing is read from other members before everybody is woken
+    if (plan_.options.wakes_all || self_ == 0) service_.wake();
+    loop_.post([this] { look_for_end(); });
+    loop_.run();
+    report(Stage::left);
+  }
+
+ private:
+  static election::ServiceOptions options(const Plan& plan, MemberIndex self, int listener) {
+    election::ServiceOptions result;
+    result.transport.cluster = "local";
+    result.transport.self = self;
+    result.transport.members = plan.members;
+    result.transport.listener = listener;
+    const auto& credentials = plan.options.credentials;
+    if (!credentials.empty()) result.transport.credentials = credentials[self];
+    result.transport.limits.introduction = 60s;
+    result.transport.limits.silence = 60s;
+    result.transport.limits.patience = 60s;
+    result.transport.limits.strangers = plan.members.size();
+    result.timing = patient_timing();
+    result.is_first_start = true;
+    result.seed = plan.options.seed;
+    return result;
+  }
+
+  election::Service::Callbacks callbacks() {
+    return {.changed =
+                [this] {
+                  if (has_decided_ || service_.view().leader == election::nobody) return;
+                  has_decided_ = true;
+                  report(Stage::decided);
+                },
+            .log = {},
+            .failed = [this](const std::exception&) { loop_.stop(); }};
+  }
+
+  static void await_end_of(int descriptor) {
+    char byte = 0;
+    while (::read(descriptor, &byte, 1) < 0 && errno == EINTR) {
+    }
+  }
+
+  void look_for_end() {
+    pollfd end{.fd = plan_.leaving, .events = POLLIN, .revents = 0};
+    if (::poll(&end, 1, 0) > 0) return loop_.stop();
+    loop_.after(20ms, [this] { look_for_end(); });
+  }
+
+  void report(Stage stage) {
+    const election::MemberView view = service_.view();
+    const election::TransportCounters& counters = service_.counters();
+    const ProcessReport report{.stage = stage,
+                               .member = self_,
+                               .leader = view.leader,
+                               .leads = view.leads,
+                               .term = view.term,
+                               .sent = service_.sent(),
+                               .bytes = counters.bytes_sent,
+                               .connections = counters.connections_opened,
+                               .lost = counters.messages_lost};
+    [[maybe_unused]] const auto written = ::write(plan_.reports, &report, sizeof(report));
+  }
+
+  const Plan& plan_;
+  MemberIndex self_;
+  bool has_decided_ = false;
+  election::Loop loop_;
+  election::Service service_;
+};
+
+[[noreturn]] void be_process(const Plan& plan, MemberIndex self, int listener) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlive the command
+  ::signal(SIGINT, SIG_IGN);           // the command ends us
+  try {
+    Process(plan, self, listener).run();
+  } catch (const std::exception& error) {
+    ProcessReport report{.stage = Stage::failed, .member = self};
+    std::strncpy(report.failure, error.what(), sizeof(report.failure) - 1);
+    [[maybe_unused]] const auto written = ::write(plan.reports, &report, sizeof(report));
+  }
+  ::_exit(0);
+}
+
+// The processes, as their parent sees them.
+class Family {
+ public:
+  ~Family() {
+    for (const pid_t child : children_) ::kill(child, SIGKILL);
+    await_all();
+  }
+
+  void add(pid_t child) { children_.push_back(child); }
+  void await_all() {
+    for (const pid_t child : std::exchange(children_, {})) ::waitpid(child, nullptr, 0);
+  }
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+// Empty, or why not all processes have come to this stage.
+std::string collect(int reports, Stage stage, Clock::time_point until,
+                    const std::atomic<bool>& stop, std::vector<ProcessReport>& all) {
+  std::size_t missing = all.size();
+  while (missing > 0) {
+    if (stop) return "interrupted";
+    if (Clock::now() > until) return fmt::format("{} processes are not done in time", missing);
+    pollfd ready{.fd = reports, .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, 100) <= 0) continue;
+    ProcessReport report;
+    if (::read(reports, &report, sizeof(report)) != sizeof(report)) return "a process has died";
+    if (report.stage == Stage::failed) {
+      return fmt::format("process {}: {}", report.member, report.failure);
+    }
+    all[report.member] = report;
+    if (report.stage == stage) --missing;
+  }
+  return {};
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::vector<Seat> seats_for(MemberIndex n) {
+  std::vector<Seat> seats;
+  for (MemberIndex each = 0; each < n; ++each) seats.push_back(listening_seat());
+  return seats;
+}
+
+std::vector<election::Endpoint> endpoints_of(const std::vector<Seat>& seats) {
+  std::vector<election::Endpoint> endpoints;
+  for (const Seat& seat : seats) endpoints.push_back({"127.0.0.1", seat.port});
+  return endpoints;
+}
+
+}  // namespace
+
+LocalElection elect_locally(const LocalClusterOptions& options, const std::atomic<bool>& stop) {
+  allow_many_descriptors(options.n);
+  const auto begin = Clock::now();
+  const auto until = begin + options.timeout;
+  std::vector<Seat> seats = seats_for(options.n);
+  Pipe gate;
+  Pipe leaving;
+  Pipe reports;
+  const Plan plan{options, endpoints_of(seats), gate.read.number(), leaving.read.number(),
+                  reports.write.number()};
+  Family family;
+  for (MemberIndex self = 0; self < options.n; ++self) {
+    const pid_t child = ::fork();
+    if (child < 0) fail("start a process");
+    if (child == 0) {
+      gate.write.close();
+      leaving.write.close();
+      const int listener = seats[self].listener.release();
+      seats.clear();
+      be_process(plan, self, listener);
+    }
+    family.add(child);
+  }
+  seats.clear();
+  reports.write.close();
+  LocalElection result;
+  result.reports.resize(options.n);
+  result.failure = collect(reports.read.number(), Stage::ready, until, stop, result.reports);
+  result.start_seconds = seconds_since(begin);
+  if (!result.failure.empty()) return result;
+  const auto open = Clock::now();
+  gate.write.close();
+  result.failure = collect(reports.read.number(), Stage::decided, until, stop, result.reports);
+  result.seconds = seconds_since(open);
+  if (!result.failure.empty()) return result;
+  leaving.write.close();
+  result.failure = collect(reports.read.number(), Stage::left, until, stop, result.reports);
+  if (result.failure.empty()) family.await_all();
+  return result;
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,202 @@
+#include "conclave/election/config.hpp"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "conclave/base/error.hpp"
+
+namespace conclave::election {
+namespace {
+
+constexpr std::array<std::string_view, 14> keys{
+    "cluster",  "member", "members", "listen", "authority", "certificate", "key",
+    "insecure", "state",  "wake",    "stay",   "status",    "give_up_s",   "timing"};
+constexpr std::array<std::string_view, 6> timing_keys{"lease_ms",  "renewal_ms",  "patience_ms",
+                                                      "answer_ms", "election_ms", "clock_drift"};
+
+// One table of the file, and where it stands, for error messages.
+class Table {
+ public:
+  Table(const toml::table& table, std::string path) : table_(table), path_(std::move(path)) {}
+
+  [[noreturn]] void refuse(std::string_view key, std::string_view sentence) const {
+    const toml::node* node = table_.get(key);
+    const auto line = node != nullptr ? node->source().begin.line : table_.source().begin.line;
+    throw Error(fmt::format("{}:{}: {} {}", path_, line, key, sentence));
+  }
+
+  void allow_only(std::span<const std::string_view> known) const {
+    for (const auto& [key, node] : table_) {
+      const std::string_view name = key.str();
+      if (std::ranges::find(known, name) != known.end()) continue;
+      throw Error(fmt::format("{}:{}: {}", path_, node.source().begin.line,
+                              unknown_name("key", name, known)));
+    }
+  }
+
+  bool has(std::string_view key) const { return table_.contains(key); }
+
+  std::string text(std::string_view key) const {
+    if (!has(key)) return {};
+    const auto value = table_[key].value_exact<std::string>();
+    if (!value || value->empty()) refuse(key, "must be a text that is not empty");
+    return *value;
+  }
+  std::string required_text(std::string_view key) const {
+    if (!has(key)) refuse(key, "is missing");
+    return text(key);
+  }
+
+  bool flag(std::string_view key, bool fallback) const {
+    if (!has(key)) return fallback;
+    const auto value = table_[key].value_exact<bool>();
+    if (!value) refuse(key, "must be true or false");
+    return *value;
+  }
+
+  std::int64_t number(std::string_view key, std::int64_t low, std::int64_t high) const {
+    if (!has(key)) refuse(key, "is missing");
+    const auto value = table_[key].value_exact<std::int64_t>();
+    if (!value || *value < low || *value > high) {
+      refuse(key, fmt::format("must be a whole number from {} to {}", low, high));
+    }
+    return *value;
+  }
+
+  void set_time(std::string_view key, milliseconds& time) const {
+    if (has(key)) time = milliseconds(number(key, 1, 86'400'000));
+  }
+
+  double real(std::string_view key, double fallback) const {
+    if (!has(key)) return fallback;
+    const auto value = table_[key].value<double>();
+    if (!value) refuse(key, "must be a number");
+    return *value;
+  }
+
+  // The value as this function makes it; what is wrong with it is said with its place.
+  template <class Make>
+  auto made(std::string_view key, Make make) const {
+    try {
+      return make();
+    } catch (const Error& error) {
+      refuse(key, fmt::format("is wrong: {}", error.what()));
+    }
+  }
+
+  std::vector<Endpoint> endpoints(std::string_view key) const {
+    const toml::array* list = table_[key].as_array();
+    if (list == nullptr || list->empty()) refuse(key, "must be a list of \"host:port\"");
+    std::vector<Endpoint> result;
+    for (const toml::node& node : *list) {
+      const auto value = node.value_exact<std::string>();
+      if (!value) refuse(key, "must be a list of \"host:port\"");
+      result.push_back(made(key, [&] { return parse_endpoint(*value); }));
+    }
+    return result;
+  }
+
+  // The path of a file, relative to this one.
+  std::string file(std::string_view key) const {
+    const std::string name = text(key);
+    if (name.empty()) return {};
+    return (std::filesystem::path(path_).parent_path() / name).string();
+  }
+
+  const toml::table& raw() const { return table_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  const toml::table& table_;
+  std::string path_;
+};
+
+toml::table parse(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error(fmt::format("cannot read the configuration '{}'", path));
+  try {
+    return toml::parse(file, path);
+  } catch (const toml::parse_error& error) {
+    throw Error(fmt::format("{}:{}: {}", path, error.source().begin.line, error.description()));
+  }
+}
+
+Timing read_timing(const Table& file) {
+  Timing timing;
+  if (!file.has("timing")) return timing;
+  const toml::table* raw = file.raw()["timing"].as_table();
+  if (raw == nullptr) file.refuse("timing", "must be a table, [timing]");
+  const Table table(*raw, file.path());
+  table.allow_only(timing_keys);
+  if (table.has("lease_ms"))
+    timing = timing_for(milliseconds(table.number("lease_ms", 30, 3'600'000)));
+  table.set_time("renewal_ms", timing.renewal);
+  table.set_time("patience_ms", timing.patience);
+  table.set_time("answer_ms", timing.answer);
+  table.set_time("election_ms", timing.election);
+  timing.clock_drift = table.real("clock_drift", timing.clock_drift);
+  file.made("timing", [&] {
+    check_timing(timing);
+    return 0;
+  });
+  return timing;
+}
+
+void read_security(const Table& file, TransportOptions& transport) {
+  const std::array<std::string_view, 3> parts{"authority", "certificate", "key"};
+  if (file.flag("insecure", false)) {
+    for (const std::string_view part : parts) {
+      if (file.has(part)) file.refuse(part, "makes no sense together with insecure = true");
+    }
+    return;
+  }
+  for (const std::string_view part : parts) {
+    if (!file.has(part)) {
+      file.refuse(part, "is missing (insecure = true does without, on loopback addresses)");
+    }
+  }
+  const CredentialFiles files{file.file("authority"), file.file("certificate"), file.file("key")};
+  transport.credentials = file.made("certificate", [&] {
+    return load_credentials(files, {transport.cluster, transport.self});
+  });
+}
+
+}  // namespace
+
+NodeConfig read_config(const std::string& path) {
+  const toml::table parsed = parse(path);
+  const Table file(parsed, path);
+  file.allow_only(keys);
+  NodeConfig config;
+  TransportOptions& transport = config.service.transport;
+  transport.cluster = file.required_text("cluster");
+  file.made("cluster", [&] {
+    check_cluster_name(transport.cluster);
+    return 0;
+  });
+  if (!file.has("members")) file.refuse("members", "is missing");
+  transport.members = file.endpoints("members");
+  const auto last = static_cast<std::int64_t>(transport.members.size()) - 1;
+  transport.self = static_cast<MemberIndex>(file.number("member", 0, last));
+  if (file.has("listen")) {
+    transport.listen = file.made("listen", [&] { return parse_endpoint(file.text("listen")); });
+  }
+  read_security(file, transport);
+  config.service.timing = read_timing(file);
+  config.service.state_file = file.file("state");
+  config.wakes = file.flag("wake", true);
+  config.stays = file.flag("stay", false);
+  config.status_socket = file.file("status");
+  if (file.has("give_up_s")) {
+    config.give_up = std::chrono::seconds(file.number("give_up_s", 1, 86'400));
+  }
+  return config;
+}
+
+}  // namespace conclave::election

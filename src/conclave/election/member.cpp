@@ -1,0 +1,470 @@
+// The steps of a member. Order matters in one respect: what the algorithm sends within a step may
+// be owed by members that are suspected already, so answers are filled in after the step, until
+// none is missing. The file is long because it is one state machine, read from top to bottom:
+// election, promises, following, suspicion.
+#include "conclave/election/member.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "conclave/base/check.hpp"
+
+namespace conclave::election {
+
+using Kind = Algorithm::Kind;
+
+Timing timing_for(milliseconds lease) {
+  return {.lease = lease,
+          .renewal = lease / 3,
+          .patience = lease * 3 / 2,
+          .answer = lease * 2 / 3,
+          .election = lease * 10 / 3};
+}
+
+struct Member::Effects {
+  Member& member;
+
+  void send(Port port, const Algorithm::Message& message) {
+    const MemberIndex to = member.member_at(port);
+    member.note_debt(to, message);
+    member.send(to, {.kind = NoteKind::algorithm, .term = member.term_, .message = message});
+  }
+  void broadcast(const Algorithm::Message& message) {
+    for (Port port = 0; port + 1 < member.options_.n; ++port) send(port, message);
+  }
+  void send_to_some(std::uint32_t count, const Algorithm::Message& message, Choice auto& choice) {
+    for (const Port port : member.draws_(count, member.options_.n - 1, choice)) send(port, message);
+  }
+};
+
+Member::Member(const MemberOptions& options, Instant now)
+    : options_(options),
+      algorithm_({}, options.n),
+      coins_(options.coins),
+      term_(options.remembered.term),
+      newest_(options.remembered.term),
+      node_(algorithm_.asleep(options.self + 1)),
+      peers_(options.n, Peer{.heard = now}),
+      promise_(options.remembered),
+      now_(now) {
+  CONCLAVE_CHECK(options.self < options.n);
+  // Supports nobody: whom it promised to, if anybody, has been forgotten by this process.
+  if (options.may_have_promised) promised_until_ = now + options.timing.lease;
+  const bool is_back = options.may_have_promised || options.remembered.term > 0;
+  if (is_back) patience_until_ = now + options.timing.patience + jitter(options.timing.patience);
+}
+
+MemberView Member::view() const {
+  return {.term = term_,
+          .leader = is_confirmed_ ? options_.self : leader_,
+          .leads = is_confirmed_,
+          .standing = node_.standing,
+          .suspected = suspected_,
+          .elections = elections_};
+}
+
+Instant Member::deadline() const {
+  Instant next = std::min({patience_until_, election_until_, check_at_});
+  if (is_claimant()) next = std::min({next, renewed_at_ + options_.timing.renewal, step_down_at_});
+  if (holds_lease(now_)) next = std::min(next, lease_until_);  // the host may want to know
+  return next;
+}
+
+bool Member::hears_leader(Instant now) const {
+  return holds_lease(now) || (leader_ != nobody && now < heard_leader_until_);
+}
+
+void Member::send(MemberIndex to, const Note& note) {
+  ++sent_[count_index(note)];
+  letters_.push_back({to, note});
+}
+
+void Member::send_to_all(const Note& note) {
+  for (Port port = 0; port + 1 < options_.n; ++port) send(member_at(port), note);
+}
+
+// Uniform, so that not everybody wakes up at once.
+milliseconds Member::jitter(milliseconds longest) {
+  const auto most = static_cast<std::uint32_t>(std::max<milliseconds::rep>(longest.count(), 1));
+  return milliseconds(coins_.below(most));
+}
+
+// What the leader may use of a promise, on its own clock, if its clock is as slow and the other as
+// fast as can be.
+milliseconds Member::usable(milliseconds promised) const {
+  const double drift = options_.timing.clock_drift;
+  const double share = (1 - drift) / (1 + drift);
+  return milliseconds(static_cast<std::int64_t>(static_cast<double>(promised.count()) * share));
+}
+
+// Joins the election of a newer term, asleep. Whoever led before does so no more.
+void Member::enter(Instant now, Term term) {
+  term_ = term;
+  newest_ = std::max(newest_, term);
+  leave_election();
+  abstains_ = false;
+  node_ = algorithm_.asleep(options_.self + 1);
+  leader_ = nobody;
+  patience_until_ = Instant::max();
+  const milliseconds longest = options_.timing.election * (1 << std::min(failures_, 5u));
+  election_until_ = now + longest + jitter(longest / 2);
+  ++elections_;
+}
+
+void Member::start_election(Instant now) {
+  enter(now, std::max(term_, newest_) + 1);
+  Effects effects{*this};
+  algorithm_.on(node_, WakeUp{}, effects, coins_);
+  after_step(now);
+}
+
+void Member::wake(Instant now) {
+  now_ = now;
+  if (is_done() || !abstains_) return;
+  start_election(now);
+}
+
+void Member::receive(Instant now, MemberIndex from, const Note& note) {
+  now_ = now;
+  if (from >= options_.n || from == options_.self) return;
+  hear(now, from);
+  newest_ = std::max(newest_, note.term);
+  switch (note.kind) {
+    case NoteKind::algorithm:
+      return on_algorithm(now, from, note);
+    case NoteKind::renewal:
+      return on_renewal(now, from, note);
+    case NoteKind::seconded:
+    case NoteKind::granted:
+      return on_promise(now, from, note);
+    case NoteKind::standing:
+      return on_standing(now, note);
+    case NoteKind::probe:
+      return send(from, {.kind = NoteKind::alive, .term = term_});
+    case NoteKind::refused:
+      return on_refused(now, from);
+    case NoteKind::alive:
+      return;
+  }
+}
+
+void Member::on_algorithm(Instant now, MemberIndex from, const Note& note) {
+  const bool asks = note.message.kind == Kind::request || note.message.kind == Kind::leader;
+  if (hears_leader(now) && from != leader_) {
+    if (asks && note.term != term_) tell_standing(now, from);
+    return;
+  }
+  if (note.term < term_) {
+    if (asks) tell_standing(now, from);
+    return;
+  }
+  if (note.term == term_ && abstains_) {
+    const bool is_question = asks || note.message.kind == Kind::decide;
+    if (is_question) send(from, {.kind = NoteKind::refused, .term = promise_.term});
+    return;
+  }
+  if (note.term > term_) enter(now, note.term);
+  if (is_due(from, note.message)) act(now, from, note.message);
+}
+
+// Whether the algorithm expects such a message: with all alive and nothing lost, always. Answers
+// that were filled in come too late, and restarted members may speak out of turn.
+bool Member::is_due(MemberIndex from, const Algorithm::Message& message) {
+  Peer& peer = peers_[from];
+  const bool is_own = message.id == from + 1 && message.rank != 0;
+  switch (message.kind) {
+    case Kind::request:
+      return is_own && message.phase >= 1 && message.phase <= algorithm_.last_phase();
+    case Kind::leader:
+      return is_own;
+    case Kind::approved:
+    case Kind::declined:
+      return peer.owes_answer && peer.phase == message.phase;
+    case Kind::decide:
+      return algorithm_.expects(node_, message);
+    case Kind::wins:
+    case Kind::loses:
+      return peer.owes_verdict;
+  }
+  return false;
+}
+
+void Member::act(Instant now, MemberIndex from, const Algorithm::Message& message) {
+  Peer& peer = peers_[from];
+  const bool did_owe = peer.owes();
+  if (message.kind == Kind::approved || message.kind == Kind::declined) peer.owes_answer = false;
+  if (message.kind == Kind::wins || message.kind == Kind::loses) peer.owes_verdict = false;
+  if (did_owe && !peer.owes()) --debtors_;
+  Effects effects{*this};
+  algorithm_.on(node_, Received<Algorithm::Message>{port_to(from), message}, effects, coins_);
+  after_step(now);
+  if (message.kind != Kind::leader) return;
+  if (make_promise(now, term_, from)) {
+    send(from, {.kind = NoteKind::seconded,
+                .term = term_,
+                .stamp = message.rank,
+                .promise_ms = static_cast<std::uint32_t>(options_.timing.lease.count())});
+  } else {
+    send(from, {.kind = NoteKind::refused, .term = promise_.term});
+  }
+}
+
+void Member::note_debt(MemberIndex to, const Algorithm::Message& message) {
+  const bool asks = message.kind == Kind::request || message.kind == Kind::decide;
+  if (!asks) return;
+  Peer& peer = peers_[to];
+  if (!peer.owes()) {
+    ++debtors_;
+    peer.asked = now_;
+    peer.is_probed = false;
+  }
+  if (message.kind == Kind::request) {
+    peer.owes_answer = true;
+    peer.phase = message.phase;
+  } else {
+    peer.owes_verdict = true;
+  }
+  if (peer.is_suspected) silent_.push_back(to);
+  if (check_at_ == Instant::max()) check_at_ = now_ + options_.timing.answer;
+}
+
+void Member::after_step(Instant now) {
+  fill_in_answers();
+  const bool has_won = node_.standing == Standing::elected && !abstains_;
+  if (has_won && !is_claimant()) claim(now);
+}
+
+void Member::fill_in_answers() {
+  while (!silent_.empty()) {
+    const MemberIndex peer = silent_.back();
+    silent_.pop_back();
+    fill_in(peer);
+  }
+}
+
+void Member::fill_in(MemberIndex which) {
+  Peer& peer = peers_[which];
+  if (!peer.owes()) return;
+  --debtors_;
+  const bool answers = std::exchange(peer.owes_answer, false);
+  const bool decides = std::exchange(peer.owes_verdict, false);
+  const Port port = port_to(which);
+  Effects effects{*this};
+  using Event = Received<Algorithm::Message>;
+  if (answers) algorithm_.on(node_, Event{port, {Kind::approved, peer.phase}}, effects, coins_);
+  if (decides) algorithm_.on(node_, Event{port, {Kind::wins, 0}}, effects, coins_);
+}
+
+bool Member::may_promise(Instant now, Term term, MemberIndex to) const {
+  if (term < promise_.term) return false;
+  if (term == promise_.term && promise_.to != to) return false;
+  return now >= promised_until_ || bound_to_ == to;
+}
+
+bool Member::make_promise(Instant now, Term term, MemberIndex to) {
+  if (!may_promise(now, term, to)) return false;
+  promise_ = {term, to};
+  bound_to_ = to;
+  promised_until_ = now + options_.timing.lease;
+  return true;
+}
+
+// The paper's LEADER is on its way to everybody; it counts as the first request for a lease.
+void Member::claim(Instant now) {
+  claimed_at_ = renewed_at_ = now;
+  step_down_at_ = now + options_.timing.election;
+  support_oneself(now);
+}
+
+void Member::renew(Instant now) {
+  renewed_at_ = now;
+  send_to_all({.kind = NoteKind::renewal,
+               .term = term_,
+               .stamp = static_cast<std::uint64_t>(now.count()),
+               .holds = holds_lease(now)});
+  support_oneself(now);
+}
+
+void Member::support_oneself(Instant now) {
+  if (make_promise(now, term_, options_.self)) {
+    support(now, options_.self, now, options_.timing.lease);
+  }
+}
+
+void Member::on_promise(Instant now, MemberIndex from, const Note& note) {
+  if (!is_claimant() || note.term != term_) return;
+  const milliseconds promised(note.promise_ms);
+  if (note.kind == NoteKind::seconded) {
+    if (note.stamp == node_.rank) support(now, from, *claimed_at_, promised);
+    return;
+  }
+  const Instant since(static_cast<Instant::rep>(note.stamp));
+  if (since >= *claimed_at_ && since <= renewed_at_) support(now, from, since, promised);
+}
+
+// A promise that was asked for at `since` began later, so it is still kept when that much time has
+// passed since then.
+void Member::support(Instant now, MemberIndex from, Instant since, milliseconds promised) {
+  Instant& until = peers_[from].supports_until;
+  until = std::max(until, since + usable(promised));
+  lease_until_ = std::max(lease_until_, supported_until());
+  if (now >= lease_until_) return;
+  step_down_at_ = lease_until_ + options_.timing.election;
+  if (std::exchange(is_confirmed_, true)) return;
+  failures_ = 0;
+  election_until_ = Instant::max();
+  renew(now);
+}
+
+// Until when a majority keeps its promises.
+Instant Member::supported_until() const {
+  std::vector<Instant> ends;
+  ends.reserve(peers_.size());
+  for (const Peer& peer : peers_) ends.push_back(peer.supports_until);
+  const auto last = ends.begin() + (majority() - 1);
+  std::ranges::nth_element(ends, last, std::greater{});
+  return *last;
+}
+
+void Member::on_renewal(Instant now, MemberIndex from, const Note& note) {
+  const bool is_rival = hears_leader(now) && from != leader_;
+  if (is_rival && !(note.holds && note.term > term_)) return tell_standing(now, from);
+  if (note.holds) {
+    follow(now, note.term, from);
+    heard_leader_until_ = now + options_.timing.lease;
+  } else if (note.term < term_) {
+    return tell_standing(now, from);
+  } else if (note.term > term_) {
+    enter(now, note.term);
+  }
+  if (make_promise(now, note.term, from)) {
+    send(from, {.kind = NoteKind::granted,
+                .term = note.term,
+                .stamp = note.stamp,
+                .promise_ms = static_cast<std::uint32_t>(options_.timing.lease.count())});
+  } else {
+    send(from, {.kind = NoteKind::refused, .term = promise_.term});
+  }
+}
+
+// The election is over: somebody leads. The term may be older than this member's own, if that was
+// an election nobody else wanted; promises are what safety rests on, and they never go back.
+void Member::follow(Instant now, Term term, MemberIndex leader) {
+  leave_election();
+  if (leader != leader_) heard_leader_until_ = {};
+  term_ = term;
+  leader_ = leader;
+  failures_ = 0;
+  patience_until_ = now + options_.timing.patience + jitter(options_.timing.patience / 2);
+}
+
+void Member::leave_election() {
+  abstains_ = true;
+  is_confirmed_ = false;
+  claimed_at_.reset();
+  lease_until_ = {};
+  election_until_ = Instant::max();
+  forget_debts();
+}
+
+void Member::forget_debts() {
+  for (Peer& peer : peers_) {
+    peer.owes_answer = peer.owes_verdict = peer.is_probed = false;
+    peer.supports_until = {};
+  }
+  debtors_ = 0;
+  silent_.clear();
+  check_at_ = Instant::max();
+}
+
+void Member::on_standing(Instant now, const Note& note) {
+  if (hears_leader(now)) return;
+  const bool names_leader = note.leader < options_.n && note.leader != options_.self;
+  if (names_leader) return follow(now, note.term, note.leader);
+  if (note.term > term_) enter(now, note.term);
+}
+
+// Only what was heard at first hand is passed on: rumours of a dead leader would keep it alive.
+void Member::tell_standing(Instant now, MemberIndex to) {
+  const MemberIndex known = is_confirmed_ ? options_.self : leader_;
+  send(to,
+       {.kind = NoteKind::standing, .term = term_, .leader = hears_leader(now) ? known : nobody});
+}
+
+// It takes no part in the election of this term, so it cannot answer.
+void Member::on_refused(Instant now, MemberIndex from) {
+  silent_.push_back(from);
+  fill_in_answers();
+  after_step(now);
+}
+
+void Member::hear(Instant now, MemberIndex which) {
+  Peer& peer = peers_[which];
+  peer.heard = now;
+  peer.is_probed = false;
+  if (std::exchange(peer.is_suspected, false)) --suspected_;
+}
+
+void Member::suspect(MemberIndex which) {
+  Peer& peer = peers_[which];
+  if (!std::exchange(peer.is_suspected, true)) ++suspected_;
+  if (peer.owes()) silent_.push_back(which);
+}
+
+void Member::lose(Instant now, MemberIndex peer) {
+  now_ = now;
+  if (peer >= options_.n || peer == options_.self) return;
+  suspect(peer);
+  fill_in_answers();
+  after_step(now);
+  if (peer != leader_) return;
+  const Instant soon = std::max(now, promised_until_) + jitter(options_.timing.renewal);
+  patience_until_ = std::min(patience_until_, soon);
+}
+
+void Member::check_debts(Instant now) {
+  const milliseconds answer = options_.timing.answer;
+  for (MemberIndex which = 0; which < options_.n; ++which) {
+    Peer& peer = peers_[which];
+    if (!peer.owes()) continue;
+    const Instant sign = std::max(peer.asked, peer.heard);
+    if (now >= sign + 2 * answer) {
+      suspect(which);
+    } else if (now >= sign + answer && !std::exchange(peer.is_probed, true)) {
+      send(which, {.kind = NoteKind::probe, .term = term_});
+    }
+  }
+  check_at_ = debtors_ > 0 ? now + answer / 2 : Instant::max();
+  fill_in_answers();
+  after_step(now);
+}
+
+// Without a majority in sight an election would be in vain, and would only raise the term.
+void Member::give_up(Instant now) {
+  leave_election();
+  leader_ = nobody;
+  patience_until_ = Instant::max();
+  if (sees_majority()) {
+    ++failures_;
+    return start_election(now);
+  }
+  election_until_ = now + options_.timing.answer;
+  for (MemberIndex peer = 0; peer < options_.n; ++peer) {
+    if (peers_[peer].is_suspected) send(peer, {.kind = NoteKind::probe, .term = term_});
+  }
+}
+
+void Member::pass(Instant now) {
+  now_ = now;
+  if (now >= check_at_) check_debts(now);
+  if (now >= patience_until_) {
+    if (leader_ != nobody) suspect(leader_);
+    return give_up(now);
+  }
+  const bool is_over = now >= election_until_ || (is_claimant() && now >= step_down_at_);
+  if (is_over) return give_up(now);
+  if (is_claimant() && now >= renewed_at_ + options_.timing.renewal) renew(now);
+}
+
+}  // namespace conclave::election

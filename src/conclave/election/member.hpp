@@ -1,0 +1,204 @@
+// One member of a cluster that elects a leader, without any input or output: it is told what
+// happens and at what time by its own clock, and answers with notes to send, the moment when it
+// wants to be called again, and what it knows. The election itself is the paper's algorithm, the
+// very code that the simulator and the exhaustive checker run. Everything else is beyond the paper:
+//
+//   terms      elections are numbered; one that does not end in time is given up for the next
+//   promises   a claimant leads only while a majority has promised not to support anybody else;
+//              a member makes promises to at most one claimant per term, and to nobody else while
+//              one lasts. Therefore at most one leader per term and one holder of the lease
+//   failures   who does not answer, and does not answer a probe either, is suspected. The paper
+//              needs answers from everybody; those of the suspected are filled in: a suspected
+//              referee approves, a suspected candidate loses. This can let two candidates win an
+//              election, of which the promises let one lead at most
+//   latecomers whoever hears from a leader tells those who ask for another
+//
+// docs/elections.md states what is guaranteed under which assumption.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "conclave/base/distinct_draws.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/election/note.hpp"
+
+namespace conclave::election {
+
+using Instant = std::chrono::nanoseconds;  // since any moment, by the member's own steady clock
+using std::chrono::milliseconds;
+
+struct Timing {
+  milliseconds lease{3000};      // how long a promise lasts
+  milliseconds renewal{1000};    // between two requests of the leader to prolong it
+  milliseconds patience{4500};   // without a sign of the leader, before it is suspected
+  milliseconds answer{2000};     // for an answer, before a probe; as long again for the probe
+  milliseconds election{10000};  // for a whole election; doubled with each that fails, up to 32
+  double clock_drift = 0.01;     // the rates of clocks differ from true time by at most this
+};
+
+// All of them in the proportions of the defaults.
+Timing timing_for(milliseconds lease);
+
+// What must survive a restart: the newest promise.
+struct Promise {
+  Term term = 0;
+  MemberIndex to = nobody;
+
+  friend bool operator==(const Promise&, const Promise&) = default;
+};
+
+struct MemberOptions {
+  MemberIndex self = 0;
+  MemberIndex n = 1;
+  Timing timing{};
+  Promise remembered{};
+  // A promise made before this start may still last: none is made before it must be over.
+  bool may_have_promised = false;
+  StreamName coins{};
+};
+
+struct Letter {
+  MemberIndex to = nobody;
+  Note note{};
+};
+
+struct MemberView {
+  Term term = 0;
+  MemberIndex leader = nobody;           // confirmed by a majority, as far as this member has heard
+  bool leads = false;                    // itself, confirmed by a majority in this term
+  Standing standing = Standing::asleep;  // in the election of this term
+  std::uint32_t suspected = 0;           // members
+  std::uint64_t elections = 0;           // that this member has joined
+};
+
+class Member {
+ public:
+  // Times never run backwards from call to call.
+  Member(const MemberOptions& options, Instant now);
+
+  void wake(Instant now);  // by the environment: starts an election unless there is one or a leader
+  void receive(Instant now, MemberIndex from, const Note& note);
+  // Its process has ended, has been started anew or cannot be reached: what it has not answered, it
+  // never will.
+  void lose(Instant now, MemberIndex peer);
+  void pass(Instant now);  // to be called at deadline(), or later; earlier does no harm
+
+  Instant deadline() const;  // Instant::max(): never
+
+  // To be sent in this order, after promise() has been stored where it changed.
+  std::vector<Letter> take_letters() { return std::exchange(letters_, {}); }
+  const Promise& promise() const { return promise_; }
+
+  MemberView view() const;
+  // Whether this member may act as the leader now: nobody else does.
+  bool holds_lease(Instant now) const { return is_confirmed_ && now < lease_until_; }
+  Instant lease_until() const { return lease_until_; }
+  const NoteCounts& sent() const { return sent_; }
+
+ private:
+  // What is known of another member.
+  struct Peer {
+    Instant asked{};           // when it was asked for what it owes
+    Instant heard{};           // when it was last heard of
+    Instant supports_until{};  // by its promise, on our clock
+    std::uint8_t phase = 0;    // of the request it was asked to answer
+    bool owes_answer = false;
+    bool owes_verdict = false;
+    bool is_probed = false;
+    bool is_suspected = false;
+
+    bool owes() const { return owes_answer || owes_verdict; }
+  };
+
+  struct Effects;  // what the algorithm's node does to the world
+
+  MemberIndex member_at(Port port) const { return (options_.self + 1 + port) % options_.n; }
+  Port port_to(MemberIndex member) const {
+    return (member + options_.n - options_.self - 1) % options_.n;
+  }
+  MemberIndex majority() const { return options_.n / 2 + 1; }
+  bool sees_majority() const { return options_.n - suspected_ >= majority(); }
+  bool hears_leader(Instant now) const;
+  bool is_claimant() const { return claimed_at_.has_value(); }
+  bool is_done() const { return is_confirmed_ || leader_ != nobody; }
+
+  void send(MemberIndex to, const Note& note);
+  void send_to_all(const Note& note);
+
+  void enter(Instant now, Term term);
+  void start_election(Instant now);
+  void leave_election();
+  void forget_debts();
+  void follow(Instant now, Term term, MemberIndex leader);
+
+  void on_algorithm(Instant now, MemberIndex from, const Note& note);
+  void on_renewal(Instant now, MemberIndex from, const Note& note);
+  void on_promise(Instant now, MemberIndex from, const Note& note);
+  void on_standing(Instant now, const Note& note);
+  void on_refused(Instant now, MemberIndex from);
+  void tell_standing(Instant now, MemberIndex to);
+
+  bool is_due(MemberIndex from, const Algorithm::Message& message);
+  void act(Instant now, MemberIndex from, const Algorithm::Message& message);
+  void note_debt(MemberIndex peer, const Algorithm::Message& message);
+  void after_step(Instant now);
+  void fill_in_answers();
+  void fill_in(MemberIndex peer);
+
+  bool may_promise(Instant now, Term term, MemberIndex to) const;
+  bool make_promise(Instant now, Term term, MemberIndex to);
+  void claim(Instant now);
+  void renew(Instant now);
+  void support(Instant now, MemberIndex from, Instant since, milliseconds promised);
+  void support_oneself(Instant now);
+  Instant supported_until() const;
+
+  void suspect(MemberIndex peer);
+  void hear(Instant now, MemberIndex peer);
+  void check_debts(Instant now);
+  void give_up(Instant now);
+  milliseconds jitter(milliseconds longest);
+  milliseconds usable(milliseconds promised) const;
+
+  MemberOptions options_;
+  Algorithm algorithm_;
+  Stream coins_;
+  DistinctDraws draws_;
+
+  Term term_ = 0;
+  Term newest_ = 0;  // term anybody has spoken of
+  Algorithm::Node node_;
+  bool abstains_ = true;  // from the election of this term: before the first, or after a restart
+  std::vector<Peer> peers_;
+  std::vector<MemberIndex> silent_;  // suspected ones that have been asked
+  std::uint32_t suspected_ = 0;
+  std::uint32_t debtors_ = 0;
+  std::uint32_t failures_ = 0;  // elections in a row
+  std::uint64_t elections_ = 0;
+
+  MemberIndex leader_ = nobody;
+  Instant heard_leader_until_{};  // at first hand: until then nobody else is supported
+  std::optional<Instant> claimed_at_;
+  Instant renewed_at_{};
+  Instant step_down_at_{};
+  bool is_confirmed_ = false;  // as the leader of this term, by a majority
+  Instant lease_until_{};
+
+  Promise promise_;
+  MemberIndex bound_to_ = nobody;  // until then; nobody: to someone unknown, before a restart
+  Instant promised_until_{};
+
+  Instant patience_until_ = Instant::max();
+  Instant election_until_ = Instant::max();
+  Instant check_at_ = Instant::max();
+
+  std::vector<Letter> letters_;
+  NoteCounts sent_{};
+  Instant now_{};
+};
+
+}  // namespace conclave::election

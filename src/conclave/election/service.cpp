@@ -1,0 +1,162 @@
+#include "conclave/election/service.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/election/entropy.hpp"
+
+namespace conclave::election {
+namespace {
+
+Promise stored(const std::optional<PromiseFile>& file) {
+  return file ? file->promise() : Promise{};
+}
+
+MemberOptions member_options(const ServiceOptions& options,
+                             const std::optional<PromiseFile>& file) {
+  const bool is_fresh = options.is_first_start || (file && !file->has_existed());
+  return {.self = options.transport.self,
+          .n = static_cast<MemberIndex>(options.transport.members.size()),
+          .timing = options.timing,
+          .remembered = stored(file),
+          .may_have_promised = !is_fresh,
+          .coins = {.seed = options.seed ? *options.seed : unforeseeable_number(),
+                    .trial = 0,
+                    .purpose = Purpose::node,
+                    .part = options.transport.self}};
+}
+
+}  // namespace
+
+void check_timing(const Timing& timing) {
+  const auto demand = [](bool holds, std::string_view sentence) {
+    if (!holds) throw Error(std::string(sentence));
+  };
+  demand(timing.renewal >= milliseconds(1), "renewal_ms must be at least 1");
+  demand(timing.lease >= 2 * timing.renewal, "lease_ms must be at least twice renewal_ms");
+  demand(timing.patience >= timing.lease, "patience_ms must be at least lease_ms");
+  demand(timing.answer >= milliseconds(1), "answer_ms must be at least 1");
+  demand(timing.election > timing.lease, "election_ms must be more than lease_ms");
+  demand(timing.election <= std::chrono::hours(24), "election_ms must be at most a day");
+  demand(timing.clock_drift >= 0 && timing.clock_drift <= 0.2,
+         "clock_drift must be between 0 and 0.2");
+}
+
+// Counts on while the machine is asleep, as the lease does.
+Instant Service::local_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+Service::Service(Loop& loop, ServiceOptions options, Callbacks callbacks)
+    : loop_(loop),
+      options_(std::move(options)),
+      callbacks_(std::move(callbacks)),
+      alive_(std::make_shared<bool>(true)) {
+  check_timing(options_.timing);
+  if (options_.transport.members.empty()) throw Error("a cluster needs at least one member");
+  const Identity self{options_.transport.cluster, options_.transport.self};
+  if (!options_.state_file.empty()) file_.emplace(options_.state_file, self);
+  transport_ = std::make_unique<Transport>(loop, options_.transport, *this);
+  member_ = std::make_unique<Member>(member_options(options_, file_), local_time());
+  arm();
+}
+
+Service::~Service() {
+  *alive_ = false;
+  loop_.cancel(timer_);
+}
+
+void Service::wake() {
+  member_->wake(local_time());
+  after_step();
+}
+
+void Service::leave(std::function<void()> left) {
+  is_leaving_ = true;
+  loop_.cancel(timer_);
+  transport_->close(std::move(left));
+}
+
+milliseconds Service::lease_left() const {
+  if (!holds_lease()) return milliseconds(0);
+  return std::chrono::duration_cast<milliseconds>(member_->lease_until() - local_time());
+}
+
+void Service::on_message(MemberIndex from, std::span<const std::byte> bytes) {
+  if (is_leaving_) return;
+  const std::optional<Note> note = decode_note(bytes);
+  if (!note) {
+    ++malformed_;
+    return on_log(fmt::format("member {} has sent a note that makes no sense", from));
+  }
+  member_->receive(local_time(), from, *note);
+  after_step();
+}
+
+void Service::on_unreachable(MemberIndex peer, std::string_view why) {
+  on_log(fmt::format("member {} is unreachable: {}", peer, why));
+  lose(peer);
+}
+
+void Service::on_restarted(MemberIndex peer) { lose(peer); }
+
+void Service::on_log(std::string_view line) {
+  if (callbacks_.log) callbacks_.log(line);
+}
+
+void Service::lose(MemberIndex peer) {
+  if (is_leaving_) return;
+  member_->lose(local_time(), peer);
+  after_step();
+}
+
+// A promise is on the disk before anybody hears of it.
+void Service::after_step() {
+  try {
+    if (file_ && member_->promise() != file_->promise()) file_->store(member_->promise());
+  } catch (const std::exception& error) {
+    is_leaving_ = true;
+    if (callbacks_.failed) callbacks_.failed(error);
+    return;
+  }
+  for (const Letter& letter : member_->take_letters()) send(letter);
+  arm();
+  announce();
+}
+
+// A full queue is a peer that takes nothing.
+void Service::send(const Letter& letter) {
+  if (transport_->send(letter.to, encode(letter.note))) return;
+  loop_.post([this, alive = alive_, peer = letter.to] {
+    if (*alive) lose(peer);
+  });
+}
+
+void Service::arm() {
+  loop_.cancel(timer_);
+  timer_ = 0;
+  const Instant deadline = member_->deadline();
+  if (deadline == Instant::max()) return;
+  const Instant wait = std::max(deadline - local_time(), Instant(0));
+  timer_ = loop_.after(wait, [this] {
+    timer_ = 0;
+    member_->pass(local_time());
+    after_step();
+  });
+}
+
+void Service::announce() {
+  const MemberView view = member_->view();
+  const Known known{view.leader, view.term, holds_lease()};
+  if (std::exchange(known_, known) == known) return;
+  if (callbacks_.changed) callbacks_.changed();
+}
+
+}  // namespace conclave::election

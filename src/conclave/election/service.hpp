@@ -1,0 +1,98 @@
+// A member at work: the pure `Member` on real sockets, clock and disk. It lives on a loop, on which
+// many may live.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "conclave/election/loop.hpp"
+#include "conclave/election/member.hpp"
+#include "conclave/election/promise_file.hpp"
+#include "conclave/election/transport.hpp"
+
+namespace conclave::election {
+
+struct ServiceOptions {
+  TransportOptions transport;
+  Timing timing{};
+  // Where the promise survives a restart. Without one a member cannot know what it has promised
+  // before, and makes no promise for as long as one lasts after each start, unless this is the
+  // first start of all.
+  std::string state_file{};
+  bool is_first_start = false;
+  std::optional<std::uint64_t> seed{};  // none: the operating system's randomness
+};
+
+// Throws Error unless these times make sense together.
+void check_timing(const Timing& timing);
+
+class Service final : public TransportEvents {
+ public:
+  // Called from the loop.
+  struct Callbacks {
+    std::function<void()> changed{};                      // leader, term or lease
+    std::function<void(std::string_view line)> log{};     // for people
+    std::function<void(const std::exception&)> failed{};  // the promise cannot be stored
+  };
+
+  // Listens at once; what arrives is handled when the loop runs. Throws Error.
+  Service(Loop& loop, ServiceOptions options, Callbacks callbacks);
+  ~Service() override;
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  void wake();
+  // Tells what there is to tell, takes its leave and calls back.
+  void leave(std::function<void()> left);
+
+  const std::string& cluster() const { return options_.transport.cluster; }
+  MemberIndex self() const { return options_.transport.self; }
+  const std::vector<Endpoint>& members() const { return options_.transport.members; }
+  MemberView view() const { return member_->view(); }
+  bool holds_lease() const { return member_->holds_lease(local_time()); }
+  milliseconds lease_left() const;
+  const NoteCounts& sent() const { return member_->sent(); }
+  const TransportCounters& counters() const { return transport_->counters(); }
+  std::uint64_t malformed() const { return malformed_; }
+  std::uint16_t port() const { return transport_->port(); }
+
+  static Instant local_time();
+
+ private:
+  // What callers are told about.
+  struct Known {
+    MemberIndex leader = nobody;
+    Term term = 0;
+    bool holds = false;
+
+    friend bool operator==(const Known&, const Known&) = default;
+  };
+
+  void on_message(MemberIndex from, std::span<const std::byte> bytes) override;
+  void on_unreachable(MemberIndex peer, std::string_view why) override;
+  void on_restarted(MemberIndex peer) override;
+  void on_log(std::string_view line) override;
+
+  void lose(MemberIndex peer);
+  void after_step();
+  void send(const Letter& letter);
+  void arm();
+  void announce();
+
+  Loop& loop_;
+  ServiceOptions options_;
+  Callbacks callbacks_;
+  std::optional<PromiseFile> file_;
+  std::unique_ptr<Member> member_;
+  std::unique_ptr<Transport> transport_;
+  Loop::TimerId timer_ = 0;
+  Known known_;
+  bool is_leaving_ = false;
+  std::uint64_t malformed_ = 0;
+  std::shared_ptr<bool> alive_;  // shared with calls posted to the loop, which may come too late
+};
+
+}  // namespace conclave::election

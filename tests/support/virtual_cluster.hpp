@@ -1,0 +1,363 @@
+// A cluster of election members in virtual time, from one seed: messages take random times, FIFO
+// per edge; processes crash and start again; edges break and cut groups of members off; clocks
+// drift. After every step it is checked that no term has two leaders and no moment two holders of
+// the lease. The same seed gives the same run.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "conclave/base/random.hpp"
+#include "conclave/election/member.hpp"
+
+namespace conclave::election::testing {
+
+using namespace std::chrono_literals;
+
+// What the host does right, and what a broken one does wrong.
+struct Host {
+  bool stores_promises = true;      // and gives them to the member when it starts again
+  bool tells_of_restart = true;     // so that the member waits until old promises must be over
+  std::int64_t drift_ppm = 10'000;  // of clocks, at most; members assume 1 %
+};
+
+struct Trouble {
+  unsigned crashes = 0;
+  unsigned cuts = 0;                  // a random group is cut off for a while
+  unsigned panics = 0;                // a member takes many others for dead which are not
+  bool leaves_minority_dead = false;  // otherwise all crashed processes are back in the end
+  milliseconds longest_delay{50};
+};
+
+struct Verdict {
+  std::string violation;    // empty: none
+  bool has_leader = false;  // in the end one leads, and every live member knows it
+  Term term = 0;
+  std::uint64_t steps = 0;
+  NoteCounts sent{};
+};
+
+class VirtualCluster {
+ public:
+  VirtualCluster(MemberIndex n, std::uint64_t seed, const Host& host, const Trouble& trouble)
+      : n_(n), seed_(seed), host_(host), trouble_(trouble), coins_({.seed = seed}), seats_(n) {
+    arrival_.resize(std::size_t{n} * n);
+    epoch_.resize(std::size_t{n} * n);
+    for (Seat& seat : seats_) {
+      seat.rate_ppm = between(-host.drift_ppm, host.drift_ppm);
+      seat.offset = Instant(between(0, 1'000'000'000'000));
+    }
+  }
+
+  Verdict run() {
+    schedule_starts();
+    schedule_trouble();
+    while (!events_.empty() && verdict_.violation.empty()) {
+      const Event event = events_.top();
+      if (event.at > trouble_ends_ + 300s) break;
+      events_.pop();
+      now_ = event.at;
+      if (!carry_out(event)) continue;
+      ++verdict_.steps;
+      if (now_ > trouble_ends_ + 1s && is_settled()) {
+        verdict_.has_leader = true;
+        break;
+      }
+    }
+    return verdict_;
+  }
+
+ private:
+  enum class What { start, wake, deliver, lose, timer, crash, cut, heal, panic };
+  struct Event {
+    Instant at{};
+    std::uint64_t order = 0;
+    What what = What::timer;
+    MemberIndex member = 0;
+    MemberIndex other = 0;
+    std::uint64_t stamp = 0;  // of the timer, the edge or the cut
+    Note note{};
+
+    bool operator<(const Event& right) const {  // the queue gives the largest
+      return at != right.at ? at > right.at : order > right.order;
+    }
+  };
+  struct Seat {
+    std::optional<Member> member;
+    Promise stored;
+    bool has_run = false;
+    std::uint64_t starts = 0;
+    std::uint64_t timer = 0;
+    std::int64_t rate_ppm = 0;
+    Instant offset{};
+    unsigned group = 0;  // who is cut off together
+  };
+
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low +
+           static_cast<std::int64_t>(coins_.below64(static_cast<std::uint64_t>(high - low) + 1));
+  }
+  Instant random_time(Instant longest) { return Instant(between(1, longest.count())); }
+  Instant local(const Seat& seat) const {
+    return seat.offset + now_ + now_ * seat.rate_ppm / 1'000'000;
+  }
+  Instant global(const Seat& seat, Instant time) const {
+    const auto passed = (time - seat.offset).count();
+    return Instant(static_cast<std::int64_t>(static_cast<double>(passed) * 1e6 /
+                                             (1e6 + static_cast<double>(seat.rate_ppm))) +
+                   2);
+  }
+  void plan(Event event) {
+    event.order = ++order_;
+    events_.push(event);
+  }
+
+  void schedule_starts() {
+    for (MemberIndex each = 0; each < n_; ++each) {
+      const Instant at = random_time(2s);
+      plan({.at = at, .what = What::start, .member = each});
+      const bool wakes = each == 0 || coins_.chance(1, 2);
+      if (wakes) plan({.at = at + random_time(2s), .what = What::wake, .member = each});
+    }
+  }
+
+  void schedule_trouble() {
+    const Instant span =
+        trouble_.crashes + trouble_.cuts + trouble_.panics == 0 ? Instant(2s) : Instant(60s);
+    for (unsigned i = 0; i < trouble_.crashes; ++i) {
+      const auto who = static_cast<MemberIndex>(coins_.below(n_));
+      const Instant at = random_time(span);
+      // Mostly back before promises are over; sometimes at once, sometimes much later.
+      const Instant back = at + random_time(coins_.chance(1, 3) ? Instant(20s) : Instant(3s));
+      plan({.at = at, .what = What::crash, .member = who});
+      const bool stays_dead = trouble_.leaves_minority_dead && dead_.size() < (n_ - 1) / 2;
+      if (stays_dead) dead_.insert(who);
+      if (!dead_.contains(who)) plan({.at = back, .what = What::start, .member = who});
+      trouble_ends_ = std::max(trouble_ends_, back);
+    }
+    for (unsigned i = 0; i < trouble_.cuts; ++i) {
+      const Instant at = random_time(span);
+      const Instant back = at + random_time(15s);
+      plan({.at = at, .what = What::cut, .stamp = i + 1});
+      plan({.at = back, .what = What::heal, .stamp = i + 1});
+      trouble_ends_ = std::max(trouble_ends_, back);
+    }
+    for (unsigned i = 0; i < trouble_.panics; ++i) {
+      const auto who = static_cast<MemberIndex>(coins_.below(n_));
+      plan({.at = random_time(span), .what = What::panic, .member = who});
+    }
+  }
+
+  bool carry_out(const Event& event) {
+    Seat& seat = seats_[event.member];
+    switch (event.what) {
+      case What::start:
+        return start(event.member);
+      case What::crash:
+        return crash(event.member);
+      case What::cut:
+        return cut(event.stamp);
+      case What::heal:
+        if (cut_ != event.stamp) return false;
+        cut_ = 0;
+        return true;
+      default:
+        break;
+    }
+    if (!seat.member) return event.what == What::deliver && hold(event);
+    const Instant time = local(seat);
+    if (event.what == What::wake) seat.member->wake(time);
+    if (event.what == What::panic) return panic(event.member);
+    if (event.what == What::lose) seat.member->lose(time, event.other);
+    if (event.what == What::timer) {
+      if (event.stamp != seat.timer) return false;
+      seat.member->pass(time);
+    }
+    if (event.what == What::deliver) {
+      if (!is_current(event)) return false;
+      if (is_cut(event.other, event.member)) return hold(event);
+      seat.member->receive(time, event.other, event.note);
+    }
+    after_step(event.member);
+    return true;
+  }
+
+  bool is_current(const Event& event) const {
+    return event.stamp == patient || event.stamp == epoch_[edge(event.other, event.member)];
+  }
+
+  // Nothing crosses a cut or arrives where nobody runs; it goes again later, in order.
+  bool hold(const Event& event) {
+    if (!is_current(event)) return false;
+    Event later = event;
+    Instant& last = arrival_[edge(event.other, event.member)];
+    later.at = last = std::max(last, now_ + 200ms) + 1ns;
+    plan(later);
+    return false;
+  }
+
+  std::size_t edge(MemberIndex from, MemberIndex to) const { return std::size_t{from} * n_ + to; }
+  bool is_cut(MemberIndex a, MemberIndex b) const {
+    return cut_ != 0 && seats_[a].group != seats_[b].group;
+  }
+
+  bool start(MemberIndex who) {
+    Seat& seat = seats_[who];
+    if (seat.member) return false;
+    seat.member.emplace(
+        MemberOptions{.self = who,
+                      .n = n_,
+                      .remembered = host_.stores_promises ? seat.stored : Promise{},
+                      .may_have_promised = seat.has_run && host_.tells_of_restart,
+                      .coins = {.seed = seed_, .trial = ++seat.starts, .part = who}},
+        local(seat));
+    if (seat.has_run && coins_.chance(1, 2)) {
+      plan({.at = now_ + random_time(1s), .what = What::wake, .member = who});
+    }
+    if (seat.has_run) break_edges(who, 1, 1, 100ms);
+    seat.has_run = true;
+    after_step(who);
+    return true;
+  }
+
+  bool crash(MemberIndex who) {
+    Seat& seat = seats_[who];
+    if (!seat.member) return false;
+    add_counts(seat);
+    seat.member.reset();
+    ++seat.timer;
+    break_edges(who, 1, 2, 5s);
+    return true;
+  }
+
+  // What is on its way is lost; the others learn it, each with probability p/q.
+  void break_edges(MemberIndex who, std::uint32_t p, std::uint32_t q, Instant longest) {
+    for (MemberIndex other = 0; other < n_; ++other) {
+      if (other == who) continue;
+      ++epoch_[edge(who, other)];
+      ++epoch_[edge(other, who)];
+      if (!coins_.chance(p, q)) continue;
+      plan({.at = now_ + random_time(longest), .what = What::lose, .member = other, .other = who});
+    }
+  }
+
+  bool cut(std::uint64_t stamp) {
+    cut_ = stamp;
+    const bool isolates_leader = coins_.chance(1, 2);
+    for (Seat& seat : seats_) {
+      const bool leads = seat.member && seat.member->view().leads;
+      seat.group = isolates_leader ? (leads ? 1 : 0) : coins_.below(2);
+    }
+    for (MemberIndex a = 0; a < n_; ++a) {
+      for (MemberIndex b = 0; b < n_; ++b) {
+        if (!is_cut(a, b) || !coins_.chance(1, 3)) continue;
+        ++epoch_[edge(b, a)];  // given up: what was on its way to a is lost
+        plan({.at = now_ + random_time(10s), .what = What::lose, .member = b, .other = a});
+      }
+    }
+    return true;
+  }
+
+  bool panic(MemberIndex who) {
+    for (MemberIndex other = 0; other < n_; ++other) {
+      if (other == who || coins_.chance(1, 4)) continue;
+      seats_[who].member->lose(local(seats_[who]), other);
+    }
+    after_step(who);
+    return true;
+  }
+
+  void after_step(MemberIndex who) {
+    Seat& seat = seats_[who];
+    seat.stored = seat.member->promise();
+    for (const Letter& letter : seat.member->take_letters()) post(who, letter);
+    const Instant deadline = seat.member->deadline();
+    ++seat.timer;
+    if (deadline != Instant::max()) {
+      plan({.at = std::max(now_, global(seat, deadline)) + 1ns,
+            .what = What::timer,
+            .member = who,
+            .stamp = seat.timer});
+    }
+    check(who);
+  }
+
+  void post(MemberIndex from, const Letter& letter) {
+    const bool waits = !seats_[letter.to].member;  // until the process starts
+    if (waits && seats_[letter.to].has_run && coins_.chance(1, 2)) return;
+    Instant& last = arrival_[edge(from, letter.to)];
+    last = std::max(last + 1ns, now_ + random_time(trouble_.longest_delay));
+    plan({.at = last,
+          .what = What::deliver,
+          .member = letter.to,
+          .other = from,
+          .stamp = waits ? patient : epoch_[edge(from, letter.to)],
+          .note = letter.note});
+  }
+
+  void check(MemberIndex who) {
+    Member& member = *seats_[who].member;
+    const MemberView view = member.view();
+    if (!view.leads) return;
+    const auto [first, is_new] = leaders_.try_emplace(view.term, who);
+    if (first->second != who) {
+      verdict_.violation = "two leaders in term " + std::to_string(view.term);
+    }
+    if (!member.holds_lease(local(seats_[who]))) return;
+    for (MemberIndex other = 0; other < n_; ++other) {
+      Seat& seat = seats_[other];
+      if (other != who && seat.member && seat.member->holds_lease(local(seat))) {
+        verdict_.violation = "two leases at once";
+      }
+    }
+  }
+
+  bool is_settled() {
+    MemberIndex leader = nobody;
+    for (const Seat& seat : seats_) {
+      if (!seat.member) continue;
+      const MemberView view = seat.member->view();
+      if (view.leader == nobody || (leader != nobody && view.leader != leader)) return false;
+      leader = view.leader;
+    }
+    const Seat& seat = seats_[leader];
+    if (!seat.member || !seat.member->holds_lease(local(seat))) return false;
+    verdict_.term = seat.member->view().term;
+    for (const Seat& each : seats_) add_counts(each);
+    return true;
+  }
+
+  void add_counts(const Seat& seat) {
+    if (!seat.member) return;
+    for (std::size_t i = 0; i < verdict_.sent.size(); ++i) {
+      verdict_.sent[i] += seat.member->sent()[i];
+    }
+  }
+
+  static constexpr std::uint64_t patient = UINT64_MAX;  // arrives at whichever process comes next
+
+  MemberIndex n_;
+  std::uint64_t seed_;
+  Host host_;
+  Trouble trouble_;
+  Stream coins_;
+  std::vector<Seat> seats_;
+  std::vector<Instant> arrival_;      // of the last message on each edge
+  std::vector<std::uint64_t> epoch_;  // of each edge: messages of an earlier one are lost
+  std::priority_queue<Event> events_;
+  std::set<MemberIndex> dead_;
+  std::map<Term, MemberIndex> leaders_;
+  std::uint64_t order_ = 0;
+  std::uint64_t cut_ = 0;  // 0: none now
+  Instant now_{};
+  Instant trouble_ends_ = 4s;
+  Verdict verdict_;
+};
+
+}  // namespace conclave::election::testing

@@ -1,0 +1,305 @@
+// Members on real sockets, all on one loop; notes, promises on disk, configurations.
+#include "conclave/election/service.hpp"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/election/config.hpp"
+#include "conclave/election/promise_file.hpp"
+#include "conclave/election/status.hpp"
+
+namespace conclave::election {
+namespace {
+
+using namespace std::chrono_literals;
+
+#ifdef NDEBUG
+constexpr int many_elections = 1000;
+#else
+constexpr int many_elections = 100;  // under sanitizers
+#endif
+
+struct Listener {
+  int descriptor = -1;
+  std::uint16_t port = 0;
+};
+
+Listener listener() {
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  auto* const raw = reinterpret_cast<sockaddr*>(&address);
+  const bool listens = ::bind(descriptor, raw, length) == 0 && ::listen(descriptor, 128) == 0 &&
+                       ::getsockname(descriptor, raw, &length) == 0;
+  if (!listens) throw Error("cannot listen");
+  return {descriptor, ntohs(address.sin_port)};
+}
+
+// Members of one cluster on one loop, without TLS. They are named by their positions.
+class Cluster {
+ public:
+  Cluster(MemberIndex n, const Timing& timing) : timing_(timing) {
+    std::vector<Listener> listeners;
+    for (MemberIndex each = 0; each < n; ++each) {
+      listeners.push_back(listener());
+      endpoints_.push_back({"127.0.0.1", listeners.back().port});
+    }
+    members_.resize(n);
+    for (MemberIndex each = 0; each < n; ++each) start(each, listeners[each].descriptor, true);
+  }
+
+  void start(MemberIndex self, std::optional<int> descriptor, bool is_first_start) {
+    ServiceOptions options;
+    options.transport.cluster = "test";
+    options.transport.self = self;
+    options.transport.members = endpoints_;
+    options.transport.listener = descriptor;
+    options.transport.limits.patience = 4 * timing_.answer;
+    options.timing = timing_;
+    options.is_first_start = is_first_start;
+    members_[self] = std::make_unique<Service>(loop_, std::move(options), Service::Callbacks{});
+  }
+  void stop(MemberIndex self) { members_[self].reset(); }
+  void wake(MemberIndex self) { members_[self]->wake(); }
+  void wake_all() {
+    for (const auto& member : members_) member->wake();
+  }
+  Service& operator[](MemberIndex member) { return *members_[member]; }
+
+  // The leader all living members agree on, as soon as there is one that may act.
+  MemberIndex await_leader(Loop::Clock::duration longest = 30s) {
+    const auto until = Loop::Clock::now() + longest;
+    while (Loop::Clock::now() < until) {
+      loop_.run_for(5ms);
+      if (const MemberIndex leader = agreed_leader(); leader != nobody) return leader;
+    }
+    return nobody;
+  }
+
+  std::uint64_t leases() const {
+    std::uint64_t count = 0;
+    for (const auto& member : members_) count += member && member->holds_lease() ? 1 : 0;
+    return count;
+  }
+
+ private:
+  MemberIndex agreed_leader() const {
+    MemberIndex leader = nobody;
+    for (const auto& member : members_) {
+      if (!member) continue;
+      const MemberIndex known = member->view().leader;
+      if (known == nobody || (leader != nobody && known != leader)) return nobody;
+      leader = known;
+    }
+    const bool acts = leader != nobody && members_[leader] && members_[leader]->holds_lease();
+    return acts ? leader : nobody;
+  }
+
+  Timing timing_;
+  Loop loop_;
+  std::vector<Endpoint> endpoints_;
+  std::vector<std::unique_ptr<Service>> members_;
+};
+
+std::size_t open_descriptors() {
+  const auto folder = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(folder), end(folder)));
+}
+
+std::size_t resident_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(Services, OfFiftyMembersElectOneLeader) {
+  Cluster cluster(50, timing_for(20s));
+  cluster.wake_all();
+  const MemberIndex leader = cluster.await_leader();
+  ASSERT_NE(leader, nobody);
+  EXPECT_EQ(cluster.leases(), 1u);
+  EXPECT_EQ(cluster[leader].view().term, 1u);
+}
+
+TEST(Services, ElectAThousandTimesWithoutALeak) {
+  std::size_t descriptors = 0;
+  std::size_t memory = 0;
+  for (int election = 0; election < many_elections; ++election) {
+    {
+      Cluster cluster(3, timing_for(20s));
+      cluster.wake(static_cast<MemberIndex>(election % 3));
+      ASSERT_NE(cluster.await_leader(), nobody) << "election " << election;
+    }
+    if (election == many_elections / 10) {
+      descriptors = open_descriptors();
+      memory = resident_bytes();
+    }
+  }
+  EXPECT_EQ(open_descriptors(), descriptors);
+#ifdef NDEBUG  // sanitizers keep what has been freed, and find leaks in their own way
+  EXPECT_LT(resident_bytes(), memory + (4u << 20));
+#endif
+}
+
+TEST(Services, ElectAgainWhenTheLeaderIsGone) {
+  Cluster cluster(5, timing_for(600ms));
+  cluster.wake(0);
+  const MemberIndex first = cluster.await_leader();
+  ASSERT_NE(first, nobody);
+  const Term term = cluster[first].view().term;
+  cluster.stop(first);
+  const MemberIndex second = cluster.await_leader();
+  ASSERT_NE(second, nobody);
+  EXPECT_NE(second, first);
+  EXPECT_GT(cluster[second].view().term, term);
+  EXPECT_EQ(cluster.leases(), 1u);
+
+  cluster.start(first, std::nullopt, false);  // a latecomer learns who leads
+  EXPECT_EQ(cluster.await_leader(), second);
+}
+
+TEST(Services, TellTheirStatus) {
+  Cluster cluster(1, timing_for(20s));
+  cluster.wake_all();
+  EXPECT_EQ(cluster.await_leader(), 0u);
+  const std::string status = status_json(cluster[0]);
+  EXPECT_TRUE(status.starts_with(R"({"cluster":"test","member":0,"members":1,"term":1,"leader":0,)"
+                                 R"("leads":true,)"))
+      << status;
+}
+
+TEST(Notes, SurviveTheWire) {
+  const std::vector<Note> notes{
+      {.kind = NoteKind::algorithm,
+       .term = 5,
+       .message = {Algorithm::Kind::decide, 3, 7, 1u << 30}},
+      {.kind = NoteKind::renewal, .term = 1, .stamp = 99, .holds = true},
+      {.kind = NoteKind::seconded, .term = 2, .stamp = 8, .promise_ms = 3000},
+      {.kind = NoteKind::granted, .term = UINT64_MAX, .stamp = 8, .promise_ms = 1},
+      {.kind = NoteKind::standing, .term = 3, .leader = 4},
+      {.kind = NoteKind::refused, .term = 3},
+      {.kind = NoteKind::probe, .term = 3},
+      {.kind = NoteKind::alive, .term = 3}};
+  for (const Note& note : notes) {
+    std::vector<std::byte> bytes = encode(note);
+    EXPECT_LE(bytes.size(), 22u);
+    EXPECT_EQ(decode_note(bytes), note);
+    bytes.push_back(std::byte{0});
+    EXPECT_FALSE(decode_note(bytes));
+    bytes.resize(bytes.size() - 2);
+    EXPECT_FALSE(decode_note(bytes));
+  }
+  for (int tag = 0; tag < 256; ++tag) {
+    const std::vector<std::byte> bytes{static_cast<std::byte>(tag)};
+    EXPECT_FALSE(decode_note(bytes));
+  }
+}
+
+class Folder {
+ public:
+  Folder()
+      : path_(std::filesystem::temp_directory_path() / ("conclave-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name)) << text;
+    return file(name);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(PromiseFiles, KeepThePromiseForTheirOwnerAlone) {
+  const Folder folder;
+  const std::string path = folder.file("state");
+  {
+    PromiseFile file(path, {"a", 1});
+    EXPECT_FALSE(file.has_existed());
+    file.store({7, 3});
+    EXPECT_NE(error_of([&] {
+                PromiseFile(path, {"a", 1});
+              }).find("another process uses"),
+              std::string::npos);
+  }
+  {
+    const PromiseFile file(path, {"a", 1});
+    EXPECT_TRUE(file.has_existed());
+    EXPECT_EQ(file.promise(), (Promise{7, 3}));
+  }
+  EXPECT_NE(error_of([&] {
+              PromiseFile(path, {"a", 2});
+            }).find("belongs to member 1"),
+            std::string::npos);
+  std::filesystem::resize_file(path, 12);
+  EXPECT_NE(error_of([&] { PromiseFile(path, {"a", 1}); }).find("is damaged"), std::string::npos);
+}
+
+TEST(Configurations, AreReadWithTheirPathsAndTimes) {
+  const Folder folder;
+  const NodeConfig config = read_config(folder.write(
+      "good.toml",
+      "cluster = \"a\"\nmember = 1\nmembers = [\"127.0.0.1:1\", \"[::1]:2\"]\ninsecure = true\n"
+      "state = \"s\"\nwake = false\nstay = true\ngive_up_s = 5\n"
+      "[timing]\nlease_ms = 300\nanswer_ms = 7\n"));
+  EXPECT_EQ(config.service.transport.self, 1u);
+  EXPECT_EQ(config.service.transport.members[1], (Endpoint{"::1", 2}));
+  EXPECT_EQ(config.service.state_file, folder.file("s"));
+  EXPECT_EQ(config.service.timing.renewal, 100ms);
+  EXPECT_EQ(config.service.timing.answer, 7ms);
+  EXPECT_FALSE(config.wakes);
+  EXPECT_TRUE(config.stays);
+}
+
+TEST(Configurations, ThatAreWrongAreRefusedWithLineAndKey) {
+  const Folder folder;
+  const std::string good = "cluster = \"a\"\nmember = 0\nmembers = [\"127.0.0.1:1\"]\n";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"cluster = \n", ":1: "},
+      {"clusters = \"a\"\n", ":1: unknown key 'clusters' (did you mean 'cluster'?)"},
+      {"cluster = \"a\"\nmember = 3\nmembers = [\"127.0.0.1:1\"]\n", ":2: member must be"},
+      {"cluster = \"a b\"\n", ":1: cluster is wrong"},
+      {"cluster = \"a\"\nmember = 0\nmembers = [\"nowhere\"]\n", ":3: members is wrong"},
+      {good, "authority is missing"},
+      {good + "insecure = 1\n", ":4: insecure must be true or false"},
+      {good + "insecure = true\nkey = \"k\"\n", ":5: key makes no sense"},
+      {good + "insecure = true\n[timing]\nlease_ms = 1\n", ":6: lease_ms must be"},
+      {good + "insecure = true\n[timing]\npatience_ms = 1\n", "patience_ms must be at least"},
+      {good + "authority = \"x\"\ncertificate = \"y\"\nkey = \"z\"\n", ":5: certificate is wrong"}};
+  for (const auto& [text, sentence] : cases) {
+    const std::string path = folder.write("bad.toml", text);
+    const std::string error = error_of([&] { read_config(path); });
+    EXPECT_NE(error.find(sentence), std::string::npos) << text << "\n" << error;
+    EXPECT_TRUE(error.starts_with(path)) << error;
+  }
+}
+
+}  // namespace
+}  // namespace conclave::election
