@@ -22,7 +22,7 @@ Examples:
   conclave sweep plan.toml -o results.db     a grid of runs, stopped and resumed at will
   conclave results results.db                what it has found so far
   conclave report results.db -o report.html  tables, fitted laws, figures, on one page
-  conclave reproduce -o claims               the papers' claims, measured in ten minutes
+  conclave reproduce -o claims               the papers' claims, measured in minutes
   conclave verify prl --n 3                  lemmas and exact times, over all configurations
   conclave explore kmpp-async --n 4          every schedule of four nodes
   conclave compare --n 1000                  message passing, promised and measured

@@ -98,7 +98,7 @@ Exit reproduce(const Options& options) {
 }
 
 constexpr const char* examples = R"(
-Runs quick versions of the plans under experiments/ (about ten minutes on two processors) and writes
+Runs quick versions of the plans under experiments/ (some minutes on two processors) and writes
 plans, results, figures and one report.html into the folder. Interrupted, the same command goes on.
 
 Examples:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_distributions = 5;  // in one figure
 constexpr std::size_t most_laws = 4;           // in one figure of residuals
-constexpr std::size_t most_stairs = 150;       // of one distribution function
+constexpr std::size_t most_stairs = 100;       // of one distribution function
 
 // Which of many cells are drawn: the first, the last and others evenly between them.
 std::vector<std::size_t> chosen(std::size_t count, std::size_t most) {

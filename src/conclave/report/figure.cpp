@@ -108,6 +108,8 @@ std::string axis_words(char name, const Axis& axis, const Range& range,
   } else if (margin > 0) {
     const double from = range.low >= 0 && range.low < 0.5 * range.high ? 0 : range.low - margin;
     text += fmt::format("set {}range [{:g}:{:g}]\n", name, from, range.high + margin);
+  } else {  // a single value
+    text += fmt::format("set {}range [{:g}:{:g}]\n", name, range.low - 1, range.high + 1);
   }
   if (!places.empty()) text += tics(name, spaced(places, axis));
   return text;
@@ -123,7 +125,7 @@ std::string data(std::size_t number, const Series& series) {
 
 // Colour, shape of the mark and dashes all differ, so that none is needed to tell series apart.
 std::string looks(const Series& series) {
-  constexpr std::array<int, 6> shapes{7, 5, 9, 11, 13, 6};
+  constexpr std::array<int, 7> shapes{7, 5, 9, 11, 13, 6, 4};  // one more than colours
   const std::string_view colour = palette[series.look % palette.size()];
   const int shape = shapes[series.look % shapes.size()];
   const std::size_t dashes = 1 + series.look % 5;

@@ -93,6 +93,14 @@ const Fit* promised(const Measure& measure, const std::vector<Fit>& fits) {
   return found == fits.end() ? nullptr : &*found;
 }
 
+// An upper bound is kept by what grows more slowly. Both ends of the range are noisy.
+std::string pace(const Fit& paper, double noise) {
+  const double sure = 3 * std::sqrt(2.0) * noise;
+  if (paper.rise < 1 - sure) return "measurements grow more slowly than it";
+  if (paper.rise > 1 + sure) return "measurements grow faster than it over this range";
+  return "measurements keep pace with it";
+}
+
 std::string kind_verdict(const Measure& measure, const KindFits& kind) {
   const Fit& best = kind.fits.front();
   std::string text = kind.kind.empty() ? "" : kind.kind + ": ";
@@ -101,14 +109,16 @@ std::string kind_verdict(const Measure& measure, const KindFits& kind) {
   if (kind.noise > 0) text += fmt::format("; the means are known to {}", percent(kind.noise));
   text += ')';
   const Fit* const paper = promised(measure, kind.fits);
-  if (paper != nullptr && paper != &best) {
-    text += fmt::format("; the law promised, {}, errs by {}", paper->text(),
-                        percent(paper->typical_error));
+  if (paper != nullptr) {
+    text += paper == &best ? "; it is the law promised"
+                           : fmt::format("; the law promised, {}, errs by {}", paper->text(),
+                                         percent(paper->typical_error));
+    text += ", and " + pace(*paper, kind.noise);
   }
   const bool is_close = kind.fits.size() > 1 && &kind.fits[1] != paper &&
                         kind.fits[1].typical_error < best.typical_error + kind.noise;
   if (is_close) text += fmt::format("; {} cannot be ruled out", kind.fits[1].text());
-  return text + ". ";
+  return text + ".\n";
 }
 
 }  // namespace

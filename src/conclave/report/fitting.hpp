@@ -12,7 +12,7 @@ namespace conclave::report {
 std::vector<KindFits> fit_kinds(const RunSample& run, const RunNames& names, const Measure& measure,
                                 const std::vector<CellLine>& lines);
 
-// The best law of each kind, the one promised, how sure that is, and over which range.
+// The best law of each kind, the one promised, how sure that is, and over which range; a line each.
 std::string growth_verdict(const RunSample& run, const RunNames& names, const Part& part);
 
 }  // namespace conclave::report

@@ -1,12 +1,9 @@
 #include "conclave/report/laws.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
-
-#include "conclave/base/check.hpp"
 
 namespace conclave::report {
 namespace {
@@ -46,13 +43,19 @@ bool solve(Fit& fit, std::span<const double> f, std::span<const Point> points) {
 
 void measure_errors(Fit& fit, std::span<const Point> points, std::size_t constants) {
   double squares = 0;
+  double smallest = INFINITY, largest = -INFINITY, ratio_at_smallest = 1, ratio_at_largest = 1;
   for (const Point& point : points) {
     const double fitted = fit.at(point.variables).value_or(NAN);
     const double error = fitted / point.mean - 1;
     squares += error * error;
     fit.worst_error = std::max(fit.worst_error, std::abs(error));
     fit.ratios.push_back(point.mean / fitted);
+    if (fitted < smallest) ratio_at_smallest = fit.ratios.back();
+    if (fitted > largest) ratio_at_largest = fit.ratios.back();
+    smallest = std::min(smallest, fitted);
+    largest = std::max(largest, fitted);
   }
+  fit.rise = ratio_at_largest / ratio_at_smallest;
   fit.typical_error = std::sqrt(squares / static_cast<double>(points.size() - constants));
 }
 

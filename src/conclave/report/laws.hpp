@@ -51,6 +51,7 @@ struct Fit {
   double typical_error = 0;
   double worst_error = 0;
   std::vector<double> ratios{};  // measured / fitted, in the order of the points
+  double rise = 1;  // that ratio where the law is largest, over that where it is smallest
 
   std::string text() const;  // "2.31 log n + 4"
   std::optional<double> at(const Variables& variables) const;

@@ -33,6 +33,9 @@ struct Measure {
   bool may_be_exponential = false;  // then c e^(a x) competes as well
 };
 
+// Parameters that rows leave out where they have their default.
+Variables assumed_of(std::string_view protocol);
+
 // Of a protocol of the catalog, or those that suit any other.
 std::vector<Measure> measures_of(std::string_view protocol, bool by_messages);
 

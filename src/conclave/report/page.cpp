@@ -168,7 +168,8 @@ std::string part_html(const Section& section, const Part& part, const Pictures& 
       text += fmt::format("<dt>Promised</dt><dd>{}</dd>\n", escaped(part.measure.promise));
     }
     if (!part.verdict.empty()) {
-      text += fmt::format("<dt>Measured</dt><dd>{}</dd>\n", escaped(part.verdict));
+      text += fmt::format("<dt>Measured</dt><dd>{}</dd>\n",
+                          replaced(escaped(part.verdict), {{'\n', "<br>"}}));
     }
     text += "</dl>\n";
   }
@@ -194,13 +195,17 @@ std::string provenance_html(const Study& study) {
 }
 
 std::string navigation(const Report& report) {
-  std::string text = "<nav aria-label=\"Contents\"><ul>\n";
-  if (!report.overview.empty()) text += "<li><a href=\"#together\">All together</a></li>\n";
+  std::string text = "<nav aria-label=\"Contents\">\n";
   for (const Study& study : report.studies) {
+    text += "<ul>\n";
+    if (report.studies.size() > 1) text += fmt::format("<li>{}</li>\n", escaped(study.name));
     for (const Section& section : study.sections) {
       text += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.id, escaped(section.title));
     }
+    text += "</ul>\n";
   }
+  text += "<ul>\n";
+  if (!report.overview.empty()) text += "<li><a href=\"#together\">All together</a></li>\n";
   return text + "<li><a href=\"#provenance\">Where it comes from</a></li>\n</ul></nav>\n";
 }
 

@@ -56,6 +56,8 @@ struct Dimension {
   std::string name;
   std::vector<std::string> values{};
   bool is_number = false;
+
+  friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -94,7 +96,7 @@ std::vector<Dimension> dimensions(const RunSample& run) {
     for (auto& each : all) dimension.values.push_back(each[name]);
     dimension.is_number = std::ranges::all_of(
         dimension.values, [](const std::string& text) { return parse_real(text).value_or(0) > 0; });
-    if (distinct(dimension.values) > 1) result.push_back(std::move(dimension));
+    result.push_back(std::move(dimension));
   }
   return result;
 }
@@ -138,15 +140,26 @@ const Dimension* find(const std::vector<Dimension>& all, std::string_view name) 
   return found == all.end() ? nullptr : &*found;
 }
 
+bool varies(const Dimension& dimension) { return distinct(dimension.values) > 1; }
+
 // n, or the numeric parameter with the most values.
 std::string x_axis(const std::vector<Dimension>& all) {
-  if (find(all, "n") != nullptr) return "n";
+  if (varies(*find(all, "n"))) return "n";
   const Dimension* best = nullptr;
   for (const Dimension& each : all) {
-    if (!each.is_number || each.name == "seed") continue;
+    if (!varies(each) || !each.is_number || each.name == "seed") continue;
     if (best == nullptr || distinct(each.values) > distinct(best->values)) best = &each;
   }
   return best == nullptr ? "" : best->name;
+}
+
+std::string common_setting(const std::vector<Dimension>& all) {
+  std::vector<std::string> words;
+  for (const Dimension& each : all) {
+    const bool is_told = !varies(each) && each.name != "seed" && !each.values.front().empty();
+    if (is_told) words.push_back(each.name + '=' + each.values.front());
+  }
+  return joined(words);
 }
 
 }  // namespace
@@ -165,15 +178,18 @@ std::vector<RunSample> read_samples(const sweep::Results& results) {
 
 RunNames name_cells(const RunSample& run) {
   std::vector<Dimension> all = dimensions(run);
-  RunNames names{.x = x_axis(all)};
+  RunNames names{.x = x_axis(all), .setting = {}};
   if (const Dimension* const found = find(all, names.x)) {
     const Dimension x = *found;
-    std::erase_if(
-        all, [&](const Dimension& each) { return each.name == x.name || follows_from(each, x); });
+    std::erase(all, x);
     for (Dimension& each : all) {
-      if (x.name == "n" && each.is_number) write_as_multiples(each, x);
+      if (x.name == "n" && each.is_number && varies(each)) write_as_multiples(each, x);
     }
+    std::erase_if(all,
+                  [&](const Dimension& each) { return varies(each) && follows_from(each, x); });
   }
+  names.setting = common_setting(all);
+  std::erase_if(all, [](const Dimension& each) { return !varies(each); });
   for (std::size_t i = 0; i < run.cells.size(); ++i) {
     std::vector<std::string> words;
     std::vector<std::string> kind;

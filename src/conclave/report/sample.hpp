@@ -40,6 +40,7 @@ struct CellName {
 };
 struct RunNames {
   std::string x;  // the variable on the x axis: n, or the parameter with most values; "" if none
+  std::string setting;  // what all cells have in common: "n=64", "r=n/4"
   std::vector<CellName> cells{};
 };
 RunNames name_cells(const RunSample& run);

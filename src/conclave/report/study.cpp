@@ -35,25 +35,43 @@ CellLine line_of(const CellSample& sample, const std::string& field, const std::
   return line;
 }
 
-// Where a probability is above its bound, as far as 95 % intervals can tell.
+// The probability that at least `count` of `trials` succeed, each with probability p.
+double binomial_tail(std::size_t count, std::size_t trials, double p) {
+  const auto n = static_cast<double>(trials);
+  double below = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto k = static_cast<double>(i);
+    below += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                      k * std::log(p) + (n - k) * std::log1p(-p));
+  }
+  return 1 - below;
+}
+
+// Where more trials had a value than its bound explains. There are many values to look at, so a
+// single one must be improbable indeed.
 std::string chance_verdict(const RunSample& run, const RunNames& names, const Measure& measure) {
+  constexpr double improbable = 1e-3;
   std::vector<std::string> above;
   std::size_t compared = 0;
   for (std::size_t i = 0; i < run.cells.size(); ++i) {
-    for (const Mark& mark : chances(numbers_of(run.cells[i], measure.field))) {
+    const std::span<const double> values = numbers_of(run.cells[i], measure.field);
+    for (const Mark& mark : chances(values)) {
       if (mark.x < 2) continue;
       ++compared;
-      if (mark.low <= measure.bound->value({{"i", mark.x}})) continue;
+      const auto count =
+          static_cast<std::size_t>(std::lround(mark.y * static_cast<double>(values.size())));
+      const double bound = measure.bound->value({{"i", mark.x}});
+      if (binomial_tail(count, values.size(), bound) >= improbable) continue;
       above.push_back(fmt::format("i={} at {}", mark.x, names.cells[i].label));
     }
   }
   if (compared == 0) return "No value above 1 was seen.";
   if (above.empty()) {
-    return fmt::format("Of {} probabilities seen, none is above {} (95 % intervals).", compared,
-                       measure.bound->name);
+    return fmt::format("Of {} probabilities seen, none is above {} (binomial tests at 0.1 %).",
+                       compared, measure.bound->name);
   }
-  return fmt::format("Of {} probabilities seen, {} are above {} (95 % intervals): {}.", compared,
-                     above.size(), measure.bound->name, fmt::join(above, ", "));
+  return fmt::format("Of {} probabilities seen, these are above {} (binomial tests at 0.1 %): {}.",
+                     compared, measure.bound->name, fmt::join(above, ", "));
 }
 
 bool has_failures(const RunSample& run) {
@@ -131,8 +149,10 @@ std::map<std::string, Series> common_series(const RunSample& run, const RunNames
     series.name = names.cells.front().series.empty()
                       ? run.protocol
                       : run.protocol + ' ' + names.cells.front().series;
+    std::erase_if(series.points, [](const Mark& mark) { return !(mark.y > 0); });
     if (series.points.size() > 1) result.emplace(title, std::move(series));
   }
+  if (result.contains("rounds")) result.erase("time (longest delay = 1)");  // the same again
   return result;
 }
 
@@ -150,24 +170,40 @@ std::string slug(const std::string& text) {
   return result;
 }
 
-bool is_present(const RunSample& run, const Measure& measure) {
+// Whether there is something to see: a start in a safe configuration converges at time 0.
+bool is_told(const RunSample& run, const Measure& measure) {
   return std::ranges::any_of(run.cells, [&](const CellSample& cell) {
-    return cell.trials == 0 || cell.values.contains(measure.field);
+    const std::span<const double> values = numbers_of(cell, measure.field);
+    return !values.empty() && values.back() > 0;
   });
+}
+
+// Those that the rows tell something about; the first where none does.
+std::vector<Measure> told_measures(const RunSample& run) {
+  const bool by_messages = std::ranges::any_of(run.cells, &CellSample::by_messages);
+  std::vector<Measure> measures = measures_of(run.protocol, by_messages);
+  for (Measure& each : recoveries(run)) measures.push_back(std::move(each));
+  const Measure first = measures.front();
+  std::erase_if(measures, [&](const Measure& each) { return !is_told(run, each); });
+  if (measures.empty()) measures.push_back(first);
+  return measures;
+}
+
+// "electleader over n, r=n/4"
+std::string title_of(const RunSample& run, const RunNames& names) {
+  std::string title = run.protocol;
+  if (!names.x.empty()) title += " over " + names.x;
+  if (!names.setting.empty()) title += ", " + names.setting;
+  return title;
 }
 
 Section section_of(const RunSample& run, const std::string& study_name) {
   const RunNames names = name_cells(run);
   Section section{.id = slug(fmt::format("{} {} {}", study_name, run.run + 1, run.protocol)),
-                  .title = names.x.empty() ? run.protocol : run.protocol + " over " + names.x,
+                  .title = title_of(run, names),
                   .protocol = run.protocol};
   for (const CellName& name : names.cells) section.labels.push_back(name.label);
-  const bool by_messages = std::ranges::any_of(run.cells, &CellSample::by_messages);
-  std::vector<Measure> measures = measures_of(run.protocol, by_messages);
-  for (Measure& each : recoveries(run)) measures.push_back(std::move(each));
-  for (Measure& measure : measures) {
-    const bool is_main = section.parts.empty();
-    if (!is_main && !is_present(run, measure)) continue;
+  for (Measure& measure : told_measures(run)) {
     Part part = part_of(run, names, std::move(measure));
     part.figures = draw_part(run, names, part);
     for (Figure& figure : part.figures) {
@@ -188,8 +224,9 @@ Study study(const std::string& file) {
                .name = results.meta("name"),
                .plan = results.meta("plan"),
                .versions = results.code_versions()};
-  for (const RunSample& run : read_samples(results)) {
-    for (const CellSample& cell : run.cells) {
+  for (RunSample& run : read_samples(results)) {
+    for (CellSample& cell : run.cells) {
+      cell.variables.merge(assumed_of(run.protocol));
       ++result.cells;
       result.trials += cell.trials;
     }
@@ -199,16 +236,21 @@ Study study(const std::string& file) {
 }
 
 std::vector<Figure> overview(const std::vector<Study>& studies) {
-  std::map<std::string, std::vector<Series>> together;
+  std::map<std::string, std::map<std::string, Series>> together;  // by title and protocol
   for (const Study& each : studies) {
     for (const Section& section : each.sections) {
-      for (const auto& [title, series] : section.common) together[title].push_back(series);
+      for (const auto& [title, series] : section.common) {
+        Series& longest = together[title][section.protocol];
+        if (series.points.size() > longest.points.size()) longest = series;
+      }
     }
   }
   std::vector<Figure> figures;
-  for (auto& [title, series] : together) {
-    if (series.size() < 2) continue;
-    figures.push_back(draw_together(title, series));
+  for (const auto& [title, by_protocol] : together) {
+    if (by_protocol.size() < 2) continue;
+    std::vector<Series> series;
+    for (const auto& [protocol, each] : by_protocol) series.push_back(each);
+    figures.push_back(draw_together(title, std::move(series)));
     figures.back().name = slug("overview " + title);
   }
   return figures;

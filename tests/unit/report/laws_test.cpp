@@ -1,6 +1,7 @@
 // Fits find the laws that the points were made of, and say so honestly where they were not.
 #include "conclave/report/laws.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -87,6 +88,15 @@ TEST(Fits, CountRelativeErrors) {
   EXPECT_NEAR(found->typical_error, 0.1, 0.005);
   EXPECT_NEAR(found->worst_error, 0.11, 0.01);
   for (const double ratio : found->ratios) EXPECT_NEAR(ratio, 1, 0.13);
+}
+
+TEST(Fits, TellWhetherThePointsOutgrowTheLaw) {
+  const auto faster = points([](double n) { return n * std::log2(n); });
+  EXPECT_NEAR(fit(linear, faster).value().rise, 16.0 / 7, 1e-9);
+  auto downwards = faster;
+  std::ranges::reverse(downwards);
+  EXPECT_NEAR(fit(linear, downwards).value().rise, 16.0 / 7, 1e-9);
+  EXPECT_LT(fit(linear, points([](double n) { return std::sqrt(n); })).value().rise, 0.1);
 }
 
 TEST(Fits, ObjectToFewerPointsThanTheyNeed) {
