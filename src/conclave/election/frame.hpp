@@ -110,7 +110,7 @@ class FrameDecoder {
   std::variant<Frame, Refusal> refuse(Refusal refusal);
   void fill(std::size_t wanted, std::span<const std::byte>& input);
 
-  std::array<std::byte, header_bytes + max_body_bytes> buffer_;
+  std::array<std::byte, header_bytes + max_body_bytes> buffer_{};
   std::size_t held_ = 0;
   std::optional<Refusal> refused_;
 };

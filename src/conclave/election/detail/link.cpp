@@ -30,7 +30,7 @@ std::string address_of(const tcp::socket& socket) {
 }  // namespace
 
 std::shared_ptr<Link> Link::accept(const LinkSettings& settings, tcp::socket socket) {
-  const auto link = std::make_shared<Link>(settings, std::move(socket), std::nullopt, false);
+  auto link = std::make_shared<Link>(settings, std::move(socket), std::nullopt, false);
   link->address_ = address_of(link->socket_);
   link->begin();
   return link;
@@ -38,7 +38,7 @@ std::shared_ptr<Link> Link::accept(const LinkSettings& settings, tcp::socket soc
 
 std::shared_ptr<Link> Link::dial(const LinkSettings& settings, MemberIndex peer,
                                  const Endpoint& endpoint, bool insists) {
-  const auto link =
+  auto link =
       std::make_shared<Link>(settings, tcp::socket{settings.loop->context()}, peer, insists);
   link->address_ = to_string(endpoint);
   link->connect(endpoint);
@@ -167,7 +167,7 @@ void Link::wait_to_write() {
 }
 
 void Link::read() {
-  std::array<std::byte, read_bytes> buffer;
+  std::array<std::byte, read_bytes> buffer{};
   asio::error_code error;
   const std::size_t size = socket_.read_some(asio::buffer(buffer), error);
   if (error && error != asio::error::would_block)
@@ -203,7 +203,7 @@ void Link::charge(std::size_t bytes) {
 void Link::process() {
   if (tunnel_.is_open() && expected_ && !std::exchange(is_greeted_, true))
     send(introduction_.hello(*expected_));
-  std::array<std::byte, 4096> plain;
+  std::array<std::byte, 4096> plain{};
   while (!is_closed_) {
     const std::size_t size = tunnel_.read(plain);
     if (size == 0) break;

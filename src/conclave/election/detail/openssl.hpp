@@ -15,11 +15,11 @@
 
 namespace conclave::election::detail {
 
-template <auto free>
+template <auto Free>
 struct Freeing {
   template <class T>
   void operator()(T* object) const {
-    free(object);
+    Free(object);
   }
 };
 using CertificatePtr = std::unique_ptr<X509, Freeing<X509_free>>;

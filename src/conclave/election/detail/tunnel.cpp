@@ -12,7 +12,7 @@
 namespace conclave::election::detail {
 namespace {
 
-constexpr long most_certificate_bytes = 16 * 1024;
+constexpr long most_certificate_bytes = 16L * 1024;
 
 void require(bool done, std::string_view doing) {
   if (!done) throw Error(fmt::format("cannot {}: {}", doing, last_openssl_error()));
@@ -168,7 +168,7 @@ void Tunnel::shake_hands() {
 }
 
 void Tunnel::collect_output() {
-  std::array<std::byte, 4096> piece;
+  std::array<std::byte, 4096> piece{};
   int length = 0;
   while ((length = BIO_read(native_->output, piece.data(), static_cast<int>(piece.size()))) > 0)
     output_.insert(output_.end(), piece.begin(), piece.begin() + length);
