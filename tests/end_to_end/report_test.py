@@ -260,6 +260,7 @@ class Reproduction(unittest.TestCase):
         result = conclave("reproduce", "--only", "pl", "-o", "/nowhere")
         self.assertEqual(result.returncode, 2)
         self.assertIn("did you mean 'pll'", result.stderr)
+        self.assertFalse(pathlib.Path("/nowhere").exists())
 
 
 if __name__ == "__main__":

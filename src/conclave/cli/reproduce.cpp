@@ -66,6 +66,7 @@ void write_plan(const std::string& path, std::string_view text) {
 }
 
 Exit reproduce(const Options& options) {
+  const std::vector<QuickPlan> plans = chosen_plans(options);
   const std::filesystem::path folder = options.folder;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -74,7 +75,7 @@ Exit reproduce(const Options& options) {
   }
   Exit status = Exit::done;
   std::vector<std::string> files;
-  for (const QuickPlan& plan : chosen_plans(options)) {
+  for (const QuickPlan& plan : plans) {
     const std::string path = (folder / fmt::format("{}.toml", plan.name)).string();
     files.push_back((folder / fmt::format("{}.db", plan.name)).string());
     write_plan(path, plan.text);
