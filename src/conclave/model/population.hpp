@@ -93,6 +93,14 @@ concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Pack
 template <class P>
 concept MeetsFewStates = PopulationProtocol<P> && requires { requires P::meets_few_states; };
 
+// A protocol that looks transitions up in a table too large for the near caches may fetch the place
+// of two states that will probably meet soon.
+template <class P>
+concept FetchesAhead = PopulationProtocol<P> &&
+    requires(const P& protocol, const typename P::State& state) {
+  { protocol.fetch(state, state) } -> std::same_as<void>;
+};
+
 // A protocol whose interactions mostly change nothing may say so without branches, so that an
 // engine can look at many meetings at once in SIMD registers. Where `may_change` is 0, the
 // interaction leaves both states as they are and makes no random choice.

@@ -232,6 +232,7 @@ class Agents : public Watched<P> {
     while (done < meetings.size()) {
       const std::uint64_t* const word = &meetings[done];
       if constexpr (prefetching) prefetch(agents, Meeting{word[fetch_ahead]});
+      detail::fetch_transition(protocol, agents, word);
       const Meeting meeting{*word};
       meet(protocol, tally, agents[meeting.initiator()], agents[meeting.responder()]);
       ++done;

@@ -291,13 +291,28 @@ class Counts : public CensusKeeper<P> {
     const double together = std::min(cost_of_drawing_, Costs::sample * all) + learning;
     const double one_by_one = static_cast<double>(fresh_pairs_) * cost_of_collision();
     if (one_by_one < together || active().size() > most_ranks_to_learn) {
-      while (fresh_pairs_ != 0) reveal(revealed_.size());
+      draw_one_by_one();
       cost_of_drawing_ = Costs::sample * all;
       return;
     }
     if (must_learn) learn();
     draw_together();
     cost_of_drawing_ = Costs::sample * static_cast<double>(pairing_.samples()) + learning;
+  }
+
+  // The places of a whole block in the table of outcomes, which may be far away, are fetched before
+  // the first is needed.
+  void draw_one_by_one() {
+    while (fresh_pairs_ != 0) {
+      const std::size_t first = revealed_.size();
+      const AgentCount pairs = std::min<AgentCount>(fresh_pairs_, 16);
+      for (AgentCount pair = 0; pair < pairs; ++pair) {
+        const std::size_t initiator = reveal_untouched();
+        species_.fetch(revealed_[initiator], revealed_[reveal_untouched()]);
+      }
+      fresh_pairs_ -= pairs;
+      for (std::size_t next = first; next < first + 2 * pairs; next += 2) interact(next, next + 1);
+    }
   }
 
   void learn() {

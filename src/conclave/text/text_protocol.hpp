@@ -65,6 +65,13 @@ class TextProtocol {
     }
   }
 
+  void fetch(const State& u, const State& v) const {
+    if constexpr (has_table) {
+      if (states_ < 256) return;  // such a table is near
+      __builtin_prefetch(&table_[std::size_t{u.index} * states_ + v.index]);
+    }
+  }
+
   Role role(const State& state) const {
     return compiled_->leads(state.index) ? Role::leader : Role::follower;
   }

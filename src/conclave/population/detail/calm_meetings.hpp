@@ -26,6 +26,19 @@ concept PatientTallyOf = PopulationProtocol<P> &&
   { tally.take(number) } -> std::same_as<void>;           // one change
 };
 
+// Where a protocol looks transitions up, fetches that of a meeting soon to come, if its agents stay
+// as they are until then.
+template <class P, class Packed>
+[[gnu::always_inline]] inline void fetch_transition(const P& protocol, const Packed* agents,
+                                                    const std::uint64_t* meetings) {
+  if constexpr (FetchesAhead<P>) {
+    constexpr std::size_t meetings_ahead = 4;
+    const Meeting soon{meetings[meetings_ahead]};
+    protocol.fetch(Stored<P>::unpack(protocol, agents[soon.initiator()]),
+                   Stored<P>::unpack(protocol, agents[soon.responder()]));
+  }
+}
+
 // Carries out meetings until all are done or, if `watchful`, one changes the sum of words; returns
 // how many, and by how much that sum has changed. A function of its own, with copies of all it
 // uses, so that its loop runs in registers.
@@ -45,6 +58,7 @@ template <bool watchful, std::size_t ahead, class P, class WordOf, class Packed>
       __builtin_prefetch(agents + later.initiator(), 1);
       __builtin_prefetch(agents + later.responder(), 1);
     }
+    fetch_transition(protocol, agents, &meetings[index]);
     const Meeting meeting{meetings[index]};
     typename P::State u = Storage::unpack(protocol, agents[meeting.initiator()]);
     typename P::State v = Storage::unpack(protocol, agents[meeting.responder()]);

@@ -88,6 +88,11 @@ class SpeciesTable {
     return {known.u, known.v, known.kind, known.changes, known.is_counted, known.milestone};
   }
 
+  // `outcome` of these will be asked for soon.
+  void fetch(SpeciesId u, SpeciesId v) const {
+    if (std::max(u, v) < side_) __builtin_prefetch(&remembered_[u * side_ + v]);
+  }
+
   // Bytes of the table of outcomes.
   std::size_t table_bytes() const { return remembered_.size() * sizeof(Remembered); }
 
