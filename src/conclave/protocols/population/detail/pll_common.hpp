@@ -166,8 +166,6 @@ class PllTally {
     after_tournament_ = before.after_tournament_;
   }
 
-  void lose_leaders(AgentCount count) { leaders_ -= count; }
-
   void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
     leaders_ = leaders_ + new_u.leader + new_v.leader - u.leader - v.leader;
     if (u.epoch != new_u.epoch || v.epoch != new_v.epoch) note_epoch(u, v, new_u.epoch);
