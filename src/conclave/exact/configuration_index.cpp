@@ -125,26 +125,33 @@ class CensusIndex final : public ConfigurationIndex {
 };
 
 // Open addressing over configurations stored one after the other, in as few bytes per agent as the
-// largest state number so far needs.
+// largest state number so far needs. A slot holds part of the hash too, so that hardly any other
+// configuration than the one sought is looked at.
 class HashedIndex final : public ConfigurationIndex {
  public:
-  explicit HashedIndex(std::size_t agents) : agents_(agents), slots_(1024, empty) {}
+  explicit HashedIndex(std::size_t agents) : agents_(agents), slots_(1024) {}
 
   std::uint64_t size() const override { return size_; }
-  std::uint64_t bytes() const override {
-    return bytes_.capacity() + slots_.size() * sizeof(StateIndex);
-  }
+  std::uint64_t bytes() const override { return bytes_.capacity() + slots_.size() * sizeof(Slot); }
 
   StateIndex number(std::span<const StateNumber> configuration) override {
-    const std::uint64_t mask = slots_.size() - 1;
-    std::uint64_t slot = hash(configuration) & mask;
-    for (; slots_[slot] != empty; slot = (slot + 1) & mask) {
-      if (is_equal(slots_[slot], configuration)) return slots_[slot];
+    return number(configuration, hash(configuration));
+  }
+
+  void number_all(std::span<const StateNumber> configurations,
+                  std::span<StateIndex> numbers) override {
+    hashes_.resize(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      hashes_[i] = hash(configurations.subspan(i * agents_, agents_));
+      __builtin_prefetch(&slots_[first_slot(hashes_[i])]);
     }
-    slots_[slot] = size_;
-    append(configuration);
-    if (10 * std::uint64_t{size_} > 7 * slots_.size()) grow();
-    return size_ - 1;
+    for (const std::uint64_t hash : hashes_) {
+      const Slot& slot = slots_[first_slot(hash)];
+      if (slot.tag == tag(hash)) __builtin_prefetch(place(slot.number, 0));
+    }
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = number(configurations.subspan(i * agents_, agents_), hashes_[i]);
+    }
   }
 
   void read(StateIndex number, std::span<StateNumber> configuration) const override {
@@ -154,6 +161,11 @@ class HashedIndex final : public ConfigurationIndex {
  private:
   static constexpr StateIndex empty = 0xffffffffu;
 
+  struct Slot {
+    std::uint32_t tag = 0;
+    StateIndex number = empty;
+  };
+
   static std::uint64_t hash(std::span<const StateNumber> configuration) {
     std::uint64_t hash = 0;
     for (const StateNumber state : configuration) {
@@ -162,11 +174,36 @@ class HashedIndex final : public ConfigurationIndex {
     }
     return hash;
   }
+  static std::uint32_t tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+  std::uint64_t first_slot(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
+
+  // Where the configuration is, or the empty slot where it belongs.
+  Slot& find(std::span<const StateNumber> configuration, std::uint64_t hash) {
+    std::uint64_t at = first_slot(hash);
+    while (slots_[at].number != empty &&
+           (slots_[at].tag != tag(hash) || !is_equal(slots_[at].number, configuration))) {
+      at = first_slot(at + 1);
+    }
+    return slots_[at];
+  }
+
+  StateIndex number(std::span<const StateNumber> configuration, std::uint64_t hash) {
+    Slot& slot = find(configuration, hash);
+    if (slot.number != empty) return slot.number;
+    slot = {tag(hash), size_};
+    append(configuration);
+    if (10 * std::uint64_t{size_} > 7 * slots_.size()) grow();
+    return size_ - 1;
+  }
+
+  const std::uint8_t* place(StateIndex number, std::size_t agent) const {
+    return bytes_.data() + (number * agents_ + agent) * width_;
+  }
 
   StateNumber state(StateIndex number, std::size_t agent) const {
-    const std::uint8_t* place = bytes_.data() + (number * agents_ + agent) * width_;
+    const std::uint8_t* bytes = place(number, agent);
     StateNumber state = 0;
-    for (std::size_t i = width_; i-- > 0;) state = state << 8 | place[i];
+    for (std::size_t i = width_; i-- > 0;) state = state << 8 | bytes[i];
     return state;
   }
 
@@ -202,14 +239,14 @@ class HashedIndex final : public ConfigurationIndex {
   }
 
   void grow() {
-    slots_.assign(slots_.size() * 2, empty);
-    const std::uint64_t mask = slots_.size() - 1;
+    slots_ = std::vector<Slot>(slots_.size() * 2);
     std::vector<StateNumber> configuration(agents_);
     for (StateIndex number = 0; number < size_; ++number) {
       read(number, configuration);
-      std::uint64_t slot = hash(configuration) & mask;
-      while (slots_[slot] != empty) slot = (slot + 1) & mask;
-      slots_[slot] = number;
+      const std::uint64_t hash = HashedIndex::hash(configuration);
+      std::uint64_t at = first_slot(hash);
+      while (slots_[at].number != empty) at = first_slot(at + 1);
+      slots_[at] = {tag(hash), number};
     }
   }
 
@@ -217,7 +254,8 @@ class HashedIndex final : public ConfigurationIndex {
   std::size_t width_ = 1;  // bytes per agent
   StateIndex size_ = 0;
   std::vector<std::uint8_t> bytes_;
-  std::vector<StateIndex> slots_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint64_t> hashes_;  // of those asked for at once
 };
 
 // Necklaces, by Burnside: the mean over all rotations of base^(cycles).
@@ -238,6 +276,14 @@ double count_multisets(std::size_t agents, double states) {
 }
 
 }  // namespace
+
+void ConfigurationIndex::number_all(std::span<const StateNumber> configurations,
+                                    std::span<StateIndex> numbers) {
+  const std::size_t agents = numbers.empty() ? 0 : configurations.size() / numbers.size();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = number(configurations.subspan(i * agents, agents));
+  }
+}
 
 double count_canonical(const Network& network, double states) {
   if (network.symmetry() == Symmetry::permutation) return count_multisets(network.agents(), states);

@@ -15,8 +15,18 @@ namespace {
 constexpr StateIndex rows_between_looks = 1u << 16;
 constexpr double gibibyte = 1024.0 * 1024 * 1024;
 
-void check_memory(const Network& network, const ConfigurationIndex& index, const Bounds& bounds) {
-  const double needed = static_cast<double>(index.size()) * bytes_per_configuration(network);
+// What exploring, checking and solving takes at its peak, about: a growing vector is there twice
+// while it moves.
+double bytes_needed(double configurations, double transitions) {
+  return 80 * configurations + 24 * transitions;
+}
+
+void check_memory(const ConfigurationIndex& index, const ChainBuilder& chain,
+                  const Bounds& bounds) {
+  const auto found = static_cast<double>(index.size());
+  const double share = found / static_cast<double>(std::max<std::size_t>(1, chain.rows()));
+  const double needed = bytes_needed(found, share * static_cast<double>(chain.transitions())) +
+                        static_cast<double>(index.bytes());
   if (needed <= static_cast<double>(bounds.memory) && index.size() < 0xffffffffu) return;
   throw Error(fmt::format(
       "too large for an exact computation: more than {} configurations can be reached, which takes "
@@ -28,53 +38,71 @@ void check_memory(const Network& network, const ConfigurationIndex& index, const
 class Walk {
  public:
   Walk(const Network& network, Meetings& meetings, ConfigurationIndex& index)
-      : network_(network),
-        meetings_(meetings),
-        index_(index),
-        before_(network.agents()),
-        after_(network.agents()) {}
+      : network_(network), meetings_(meetings), index_(index), before_(network.agents()) {}
 
   std::span<const StateNumber> enter(StateIndex from) {
+    from_ = from;
     index_.read(from, before_);
+    find_targets();
     return before_;
   }
 
   // Calls visit(step, ways) for all interactions in the configuration entered.
   template <class Visit>
-  void for_each_way(StateIndex from, Visit visit) {
-    network_.for_each_meeting(before_, [&](std::size_t u, std::size_t v, std::uint64_t ways) {
-      for (const MeetingResult& result : meetings_.meet(before_[u], before_[v])) {
-        visit(NumberedStep{from, before_, u, v, result}, ways);
-      }
+  void for_each_way(Visit visit) {
+    std::size_t changes = 0;
+    for_each_result([&](std::size_t u, std::size_t v, const MeetingResult& result,
+                        std::uint64_t ways) {
+      const StateIndex to = is_null(u, v, result) ? from_ : targets_[changes++];
+      visit(NumberedStep{from_, to, before_, u, v, result}, ways);
     });
   }
 
   // The same with the probability of the step.
   template <class Visit>
-  void for_each_step(StateIndex from, Visit visit) {
+  void for_each_step(Visit visit) {
     const auto pairs = static_cast<double>(network_.pairs());
-    for_each_way(from, [&](const NumberedStep& step, std::uint64_t ways) {
+    for_each_way([&](const NumberedStep& step, std::uint64_t ways) {
       visit(step, static_cast<double>(ways) / pairs * step.result.weight.as_double());
     });
   }
 
-  StateIndex target(const NumberedStep& step) {
-    if (step.result.u == before_[step.initiator] && step.result.v == before_[step.responder]) {
-      return step.from;
-    }
-    after_ = before_;
-    after_[step.initiator] = step.result.u;
-    after_[step.responder] = step.result.v;
-    network_.canonicalize(after_);
-    return index_.number(after_);
+ private:
+  template <class Visit>
+  void for_each_result(Visit visit) {
+    network_.for_each_meeting(before_, [&](std::size_t u, std::size_t v, std::uint64_t ways) {
+      for (const MeetingResult& result : meetings_.meet(before_[u], before_[v])) {
+        visit(u, v, result, ways);
+      }
+    });
   }
 
- private:
+  bool is_null(std::size_t u, std::size_t v, const MeetingResult& result) const {
+    return result.u == before_[u] && result.v == before_[v];
+  }
+
+  // All at once, because each may lie anywhere in memory.
+  void find_targets() {
+    after_.clear();
+    for_each_result([&](std::size_t u, std::size_t v, const MeetingResult& result, std::uint64_t) {
+      if (is_null(u, v, result)) return;
+      const std::size_t begin = after_.size();
+      after_.insert(after_.end(), before_.begin(), before_.end());
+      after_[begin + u] = result.u;
+      after_[begin + v] = result.v;
+      network_.canonicalize(std::span(after_).subspan(begin));
+    });
+    targets_.resize(after_.size() / network_.agents());
+    index_.number_all(after_, targets_);
+  }
+
   const Network& network_;
   Meetings& meetings_;
   ConfigurationIndex& index_;
+  StateIndex from_ = 0;
   std::vector<StateNumber> before_;
-  std::vector<StateNumber> after_;
+  std::vector<StateNumber> after_;   // every interaction that changes something, one by one
+  std::vector<StateIndex> targets_;  // their numbers
 };
 
 // The chain backwards: the predecessors of each state, with repetitions.
@@ -105,13 +133,10 @@ class Predecessors {
 
 }  // namespace
 
-double bytes_per_configuration(const Network& network) {
-  return 120 + 24 * static_cast<double>(network.most_meetings());
-}
-
 void check_size(const Network& network, double states, const Bounds& bounds) {
   const double classes = count_canonical(network, states);
-  const double bytes = classes * bytes_per_configuration(network);
+  const double bytes =
+      bytes_needed(classes, classes * static_cast<double>(network.most_meetings()));
   if (bytes <= static_cast<double>(bounds.memory) && classes < 4e9) return;
   throw Error(fmt::format(
       "too large for an exact computation: {} agents with {} states have {:.3g} configurations up "
@@ -127,13 +152,13 @@ MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationInd
   ChainBuilder chain;
   for (StateIndex from = 0; from < index.size(); ++from) {
     if (from % rows_between_looks == 0) {
-      check_memory(network, index, bounds);
+      check_memory(index, chain, bounds);
       if (!bounds.progress("exploring", from, index.size())) throw Interrupted();
     }
     visitor.configuration(from, walk.enter(from));
-    walk.for_each_step(from, [&](const NumberedStep& step, double chance) {
+    walk.for_each_step([&](const NumberedStep& step, double chance) {
       visitor.step(step);
-      chain.add(walk.target(step), chance);
+      chain.add(step.to, chance);
     });
     chain.end_row();
   }
@@ -147,9 +172,9 @@ RationalChain explore_exactly(const Network& network, Meetings& meetings,
   for (StateIndex from = 0; from < index.size(); ++from) {
     walk.enter(from);
     std::map<StateIndex, Rational> row;  // a rational chain does not merge transitions by itself
-    walk.for_each_way(from, [&](const NumberedStep& step, std::uint64_t ways) {
+    walk.for_each_way([&](const NumberedStep& step, std::uint64_t ways) {
       const Weight weight = step.result.weight.times(ways, network.pairs());
-      row[walk.target(step)] += Rational(weight.numerator, weight.denominator);
+      row[step.to] += Rational(weight.numerator, weight.denominator);
     });
     for (auto& [to, probability] : row) chain.add(to, std::move(probability));
     chain.end_row();
@@ -167,8 +192,8 @@ MarkovChain until_output_changes(const Network& network, Meetings& meetings,
       throw Interrupted();
     }
     walk.enter(from);
-    walk.for_each_step(from, [&](const NumberedStep& step, double chance) {
-      chain.add(step.result.changes_output ? changed : walk.target(step), chance);
+    walk.for_each_step([&](const NumberedStep& step, double chance) {
+      chain.add(step.result.changes_output ? changed : step.to, chance);
     });
     chain.end_row();
   }

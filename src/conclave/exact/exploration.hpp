@@ -21,6 +21,7 @@ namespace conclave::exact {
 // An interaction in a configuration, by the numbers of states.
 struct NumberedStep {
   StateIndex from;
+  StateIndex to;
   std::span<const StateNumber> before;
   std::size_t initiator;
   std::size_t responder;
@@ -48,9 +49,6 @@ struct Bounds {
   std::uint64_t memory = UINT64_MAX;  // bytes for the chain and what is computed from it
   Progress progress = [](std::string_view, std::uint64_t, std::uint64_t) { return true; };
 };
-
-// What exploring, checking and solving takes, about.
-double bytes_per_configuration(const Network& network);
 
 // Throws Error, with the size, if all configurations of agents with that many states are too many.
 void check_size(const Network& network, double states, const Bounds& bounds);

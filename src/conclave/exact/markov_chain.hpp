@@ -67,6 +67,7 @@ class ChainBuilder {
   void end_row();
 
   std::size_t rows() const { return chain_.size(); }
+  std::uint64_t transitions() const { return chain_.transitions(); }
 
   // Every successor must be one of the rows.
   MarkovChain build() &&;

@@ -41,13 +41,15 @@ class Meetings {
     std::size_t first = 0;
     std::uint32_t count = 0;
   };
-  static constexpr std::size_t dense_side = 512;
+  static constexpr std::size_t dense_side = 4096;  // at most 256 MiB, if all of them meet
 
   static std::uint64_t key(StateNumber u, StateNumber v) { return std::uint64_t{u} << 32 | v; }
 
   Place& dense(StateNumber u, StateNumber v) {
-    if (dense_.empty()) dense_.resize(dense_side * dense_side);
-    return dense_[u * dense_side + v];
+    if (u >= dense_.size()) dense_.resize(u + 1);
+    std::vector<Place>& row = dense_[u];
+    if (v >= row.size()) row.resize(v + 1);
+    return row[v];
   }
 
   void remember(Place& place, StateNumber u, StateNumber v) {
@@ -57,7 +59,7 @@ class Meetings {
   }
 
   std::vector<MeetingResult> results_;
-  std::vector<Place> dense_;  // the first states meet most often
+  std::vector<std::vector<Place>> dense_;  // by initiator: the first states meet most often
   std::unordered_map<std::uint64_t, Place> sparse_;
 };
 

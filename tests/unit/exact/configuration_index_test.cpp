@@ -62,6 +62,27 @@ TEST(ConfigurationIndex, OfThoseMetTakesStatesOfAnyNumber) {
   EXPECT_EQ(index->number(configuration), 150u);
 }
 
+// Asked for all at once or one by one, also where the index grows and states get wider meanwhile.
+TEST(ConfigurationIndex, NumbersSeveralAsOneByOne) {
+  const Network network = Network::complete(2);
+  for (const bool met_only : {true, false}) {
+    const auto all = met_only ? index_as_met(network) : index_all(network, 400);
+    const auto one = met_only ? index_as_met(network) : index_all(network, 400);
+    for (StateNumber first = 0; first < 400; ++first) {
+      std::vector<StateNumber> asked;
+      std::vector<StateIndex> expected;
+      for (const StateNumber second : {first, 399u, (first + 399) / 2, first}) {
+        asked.insert(asked.end(), {first, second});
+        expected.push_back(one->number(std::vector{first, second}));
+      }
+      std::vector<StateIndex> numbers(expected.size());
+      all->number_all(asked, numbers);
+      ASSERT_EQ(numbers, expected);
+    }
+    EXPECT_EQ(all->size(), one->size());
+  }
+}
+
 TEST(Network, CountsEveryOrderedPairOnce) {
   for (const Network& network : networks()) {
     std::vector<StateNumber> configuration(network.agents(), 3);
