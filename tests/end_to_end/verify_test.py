@@ -157,6 +157,12 @@ def expected_steps(rows, target, sweeps=20000):
 
 
 class Export(unittest.TestCase):
+    def test_with_fractions_are_solved_without_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            verify("coalescence", "--n", "7", "--graph", "ring", "--exact", "--export", folder)
+            solved = conclave("solve", f"{folder}/model.tra", "--exact", "--format", "json")
+            self.assertEqual(json.loads(solved.stdout)["expected"], "56")  # C(n + 1, 3)
+
     def test_can_be_read_back_and_solved(self):
         with tempfile.TemporaryDirectory() as folder:
             report = verify("coalescence", "--n", "6", "--graph", "ring", "--export", folder)

@@ -85,7 +85,10 @@ std::vector<StateIndex> target_states(const Options& options,
     throw Error("no labels: give --labels FILE, or --target with numbers of states");
   }
   if (!options.target.empty()) return labels->of(options.target);
-  return labels->of(labels->has("target") || !labels->has("done") ? "target" : "done");
+  for (const char* name : {"target", "done", "converged"}) {
+    if (labels->has(name)) return labels->of(name);
+  }
+  return labels->of("target");  // which says what labels there are
 }
 
 StateIndex first_state(const Options& options, const std::optional<exact::Labels>& labels,
@@ -236,7 +239,7 @@ void add_solve(Command& conclave) {
   command.option("--labels", "FILE", options->labels,
                  "The .lab file (default: beside CHAIN, if there is one)");
   command.option("--target", "LABEL|N,...", options->target,
-                 "A label, or numbers of states (default: label target, else done)");
+                 "A label, or numbers of states (default: label target, done or converged)");
   command.option("--rewards", "FILE", options->rewards,
                  "Costs of steps, a .srew or .trew file (default: 1 per step)");
   command.option("--from", "N", options->from,

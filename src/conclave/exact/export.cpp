@@ -85,6 +85,19 @@ void write_transitions(const MarkovChain& chain, const std::string& path) {
   file.close();
 }
 
+void write_transitions(const RationalChain& chain, const std::string& path) {
+  std::uint64_t transitions = 0;
+  for (StateIndex state = 0; state < chain.size(); ++state) transitions += chain.row(state).size();
+  TextFile file(path);
+  file.print("{} {}\n", chain.size(), transitions);
+  for (StateIndex state = 0; state < chain.size(); ++state) {
+    for (const auto& [to, probability] : chain.row(state)) {
+      file.print("{} {} {}\n", state, to, probability.get_str());
+    }
+  }
+  file.close();
+}
+
 void write_labels(const Labels& labels, std::size_t states, const std::string& path) {
   TextFile file(path);
   std::vector<std::vector<std::size_t>> of_state(states);

@@ -9,12 +9,14 @@
 
 #include "conclave/exact/explicit_files.hpp"
 #include "conclave/exact/markov_chain.hpp"
+#include "conclave/exact/rational_chain.hpp"
 
 namespace conclave::exact {
 
 // Explicit files, one function each. Probabilities have as many digits as they need to be read back
 // exactly. All throw Error if the file cannot be written.
 void write_transitions(const MarkovChain& chain, const std::string& path);
+void write_transitions(const RationalChain& chain, const std::string& path);  // as fractions
 void write_labels(const Labels& labels, std::size_t states, const std::string& path);
 void write_state_rewards(std::span<const double> rewards, const std::string& path);
 

@@ -75,7 +75,11 @@ void write_model(const ModelFiles& model, const std::string& folder) {
   for (StateIndex state = 0; state < rewards.size(); ++state) {
     rewards[state] = target.contains(state) ? 0 : 1;
   }
-  write_transitions(model.chain, base + ".tra");
+  if (model.rational_chain != nullptr) {
+    write_transitions(*model.rational_chain, base + ".tra");
+  } else {
+    write_transitions(model.chain, base + ".tra");
+  }
   write_labels(labels_of(model), model.chain.size(), base + ".lab");
   write_state_rewards(rewards, base + ".srew");
   write_states(

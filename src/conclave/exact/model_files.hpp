@@ -9,11 +9,13 @@
 
 #include "conclave/exact/markov_chain.hpp"
 #include "conclave/exact/meetings.hpp"
+#include "conclave/exact/rational_chain.hpp"
 
 namespace conclave::exact {
 
 struct ModelFiles {
   const MarkovChain& chain;
+  const RationalChain* rational_chain;  // the same without rounding, or null
   std::size_t agents;
   std::function<std::vector<StateNumber>(StateIndex)> configuration;
   std::vector<std::string> agent_states;                 // by number, in words
@@ -22,8 +24,9 @@ struct ModelFiles {
 };
 
 // Writes model.tra, model.sta, model.lab, model.srew (1 per interaction before the target), for
-// PRISM and Storm; agent_states.txt, which tells what the numbers in model.sta stand for; and
-// model.dot if it is small. Throws Error if the folder cannot be written.
+// PRISM and Storm, with fractions if there is a rational chain; agent_states.txt, which tells what
+// the numbers in model.sta stand for; and model.dot if it is small. Throws Error if the folder
+// cannot be written.
 void write_model(const ModelFiles& model, const std::string& folder);
 
 }  // namespace conclave::exact

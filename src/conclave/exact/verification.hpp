@@ -84,6 +84,7 @@ class Verification {
   // After run(): the chain and its sets as files.
   void write_files(const std::string& folder) const {
     ModelFiles files{.chain = chain_,
+                     .rational_chain = rational_chain_ ? &*rational_chain_ : nullptr,
                      .agents = network_.agents(),
                      .configuration = [this](StateIndex number) { return tracer_.read(number); },
                      .agent_states = {},
@@ -128,6 +129,7 @@ class Verification {
     seeds_ = static_cast<StateIndex>(index_->size());
     chain_ = explore(network_, table_, *index_, check_, options_.bounds);
     start_.resize(index_->size());
+    if (options_.exactly) rational_chain_ = explore_exactly(network_, table_, *index_);
   }
 
   void number_all_states() {
@@ -307,8 +309,7 @@ class Verification {
     for (StateIndex i = 0; i < start.size(); ++i) {
       if (start[i] != 0) support.push_back(i);
     }
-    const RationalChain chain = explore_exactly(network_, table_, *index_);
-    const std::vector<Rational> times = rational_hitting_times(chain, target, support);
+    const std::vector<Rational> times = rational_hitting_times(*rational_chain_, target, support);
     Rational mean = 0;
     for (std::size_t i = 0; i < support.size(); ++i) mean += start[support[i]] * times[i];
     report_.start_exactly = mean.get_str();
@@ -351,6 +352,7 @@ class Verification {
   std::vector<double> start_;         // the law of the start
   StateIndex seeds_ = 0;              // the configurations that the index had first
   MarkovChain chain_;
+  std::optional<RationalChain> rational_chain_;  // the same without rounding, if asked for
   Report report_;
   mutable std::vector<StateNumber> scratch_ = std::vector<StateNumber>(network_.agents());
 };
