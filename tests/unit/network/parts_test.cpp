@@ -14,6 +14,7 @@
 #include "conclave/network/detail/calendar.hpp"
 #include "conclave/base/distinct_draws.hpp"
 #include "conclave/network/detail/front_runner.hpp"
+#include "conclave/network/detail/last_arrivals.hpp"
 #include "conclave/network/detail/wire.hpp"
 #include "conclave/network/edge_table.hpp"
 #include "conclave/network/permutation.hpp"
@@ -115,7 +116,7 @@ TEST(Calendar, GivesEntriesInOrderOfTimeAndOfArrival) {
         reference[{entry.at, entry.number}] = 0;
         continue;
       }
-      const Entry* first = calendar.front(nothing);
+      const Entry* first = calendar.front(nothing, nothing);
       ASSERT_NE(first, nullptr);
       ASSERT_EQ(std::pair(first->at, first->number), reference.begin()->first) << "step " << step;
       now = first->at;
@@ -136,6 +137,33 @@ TEST(EdgeTable, RemembersWhatIsNotOver) {
     const bool is_remembered = value == reference[{from, to}];
     ASSERT_TRUE(is_remembered || value + 500 < now) << now;
     value = reference[{from, to}] = now;
+  }
+}
+
+// Some senders have few messages on their way, some many, and one broadcasts now and then.
+TEST(LastArrivals, NeverLetAMessageOvertake) {
+  constexpr NodeCount senders = 4;
+  LastArrivals arrivals(senders);
+  std::map<std::pair<NodeIndex, NodeIndex>, Ticks> reference;
+  Stream stream({.seed = 11});
+  std::vector<NodeIndex> receivers;  // from so many that some look alike in a record's tag
+  while (receivers.size() < 3000) {
+    receivers.push_back(static_cast<NodeIndex>(stream.below64(1u << 31)));
+  }
+  Ticks now = 0;
+  const auto send = [&](NodeIndex from, NodeIndex to) {
+    const Ticks arrival = now + 1 + stream.below64(1000);
+    Ticks& last = reference[{from, to}];
+    last = std::max(last, arrival);
+    ASSERT_EQ(arrivals.take(now, from, to, arrival), last) << from << " to " << to << " at " << now;
+  };
+  for (int step = 0; step < 100'000; ++step) {
+    now += stream.below64(step % 30'000 < 1000 ? 700 : 40);
+    const NodeIndex from = stream.below(senders);
+    send(from, receivers[stream.below(from == 0 ? 3 : from == 1 ? 20 : 3000)]);
+    if (step % 1000 == 0) {
+      for (const NodeIndex to : receivers) send(from, to);
+    }
   }
 }
 

@@ -2,7 +2,6 @@
 // overtakes another: it arrives no earlier than the one before it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -10,7 +9,7 @@
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/calendar.hpp"
 #include "conclave/network/detail/constant_transit.hpp"
-#include "conclave/network/edge_table.hpp"
+#include "conclave/network/detail/last_arrivals.hpp"
 
 namespace conclave::network {
 
@@ -20,22 +19,20 @@ class AdversarialTransit {
   using Message = typename P::Message;
 
   AdversarialTransit(NodeCount n, DelayAdversary* adversary, const Spectacle* spectacle)
-      : n_(n), adversary_(adversary), spectacle_(spectacle), calendar_(20 * n) {}
+      : n_(n), adversary_(adversary), spectacle_(spectacle), calendar_(20 * n), arrivals_(n) {}
 
   // Returns the time of arrival.
   Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
     const Parcel parcel{from, to, P::kinds[static_cast<std::size_t>(message.kind)]};
     const Ticks delay = adversary_->delay(parcel, *spectacle_);
     CONCLAVE_CHECK(delay - 1 < unit);
-    const auto is_over = [now](Ticks arrival) { return arrival <= now; };
-    Ticks& last = arrivals_.at(from, to, is_over);
-    last = std::max(last, now + delay);
-    calendar_.add(now, {last, from, to, message});
-    return last;
+    const Ticks arrival = arrivals_.take(now, from, to, now + delay);
+    calendar_.add(now, {arrival, from, to, message});
+    return arrival;
   }
 
   void post_some(Ticks now, NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
-    for (const NodeIndex node : to) arrivals_.prefetch(from, node);
+    arrivals_.prefetch(from, to);
     for (const NodeIndex node : to) post(now, from, node, message);
   }
 
@@ -46,10 +43,14 @@ class AdversarialTransit {
   }
 
   const Delivery<Message>* next(const auto& prefetch) {
-    return calendar_.front([&](const Delivery<Message>& soon_due) {
-      prefetch(soon_due.to);
-      arrivals_.prefetch(soon_due.to, soon_due.from);  // for the answer
-    });
+    const auto prepare = [&](const Delivery<Message>& due) {
+      prefetch(due.to);
+      arrivals_.prefetch(due.to);  // for the answer
+    };
+    const auto prepare_more = [&](const Delivery<Message>& due) {
+      arrivals_.prefetch_records(due.to);
+    };
+    return calendar_.front(prepare, prepare_more);
   }
   void drop() { calendar_.pop(); }
 
@@ -61,7 +62,7 @@ class AdversarialTransit {
   DelayAdversary* adversary_;
   const Spectacle* spectacle_;
   Calendar<Delivery<Message>> calendar_;
-  EdgeTable arrivals_;  // the last arrival on each directed edge that is in use
+  LastArrivals arrivals_;
 };
 
 }  // namespace conclave::network

@@ -35,16 +35,19 @@ class Calendar {
     const std::uint64_t number = entry.at >> shift_;
     if (number <= open_) return add_late(entry);
     CONCLAVE_CHECK(number - open_ < buckets_.size());
-    Block*& last = buckets_[number % buckets_.size()];
-    if (last == nullptr || last->used == block_size) add_block(last);
-    last->entries[last->used++] = entry;
+    Bucket& bucket = buckets_[number % buckets_.size()];
+    if (bucket.next == bucket.end) add_block(bucket);
+    *bucket.next++ = entry;
   }
 
-  // The first entry, or nothing.
-  const Entry* front(const auto& prefetch) {
+  // The first entry, or nothing. Entries that come soon are shown to prefetch_far, and again to
+  // prefetch_near when they come sooner.
+  const Entry* front(const auto& prefetch_far, const auto& prefetch_near) {
     if (size_ == 0) return nullptr;
     while (next_ == order_.size() && late_.empty()) open_bucket();
-    if (next_ + ahead < order_.size()) prefetch(sorted(next_ + ahead));
+    if (next_ + far + near < order_.size()) __builtin_prefetch(&sorted(next_ + far + near));
+    if (next_ + far < order_.size()) prefetch_far(sorted(next_ + far));
+    if (next_ + near < order_.size()) prefetch_near(sorted(next_ + near));
     return is_late_first() ? &late_.front().entry : &sorted(next_);
   }
 
@@ -62,20 +65,25 @@ class Calendar {
   std::size_t bytes() const {
     std::size_t blocks = 0;
     for (const Slab& slab : slabs_) blocks += slab.size();
-    return blocks * sizeof(Block) + buckets_.size() * sizeof(Block*) +
+    return blocks * sizeof(Block) + buckets_.size() * sizeof(Bucket) +
            current_.capacity() * (sizeof(Entry) + sizeof(std::uint64_t)) +
            late_.capacity() * sizeof(Late);
   }
 
  private:
   static constexpr std::size_t block_size = 60;
-  static constexpr std::size_t ahead = 12;
+  static constexpr std::size_t far = 12;
+  static constexpr std::size_t near = 6;
   static constexpr unsigned index_bits = 30;
 
   struct Block {  // of a bucket's entries; the newest block points to the ones before it
     Block* before = nullptr;
-    std::uint32_t used = 0;
     std::array<Entry, block_size> entries;
+  };
+  struct Bucket {
+    Block* last = nullptr;  // all blocks before it are full
+    Entry* next = nullptr;  // where the next entry goes
+    Entry* end = nullptr;   // of the last block
   };
   using Slab = std::vector<Block, LargePages<Block>>;  // many blocks at once
   struct Late {
@@ -102,11 +110,11 @@ class Calendar {
     std::push_heap(late_.begin(), late_.end(), later);
   }
 
-  void add_block(Block*& last) {
+  void add_block(Bucket& bucket) {
     if (spare_ == nullptr) add_slab();
     Block* const block = std::exchange(spare_, spare_->before);
-    block->used = 0;
-    block->before = std::exchange(last, block);
+    block->before = bucket.last;
+    bucket = {block, block->entries.data(), block->entries.data() + block_size};
   }
 
   void add_slab() {
@@ -117,14 +125,16 @@ class Calendar {
   // Goes on to the next bucket and sorts it: keys are the time within the bucket, then the order of
   // arrival. Blocks are chained backwards, so the newest entries come first here.
   void open_bucket() {
-    Block*& last = buckets_[++open_ % buckets_.size()];
+    Bucket& bucket = buckets_[++open_ % buckets_.size()];
     current_.clear();
     order_.clear();
     next_ = 0;
-    while (last != nullptr) {
-      for (std::uint32_t i = last->used; i-- > 0;) current_.push_back(last->entries[i]);
-      Block* const emptied = std::exchange(last, last->before);
+    const Entry* end = bucket.next;
+    for (Block* block = std::exchange(bucket, {}).last; block != nullptr;) {
+      while (end != block->entries.data()) current_.push_back(*--end);
+      Block* const emptied = std::exchange(block, block->before);
       emptied->before = std::exchange(spare_, emptied);
+      if (block != nullptr) end = block->entries.data() + block_size;
     }
     std::ranges::reverse(current_);
     const Ticks mask = (Ticks{1} << shift_) - 1;
@@ -135,7 +145,7 @@ class Calendar {
   }
 
   unsigned shift_;
-  std::vector<Block*> buckets_;
+  std::vector<Bucket> buckets_;
   std::uint64_t open_ = 0;  // number of the bucket whose time it is
   std::uint64_t size_ = 0;
   std::uint64_t number_ = 0;
