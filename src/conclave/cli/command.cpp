@@ -69,12 +69,12 @@ Command Command::subcommand(const std::string& name, const std::string& meaning)
 }
 
 void Command::word(const std::string& name, std::string& value, const std::string& meaning) {
-  app_->add_option(name, value, meaning)->required();
+  app_->add_option(name, value, meaning)->required()->type_name("");
 }
 
 void Command::words(const std::string& name, std::vector<std::string>& values,
                     const std::string& meaning) {
-  app_->add_option(name, values, meaning)->required();
+  app_->add_option(name, values, meaning)->required()->type_name("");
 }
 
 void Command::option(const std::string& name, const std::string& type, std::string& value,
@@ -89,7 +89,8 @@ void Command::required_option(const std::string& name, const std::string& type, 
 
 void Command::list_option(const std::string& name, const std::string& type,
                           std::vector<std::string>& values, const std::string& meaning) {
-  app_->add_option(name, values, meaning)->type_name(type)->delimiter(',');
+  repeatable_option(name, type, values, meaning);
+  app_->get_option(name)->delimiter(',');
 }
 
 void Command::repeatable_option(const std::string& name, const std::string& type,

@@ -179,7 +179,7 @@ void add_explore(Command& conclave) {
   command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
   command.required_option("--n", "N", options->n, "Number of nodes, 1 ... 6");
   command.param_option(options->params);
-  command.option("--ids", "KIND", options->ids, "unique or anonymous (default unique)");
+  command.option("--ids", "NAME", options->ids, "unique or anonymous nodes (default unique)");
   command.option("--max-configurations", "X", options->most_configurations,
                  "Give up beyond this many; about 500 bytes each (default 4e6)");
   command.option("--format", "F", options->format, "text or json (default text)");
