@@ -15,8 +15,8 @@ must only succeed. Comments before a block say what is different about it:
 All other commands, in blocks, in the text, in tables and in --help, are rehearsed: options must be
 known to the command's --help, and names, parameters and values to the program, which is called with
 the smallest limits. With --rewrite the consoles get the current output (read the diff); with --all
-the blocks that are not run are run, too; with PAGEs only consoles and commands of these are looked
-at.
+the blocks that are not run because of their time are run, too; with PAGEs only their consoles and
+commands are looked at.
 """
 import difflib
 import functools
@@ -217,6 +217,12 @@ class Scratch:
         return "\n".join([place, *diff]), updated(expected, printed)
 
 
+def is_run(block):
+    """Whether a console is; with --all also where only its time, "66 s", is against it."""
+    reason = block.directives.get("not run")
+    return reason is None or ("--all" in sys.argv and reason[0].isdigit())
+
+
 class Consoles(unittest.TestCase):
     def test_show_what_the_commands_print(self):
         for page in CHOSEN:
@@ -226,7 +232,7 @@ class Consoles(unittest.TestCase):
     def check(self, page, scratch):
         changes = []
         for block in blocks_of(page):
-            if "not run" in block.directives and "--all" not in sys.argv:
+            if not is_run(block):
                 continue
             for step in steps_of(block):
                 with self.subTest(f"{name_of(page)}:{step.line}"):
@@ -266,6 +272,22 @@ def networks():
     """Protocol -> its network; those of message passing end in `synchronous`."""
     listed = json.loads(run([BINARY, "list", "--format", "json"], ROOT).stdout)
     return {entry["name"]: entry["network"] for entry in listed}
+
+
+@functools.lru_cache(None)
+def names_of_the_catalog():
+    """--init, --engine, --delay, --wakeup and the parameters that take names -> these names."""
+    known = {}
+    for protocol in networks():
+        told = json.loads(run([BINARY, "describe", protocol, "--format", "json"], ROOT).stdout)
+        for option, key in (("--init", "init"), ("--engine", "engines"), ("--delay", "delays"),
+                            ("--wakeup", "wakeups"), ("--ids", "ids")):
+            known.setdefault(option, {"auto"}).update(each["name"] for each in told.get(key, []))
+        for parameter in told["parameters"]:
+            if " | " in parameter["allowed"]:
+                known.setdefault(parameter["name"], set()).update(
+                    parameter["allowed"].split(" | "))
+    return known
 
 
 def options_of(command):
@@ -457,6 +479,18 @@ class Commands(unittest.TestCase):
                 for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):
                     if option not in known | foreign:
                         self.fail(f"{name_of(page)}:{line}: no command has {option}: {text}")
+
+
+    def test_and_names_in_the_text_are_of_the_catalog(self):
+        """Parts of commands, such as `--init dup` or `reading=printed`."""
+        for page in PAGES:
+            for line, text in spans_of(prose_of(page)):
+                if is_command(text):
+                    continue  # rehearsed
+                for name, value in re.findall(r"(--\w+(?= )|\b\w+(?==))[ =](\w[\w-]*)", text):
+                    known = names_of_the_catalog().get(name)
+                    if known and value not in known and not is_placeholder(value):
+                        self.fail(f"{name_of(page)}:{line}: {name} takes {known}: {text}")
 
 
 class Help(unittest.TestCase):
