@@ -506,6 +506,11 @@ class Help(unittest.TestCase):
                         if fault := rehearsed.fault(text):
                             self.fail(f"conclave {command} --help: {text}\n  {fault}")
 
+    def test_fits_a_terminal(self):
+        for command in [[], ["cluster", "init"], *([name] for name in commands())]:
+            for line in help_of(*command).splitlines():
+                self.assertLessEqual(len(line), 100, f"conclave {command} --help: {line}")
+
     def test_and_the_page_of_the_command_line_name_the_same_options(self):
         page = (ROOT / "docs" / "command-line.md").read_text()
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page))

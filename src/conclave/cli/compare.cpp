@@ -125,7 +125,7 @@ Examples:
 void add_compare(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
-      "compare", "Compare the message-passing protocols: what is promised, what is measured");
+      "compare", "Compare the message-passing protocols, promised and measured");
   command.option("--n", "N", options->n, "Number of nodes (default 1000)");
   command.option("--trials", "T", options->trials, "Trials of each (default 10)");
   command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");

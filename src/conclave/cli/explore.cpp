@@ -175,7 +175,7 @@ schedule is printed).)";
 void add_explore(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
-      "explore", "Walk through all schedules of a message-passing protocol on a few nodes");
+      "explore", "Walk through all schedules of message passing on a few nodes");
   command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
   command.required_option("--n", "N", options->n, "Number of nodes, 1 ... 6");
   command.param_option(options->params);
