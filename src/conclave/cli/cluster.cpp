@@ -319,13 +319,21 @@ void add_cluster(Command& conclave) {
   command.footer(examples);
   command.runs([options] { return options->folder.empty() ? elect(*options) : init(*options); });
 
-  Command subcommand = command.subcommand("init", "Make certificates and configurations");
-  subcommand.word("DIR", options->folder, "Folder to write them to");
+  Command subcommand = command.subcommand(
+      "init", "Write certificates and configurations for the members of a cluster");
+  subcommand.word("DIR", options->folder, "The folder to write them to");
   subcommand.option("--n", "N", options->n, "Number of members (default 100)");
-  subcommand.option("--cluster", "NAME", options->cluster, "Its name (default conclave)");
-  subcommand.option("--host", "HOST", options->host, "Of all members (default 127.0.0.1)");
-  subcommand.option("--port", "P", options->port, "Of member 0; the next has P+1 (default 7000)");
-  subcommand.option("--days", "D", options->days, "Validity of the certificates (default 365)");
+  subcommand.option("--cluster", "NAME", options->cluster,
+                    "Name of the cluster (default conclave)");
+  subcommand.option("--host", "HOST", options->host,
+                    "Address of all members, to be edited (default 127.0.0.1)");
+  subcommand.option("--port", "P", options->port,
+                    "Port of member 0; the next has P+1 (default 7000)");
+  subcommand.option("--days", "D", options->days, "Days the certificates are valid (default 365)");
+  subcommand.footer(R"(
+Examples:
+  conclave cluster init demo --n 3
+  conclave cluster init office --n 5 --cluster office --host 10.0.0.7 --port 9000)");
 }
 
 }  // namespace conclave::cli

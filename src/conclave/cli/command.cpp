@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/cli/terminal.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -32,6 +33,9 @@ std::string unknown(std::string_view kind, const std::string& given,
                     const std::vector<std::string>& names) {
   return unknown_name(kind, given, std::vector<std::string_view>(names.begin(), names.end()));
 }
+
+// What an option means, beside its name: CLI11 gives names 30 columns and does not break lines.
+std::string beside_name(const std::string& meaning) { return wrapped(meaning, 70, 0); }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -69,32 +73,33 @@ Command Command::subcommand(const std::string& name, const std::string& meaning)
 }
 
 void Command::word(const std::string& name, std::string& value, const std::string& meaning) {
-  app_->add_option(name, value, meaning)->required();
+  app_->add_option(name, value, beside_name(meaning))->required()->type_name("");
 }
 
 void Command::words(const std::string& name, std::vector<std::string>& values,
                     const std::string& meaning) {
-  app_->add_option(name, values, meaning)->required();
+  app_->add_option(name, values, beside_name(meaning))->required()->type_name("");
 }
 
 void Command::option(const std::string& name, const std::string& type, std::string& value,
                      const std::string& meaning) {
-  app_->add_option(name, value, meaning)->type_name(type);
+  app_->add_option(name, value, beside_name(meaning))->type_name(type);
 }
 
 void Command::required_option(const std::string& name, const std::string& type, std::string& value,
                               const std::string& meaning) {
-  app_->add_option(name, value, meaning)->type_name(type)->required();
+  app_->add_option(name, value, beside_name(meaning))->type_name(type)->required();
 }
 
 void Command::list_option(const std::string& name, const std::string& type,
                           std::vector<std::string>& values, const std::string& meaning) {
-  app_->add_option(name, values, meaning)->type_name(type)->delimiter(',');
+  repeatable_option(name, type, values, meaning);
+  app_->get_option(name)->delimiter(',');
 }
 
 void Command::repeatable_option(const std::string& name, const std::string& type,
                                 std::vector<std::string>& values, const std::string& meaning) {
-  app_->add_option(name, values, meaning)
+  app_->add_option(name, values, beside_name(meaning))
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -107,7 +112,7 @@ void Command::param_option(std::vector<std::string>& params) {
 }
 
 void Command::flag(const std::string& name, bool& value, const std::string& meaning) {
-  app_->add_flag(name, value, meaning);
+  app_->add_flag(name, value, beside_name(meaning));
 }
 
 void Command::footer(const std::string& text) { app_->footer(text); }

@@ -125,12 +125,14 @@ Examples:
 void add_compare(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
-      "compare", "Compare the message-passing protocols: what is promised, what is measured");
+      "compare", "Compare the message-passing protocols, promised and measured");
   command.option("--n", "N", options->n, "Number of nodes (default 1000)");
   command.option("--trials", "T", options->trials, "Trials of each (default 10)");
-  command.option("--seed", "S", options->seed, "Seed (default 1)");
-  command.option("--delay", "NAME", options->delay, "Delays (default unit; see `describe`)");
-  command.option("--wakeup", "NAME", options->wakeup, "Wake-ups (default all; see `describe`)");
+  command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");
+  command.option("--delay", "NAME", options->delay,
+                 "How long messages take (see `describe`; default unit)");
+  command.option("--wakeup", "NAME", options->wakeup,
+                 "Who is woken when (see `describe`; default all)");
   command.option("--format", "F", options->format, "table or json (default table)");
   command.footer(examples);
   command.runs([options] { return compare(*options); });

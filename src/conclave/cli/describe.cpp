@@ -171,7 +171,11 @@ void add_describe(Command& conclave) {
       "describe", "Tell all about one protocol: paper, variables, parameters, errata");
   command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
   command.option("--format", "F", options->format, "table or json (default table)");
-  command.footer("\nExample:\n  conclave describe pll");
+  command.footer(R"(
+Examples:
+  conclave describe pll
+  conclave describe prl --format json
+  conclave describe protocols/epidemic.pp)");
   command.runs([options] { return describe(*options); });
 }
 

@@ -175,11 +175,11 @@ schedule is printed).)";
 void add_explore(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
-      "explore", "Walk through all schedules of a message-passing protocol on a few nodes");
+      "explore", "Walk through all schedules of message passing on a few nodes");
   command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
   command.required_option("--n", "N", options->n, "Number of nodes, 1 ... 6");
   command.param_option(options->params);
-  command.option("--ids", "KIND", options->ids, "unique or anonymous (default unique)");
+  command.option("--ids", "NAME", options->ids, "unique or anonymous nodes (default unique)");
   command.option("--max-configurations", "X", options->most_configurations,
                  "Give up beyond this many; about 500 bytes each (default 4e6)");
   command.option("--format", "F", options->format, "text or json (default text)");

@@ -45,6 +45,10 @@ void add_list(Command& conclave) {
   auto format = std::make_shared<std::string>("table");
   Command command = conclave.subcommand("list", "List the protocols of the catalog");
   command.option("--format", "F", *format, "table or json (default table)");
+  command.footer(R"(
+Examples:
+  conclave list
+  conclave list --format json)");
   command.runs([format] {
     if (*format == "table") return list_table();
     if (*format == "json") return list_json();

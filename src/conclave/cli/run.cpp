@@ -185,7 +185,7 @@ void add_run(Command& conclave) {
   command.option("--threads", "K", options->threads,
                  "Worker threads; never changes a result (default: one per processor)");
   command.option("--format", "F", options->format, "table, jsonl, csv or json (default table)");
-  command.option("--output", "FILE", options->output,
+  command.option("-o,--output", "FILE", options->output,
                  "Write to FILE instead of standard output; it appears when complete");
   command.repeatable_option(
       "--fault", "FAULT", options->words.faults,

@@ -233,8 +233,8 @@ Exit solve(const Options& options) {
 
 void add_solve(Command& conclave) {
   auto options = std::make_shared<Options>();
-  Command command =
-      conclave.subcommand("solve", "Expected hitting times of a Markov chain from files");
+  Command command = conclave.subcommand(
+      "solve", "Compute expected hitting times of a Markov chain in files, certified");
   command.word("CHAIN", options->transitions, "Transitions: a .tra file as PRISM exports it");
   command.option("--labels", "FILE", options->labels,
                  "The .lab file (default: beside CHAIN, if there is one)");

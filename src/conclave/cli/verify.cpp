@@ -230,7 +230,7 @@ void add_verify(Command& conclave) {
   add_space(command, *options);
   add_numbers(command, *options);
   command.option("--format", "F", options->format, "text or json (default text)");
-  command.option("--output", "FILE", options->output,
+  command.option("-o,--output", "FILE", options->output,
                  "Write to FILE instead of standard output; it appears when complete");
   command.option("--export", "DIR", options->folder,
                  "Write the chain to files of this folder: explicit files for PRISM, Graphviz");

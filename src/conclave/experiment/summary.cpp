@@ -38,7 +38,8 @@ std::string parameter_text(const catalog::ParameterValue& parameter) {
                     parameter.value);
 }
 
-constexpr const char* line_layout = "{:<34} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n";
+// The name's width comes after the name.
+constexpr const char* line_layout = "{:<{}} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n";
 
 }  // namespace
 
@@ -102,7 +103,9 @@ std::string RunSummary::table() const {
   text += '\n';
   if (columns_.empty()) return text;
   text += '\n';
-  text += fmt::format(line_layout, "", "mean", "95% low", "95% high", "std dev", "median",
+  std::size_t width = 34;
+  for (const Column& each : columns_) width = std::max(width, each.name.size());
+  text += fmt::format(line_layout, "", width, "mean", "95% low", "95% high", "std dev", "median",
                       "90% quant.", "maximum");
   for (const Column& each : columns_) {
     std::vector<double> sorted = each.values;
@@ -110,7 +113,7 @@ std::string RunSummary::table() const {
     const Summary summary = summarize(sorted);
     const bool one = summary.count < 2;
     const Interval interval = one ? Interval{NAN, NAN} : mean_interval(summary);
-    text += fmt::format(line_layout, each.name, number(summary.mean), number(interval.low),
+    text += fmt::format(line_layout, each.name, width, number(summary.mean), number(interval.low),
                         number(interval.high), number(one ? NAN : std::sqrt(summary.variance)),
                         number(quantile(sorted, 0.5)), number(quantile(sorted, 0.9)),
                         number(summary.maximum));
