@@ -113,6 +113,37 @@ class Failures(unittest.TestCase):
 
 
 class Engines(unittest.TestCase):
+    def test_agree_where_convergence_is_not_certain(self):
+        """What never converges is a case of its own; trials end where the law does."""
+        toy_ranks = ["assign-ranks", "--n", "2", "--param", "r=1", "--param", "c_LE=2", "--param",
+                     "c_sleep=2"]
+        for words, engines, status in ((toy_ranks, "agents", 0), (PRINTED, "agents,events", 4)):
+            result = conclave("verify", *words, "--against", engines, "--trials", "4000",
+                              "--format", "json")
+            self.assertEqual(result.returncode, status, result.stderr)
+            report = json.loads(result.stdout)
+            never = 4000 * (1 - report["expected"]["probability"])
+            self.assertGreater(never, 300)
+            for test in report["against"]:
+                self.assertTrue(test["agrees"])
+                self.assertGreaterEqual(test["horizon"], 1000)
+                self.assertLess(test["horizon"], 10000)
+                self.assertAlmostEqual(test["later_or_never"]["expected"], never, delta=5)
+                self.assertAlmostEqual(test["later_or_never"]["found"], never, delta=130)
+
+    def test_of_texts_agree_where_convergence_is_not_certain(self):
+        """Three agents in state A: the first that changes decides what the others become."""
+        text = ("states A, B, C\nstart s: all of A\nA + A -> B + A with 1/2 or C + A with 1/2\n"
+                "B + A -> B + B\nC + A -> C + C\nstop when all(B)\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "either.pp"
+            path.write_text(text)
+            result = conclave("verify", str(path), "--n", "3", "--against", "agents,events,counts",
+                              "--trials", "4000")
+        self.assertEqual(result.returncode, 4)  # the stop condition may be missed
+        self.assertEqual(result.stdout.count(": agrees"), 3, result.stdout + result.stderr)
+        self.assertIn("later or never", result.stdout)
+
     def test_agree_with_the_exact_law(self):
         for words in (["fratricide", "--n", "7"], ["prl", "--n", "3"],
                       ["coalescence", "--n", "6", "--graph", "undirected-ring"], PRINTED[:-2]):
