@@ -112,8 +112,7 @@ class DetectionLemmas {
     return every_message(step, [&](std::uint32_t i, std::uint32_t id) {
       const bool governs =
           position(step.before[step.initiator]) == i || position(step.before[step.responder]) == i;
-      return governs ||
-             content_at_both(step, step.before, i, id) == content_at_both(step, step.after, i, id);
+      return governs || !changes_content(step, i, id);
     });
   }
 
@@ -123,10 +122,9 @@ class DetectionLemmas {
       for (const std::size_t who : {step.initiator, step.responder}) {
         if (position(step.before[who]) != i) continue;
         const std::uint64_t seen = protocol_->observation(step.after[who], id);
-        const std::uint64_t content = content_at_both(step, step.after, i, id);
-        const bool has_changed = seen != protocol_->observation(step.before[who], id) ||
-                                 content != content_at_both(step, step.before, i, id);
-        if (has_changed && content != seen) return false;
+        const bool has_changed =
+            seen != protocol_->observation(step.before[who], id) || changes_content(step, i, id);
+        if (has_changed && seen != content_at_both(step, step.after, i, id)) return false;
       }
       return true;
     });
@@ -170,6 +168,13 @@ class DetectionLemmas {
                                 std::uint32_t id) const {
     return std::max(protocol_->content(agents[step.initiator], i, id),
                     protocol_->content(agents[step.responder], i, id));
+  }
+
+  // Of a message that is still there.
+  bool changes_content(const Step<State>& step, std::uint32_t i, std::uint32_t id) const {
+    const std::uint64_t before = content_at_both(step, step.before, i, id);
+    const std::uint64_t after = content_at_both(step, step.after, i, id);
+    return before != 0 && after != 0 && before != after;
   }
 
   bool is_fresh(const State& s) const {
