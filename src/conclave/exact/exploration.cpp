@@ -13,8 +13,8 @@ namespace conclave::exact {
 namespace {
 
 constexpr StateIndex rows_between_looks = 1u << 16;
-// Where a target may never be reached, a law is followed so far at least: that nobody comes later is
-// worth seeing.
+// Where a target may never be reached, a law is followed so far at least: that nobody comes later
+// is worth seeing.
 constexpr std::uint64_t least_law_steps = 1000;
 constexpr double gibibyte = 1024.0 * 1024 * 1024;
 
