@@ -141,8 +141,8 @@ class Failures(unittest.TestCase):
         for words, message in (
                 (["detect-collision", "--n", "3", "--param", "r=3"], "72 contents of 8 bits"),
                 ([*TOY_DETECTION, "signatures=2", "--from", "all"], "10368 states"),
-                ([*TOY_DETECTION, "r=4"], "at most n ranks"),
-                ([*TOY_DETECTION, "c_M=0"], "c_M must be positive"),
+                (["detect-collision", "--n", "3", "--param", "r=4"], "at most n ranks"),
+                (["detect-collision", "--n", "3", "--param", "c_M=0"], "c_M must be positive"),
                 ([*TOY_DETECTION, "reading=half-of-ids", "--against", "agents"],
                  "--engine dense"),
                 (["prl", "--n", "12"], "too large for an exact computation"),
