@@ -2,6 +2,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/experiment/law_test.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/output.hpp"
 #include "conclave/experiment/row.hpp"
@@ -27,12 +29,14 @@ class KnownTrials final : public catalog::PreparedRun {
   std::uint64_t bytes = 1;
   std::uint64_t failing_trial = UINT64_MAX;
   Ending ending = Ending::converged;
+  std::function<TrialResult(std::uint64_t)> outcome;  // instead of the above, if there is one
 
   std::unique_ptr<catalog::Workspace> workspace() const override {
     return std::make_unique<catalog::Workspace>();
   }
   TrialResult run(std::uint64_t trial, catalog::Workspace&,
                   const KeepGoing& keep_going) const override {
+    if (outcome) return outcome(trial);
     if (trial == failing_trial) throw std::runtime_error("trial failed");
     const int pauses = trial % 2 == 0 ? 50 : 1;
     for (int i = 0; i < pauses; ++i) {
@@ -124,6 +128,34 @@ TEST(WorkerCount, RefusesWhatDoesNotFit) {
 TEST(AvailableMemory, IsPlausible) {
   EXPECT_GT(available_memory(), std::uint64_t{1} << 26);
   EXPECT_LT(available_memory(), std::uint64_t{1} << 50);
+}
+
+// Of eight trials one never converges, which may show soon, or a thousand interactions later; the
+// others take 0 to 3 interactions, equally often.
+TEST(LawTest, TakesWhatIsLaterOrNeverForOneCase) {
+  const auto held_to = [](Ending end_of_late, const std::vector<double>& law) {
+    const Interactions late = end_of_late == Ending::converged ? 1000u : 2u;
+    KnownTrials run;
+    run.outcome = [=](std::uint64_t trial) -> TrialResult {
+      if (trial % 8 == 0) return {.ending = end_of_late, .interactions = late, .observations = {}};
+      return {.ending = Ending::converged, .interactions = trial / 8 % 4, .observations = {}};
+    };
+    Progress progress;
+    return test_law(run, law, {.trials = 8000}, progress, std::atomic<bool>(false));
+  };
+  const double each = 7.0 / 32;
+  const std::vector<double> right{each, 2 * each, 3 * each, 4 * each, 4 * each};
+  for (const Ending late : {Ending::hopeless, Ending::limit, Ending::converged}) {
+    const LawTest test = held_to(late, right);
+    EXPECT_GT(test.fit.p_value, 0.99);
+    EXPECT_EQ(test.horizon, 4u);
+    EXPECT_DOUBLE_EQ(test.expected_beyond, 1000);
+    EXPECT_EQ(test.found_beyond, 1000u);
+    EXPECT_DOUBLE_EQ(test.mean, 1.5);
+    EXPECT_TRUE(held_to(late, {0.25, 0.5, 0.75, 1}).is_rejected()) << "forgets the never";
+    EXPECT_TRUE(held_to(late, {0.2, 0.4, 0.6, 0.8}).is_rejected()) << "too many of them";
+    EXPECT_TRUE(held_to(late, {0, each, 2 * each, 3 * each, 4 * each}).is_rejected()) << "late";
+  }
 }
 
 TEST(Rows, KeepIntegersBeyond64Bits) {

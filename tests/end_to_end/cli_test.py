@@ -194,7 +194,7 @@ class Mistakes(unittest.TestCase):
         (["run", "pl", "--n", "10"], "unknown protocol 'pl' (did you mean 'pll'?); known: "),
         (["describe", "fratrcide"], "did you mean 'fratricide'?"),
         (["verify", "kmpp-async", "--n", "3"],
-         "kmpp-async cannot be verified exactly; these can: assign-ranks, coalescence, fratricide"),
+         "kmpp-async cannot be verified exactly; these can: assign-ranks, coalescence, detect-"),
         (["search", "electleader", "--n", "9"], "electleader has no starts that can be searched"),
         (["run", "pll"], "the population size is missing"),
         (["run", "pll", "--n", "0"], "n = 0: a population has at least 2 agents"),

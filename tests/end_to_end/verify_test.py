@@ -14,6 +14,8 @@ from fractions import Fraction
 
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 PRINTED = ["pll", "--n", "4", "--param", "c_max=3", "--param", "k=1", "--param", "reading=printed"]
+TOY_DETECTION = ["detect-collision", "--n", "3", "--param", "r=3", "--param", "c_M=0.3",
+                 "--param", "c_S=1", "--param"]
 TOY_PPL = [word for value in ("t_max=6", "t_virus=4", "t_emit=2") for word in ("--param", value)]
 
 
@@ -65,6 +67,32 @@ class Report(unittest.TestCase):
         report = verify("assign-ranks", "--n", "2", "--param", "r=1", "--param", "c_LE=2")
         self.assertAlmostEqual(report["expected"]["probability"], 7 / 8, 12)
 
+    def test_knows_when_collisions_are_detected(self):
+        """Three agents of ranks 1, 2, 1, one message each, a new signature of s at every meeting:
+        T = 1 + (2/3) X, X = 1 + (1/3) X + (1/3)(1/s) X, where X begins with a stamped message."""
+        for s in (2, 3):
+            report = verify(*TOY_DETECTION, f"signatures={s}", "--exact", "--against",
+                            "agents,dense", "--trials", "3000")
+            self.assertEqual(Fraction(report["expected"]["exactly"]),
+                             Fraction(4 * s - 1, 2 * s - 1))
+            self.assertEqual([test["engine"] for test in report["against"]], ["agents", "dense"])
+        report = verify(*TOY_DETECTION, "signatures=2", "--init", "correct-one-corrupt", "--exact")
+        self.assertEqual(report["expected"]["exactly"], "3")  # its governor must meet the holder
+
+    def test_knows_that_a_correct_ranking_raises_no_error(self):
+        report = verify(*TOY_DETECTION, "signatures=2", "--init", "correct")
+        self.assertLessEqual({"Lemma E.1(a)", "Lemma E.1(b)", "Observation 2", "q_0,DC"},
+                             {p["name"] for p in report["properties"]})
+        self.assertEqual(report["expected"]["probability"], 0)
+        pair = ["detect-collision", "--n", "2", "--param", "r=2", "--param", "c_M=0.5", "--param",
+                "signatures=2"]
+        report = verify(*pair, "--init", "correct-corrupt", "--against", "agents,dense",
+                        "--trials", "2000")  # both messages may be right by chance
+        self.assertAlmostEqual(report["expected"]["probability"], 3 / 4, 12)
+        report = verify(*pair, "--from", "all", "--within", "collision")
+        self.assertEqual(report["maximum"]["interactions"], 1)
+        self.assertGreater(report["configurations_before_symmetry"], 256 ** 2)
+
     def test_gives_fractions(self):
         report = verify("pll-sym", "--n", "3", "--exact")
         self.assertEqual(report["expected"]["exactly"], "9/2")
@@ -98,8 +126,25 @@ class Failures(unittest.TestCase):
         self.assertAlmostEqual(report["expected"]["probability"], 0.904266, 6)
         self.assertEqual(report["expected"]["interactions"], "infinite")
 
+    def test_show_how_messages_get_lost(self):
+        """Erratum 33: loops that end at ID r_u^2."""
+        result = conclave("verify", *TOY_DETECTION, "signatures=2", "--init", "correct", "--param",
+                          "reading=half-of-ids", "--format", "json")
+        self.assertEqual(result.returncode, 4)
+        failed = [p for p in json.loads(result.stdout)["properties"] if not p["holds"]]
+        self.assertEqual([p["name"] for p in failed],
+                         ["Observation 2", "Section 3.1", "Lemma E.1(a)", "inconsistency"])
+        self.assertEqual([line["interaction"] for line in failed[0]["counterexample"]],
+                         ["", "(0,1)"])
+
     def test_of_users_are_told_in_one_sentence(self):
         for words, message in (
+                (["detect-collision", "--n", "3", "--param", "r=3"], "72 contents of 8 bits"),
+                ([*TOY_DETECTION, "signatures=2", "--from", "all"], "10368 states"),
+                (["detect-collision", "--n", "3", "--param", "r=4"], "at most n ranks"),
+                (["detect-collision", "--n", "3", "--param", "c_M=0"], "c_M must be positive"),
+                ([*TOY_DETECTION, "reading=half-of-ids", "--against", "agents"],
+                 "--engine dense"),
                 (["prl", "--n", "12"], "too large for an exact computation"),
                 (["prl", "--n", "4", "--memory", "1e8"], "1.64e+07 configurations"),
                 (["prl", "--n", "3", "--target", "CNI"], "did you mean 'C_NI'?"),
@@ -113,6 +158,37 @@ class Failures(unittest.TestCase):
 
 
 class Engines(unittest.TestCase):
+    def test_agree_where_convergence_is_not_certain(self):
+        """What never converges is a case of its own; trials end where the law does."""
+        toy_ranks = ["assign-ranks", "--n", "2", "--param", "r=1", "--param", "c_LE=2", "--param",
+                     "c_sleep=2"]
+        for words, engines, status in ((toy_ranks, "agents", 0), (PRINTED, "agents,events", 4)):
+            result = conclave("verify", *words, "--against", engines, "--trials", "4000",
+                              "--format", "json")
+            self.assertEqual(result.returncode, status, result.stderr)
+            report = json.loads(result.stdout)
+            never = 4000 * (1 - report["expected"]["probability"])
+            self.assertGreater(never, 300)
+            for test in report["against"]:
+                self.assertTrue(test["agrees"])
+                self.assertGreaterEqual(test["horizon"], 1000)
+                self.assertLess(test["horizon"], 10000)
+                self.assertAlmostEqual(test["later_or_never"]["expected"], never, delta=5)
+                self.assertAlmostEqual(test["later_or_never"]["found"], never, delta=130)
+
+    def test_of_texts_agree_where_convergence_is_not_certain(self):
+        """Three agents in state A: the first that changes decides what the others become."""
+        text = ("states A, B, C\nstart s: all of A\nA + A -> B + A with 1/2 or C + A with 1/2\n"
+                "B + A -> B + B\nC + A -> C + C\nstop when all(B)\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "either.pp"
+            path.write_text(text)
+            result = conclave("verify", str(path), "--n", "3", "--against", "agents,events,counts",
+                              "--trials", "4000")
+        self.assertEqual(result.returncode, 4)  # the stop condition may be missed
+        self.assertEqual(result.stdout.count(": agrees"), 3, result.stdout + result.stderr)
+        self.assertIn("later or never", result.stdout)
+
     def test_agree_with_the_exact_law(self):
         for words in (["fratricide", "--n", "7"], ["prl", "--n", "3"],
                       ["coalescence", "--n", "6", "--graph", "undirected-ring"], PRINTED[:-2]):

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "conclave/protocols/population/electleader/dense_messages.hpp"
 #include "conclave/protocols/population/electleader/lazy_messages.hpp"
@@ -11,28 +9,6 @@
 namespace conclave::tests {
 
 namespace el_mutants = protocols::electleader;
-
-// Protocol 14 as printed, with IDs up to r_u^2 only: the others vanish.
-class HalfOfTheIds : public el_mutants::DenseMessages {
- public:
-  using DenseMessages::DenseMessages;
-
-  std::vector<el_mutants::Message> held(std::uint32_t u, std::uint32_t governor) const {
-    std::vector<el_mutants::Message> all = DenseMessages::held(u, governor);
-    if (has_balanced_)
-      std::erase_if(all,
-                    [&](const auto& message) { return message.id >= observations(u).size() / 2; });
-    return all;
-  }
-
-  void balance(std::uint32_t u, std::uint32_t v) {
-    DenseMessages::balance(u, v);
-    has_balanced_ = true;
-  }
-
- private:
-  bool has_balanced_ = false;
-};
 
 // Never notices that a message is held twice.
 class OverlooksDoubles : public el_mutants::LazyMessages {

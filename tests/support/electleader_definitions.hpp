@@ -48,11 +48,10 @@ inline bool is_inside(const el::Agent& agent) {
 // Condition (3): the messages of one group with everybody outside generation `kept` in q_0,DC.
 template <class Configuration>
 bool group_is_consistent(Configuration& configuration, std::uint32_t group, std::uint8_t kept) {
-  const std::uint32_t m = configuration.groups().size_of(group);
-  std::vector<std::vector<std::uint64_t>> content(m,
-                                                  std::vector<std::uint64_t>(el::id_count(m), 0));
-  std::vector<std::vector<std::uint64_t>> observed(m,
-                                                   std::vector<std::uint64_t>(el::id_count(m), 1));
+  const el::MessageSpace& space = configuration.groups().space_of(group);
+  const std::uint32_t m = space.m;
+  std::vector<std::vector<std::uint64_t>> content(m, std::vector<std::uint64_t>(2 * m * m, 0));
+  std::vector<std::vector<std::uint64_t>> observed(m, std::vector<std::uint64_t>(2 * m * m, 1));
   for (std::uint32_t u = 0; u < configuration.size(); ++u) {
     const el::Verifier& verifier = configuration.agent(u).verifier;
     const auto [in_group, position] = verifier.standing;
@@ -61,8 +60,9 @@ bool group_is_consistent(Configuration& configuration, std::uint32_t group, std:
     if (is_kept && verifier.error) return false;
     if (is_kept) observed[position] = configuration.messages().observations(u);
     for (std::uint32_t governor = 0; governor < m; ++governor) {
-      const auto held = is_kept ? configuration.messages().held(u, governor)
-                                : el::Beginning::clean_at(position).messages(m, governor, position);
+      const auto held = is_kept
+                            ? configuration.messages().held(u, governor)
+                            : el::Beginning::clean_at(position).messages(space, governor, position);
       if (held.size() != 2 * m) return false;
       for (const auto& [id, value] : held) {
         if (content[governor][id] != 0) return false;
@@ -112,7 +112,7 @@ std::optional<std::string> broken_message_rule(Configuration& configuration) {
       if (held.size() != 2 * m) return "agent " + std::to_string(u) + " holds too few or too many";
       for (std::size_t k = 0; k < held.size(); ++k) {
         if (k > 0 && held[k].id <= held[k - 1].id) return "a message twice";
-        if (held[k].id >= el::id_count(m)) return "no such ID";
+        if (held[k].id >= 2 * m * m) return "no such ID";
         if (governor == position && held[k].content != observed[held[k].id]) {
           return "own message not as observed";
         }

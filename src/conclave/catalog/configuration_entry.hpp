@@ -106,9 +106,10 @@ class PreparedConfiguration final : public PreparedRun {
     throw Error(unknown_name(fmt::format("start of {}", C::info.name), name, names));
   }
 
-  static Parameters resolved(Parameters parameters, AgentCount n) {
+  Parameters resolved(Parameters parameters, AgentCount n) const {
     parameters.resolve(n);
-    const std::string objection = C::objection(parameters, n);
+    const std::string objection =
+        is_dense_ ? Dense::objection(parameters, n) : C::objection(parameters, n);
     if (!objection.empty()) throw Error(objection);
     if (n < C::info.smallest_n) {
       throw Error(

@@ -12,6 +12,7 @@ namespace el = protocols::electleader;
 
 Verified verify_propagate_reset(const VerifyRequest& request);
 Verified verify_assign_ranks(const VerifyRequest& request);
+Verified verify_detect_collision(const VerifyRequest& request);
 
 std::vector<Entry> electleader_entries();
 std::vector<Entry> electleader_entries() {
@@ -19,12 +20,14 @@ std::vector<Entry> electleader_entries() {
   propagate_reset.verify = verify_propagate_reset;
   Entry assign_ranks = configuration_entry<el::AssignRanksAlone>(sizeof(el::Agent));
   assign_ranks.verify = verify_assign_ranks;
+  Entry detect_collision =
+      configuration_entry<el::DetectCollisionAlone<el::LazyMessages>,
+                          el::DetectCollisionAlone<el::DenseMessages>>(sizeof(el::Agent));
+  detect_collision.verify = verify_detect_collision;
   return {
       configuration_entry<el::ElectLeader<el::LazyMessages>, el::ElectLeader<el::DenseMessages>>(
           sizeof(el::Agent)),
-      std::move(propagate_reset), std::move(assign_ranks),
-      configuration_entry<el::DetectCollisionAlone<el::LazyMessages>,
-                          el::DetectCollisionAlone<el::DenseMessages>>(sizeof(el::Agent))};
+      std::move(propagate_reset), std::move(assign_ranks), std::move(detect_collision)};
 }
 
 }  // namespace conclave::catalog

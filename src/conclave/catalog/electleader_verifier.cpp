@@ -1,5 +1,6 @@
-// The exact module for the parts of ElectLeader_r that have plain states.
+// The exact module for the parts of ElectLeader_r.
 #include "conclave/catalog/make_verifier.hpp"
+#include "conclave/protocols/population/lemmas/electleader_detection.hpp"
 #include "conclave/protocols/population/lemmas/electleader_parts.hpp"
 
 namespace conclave::catalog {
@@ -14,6 +15,11 @@ Verified verify_propagate_reset(const VerifyRequest& request) {
 Verified verify_assign_ranks(const VerifyRequest& request);
 Verified verify_assign_ranks(const VerifyRequest& request) {
   return verify<el::PlainAssignRanks>(request);
+}
+
+Verified verify_detect_collision(const VerifyRequest& request);
+Verified verify_detect_collision(const VerifyRequest& request) {
+  return verify<el::PlainDetectCollision>(request);
 }
 
 }  // namespace conclave::catalog

@@ -63,12 +63,15 @@ Json safe_set(const exact::SafeSetReport& found) {
 Json engines(const std::vector<experiment::LawTest>& tests) {
   Json all = Json::array();
   for (const experiment::LawTest& test : tests) {
-    all.push_back({{"engine", test.engine},
-                   {"trials", test.trials},
-                   {"mean", test.mean},
-                   {"chi_square", test.fit.statistic},
-                   {"p_value", test.fit.p_value},
-                   {"agrees", !test.is_rejected()}});
+    all.push_back(
+        {{"engine", test.engine},
+         {"trials", test.trials},
+         {"mean", test.mean},
+         {"horizon", test.horizon},
+         {"later_or_never", {{"expected", test.expected_beyond}, {"found", test.found_beyond}}},
+         {"chi_square", test.fit.statistic},
+         {"p_value", test.fit.p_value},
+         {"agrees", !test.is_rejected()}});
   }
   return all;
 }
@@ -152,6 +155,15 @@ std::string safe_set_text(const exact::Report& report) {
   return text;
 }
 
+std::string engine_text(const experiment::LawTest& test) {
+  return fmt::format(
+      "\nengine {}: {} trials, mean {:.6g}, chi-square p = {:.3g}: {}\n"
+      "  compared: every time up to {}; later or never, {:.6g} trials expected, {} found\n",
+      test.engine, test.trials, test.mean, test.fit.p_value,
+      test.is_rejected() ? "DIFFERS from the exact law" : "agrees", test.horizon,
+      test.expected_beyond, test.found_beyond);
+}
+
 std::string space_text(const exact::Report& report) {
   if (!report.from_everywhere) {
     return fmt::format("reachable from the start: {} configurations up to {}, {} transitions\n",
@@ -218,9 +230,7 @@ std::string VerifyOutput::text() const {
     text += fmt::format("{:>8}  {:.15g}\n", t, report.law[t]);
   }
   for (const experiment::LawTest& test : engines) {
-    text += fmt::format("\nengine {}: {} trials, mean {:.6g}, chi-square p = {:.3g}: {}\n",
-                        test.engine, test.trials, test.mean, test.fit.p_value,
-                        test.is_rejected() ? "DIFFERS from the exact law" : "agrees");
+    text += engine_text(test);
   }
   return text;
 }

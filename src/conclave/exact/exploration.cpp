@@ -13,6 +13,9 @@ namespace conclave::exact {
 namespace {
 
 constexpr StateIndex rows_between_looks = 1u << 16;
+// Where a target may never be reached, a law is followed so far at least: that nobody comes later
+// is worth seeing.
+constexpr std::uint64_t least_law_steps = 1000;
 constexpr double gibibyte = 1024.0 * 1024 * 1024;
 
 // What exploring, checking and solving takes at its peak, about: a growing vector is there twice
@@ -226,6 +229,7 @@ std::vector<double> hitting_law(const MarkovChain& chain, const StateSet& target
                                 std::vector<double> start, std::uint64_t last_step, double tail,
                                 const Bounds& bounds) {
   const auto size = static_cast<StateIndex>(chain.size());
+  const StateSet coming = can_reach(chain, target);
   std::vector<double> now = std::move(start);
   std::vector<double> next(size);
   std::vector<double> law;
@@ -233,12 +237,14 @@ std::vector<double> hitting_law(const MarkovChain& chain, const StateSet& target
   for (std::uint64_t time = 0; time <= last_step; ++time) {
     if (!bounds.progress("distribution", time, last_step)) throw Interrupted();
     std::ranges::fill(next, 0.0);
+    double still_coming = 0;
     for (StateIndex from = 0; from < size; ++from) {
-      if (now[from] == 0) continue;
+      if (now[from] == 0 || !coming.contains(from)) continue;
       if (target.contains(from)) {
         arrived += now[from];
         continue;
       }
+      still_coming += now[from];
       const auto successors = chain.successors(from);
       const auto probabilities = chain.probabilities(from);
       for (std::size_t i = 0; i < successors.size(); ++i) {
@@ -247,6 +253,7 @@ std::vector<double> hitting_law(const MarkovChain& chain, const StateSet& target
     }
     law.push_back(std::min(arrived, 1.0));
     if (1 - arrived <= tail) break;
+    if (still_coming <= tail && tail > 0 && time >= least_law_steps) break;
     std::swap(now, next);
   }
   return law;

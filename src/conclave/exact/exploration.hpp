@@ -71,7 +71,7 @@ MarkovChain until_output_changes(const Network& network, Meetings& meetings,
 StateSet can_reach(const MarkovChain& chain, const StateSet& set);
 
 // P(T <= t) for t = 0, 1, ... where T is the first time in the target and `start` the law of the
-// first state; up to `last_step`, or less if P(T > t) has fallen to `tail` before.
+// first state; up to `last_step`, or until P(t < T < infinity) has fallen to a positive `tail`.
 std::vector<double> hitting_law(const MarkovChain& chain, const StateSet& target,
                                 std::vector<double> start, std::uint64_t last_step, double tail,
                                 const Bounds& bounds);

@@ -34,20 +34,24 @@ LawTest test_law(const catalog::PreparedRun& run, std::span<const double> law,
                  const RunnerOptions& options, Progress& progress, const std::atomic<bool>& stop) {
   std::vector<double> observed(law.size() + 1, 0.0);
   double sum = 0;
-  double converged = 0;
+  double in_time = 0;
   const auto take = [&](const Row& row) {
-    const bool counts = row.result.ending == Ending::converged;
     const double time = row.result.interactions.as_double();
-    const auto last = static_cast<double>(law.size());
-    ++observed[counts ? static_cast<std::size_t>(std::min(time, last)) : law.size()];
+    const bool counts =
+        row.result.ending == Ending::converged && time < static_cast<double>(law.size());
+    ++observed[counts ? static_cast<std::size_t>(time) : law.size()];
     sum += counts ? time : 0;
-    converged += counts ? 1 : 0;
+    in_time += counts ? 1 : 0;
   };
   LawTest test;
   test.engine = run.engine();
   test.trials = run_trials(run, options, take, progress, stop);
-  test.mean = converged > 0 ? sum / converged : 0;
-  test.fit = fit(observed, expectations(law, static_cast<double>(test.trials)));
+  test.mean = in_time > 0 ? sum / in_time : 0;
+  const std::vector<double> expected = expectations(law, static_cast<double>(test.trials));
+  test.horizon = law.size() - 1;
+  test.expected_beyond = expected.back();
+  test.found_beyond = static_cast<std::uint64_t>(observed.back());
+  test.fit = fit(observed, expected);
   return test;
 }
 

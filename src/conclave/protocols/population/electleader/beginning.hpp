@@ -8,14 +8,9 @@
 #include <vector>
 
 #include "conclave/base/random.hpp"
-#include "conclave/protocols/population/electleader/coins.hpp"
+#include "conclave/protocols/population/electleader/message_space.hpp"
 
 namespace conclave::protocols::electleader {
-
-// Numbers of a group of size m: positions 0 ... m-1 of the ranks, message IDs 0 ... 2m^2-1 (the
-// paper counts both from 1), 2m of them in each of m blocks, and contents 1 ... m^5.
-inline std::uint32_t block_size(std::uint32_t m) { return 2 * m; }
-inline std::uint32_t id_count(std::uint32_t m) { return 2 * m * m; }
 
 struct Message {
   std::uint32_t id;
@@ -27,7 +22,7 @@ struct Beginning {
   enum class Kind : std::uint8_t {
     clean,      // the messages of one block, all contents and observations 1
     scrambled,  // the messages of one block, contents and observations random
-    random,     // 2m random messages of each rank, contents and observations random
+    random,     // random messages of each rank, contents and observations random
   };
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
@@ -46,36 +41,37 @@ struct Beginning {
   }
 
   // The observations of the agent, by ID.
-  std::vector<std::uint64_t> observations(std::uint32_t m) const {
-    std::vector<std::uint64_t> contents(id_count(m), 1);
+  std::vector<std::uint64_t> observations(const MessageSpace& space) const {
+    std::vector<std::uint64_t> contents(space.ids(), 1);
     if (kind == Kind::clean) return contents;
-    Stream choice = stream(m);
-    for (std::uint64_t& content : contents) content = 1 + choice.below64(fifth_power(m));
+    Stream choice = stream(space.m);
+    for (std::uint64_t& content : contents) content = 1 + choice.below64(space.contents);
     return contents;
   }
 
   // The messages with this governor that the agent at position `own` holds, in the order of their
   // IDs. Those it governs itself are as it has observed them, as the paper demands.
-  std::vector<Message> messages(std::uint32_t m, std::uint32_t governor, std::uint32_t own) const {
-    std::vector<Message> held(block_size(m));
-    for (std::uint32_t k = 0; k < held.size(); ++k) held[k] = {block * block_size(m) + k, 1};
+  std::vector<Message> messages(const MessageSpace& space, std::uint32_t governor,
+                                std::uint32_t own) const {
+    std::vector<Message> held(space.block);
+    for (std::uint32_t k = 0; k < held.size(); ++k) held[k] = {block * space.block + k, 1};
     if (governor == wrong) held.front().content = 2;
     if (kind == Kind::clean) return held;
     Stream choice = stream(governor);
-    if (kind == Kind::random) draw_ids(m, held, choice);
-    const auto seen = governor == own ? observations(m) : std::vector<std::uint64_t>();
+    if (kind == Kind::random) draw_ids(space, held, choice);
+    const auto seen = governor == own ? observations(space) : std::vector<std::uint64_t>();
     for (Message& message : held) {
-      message.content = governor == own ? seen[message.id] : 1 + choice.below64(fifth_power(m));
+      message.content = governor == own ? seen[message.id] : 1 + choice.below64(space.contents);
     }
     return held;
   }
 
  private:
   // Distinct IDs, all sets equally likely.
-  static void draw_ids(std::uint32_t m, std::vector<Message>& held, Stream& choice) {
-    std::vector<bool> taken(id_count(m));
+  static void draw_ids(const MessageSpace& space, std::vector<Message>& held, Stream& choice) {
+    std::vector<bool> taken(space.ids());
     for (Message& message : held) {
-      do message.id = choice.below(id_count(m));
+      do message.id = choice.below(space.ids());
       while (taken[message.id]);
       taken[message.id] = true;
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "conclave/base/choice.hpp"
+#include "conclave/protocols/population/electleader/message_space.hpp"
 
 namespace conclave::protocols::electleader {
 
@@ -31,20 +32,11 @@ inline std::uint64_t value_of_coins(const Coins& coins, std::uint32_t bits) {
   return 1 + (bits < 64 ? coins.seen & ((std::uint64_t{1} << bits) - 1) : coins.seen);
 }
 
-// Uniform on 1 ... base^exponent, digit by digit.
-std::uint64_t uniform_power(std::uint32_t base, int exponent, Choice auto& choice) {
-  std::uint64_t value = 0;
-  for (int digit = 0; digit < exponent; ++digit) value = value * base + choice.below(base);
-  return value + 1;
-}
-
-inline std::uint64_t fifth_power(std::uint64_t m) { return m * m * m * m * m; }
-
-// A signature of a group of size m: one of m^5, or of the largest power of two below (erratum 44).
-std::uint64_t draw_signature(std::uint32_t m, bool derandomize, const Coins& coins,
+// A signature of a group: any, or one of the largest power of two below their number (erratum 44).
+std::uint64_t draw_signature(const MessageSpace& space, bool derandomize, const Coins& coins,
                              Choice auto& choice) {
-  if (!derandomize) return uniform_power(m, 5, choice);
-  return value_of_coins(coins, static_cast<std::uint32_t>(std::bit_width(fifth_power(m)) - 1));
+  if (!derandomize) return space.signature(choice);
+  return value_of_coins(coins, static_cast<std::uint32_t>(std::bit_width(space.contents) - 1));
 }
 
 }  // namespace conclave::protocols::electleader

@@ -14,6 +14,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/protocols/population/electleader/message_space.hpp"
 
 namespace conclave::protocols::electleader {
 
@@ -31,6 +32,7 @@ enum class Reading : std::uint8_t {
   no_guard,          // 14: deputies label before all deputies are known
   no_sleep_timer,    // 15: nobody counts how long it sleeps
   no_return,         // 28: a soft reset by epidemic is followed by a full one
+  half_of_ids,       // 33: loops over messages end at ID r_u^2
   early_identifier,  // 46: derandomized identifiers are drawn at the first activation
 };
 
@@ -47,6 +49,8 @@ struct Parameters {
   std::optional<double> c_s;
   Derandomize derandomize = Derandomize::no;
   Reading reading = Reading::working;
+  std::optional<double> c_m;                // toy sizes of DetectCollision_r
+  std::optional<std::uint64_t> signatures;  // the same
 
   // The paper's choice for sublinear time with sub-exponentially many states, r = log^2 n.
   void resolve(AgentCount n) {
@@ -56,6 +60,7 @@ struct Parameters {
 
   static constexpr std::uint64_t most_groups_size = 7131;  // r^5 signatures fit 64 bits
   static constexpr std::uint64_t most_factor = 10'000;
+  static constexpr std::uint64_t most_signatures = 1'000'000;
 
   static constexpr std::tuple fields{
       Parameter{"r", &Parameters::r,
@@ -107,6 +112,19 @@ struct Parameters {
                 "how to read the paper in places where only one reading works; the others are for "
                 "demonstrations, and some never stabilize",
                 "working"}};
+
+  // Of DetectCollision_r alone: the paper's numbers are out of reach of exact computations.
+  static constexpr std::tuple toy_fields{
+      Parameter{
+          "c_M", &Parameters::c_m,
+          "messages of each rank that an agent holds, times the size of the group; the proofs "
+          "need 2",
+          "2", 0, 2},
+      Parameter{
+          "signatures", &Parameters::signatures,
+          "a new signature is one of so many, and at most of m^5 in a group of m ranks: fewer "
+          "are confused more often, and collisions found later",
+          "m^5", 2, most_signatures}};
 };
 
 // The eight factors in the order R_max, D_max, c_LE, c_labels, c_sleep, C_max, P_max, c_S.
@@ -137,12 +155,16 @@ struct Constants {
   double signature_factor;
   bool derandomize;
   Reading reading;
+  MessageRule messages;
 
   Constants(const Parameters& parameters, AgentCount size)
       : n(static_cast<std::uint32_t>(size)),
         r(static_cast<std::uint32_t>(*parameters.r)),
         derandomize(parameters.derandomize == Derandomize::yes),
-        reading(parameters.reading) {
+        reading(parameters.reading),
+        messages{.per_rank = parameters.c_m.value_or(2),
+                 .signatures = parameters.signatures.value_or(0),
+                 .loops_over_half = reading == Reading::half_of_ids} {
     const Factors factor = factors_of(parameters);
     const double log_n = std::log(static_cast<double>(n));
     const double per_group = static_cast<double>(n) / r;
@@ -174,14 +196,10 @@ struct Constants {
 
 inline constexpr AgentCount most_agents = AgentCount{1} << 21;  // n^3 identifiers fit 63 bits
 
-// Why these parameters do not fit n, in one sentence; empty if they do.
-inline std::string objection_to(const Parameters& parameters, AgentCount n) {
-  const auto text = [](auto value) { return std::to_string(value); };
-  const std::uint64_t most_r = std::max<std::uint64_t>(1, n / 2);
-  if (n > most_agents) return "n = " + text(n) + " is too large: at most 2^21 agents are allowed";
-  if (*parameters.r > most_r) {
-    return "r = " + text(*parameters.r) + " is too large for n = " + text(n) +
-           ": the paper demands r <= n/2, that is r <= " + text(most_r);
+// Why these parameters, r aside, do not fit n, in one sentence; empty if they do.
+inline std::string objection_to_constants(const Parameters& parameters, AgentCount n) {
+  if (n > most_agents) {
+    return "n = " + std::to_string(n) + " is too large: at most 2^21 agents are allowed";
   }
   const Factors factor = factors_of(parameters);
   if (std::ranges::any_of(factor, [](double value) { return value <= 0; })) {
@@ -201,6 +219,24 @@ inline std::string objection_to(const Parameters& parameters, AgentCount n) {
   return {};
 }
 
+// The same for all parameters.
+inline std::string objection_to(const Parameters& parameters, AgentCount n) {
+  const auto text = [](auto value) { return std::to_string(value); };
+  const std::uint64_t most_r = std::max<std::uint64_t>(1, n / 2);
+  if (*parameters.r > most_r) {
+    return "r = " + text(*parameters.r) + " is too large for n = " + text(n) +
+           ": the paper demands r <= n/2, that is r <= " + text(most_r);
+  }
+  return objection_to_constants(parameters, n);
+}
+
+// What a representation of the messages that is not literal cannot play.
+inline std::string objection_to_reading(const Parameters& parameters, bool is_literal) {
+  if (is_literal || parameters.reading != Reading::half_of_ids) return {};
+  return "reading=half-of-ids loses messages, which only their literal arrays can show: add "
+         "--engine dense";
+}
+
 }  // namespace conclave::protocols::electleader
 
 template <>
@@ -210,7 +246,7 @@ template <>
 inline constexpr std::array<std::string_view, 2>
     conclave::names_of<conclave::protocols::electleader::Derandomize>{"0", "1"};
 template <>
-inline constexpr std::array<std::string_view, 9>
+inline constexpr std::array<std::string_view, 10>
     conclave::names_of<conclave::protocols::electleader::Reading>{
-        "working",  "negative-delay", "other-recipient", "losers-leave",    "split-last-badge",
-        "no-guard", "no-sleep-timer", "no-return",       "early-identifier"};
+        "working",  "negative-delay", "other-recipient", "losers-leave", "split-last-badge",
+        "no-guard", "no-sleep-timer", "no-return",       "half-of-ids",  "early-identifier"};

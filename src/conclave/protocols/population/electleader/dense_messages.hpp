@@ -14,6 +14,14 @@ namespace conclave::protocols::electleader {
 
 class DenseMessages {
  public:
+  static constexpr bool is_literal = true;
+
+  // What one agent holds. Contents by (rank, ID), the IDs of one rank side by side.
+  struct Arrays {
+    std::vector<std::uint64_t> contents{};
+    std::vector<std::uint64_t> observations{};
+  };
+
   DenseMessages(const Groups& groups, AgentIndex n) : groups_(&groups), agents_(n) {}
 
   // Memory of n agents in groups of size m.
@@ -22,17 +30,22 @@ class DenseMessages {
   }
 
   void enter(AgentIndex u, Standing standing, std::uint8_t generation, const Beginning& beginning) {
-    const std::uint32_t m = groups_->size_of(standing.group);
-    Inside& agent = agents_[u];
-    agent = {.is_in = true, .standing = standing, .generation = generation, .m = m};
-    agent.observations = beginning.observations(m);
-    agent.contents.assign(std::size_t{m} * id_count(m), 0);
-    for (std::uint32_t i = 0; i < m; ++i) {
-      for (const auto& [id, content] : beginning.messages(m, i, standing.position)) {
-        agent.content(i, id) = content;
+    const MessageSpace& space = groups_->space_of(standing.group);
+    Arrays arrays{std::vector<std::uint64_t>(std::size_t{space.m} * space.ids(), 0),
+                  beginning.observations(space)};
+    for (std::uint32_t i = 0; i < space.m; ++i) {
+      for (const auto& [id, content] : beginning.messages(space, i, standing.position)) {
+        arrays.contents[std::size_t{i} * space.ids() + id] = content;
       }
     }
+    enter(u, standing, generation, std::move(arrays));
   }
+
+  void enter(AgentIndex u, Standing standing, std::uint8_t generation, Arrays arrays) {
+    agents_[u] = {true, standing, generation, groups_->space_of(standing.group), std::move(arrays)};
+  }
+
+  const Arrays& arrays(AgentIndex u) const { return agents_[u].arrays; }
 
   void leave(AgentIndex u) { agents_[u] = {}; }
 
@@ -40,8 +53,10 @@ class DenseMessages {
   bool share_one(AgentIndex u, AgentIndex v) const {
     const Inside& a = agents_[u];
     const Inside& b = agents_[v];
-    for (std::size_t cell = 0; cell < a.contents.size(); ++cell) {
-      if (a.contents[cell] != 0 && b.contents[cell] != 0) return true;
+    for (std::uint32_t i = 0; i < a.space.m; ++i) {
+      for (std::uint32_t j = 0; j < a.space.looped; ++j) {
+        if (a.content(i, j) != 0 && b.content(i, j) != 0) return true;
+      }
     }
     return false;
   }
@@ -50,9 +65,9 @@ class DenseMessages {
   bool contradict(AgentIndex u, AgentIndex v) const {
     const Inside& a = agents_[u];
     const Inside& b = agents_[v];
-    for (std::uint32_t j = 0; j < id_count(a.m); ++j) {
+    for (std::uint32_t j = 0; j < a.space.looped; ++j) {
       const std::uint64_t content = b.content(a.standing.position, j);
-      if (content != 0 && content != a.observations[j]) return true;
+      if (content != 0 && content != a.arrays.observations[j]) return true;
     }
     return false;
   }
@@ -73,11 +88,11 @@ class DenseMessages {
     Inside& b = agents_[v];
     Inside u_temps = a;  // line 1
     Inside v_temps = b;
-    std::fill(u_temps.contents.begin(), u_temps.contents.end(), 0);
-    std::fill(v_temps.contents.begin(), v_temps.contents.end(), 0);
+    std::ranges::fill(u_temps.arrays.contents, 0);
+    std::ranges::fill(v_temps.arrays.contents, 0);
     std::uint64_t u_cells = 0;
     std::uint64_t v_cells = 0;
-    for (std::uint32_t i = 0; i < a.m; ++i) {                       // line 2
+    for (std::uint32_t i = 0; i < a.space.m; ++i) {                 // line 2
       for (const auto& [k, ids] : ids_by_content(a, b, i)) {        // lines 3-4, contents ascending
         const bool u_gets_floor = u_cells > v_cells;                // line 6
         const std::size_t floor = ids.size() / 2;                   // line 5: the smallest IDs
@@ -100,7 +115,7 @@ class DenseMessages {
         const bool is_here = agent.is_in && agent.generation == generation;
         if (is_here && agent.standing.group == group) occupant[agent.standing.position] = u;
       }
-      if (!messages_are_consistent(*this, occupant)) return false;
+      if (!messages_are_consistent(*this, groups_->space_of(group), occupant)) return false;
     }
     return true;
   }
@@ -108,38 +123,39 @@ class DenseMessages {
   std::vector<Message> held(AgentIndex u, std::uint32_t governor) const {
     const Inside& agent = agents_[u];
     std::vector<Message> all;
-    for (std::uint32_t j = 0; j < id_count(agent.m); ++j) {
+    for (std::uint32_t j = 0; j < agent.space.ids(); ++j) {
       if (agent.content(governor, j) != 0) all.push_back({j, agent.content(governor, j)});
     }
     return all;
   }
 
-  std::vector<std::uint64_t> observations(AgentIndex u) const { return agents_[u].observations; }
+  std::vector<std::uint64_t> observations(AgentIndex u) const {
+    return agents_[u].arrays.observations;
+  }
 
  private:
   struct Inside {
     bool is_in = false;
     Standing standing{};
     std::uint8_t generation = 0;
-    std::uint32_t m = 0;
-    std::vector<std::uint64_t> contents{};
-    std::vector<std::uint64_t> observations{};
+    MessageSpace space{};
+    Arrays arrays{};
 
     std::uint64_t& content(std::uint32_t i, std::uint32_t j) {
-      return contents[std::size_t{i} * id_count(m) + j];
+      return arrays.contents[std::size_t{i} * space.ids() + j];
     }
     std::uint64_t content(std::uint32_t i, std::uint32_t j) const {
-      return contents[std::size_t{i} * id_count(m) + j];
+      return arrays.contents[std::size_t{i} * space.ids() + j];
     }
   };
 
   // The messages of `governor` that `holder` has get the signature.
   static void rewrite(Inside& governor, Inside& holder, std::uint64_t signature) {
-    for (std::uint32_t j = 0; j < id_count(governor.m); ++j) {
+    for (std::uint32_t j = 0; j < governor.space.looped; ++j) {
       std::uint64_t& content = holder.content(governor.standing.position, j);
       if (content == 0) continue;
       content = signature;
-      governor.observations[j] = signature;
+      governor.arrays.observations[j] = signature;
     }
   }
 
@@ -147,7 +163,7 @@ class DenseMessages {
                                                                             const Inside& b,
                                                                             std::uint32_t i) {
     std::map<std::uint64_t, std::vector<std::uint32_t>> ids;
-    for (std::uint32_t j = 0; j < id_count(a.m); ++j) {
+    for (std::uint32_t j = 0; j < a.space.looped; ++j) {
       const std::uint64_t content = std::max(a.content(i, j), b.content(i, j));  // one of them is 0
       if (content != 0) ids[content].push_back(j);
     }

@@ -51,10 +51,10 @@ class DetectCollision {
     Verifier& state = a.verifier;
     ++state.counter;                                        // line 1
     if (state.counter >= periods_[state.standing.group]) {  // line 2
-      const std::uint32_t m = groups_->size_of(state.standing.group);
-      state.signature = draw_signature(m, constants_.derandomize, a.coins, choice);  // line 3
-      state.counter = 1;                                                             // line 4
-      messages.refresh(u, state.signature);                                          // lines 5-8
+      const MessageSpace& space = groups_->space_of(state.standing.group);
+      state.signature = draw_signature(space, constants_.derandomize, a.coins, choice);  // line 3
+      state.counter = 1;                                                                 // line 4
+      messages.refresh(u, state.signature);  // lines 5-8
     }
     messages.update(u, v, state.signature);  // lines 9-12
   }

@@ -33,12 +33,13 @@ class ElectLeader {
   static constexpr const ProtocolInfo& info = about;
   static constexpr const auto& starts = Starts::table;
   static std::string objection(const Parameters& parameters, AgentCount n) {
-    return objection_to(parameters, n);
+    const std::string objection = objection_to_reading(parameters, M::is_literal);
+    return objection.empty() ? objection_to(parameters, n) : objection;
   }
 
   ElectLeader(const Parameters& parameters, AgentCount n, std::size_t start, Stream& choice)
       : constants_(parameters, n),
-        groups_(constants_.n, constants_.r),
+        groups_(constants_.n, constants_.r, constants_.messages),
         starts_(constants_, groups_),
         reset_(constants_),
         ranks_(constants_),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conclave/base/check.hpp"
+#include "conclave/protocols/population/electleader/message_space.hpp"
 
 namespace conclave::protocols::electleader {
 
@@ -18,14 +19,14 @@ struct Standing {
 
 class Groups {
  public:
-  Groups(std::uint32_t n, std::uint32_t r) : count_((n + r - 1) / r) {
+  Groups(std::uint32_t n, std::uint32_t r, const MessageRule& rule = {}) : count_((n + r - 1) / r) {
     CONCLAVE_CHECK(r >= 1 && r <= n);
     const std::uint32_t small = n / count_;
     const std::uint32_t larger = n % count_;
     for (std::uint32_t group = 0; group < count_; ++group) {
       const std::uint32_t size = group < larger ? small + 1 : small;
       CONCLAVE_CHECK(2 * size >= r && size <= r);
-      sizes_.push_back(size);
+      spaces_.push_back(rule.of(size));
       for (std::uint32_t position = 0; position < size; ++position) {
         standings_.push_back({group, position});
       }
@@ -34,12 +35,13 @@ class Groups {
   }
 
   std::uint32_t count() const { return count_; }
-  std::uint32_t size_of(std::uint32_t group) const { return sizes_[group]; }
+  std::uint32_t size_of(std::uint32_t group) const { return spaces_[group].m; }
+  const MessageSpace& space_of(std::uint32_t group) const { return spaces_[group]; }
   Standing of_rank(std::uint32_t rank) const { return standings_[rank - 1]; }
 
  private:
   std::uint32_t count_;
-  std::vector<std::uint32_t> sizes_;
+  std::vector<MessageSpace> spaces_;
   std::vector<Standing> standings_;
 };
 

@@ -27,7 +27,8 @@ enum class Verdict : std::uint8_t { consistent, inconsistent, unknown };
 // The verifiers of one group and generation, except those in error.
 class Room {
  public:
-  Room(std::uint32_t m, std::size_t longest_log) : m_(m), longest_log_(longest_log) {}
+  Room(const MessageSpace& space, std::size_t longest_log)
+      : space_(space), longest_log_(longest_log) {}
 
   std::uint32_t enter(AgentIndex agent, std::uint32_t position, const Beginning& beginning) {
     if (agents_.empty()) begin();
@@ -49,7 +50,7 @@ class Room {
     agents_[slot].agent = nobody;
     free_.push_back(slot);
     verdict_ = Verdict::unknown;
-    if (--inside_ == 0) *this = Room(m_, longest_log_);
+    if (--inside_ == 0) *this = Room(space_, longest_log_);
   }
 
   void refresh(std::uint32_t slot, std::uint64_t signature) {
@@ -80,12 +81,12 @@ class Room {
   // no difference, since the absent count as being in that state; so one look is enough.
   template <class M>
   void judge(M& messages) {
-    std::vector<AgentIndex> occupant(m_, nobody);
+    std::vector<AgentIndex> occupant(space_.m, nobody);
     for (const Inside& each : agents_) {
       if (each.agent != nobody) occupant[each.position] = each.agent;
     }
-    verdict_ =
-        messages_are_consistent(messages, occupant) ? Verdict::consistent : Verdict::inconsistent;
+    verdict_ = messages_are_consistent(messages, space_, occupant) ? Verdict::consistent
+                                                                   : Verdict::inconsistent;
   }
 
   std::vector<Message> held(std::uint32_t slot, std::uint32_t governor, Scratch& scratch) {
@@ -104,18 +105,18 @@ class Room {
   };
 
   void begin() {
-    governors_.assign(m_, 0);
-    has_come_.assign(m_, false);
-    block_has_come_.assign(m_, false);
-    is_risky_.assign(m_, false);
-    ledgers_.resize(m_);
+    governors_.assign(space_.m, 0);
+    has_come_.assign(space_.m, false);
+    block_has_come_.assign(space_.m, false);
+    is_risky_.assign(space_.m, false);
+    ledgers_.resize(space_.m);
   }
 
   // Which ranks may raise an error from now on.
   void note_risks(std::uint32_t position, const Beginning& beginning) {
     const bool is_whole = beginning.kind == Beginning::Kind::clean;
     if (!is_whole || block_has_come_[beginning.block]) {
-      for (std::uint32_t governor = 0; governor < m_; ++governor) note_risk(governor);
+      for (std::uint32_t governor = 0; governor < space_.m; ++governor) note_risk(governor);
     }
     if (has_come_[position]) note_risk(position);
     if (beginning.wrong != Beginning::none) note_risk(beginning.wrong);
@@ -145,20 +146,20 @@ class Room {
 
   Ledger& ledger(std::uint32_t governor, Scratch& scratch) {
     std::unique_ptr<Ledger>& ledger = ledgers_[governor];
-    if (!ledger) ledger = std::make_unique<Ledger>(m_, governor);
+    if (!ledger) ledger = std::make_unique<Ledger>(space_, governor);
     ledger->catch_up(log_, scratch);
     return *ledger;
   }
 
   void shorten_log(Scratch& scratch) {
-    for (std::uint32_t governor = 0; governor < m_; ++governor) {
+    for (std::uint32_t governor = 0; governor < space_.m; ++governor) {
       ledger(governor, scratch).restart_log();
     }
     log_.events.clear();
     log_.signatures.clear();
   }
 
-  std::uint32_t m_;
+  MessageSpace space_;
   std::size_t longest_log_;
   std::uint32_t inside_ = 0;
   Verdict verdict_ = Verdict::consistent;
@@ -175,19 +176,20 @@ class Room {
 
 class LazyMessages {
  public:
+  static constexpr bool is_literal = false;
   // A log that has got this long is carried out for all ranks, which takes O(m^2) time per event;
   // reached only in very long runs.
   static constexpr std::size_t usual_log = std::size_t{1} << 20;
 
   LazyMessages(const Groups& groups, AgentIndex n, std::size_t longest_log = usual_log)
       : agents_(n) {
-    std::uint32_t largest = 0;
+    std::uint32_t most_ids = 0;
     for (std::uint32_t group = 0; group < groups.count(); ++group) {
-      const std::uint32_t m = groups.size_of(group);
-      for (std::uint32_t g = 0; g < generations; ++g) rooms_.emplace_back(m, longest_log);
-      largest = std::max(largest, m);
+      const MessageSpace& space = groups.space_of(group);
+      for (std::uint32_t g = 0; g < generations; ++g) rooms_.emplace_back(space, longest_log);
+      most_ids = std::max(most_ids, space.ids());
     }
-    scratch_.marked.resize(id_count(largest));
+    scratch_.marked.resize(most_ids);
     verdicts_[static_cast<std::size_t>(Verdict::consistent)].fill(groups.count());
   }
 

@@ -63,8 +63,8 @@ struct Scratch {
 // What one governor has observed: at first as its beginning says, later its own signatures.
 class Observations {
  public:
-  Observations(const Beginning& beginning, std::uint32_t m) : m_(m) {
-    if (beginning.kind != Beginning::Kind::clean) first_ = beginning.observations(m);
+  Observations(const Beginning& beginning, const MessageSpace& space) : ids_(space.ids()) {
+    if (beginning.kind != Beginning::Kind::clean) first_ = beginning.observations(space);
   }
 
   std::uint64_t at(std::uint32_t id) const {
@@ -76,13 +76,13 @@ class Observations {
 
   // The last signature begun is seen in all these messages.
   void write(std::span<const std::uint32_t> ids) {
-    if (written_.empty()) written_.resize(id_count(m_));
+    if (written_.empty()) written_.resize(ids_);
     for (const std::uint32_t id : ids)
       written_[id] = static_cast<std::uint32_t>(signatures_.size());
   }
 
  private:
-  std::uint32_t m_;
+  std::uint32_t ids_;
   std::vector<std::uint64_t> first_;  // empty: all 1
   std::vector<std::uint64_t> signatures_;
   std::vector<std::uint32_t> written_;  // by ID: number of the signature, from 1; empty: none
@@ -90,7 +90,7 @@ class Observations {
 
 class Ledger {
  public:
-  Ledger(std::uint32_t m, std::uint32_t governor) : m_(m), position_(governor) {}
+  Ledger(const MessageSpace& space, std::uint32_t governor) : space_(space), position_(governor) {}
 
   // Carries out all events of the log that are new.
   void catch_up(const Log& log, Scratch& scratch) {
@@ -130,7 +130,7 @@ class Ledger {
   }
 
   std::vector<std::uint64_t> observations(std::uint32_t slot) {
-    std::vector<std::uint64_t> all(id_count(m_));
+    std::vector<std::uint64_t> all(space_.ids());
     const Governor& governor = *find_governor(slot);
     for (std::uint32_t id = 0; id < all.size(); ++id) all[id] = governor.observations.at(id);
     return all;
@@ -169,7 +169,7 @@ class Ledger {
       piles_[slot] = {.shape = Pile::Shape::promised, .number = number};
     }
     if (position != position_) return;
-    governors_.push_back({slot, beginning.signature, Observations(beginning, m_)});
+    governors_.push_back({slot, beginning.signature, Observations(beginning, space_)});
     governors_.back().observations.begin_signature(beginning.signature);
   }
 
@@ -203,8 +203,8 @@ class Ledger {
     governor.observations.write(pile.ids);
   }
 
-  // Protocol 14 for this rank: u and v have 2m messages each, so that neither has more cells than
-  // the other when the rank begins (erratum 37).
+  // Protocol 14 for this rank: u and v have equally many messages, so that neither has more cells
+  // than the other when the rank begins (erratum 37).
   void balance(const Log& log, std::uint32_t u, std::uint32_t v, Scratch& scratch) {
     Pile& a = piles_[u];
     Pile& b = piles_[v];
@@ -285,8 +285,8 @@ class Ledger {
   }
 
   std::vector<std::uint32_t> ids_of_block(std::uint32_t block) const {
-    std::vector<std::uint32_t> ids(block_size(m_));
-    for (std::uint32_t k = 0; k < ids.size(); ++k) ids[k] = block * block_size(m_) + k;
+    std::vector<std::uint32_t> ids(space_.block);
+    for (std::uint32_t k = 0; k < ids.size(); ++k) ids[k] = block * space_.block + k;
     return ids;
   }
 
@@ -295,10 +295,10 @@ class Ledger {
     if (pile.shape == Pile::Shape::whole) {
       const std::uint64_t content = pile.content;
       pile.ids = ids_of_block(pile.number);
-      pile.runs.assign(1, {content, block_size(m_)});
+      pile.runs.assign(1, {content, space_.block});
     } else if (pile.shape == Pile::Shape::promised) {
       const auto& [position, beginning] = log.entrances[pile.number];
-      std::vector<Message> all = beginning.messages(m_, position_, position);
+      std::vector<Message> all = beginning.messages(space_, position_, position);
       std::ranges::stable_sort(all, {}, &Message::content);
       pile.ids.clear();
       pile.runs.clear();
@@ -317,8 +317,8 @@ class Ledger {
   template <class F>
   void visit(const Log& log, Pile& pile, F&& f) const {
     if (pile.shape == Pile::Shape::whole) {
-      const std::uint32_t begin = pile.number * block_size(m_);
-      for (std::uint32_t k = 0; k < block_size(m_); ++k) f(begin + k, pile.content);
+      const std::uint32_t begin = pile.number * space_.block;
+      for (std::uint32_t k = 0; k < space_.block; ++k) f(begin + k, pile.content);
       return;
     }
     loosen(log, pile);
@@ -337,7 +337,7 @@ class Ledger {
     return found;
   }
 
-  std::uint32_t m_;
+  MessageSpace space_;
   std::uint32_t position_;  // of the rank that governs
   std::size_t done_ = 0;    // events of the log carried out
   std::vector<Pile> piles_;

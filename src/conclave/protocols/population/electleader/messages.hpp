@@ -21,6 +21,7 @@ concept MessageSystem = requires(M& messages, AgentIndex u, AgentIndex v, const 
                                  Standing standing, std::uint8_t generation,
                                  const Beginning& beginning, std::uint64_t signature) {
   M(groups, u);
+  { M::is_literal } -> std::convertible_to<bool>;  // plays erratum 33 as printed too
   { messages.enter(u, standing, generation, beginning) } -> std::same_as<void>;
   { messages.leave(u) } -> std::same_as<void>;
   { messages.share_one(u, v) } -> std::same_as<bool>;          // Protocol 3, line 3
@@ -41,21 +42,22 @@ concept MessageSystem = requires(M& messages, AgentIndex u, AgentIndex v, const 
 inline constexpr AgentIndex nobody = Beginning::none;
 
 template <class M>
-bool messages_are_consistent(M& messages, const std::vector<AgentIndex>& occupant) {
-  const auto m = static_cast<std::uint32_t>(occupant.size());
+bool messages_are_consistent(M& messages, const MessageSpace& space,
+                             const std::vector<AgentIndex>& occupant) {
+  const std::uint32_t m = space.m;
   for (std::uint32_t governor = 0; governor < m; ++governor) {
-    std::vector<std::uint64_t> content(id_count(m), 0);  // 0: held by nobody so far
+    std::vector<std::uint64_t> content(space.ids(), 0);  // 0: held by nobody so far
     for (std::uint32_t position = 0; position < m; ++position) {
       const AgentIndex holder = occupant[position];
       for (const Message& message :
-           holder == nobody ? Beginning::clean_at(position).messages(m, governor, position)
+           holder == nobody ? Beginning::clean_at(position).messages(space, governor, position)
                             : messages.held(holder, governor)) {
         if (content[message.id] != 0) return false;
         content[message.id] = message.content;
       }
     }
     const AgentIndex observer = occupant[governor];
-    const auto observed = observer == nobody ? std::vector<std::uint64_t>(id_count(m), 1)
+    const auto observed = observer == nobody ? std::vector<std::uint64_t>(space.ids(), 1)
                                              : messages.observations(observer);
     if (content != observed) return false;
   }

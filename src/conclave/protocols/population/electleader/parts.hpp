@@ -27,6 +27,17 @@ struct SomeParameters : Parameters {
   static constexpr std::tuple fields{std::get<which>(Parameters::fields)...};
 };
 
+// Those of DetectCollision_r. Its groups may be larger than n/2: the proofs of Appendix E are about
+// a single group of m ranks first, with any number of agents in it.
+struct DetectionParameters : Parameters {
+  static constexpr auto fields = std::tuple_cat(
+      std::tuple{Parameter{"r", &Parameters::r,
+                           "size of the groups of ranks, at most n (in electleader n/2): larger is "
+                           "faster, with more states, 2^O(r^2 log n)",
+                           "min(n/2, ceil(lg n)^2)", 1, most_groups_size}},
+      SomeParameters<1, 9, 10, 11>::fields, toy_fields);
+};
+
 // PropagateReset between agents that otherwise do nothing; rankers stand for computing agents.
 class PropagateResetAlone {
  public:
@@ -257,12 +268,14 @@ class AssignRanksAlone {
 template <MessageSystem M>
 class DetectCollisionAlone {
  public:
-  using Parameters = SomeParameters<0, 1, 9, 10>;
+  using Parameters = DetectionParameters;
   static constexpr std::array starts{
-      Starts::table[Starts::dup], Starts::table[Starts::dupq0],
+      Starts::table[Starts::dup],
+      Starts::table[Starts::dupq0],
       Start{"correct-one-corrupt", "a correct ranking, one circulating message wrong"},
       Start{"correct-corrupt", "a correct ranking, all contents and observations random"},
-      Starts::table[Starts::same]};
+      Starts::table[Starts::same],
+      Start{"correct", "a correct ranking, everybody in q_0,DC: no error is ever raised"}};
   static constexpr std::array observables{
       Observable{"cause", "what was found: same rank, message twice or wrong content"}};
   static constexpr ProtocolInfo info{
@@ -277,14 +290,19 @@ class DetectCollisionAlone {
       .states = "2^O(r^2 log r)",
       .memory = ", and its messages where they may matter",
       .demo_n = 1'000,
-      .smallest_n = 4,
       .variables = std::span(variables).subspan(15, 3),
       .observables = observables,
       .errata = std::span(errata).subspan(10, 5),
   };
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
-    return objection_to(parameters, n);
+    if (*parameters.r > n) {
+      return "r = " + std::to_string(*parameters.r) + " is too large for n = " + std::to_string(n) +
+             ": a group has at most n ranks";
+    }
+    if (parameters.c_m && *parameters.c_m <= 0) return "c_M must be positive";
+    const std::string objection = objection_to_reading(parameters, M::is_literal);
+    return objection.empty() ? objection_to_constants(parameters, n) : objection;
   }
   static std::uint64_t bytes_per_trial(const Parameters& parameters, AgentCount n, std::size_t,
                                        bool) {
@@ -294,19 +312,17 @@ class DetectCollisionAlone {
   DetectCollisionAlone(const Parameters& parameters, AgentCount n, std::size_t start,
                        Stream& choice)
       : constants_(parameters, n),
-        groups_(constants_.n, constants_.r),
+        groups_(constants_.n, constants_.r, constants_.messages),
         detect_(constants_, groups_),
         messages_(groups_, constants_.n),
         agents_(n) {
-    constexpr std::array same_starts{Starts::dup, Starts::dupq0, Starts::correct_one_corrupt,
-                                     Starts::correct_corrupt, Starts::same};
     const Starts all(constants_, groups_);
     for (AgentIndex u = 0; u < n; ++u) {
-      const StartingAgent agent = all.make(same_starts[start], u, choice);
+      const StartingAgent agent = all.make(start_of_all[start], u, choice);
       agents_[u] = agent.agent;
       messages_.enter(u, agent.agent.verifier.standing, 0, agent.beginning);
     }
-    is_hopeless_ = groups_.size_of(0) == 1 && is_ranking_correct(start);
+    is_hopeless_ = is_ranking_correct(start) && messages_.are_consistent(0);
   }
 
   DetectCollisionAlone(const DetectCollisionAlone&) = delete;
@@ -333,10 +349,16 @@ class DetectCollisionAlone {
     return {{observables[0].name, std::string(name_of(cause_))}};
   }
 
- private:
-  // Groups of one rank exchange no messages.
-  static bool is_ranking_correct(std::size_t start) { return start == 2 || start == 3; }
+  // The numbers of its starts among those of ElectLeader_r.
+  static constexpr std::array start_of_all{
+      Starts::dup,  Starts::dupq0,  Starts::correct_one_corrupt, Starts::correct_corrupt,
+      Starts::same, Starts::correct};
+  static bool is_ranking_correct(std::size_t start) {
+    return start_of_all[start] == Starts::correct_one_corrupt ||
+           start_of_all[start] == Starts::correct_corrupt || start_of_all[start] == Starts::correct;
+  }
 
+ private:
   Constants constants_;
   Groups groups_;
   DetectCollision detect_;

@@ -168,9 +168,9 @@ class Starts {
     state.probation = choice.below(constants_.probation + 1);
     state.error = choice.chance(1, 20);
     if (state.error) return result;
-    const std::uint32_t m = groups_->size_of(state.standing.group);
-    state.signature = uniform_power(m, 5, choice);
-    state.counter = 1 + choice.below(constants_.signature_period(m));
+    const MessageSpace& space = groups_->space_of(state.standing.group);
+    state.signature = space.signature(choice);
+    state.counter = 1 + choice.below(constants_.signature_period(space.m));
     result.beginning = {.kind = Beginning::Kind::random, .block = state.standing.position};
     result.beginning.key = choice.word();
     result.beginning.signature = state.signature;
