@@ -370,6 +370,8 @@ class Interruptions(Folder):
         for old, new, sentence in (
                 ("500, ", "", "cell 0 was pll n=500 seed=3, and is now pll n=1000 seed=3"),
                 ("seed = 3", "seed = 4", "seed=4"),
+                ("seed = 3", "seed = 3\nmax_interactions = 1e9",
+                 "and is now pll n=500 max-interactions=1000000000 seed=3"),
                 ("200", "300", '{"trials":200}, and is now {"trials":300}'),
                 ('"4*n"', '"4*n", "5*n"', "cell 5 was prl n=50 N=50"),
                 (", 100]", ", 100, 150]", "it had 11 cells, and has now 15")):
