@@ -38,12 +38,8 @@ struct Options {
 constexpr std::array<std::string_view, 2> formats{"text", "json"};
 
 catalog::SearchRequest request(const Options& options) {
-  if (options.n.empty()) {
-    throw Error(
-        fmt::format("the population size is missing, for example: conclave search {} --n 100",
-                    options.protocol));
-  }
-  const Interactions n = count_option("--n", options.n);
+  const Interactions n =
+      population_option(options.n, fmt::format("conclave search {} --n 100", options.protocol));
   const std::uint64_t seed = count_option_64("--seed", options.seed, 0, UINT64_MAX);
   catalog::SearchRequest result{
       .run = {.n = n,

@@ -67,11 +67,8 @@ std::uint64_t memory(const Options& options) {
 }
 
 catalog::VerifyRequest request(const Options& options) {
-  if (options.n.empty()) {
-    throw Error(fmt::format("the population size is missing, for example: conclave verify {} --n 3",
-                            options.protocol));
-  }
-  const Interactions n = count_option("--n", options.n);
+  const Interactions n =
+      population_option(options.n, fmt::format("conclave verify {} --n 3", options.protocol));
   const std::uint64_t seed = count_option_64("--seed", options.seed, 0, UINT64_MAX);
   catalog::VerifyRequest result{.run = {.n = n,
                                         .settings = param_options(options.params),

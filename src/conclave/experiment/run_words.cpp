@@ -67,11 +67,8 @@ std::vector<RunWord> given_words(const RunWords& words) {
 }
 
 catalog::RunRequest request_of(const RunWords& words) {
-  if (words.n.empty()) {
-    throw Error(fmt::format("the population size is missing, for example: conclave run {} --n 1e6",
-                            words.protocol));
-  }
-  const Interactions n = count_option("--n", words.n);
+  const Interactions n =
+      population_option(words.n, fmt::format("conclave run {} --n 1e6", words.protocol));
   const std::uint64_t seed = count_option_64("--seed", words.seed, 0, UINT64_MAX);
   return {.n = n,
           .settings = param_options(words.params),
