@@ -17,7 +17,6 @@ bool error_is_terminal();
 using experiment::count_option;
 using experiment::count_option_64;
 using experiment::param_options;
-using experiment::population_option;
 using experiment::real_option;
 
 // Breaks text at spaces so that no line is longer than `width`; lines after the first are indented.

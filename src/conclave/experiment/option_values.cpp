@@ -18,11 +18,6 @@ Interactions count_option(std::string_view option, const std::string& text) {
   return *count;
 }
 
-Interactions population_option(const std::string& text, std::string_view example) {
-  if (!text.empty()) return count_option("--n", text);
-  throw Error(fmt::format("the population size is missing, for example: {}", example));
-}
-
 std::uint64_t count_option_64(std::string_view option, const std::string& text, std::uint64_t low,
                               std::uint64_t high) {
   const Interactions count = count_option(option, text);

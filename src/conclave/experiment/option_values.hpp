@@ -13,8 +13,6 @@
 namespace conclave::experiment {
 
 Interactions count_option(std::string_view option, const std::string& text);
-// The value of --n; where there is none, `example` shows a command that has one.
-Interactions population_option(const std::string& text, std::string_view example);
 std::uint64_t count_option_64(std::string_view option, const std::string& text, std::uint64_t low,
                               std::uint64_t high);
 double real_option(std::string_view option, const std::string& text);

@@ -66,9 +66,12 @@ std::vector<RunWord> given_words(const RunWords& words) {
   return result;
 }
 
-catalog::RunRequest request_of(const RunWords& words) {
-  const Interactions n =
-      population_option(words.n, fmt::format("conclave run {} --n 1e6", words.protocol));
+catalog::RunRequest request_of(const RunWords& words, const AskedBy& asked_by) {
+  if (words.n.empty()) {
+    throw Error(fmt::format("the population size is missing, for example: conclave {} {} --n {}",
+                            asked_by.command, words.protocol, asked_by.n));
+  }
+  const Interactions n = count_option("--n", words.n);
   const std::uint64_t seed = count_option_64("--seed", words.seed, 0, UINT64_MAX);
   return {.n = n,
           .settings = param_options(words.params),

@@ -40,7 +40,14 @@ struct RunWord {
 // one.
 std::vector<RunWord> given_words(const RunWords& words);
 
+// The command that the words were meant for, and a size that suits it: for an example, where the
+// size is missing.
+struct AskedBy {
+  std::string_view command = "run";
+  std::string_view n = "1e6";
+};
+
 // Throws Error with one sentence where the words make no sense. Traces are up to the caller.
-catalog::RunRequest request_of(const RunWords& words);
+catalog::RunRequest request_of(const RunWords& words, const AskedBy& asked_by = {});
 
 }  // namespace conclave::experiment
