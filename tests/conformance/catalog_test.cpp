@@ -13,6 +13,8 @@
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/runner.hpp"
 
+#include "tests/support/catalog_entries.hpp"
+
 namespace conclave {
 namespace {
 
@@ -144,21 +146,9 @@ TEST_P(EveryProtocol, RefusesImpossibleRequests) {
 }
 
 // Message passing has tests of its own: network_catalog_test.cpp.
-std::vector<const Entry*> all_populations() {
-  std::vector<const Entry*> all;
-  for (const Entry& entry : catalog::entries()) {
-    if (!entry.network) all.push_back(&entry);
-  }
-  return all;
-}
-
-std::string test_name(const testing::TestParamInfo<const Entry*>& info) {
-  std::string name(info.param->info.name);
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Catalog, EveryProtocol, testing::ValuesIn(all_populations()), test_name);
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryProtocol,
+                         testing::ValuesIn(tests::entries_taking(tests::Taking::populations)),
+                         tests::test_name);
 
 TEST(Catalog, IsSortedAndFindsByName) {
   const auto entries = catalog::entries();

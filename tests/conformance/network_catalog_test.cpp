@@ -13,6 +13,8 @@
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/runner.hpp"
 
+#include "tests/support/catalog_entries.hpp"
+
 namespace conclave {
 namespace {
 
@@ -161,21 +163,9 @@ TEST_P(EveryNetwork, RefusesImpossibleRequests) {
   expect_refusal(request(std::uint64_t{1} << 33), "too large");
 }
 
-std::vector<const Entry*> all_networks() {
-  std::vector<const Entry*> all;
-  for (const Entry& entry : catalog::entries()) {
-    if (entry.network) all.push_back(&entry);
-  }
-  return all;
-}
-
-std::string network_name(const testing::TestParamInfo<const Entry*>& info) {
-  std::string name(info.param->info.name);
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Catalog, EveryNetwork, testing::ValuesIn(all_networks()), network_name);
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryNetwork,
+                         testing::ValuesIn(tests::entries_taking(tests::Taking::networks)),
+                         tests::test_name);
 
 TEST(Catalog, RefusesOptionsOfMessagePassingForPopulations) {
   RunRequest wanted;

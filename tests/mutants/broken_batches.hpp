@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/base/collision.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
 
@@ -74,12 +73,22 @@ class PlainBatches {
     before_ = agents_;
     touched_ = 0;
     is_touched_.assign(agents_.size(), false);
-    const std::uint64_t length = CollisionRun(agents_.size())(0, lengths_);
+    const std::uint64_t length = run_length();
     for (std::uint64_t i = 0; i < length && goes_on(); ++i) {
       const std::size_t initiator = fresh(initiators_);
       meet(initiator, fresh(responders_));
     }
     if (goes_on() && flaw_ != BatchFlaw::forgets_the_collision) collide();
+  }
+
+  // How many interactions there are before the first with an agent that has met somebody.
+  std::uint64_t run_length() {
+    const std::uint64_t n = agents_.size();
+    std::uint64_t length = 0;
+    for (std::uint64_t fresh = n; fresh >= 2; fresh -= 2, ++length) {
+      if (lengths_.below64(n) >= fresh || lengths_.below64(n - 1) >= fresh - 1) break;
+    }
+    return length;
   }
 
   std::size_t fresh(Stream& stream) {

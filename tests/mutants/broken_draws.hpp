@@ -8,7 +8,6 @@
 #include <span>
 
 #include "conclave/base/binomial.hpp"
-#include "conclave/base/collision.hpp"
 #include "conclave/base/hypergeometric.hpp"
 #include "conclave/base/random.hpp"
 
@@ -68,23 +67,8 @@ inline void forgets_the_total(std::span<const std::uint64_t> counts, std::uint64
   drawn.back() += draws;
 }
 
-// The run length as a continuous variable: P(T >= t) = exp(-2 t (t + used) / n).
-inline std::uint64_t rayleigh_run(std::uint64_t n, std::uint64_t used, Stream& stream) {
-  const auto touched = static_cast<double>(used);
-  const double limit = -std::log(uniform(stream)) * static_cast<double>(n) / 2;
-  return static_cast<std::uint64_t>(std::sqrt(touched * touched / 4 + limit) - touched / 2);
-}
-
-// A normal variable with the mean and variance of the run from nobody touched.
-inline std::uint64_t normal_run(std::uint64_t n, std::uint64_t, Stream& stream) {
-  const auto agents = static_cast<double>(n);
-  const double radius = std::sqrt(-2 * std::log(uniform(stream)));
-  const double normal = radius * std::cos(6.283185307179586 * uniform(stream));
-  const double length = std::sqrt(agents) * (0.6266570687 + 0.3275680 * normal);
-  return static_cast<std::uint64_t>(std::max(length, 0.0));
-}
-
-// Inverts P(T >= t) by log factorials in double, by halving.
+// How many interactions there are before the first with one of the `used` agents that have met
+// somebody: inverts P(T >= t) by log factorials in double, by halving.
 inline std::uint64_t run_by_log_factorials(std::uint64_t n, std::uint64_t used, Stream& stream) {
   const auto fresh = static_cast<double>(n - used);
   const double pairs = std::log(static_cast<double>(n)) + std::log(static_cast<double>(n - 1));
@@ -101,11 +85,6 @@ inline std::uint64_t run_by_log_factorials(std::uint64_t n, std::uint64_t used, 
     }
   }
   return low;
-}
-
-// Counts the interaction that collides.
-inline std::uint64_t run_with_collision(std::uint64_t n, std::uint64_t used, Stream& stream) {
-  return CollisionRun(n)(used, stream) + 1;
 }
 
 }  // namespace conclave::tests::mutants

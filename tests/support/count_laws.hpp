@@ -124,13 +124,6 @@ inline CountLaw binomial_law(const Trials& coins) {
   return law;
 }
 
-// Log P(T >= t) for the run of t interactions that touch no used agent and none twice.
-inline Digits50 log_survival(std::uint64_t n, std::uint64_t used, std::uint64_t t) {
-  const std::uint64_t fresh = n - used;
-  return log_factorial(fresh) - log_factorial(fresh - 2 * t) -
-         Digits50(t) * (log(Digits50(n)) + log(Digits50(n - 1)));
-}
-
 // The p-value of a sample against a law.
 inline double fit(const CountLaw& law, const std::vector<std::uint64_t>& sample) {
   std::vector<double> expected(law.probabilities);

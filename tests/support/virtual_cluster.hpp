@@ -1,7 +1,10 @@
 // A cluster of election members in virtual time, from one seed: messages take random times, FIFO
-// per edge; processes crash and start again; edges break and cut groups of members off; clocks
-// drift. After every step it is checked that no term has two leaders and no moment two holders of
-// the lease. The same seed gives the same run.
+// per edge, on some edges much longer than on others; processes crash and start again, or are
+// stopped and continued; edges break and cut groups of members off; clocks drift, many as far as
+// they may; old messages come a second time, which is more than the transport allows itself. After
+// every step it is checked that no term has two leaders, no moment two holders of the lease, and
+// that questions and answers of different terms are kept apart (`PaperAudit`). The same seed gives
+// the same run.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +19,8 @@
 #include "conclave/base/random.hpp"
 #include "conclave/election/member.hpp"
 
+#include "tests/support/paper_audit.hpp"
+
 namespace conclave::election::testing {
 
 using namespace std::chrono_literals;
@@ -24,15 +29,24 @@ using namespace std::chrono_literals;
 struct Host {
   bool stores_promises = true;      // and gives them to the member when it starts again
   bool tells_of_restart = true;     // so that the member waits until old promises must be over
-  std::int64_t drift_ppm = 10'000;  // of clocks, at most; members assume 1 %
+  std::int64_t more_drift_ppm = 0;  // of clocks, beyond what members are told
 };
 
 struct Trouble {
   unsigned crashes = 0;
   unsigned cuts = 0;                  // a random group is cut off for a while
   unsigned panics = 0;                // a member takes many others for dead which are not
+  unsigned pauses = 0;                // a process is stopped for a while
+  unsigned coups = 0;                 // the leader is stopped or silenced for a while
+  bool has_slow_edges = false;        // a quarter of them, each in one direction
+  bool repeats_messages = false;      // one in ten, up to 20 s later
   bool leaves_minority_dead = false;  // otherwise all crashed processes are back in the end
   milliseconds longest_delay{50};
+  std::int64_t drift_ppm = 10'000;  // of clocks, at most; members are told so
+
+  bool is_none() const {
+    return crashes + cuts + panics + pauses + coups == 0 && !has_slow_edges && !repeats_messages;
+  }
 };
 
 struct Verdict {
@@ -46,25 +60,36 @@ struct Verdict {
 class VirtualCluster {
  public:
   VirtualCluster(MemberIndex n, std::uint64_t seed, const Host& host, const Trouble& trouble)
-      : n_(n), seed_(seed), host_(host), trouble_(trouble), coins_({.seed = seed}), seats_(n) {
-    arrival_.resize(std::size_t{n} * n);
-    epoch_.resize(std::size_t{n} * n);
+      : n_(n),
+        seed_(seed),
+        host_(host),
+        trouble_(trouble),
+        coins_({.seed = seed}),
+        seats_(n),
+        audit_(n) {
+    const std::size_t edges = std::size_t{n} * n;
+    arrival_.resize(edges);
+    blocked_until_.resize(edges);
+    epoch_.resize(edges);
+    for (std::size_t i = 0; i < edges; ++i) {
+      is_slow_.push_back(trouble.has_slow_edges && coins_.chance(1, 4));
+    }
     for (Seat& seat : seats_) {
-      seat.rate_ppm = between(-host.drift_ppm, host.drift_ppm);
+      seat.rate_ppm = random_rate(trouble.drift_ppm + host.more_drift_ppm);
       seat.offset = Instant(between(0, 1'000'000'000'000));
     }
   }
 
   Verdict run() {
-    schedule_starts();
     schedule_trouble();
+    schedule_starts();
     while (!events_.empty() && verdict_.violation.empty()) {
       const Event event = events_.top();
       if (event.at > trouble_ends_ + 300s) break;
       events_.pop();
       now_ = event.at;
       if (!carry_out(event)) continue;
-      ++verdict_.steps;
+      if (++verdict_.steps > most_steps) verdict_.violation = "no rest";
       if (now_ > trouble_ends_ + 1s && is_settled()) {
         verdict_.has_leader = true;
         break;
@@ -74,7 +99,7 @@ class VirtualCluster {
   }
 
  private:
-  enum class What { start, wake, deliver, lose, timer, crash, cut, heal, panic };
+  enum class What { start, wake, deliver, lose, timer, crash, cut, heal, panic, pause, coup };
   struct Event {
     Instant at{};
     std::uint64_t order = 0;
@@ -82,6 +107,7 @@ class VirtualCluster {
     MemberIndex member = 0;
     MemberIndex other = 0;
     std::uint64_t stamp = 0;  // of the timer, the edge or the cut
+    Instant until{};          // of the pause or coup
     Note note{};
 
     bool operator<(const Event& right) const {  // the queue gives the largest
@@ -97,11 +123,16 @@ class VirtualCluster {
     std::int64_t rate_ppm = 0;
     Instant offset{};
     unsigned group = 0;  // who is cut off together
+    Instant stopped_until{};
   };
 
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return low +
            static_cast<std::int64_t>(coins_.below64(static_cast<std::uint64_t>(high - low) + 1));
+  }
+  std::int64_t random_rate(std::int64_t most_ppm) {
+    if (coins_.chance(1, 3)) return between(-most_ppm, most_ppm);
+    return coins_.chance(1, 2) ? most_ppm : -most_ppm;
   }
   Instant random_time(Instant longest) { return Instant(between(1, longest.count())); }
   Instant local(const Seat& seat) const {
@@ -118,18 +149,21 @@ class VirtualCluster {
     events_.push(event);
   }
 
+  // One that will be alive in the end is woken in any case.
   void schedule_starts() {
+    MemberIndex survivor = 0;
+    while (dead_.contains(survivor)) ++survivor;
     for (MemberIndex each = 0; each < n_; ++each) {
       const Instant at = random_time(2s);
       plan({.at = at, .what = What::start, .member = each});
-      const bool wakes = each == 0 || coins_.chance(1, 2);
+      const bool wakes = each == survivor || coins_.chance(1, 2);
       if (wakes) plan({.at = at + random_time(2s), .what = What::wake, .member = each});
     }
   }
 
   void schedule_trouble() {
-    const Instant span =
-        trouble_.crashes + trouble_.cuts + trouble_.panics == 0 ? Instant(2s) : Instant(60s);
+    const Instant span = trouble_.is_none() ? Instant(2s) : Instant(60s);
+    if (trouble_.has_slow_edges || trouble_.repeats_messages) trouble_ends_ = span;
     for (unsigned i = 0; i < trouble_.crashes; ++i) {
       const auto who = static_cast<MemberIndex>(coins_.below(n_));
       const Instant at = random_time(span);
@@ -152,6 +186,19 @@ class VirtualCluster {
       const auto who = static_cast<MemberIndex>(coins_.below(n_));
       plan({.at = random_time(span), .what = What::panic, .member = who});
     }
+    for (unsigned i = 0; i < trouble_.pauses; ++i) {
+      const auto who = static_cast<MemberIndex>(coins_.below(n_));
+      const Instant at = random_time(span);
+      const Instant until = at + random_time(10s);
+      plan({.at = at, .what = What::pause, .member = who, .until = until});
+      trouble_ends_ = std::max(trouble_ends_, until);
+    }
+    for (unsigned i = 0; i < trouble_.coups; ++i) {
+      const Instant at = random_time(span);
+      const Instant until = at + random_time(15s);
+      plan({.at = at, .what = What::coup, .until = until});
+      trouble_ends_ = std::max(trouble_ends_, until);
+    }
   }
 
   bool carry_out(const Event& event) {
@@ -167,14 +214,24 @@ class VirtualCluster {
         if (cut_ != event.stamp) return false;
         cut_ = 0;
         return true;
+      case What::pause:
+        seat.stopped_until = event.until;
+        return false;
+      case What::coup:
+        return strike_leader(event);
       default:
         break;
     }
+    if (!seat.member && event.what == What::wake) return put_off(event, now_ + 1s);
     if (!seat.member) return event.what == What::deliver && hold(event);
+    if (now_ < seat.stopped_until) return put_off(event, seat.stopped_until);
     const Instant time = local(seat);
     if (event.what == What::wake) seat.member->wake(time);
     if (event.what == What::panic) return panic(event.member);
-    if (event.what == What::lose) seat.member->lose(time, event.other);
+    if (event.what == What::lose) {
+      audit_.excuse(event.member);
+      seat.member->lose(time, event.other);
+    }
     if (event.what == What::timer) {
       if (event.stamp != seat.timer) return false;
       seat.member->pass(time);
@@ -182,6 +239,7 @@ class VirtualCluster {
     if (event.what == What::deliver) {
       if (!is_current(event)) return false;
       if (is_cut(event.other, event.member)) return hold(event);
+      audit_.delivered(event.other, event.member, event.note);
       seat.member->receive(time, event.other, event.note);
     }
     after_step(event.member);
@@ -202,9 +260,17 @@ class VirtualCluster {
     return false;
   }
 
+  // A process that is stopped finds everything when it goes on, in the order of arrival.
+  bool put_off(Event event, Instant until) {
+    event.at = until;
+    plan(event);
+    return false;
+  }
+
   std::size_t edge(MemberIndex from, MemberIndex to) const { return std::size_t{from} * n_ + to; }
-  bool is_cut(MemberIndex a, MemberIndex b) const {
-    return cut_ != 0 && seats_[a].group != seats_[b].group;
+  bool is_cut(MemberIndex from, MemberIndex to) const {
+    if (now_ < blocked_until_[edge(from, to)]) return true;
+    return cut_ != 0 && seats_[from].group != seats_[to].group;
   }
 
   bool start(MemberIndex who) {
@@ -213,6 +279,7 @@ class VirtualCluster {
     seat.member.emplace(
         MemberOptions{.self = who,
                       .n = n_,
+                      .timing = {.clock_drift = static_cast<double>(trouble_.drift_ppm) * 1e-6},
                       .remembered = host_.stores_promises ? seat.stored : Promise{},
                       .may_have_promised = seat.has_run && host_.tells_of_restart,
                       .coins = {.seed = seed_, .trial = ++seat.starts, .part = who}},
@@ -231,6 +298,8 @@ class VirtualCluster {
     if (!seat.member) return false;
     add_counts(seat);
     seat.member.reset();
+    seat.stopped_until = {};
+    audit_.restart(who);
     ++seat.timer;
     break_edges(who, 1, 2, 5s);
     return true;
@@ -264,7 +333,43 @@ class VirtualCluster {
     return true;
   }
 
+  // The leader is stopped, or some or all of the others hear no more of it. Most of them learn at
+  // once that it is lost and elect as soon as promises allow, while it may still go by its lease.
+  // One of them restarts meanwhile, and must keep the promise it does not remember the end of.
+  bool strike_leader(const Event& event) {
+    const MemberIndex leader = holder();
+    if (leader == nobody) return false;
+    const std::uint32_t how = coins_.below(3);
+    if (how == 0) seats_[leader].stopped_until = event.until;
+    for (MemberIndex each = 0; each < n_; ++each) {
+      if (each == leader) continue;
+      const bool is_blocked = how == 1 || (how == 2 && coins_.chance(1, 2));
+      if (is_blocked) blocked_until_[edge(leader, each)] = event.until;
+      if (coins_.chance(1, 4)) continue;
+      plan({.at = now_ + random_time(1s), .what = What::lose, .member = each, .other = leader});
+    }
+    restart_one_beside(leader);
+    return false;
+  }
+
+  void restart_one_beside(MemberIndex leader) {
+    const auto who = static_cast<MemberIndex>(coins_.below(n_));
+    if (who == leader || dead_.contains(who)) return;
+    const Instant at = now_ + random_time(4s);
+    plan({.at = at, .what = What::crash, .member = who});
+    plan({.at = at + random_time(1s), .what = What::start, .member = who});
+  }
+
+  MemberIndex holder() const {
+    for (MemberIndex each = 0; each < n_; ++each) {
+      const Seat& seat = seats_[each];
+      if (seat.member && seat.member->holds_lease(local(seat))) return each;
+    }
+    return nobody;
+  }
+
   bool panic(MemberIndex who) {
+    audit_.excuse(who);
     for (MemberIndex other = 0; other < n_; ++other) {
       if (other == who || coins_.chance(1, 4)) continue;
       seats_[who].member->lose(local(seats_[who]), other);
@@ -276,7 +381,12 @@ class VirtualCluster {
   void after_step(MemberIndex who) {
     Seat& seat = seats_[who];
     seat.stored = seat.member->promise();
-    for (const Letter& letter : seat.member->take_letters()) post(who, letter);
+    audit_.stepped(who, seat.member->view());
+    for (const Letter& letter : seat.member->take_letters()) {
+      audit_.sent(who, letter);
+      post(who, letter);
+    }
+    if (verdict_.violation.empty()) verdict_.violation = audit_.violation();
     const Instant deadline = seat.member->deadline();
     ++seat.timer;
     if (deadline != Instant::max()) {
@@ -291,14 +401,20 @@ class VirtualCluster {
   void post(MemberIndex from, const Letter& letter) {
     const bool waits = !seats_[letter.to].member;  // until the process starts
     if (waits && seats_[letter.to].has_run && coins_.chance(1, 2)) return;
-    Instant& last = arrival_[edge(from, letter.to)];
-    last = std::max(last + 1ns, now_ + random_time(trouble_.longest_delay));
-    plan({.at = last,
-          .what = What::deliver,
-          .member = letter.to,
-          .other = from,
-          .stamp = waits ? patient : epoch_[edge(from, letter.to)],
-          .note = letter.note});
+    const std::size_t on = edge(from, letter.to);
+    const bool is_slow = is_slow_[on] && now_ < trouble_ends_;
+    arrival_[on] = std::max(arrival_[on] + 1ns,
+                            now_ + random_time(is_slow ? Instant(8s) : trouble_.longest_delay));
+    const Event delivery{.at = arrival_[on],
+                         .what = What::deliver,
+                         .member = letter.to,
+                         .other = from,
+                         .stamp = waits ? patient : epoch_[on],
+                         .note = letter.note};
+    plan(delivery);
+    const bool comes_again =
+        trouble_.repeats_messages && now_ < trouble_ends_ && coins_.chance(1, 10);
+    if (comes_again) put_off(delivery, delivery.at + random_time(20s));
   }
 
   void check(MemberIndex who) {
@@ -340,7 +456,8 @@ class VirtualCluster {
     }
   }
 
-  static constexpr std::uint64_t patient = UINT64_MAX;  // arrives at whichever process comes next
+  static constexpr std::uint64_t most_steps = 2'000'000;  // ten times what any cluster has taken
+  static constexpr std::uint64_t patient = UINT64_MAX;    // arrives at whichever process comes next
 
   MemberIndex n_;
   std::uint64_t seed_;
@@ -348,7 +465,9 @@ class VirtualCluster {
   Trouble trouble_;
   Stream coins_;
   std::vector<Seat> seats_;
-  std::vector<Instant> arrival_;      // of the last message on each edge
+  std::vector<Instant> arrival_;  // of the last message on each edge
+  std::vector<Instant> blocked_until_;
+  std::vector<bool> is_slow_;         // by edge
   std::vector<std::uint64_t> epoch_;  // of each edge: messages of an earlier one are lost
   std::priority_queue<Event> events_;
   std::set<MemberIndex> dead_;
@@ -357,6 +476,7 @@ class VirtualCluster {
   std::uint64_t cut_ = 0;  // 0: none now
   Instant now_{};
   Instant trouble_ends_ = 4s;
+  PaperAudit audit_;
   Verdict verdict_;
 };
 

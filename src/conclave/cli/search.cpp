@@ -18,7 +18,7 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/graphs.hpp"
+#include "conclave/experiment/run_words.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -38,29 +38,14 @@ struct Options {
 constexpr std::array<std::string_view, 2> formats{"text", "json"};
 
 catalog::SearchRequest request(const Options& options) {
-  if (options.n.empty()) {
-    throw Error(
-        fmt::format("the population size is missing, for example: conclave search {} --n 100",
-                    options.protocol));
-  }
-  const Interactions n = count_option("--n", options.n);
-  const std::uint64_t seed = count_option_64("--seed", options.seed, 0, UINT64_MAX);
-  catalog::SearchRequest result{
-      .run = {.n = n,
-              .settings = param_options(options.params),
-              .start = "",
-              .engine = "",
-              .seed = seed,
-              .graph = options.graph},
-      .budget = count_option_64("--budget", options.budget, 1000, 1'000'000'000'000)};
-  if (!options.max_interactions.empty()) {
-    result.run.plan.limit = count_option("--max-interactions", options.max_interactions);
-  }
-  if (!options.graph.empty()) {
-    result.run.digraph =
-        experiment::make_graph(options.graph, catalog::checked_population(n), seed);
-  }
-  return result;
+  const experiment::RunWords words{.protocol = options.protocol,
+                                   .n = options.n,
+                                   .seed = options.seed,
+                                   .params = options.params,
+                                   .graph = options.graph,
+                                   .max_interactions = options.max_interactions};
+  return {.run = experiment::request_of(words, {.command = "search", .n = "100"}),
+          .budget = count_option_64("--budget", options.budget, 1000, 1'000'000'000'000)};
 }
 
 bool is_finite(const catalog::Searched& found) {

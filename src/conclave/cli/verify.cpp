@@ -17,10 +17,10 @@
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/verify_output.hpp"
-#include "conclave/experiment/graphs.hpp"
 #include "conclave/experiment/law_test.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/output.hpp"
+#include "conclave/experiment/run_words.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -70,30 +70,20 @@ std::uint64_t memory(const Options& options) {
 }
 
 catalog::VerifyRequest request(const Options& options) {
-  if (options.n.empty()) {
-    throw Error(fmt::format("the population size is missing, for example: conclave verify {} --n 3",
-                            options.protocol));
-  }
-  const Interactions n = count_option("--n", options.n);
-  const std::uint64_t seed = count_option_64("--seed", options.seed, 0, UINT64_MAX);
-  catalog::VerifyRequest result{.run = {.n = n,
-                                        .settings = param_options(options.params),
-                                        .start = options.init,
-                                        .engine = "",
-                                        .seed = seed,
-                                        .graph = options.graph},
-                                .extent = extent(options),
-                                .congruence = !options.no_congruence,
-                                .target = options.target,
-                                .within = options.within,
-                                .exactly = options.exact,
-                                .folder = options.folder,
-                                .memory = memory(options)};
-  if (!options.graph.empty()) {
-    result.run.digraph =
-        experiment::make_graph(options.graph, catalog::checked_population(n), seed);
-  }
-  return result;
+  const experiment::RunWords words{.protocol = options.protocol,
+                                   .n = options.n,
+                                   .seed = options.seed,
+                                   .params = options.params,
+                                   .init = options.init,
+                                   .graph = options.graph};
+  return {.run = experiment::request_of(words, {.command = "verify", .n = "3"}),
+          .extent = extent(options),
+          .congruence = !options.no_congruence,
+          .target = options.target,
+          .within = options.within,
+          .exactly = options.exact,
+          .folder = options.folder,
+          .memory = memory(options)};
 }
 
 std::vector<std::string> engine_names(const std::string& list) {

@@ -307,7 +307,7 @@ void Member::on_promise(Instant now, MemberIndex from, const Note& note) {
 void Member::support(Instant now, MemberIndex from, Instant since, milliseconds promised) {
   Instant& until = peers_[from].supports_until;
   until = std::max(until, since + usable(promised));
-  lease_until_ = std::max(lease_until_, supported_until());
+  lease_until_ = supported_until();
   if (now >= lease_until_) return;
   step_down_at_ = lease_until_ + options_.timing.election;
   if (std::exchange(is_confirmed_, true)) return;
@@ -362,7 +362,6 @@ void Member::leave_election() {
   abstains_ = true;
   is_confirmed_ = false;
   claimed_at_.reset();
-  lease_until_ = {};
   election_until_ = Instant::max();
   forget_debts();
 }
@@ -370,7 +369,7 @@ void Member::leave_election() {
 void Member::forget_debts() {
   for (Peer& peer : peers_) {
     peer.owes_answer = peer.owes_verdict = peer.is_probed = false;
-    peer.supports_until = {};
+    peer.supports_until = Instant{};
   }
   debtors_ = 0;
   silent_.clear();

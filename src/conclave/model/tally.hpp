@@ -29,8 +29,6 @@ class LeaderTally {
   }
   AgentCount changes_to_stop() const { return leaders_ - 1; }
 
-  void lose_leaders(AgentCount count) { leaders_ -= count; }
-
   AgentCount leaders() const { return leaders_; }
   bool converged() const { return leaders_ == 1; }
   bool hopeless() const { return leaders_ == 0; }

@@ -64,17 +64,18 @@ std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// The words of a cell as name and value, parameters among them.
+// The words of a cell as name and value, parameters among them. Limits and what is counted do not
+// tell one law from another.
 std::map<std::string, std::string> settings(const experiment::RunWords& words) {
-  std::map<std::string, std::string> result{
-      {"n", words.n},           {"init", words.init},
-      {"engine", words.engine}, {"graph", words.graph},
-      {"delay", words.delay},   {"wakeup", words.wakeup},
-      {"ids", words.ids},       {"fault", joined(words.faults)},
-      {"seed", words.seed}};
-  for (const std::string& param : words.params) {
-    const std::size_t equals = param.find('=');
-    if (equals != std::string::npos) result[param.substr(0, equals)] = param.substr(equals + 1);
+  std::map<std::string, std::string> result{{"fault", joined(words.faults)}};
+  for (const auto& [option, value] : experiment::given_words(words)) {
+    const std::size_t equals = value.find('=');
+    if (option == "fault" || option == "count-edges" || option.starts_with("max-")) continue;
+    if (option != "param") {
+      result[std::string(option)] = value;
+    } else if (equals != std::string::npos) {
+      result[value.substr(0, equals)] = value.substr(equals + 1);
+    }
   }
   return result;
 }
@@ -212,22 +213,12 @@ RunNames name_cells(const RunSample& run) {
 
 std::string command_of(const experiment::RunWords& words, std::uint64_t trials) {
   std::string text = "conclave run " + quoted_for_shell(words.protocol);
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) text += fmt::format(" {} {}", option, quoted_for_shell(value));
-  };
-  add("--n", words.n);
-  for (const std::string& param : words.params) add("--param", param);
-  add("--init", words.init);
-  add("--engine", words.engine);
-  add("--graph", words.graph);
-  for (const std::string& fault : words.faults) add("--fault", fault);
-  add("--delay", words.delay);
-  add("--wakeup", words.wakeup);
-  add("--ids", words.ids);
-  if (words.count_edges) text += " --count-edges";
-  add("--max-parallel-time", words.max_parallel_time);
-  add("--max-interactions", words.max_interactions);
-  return text + fmt::format(" --trials {} --seed {}", trials, words.seed);
+  for (const auto& [option, value] : experiment::given_words(words)) {
+    if (option == "seed") text += fmt::format(" --trials {}", trials);
+    text += fmt::format(" --{}", option);
+    if (!value.empty()) text += ' ' + quoted_for_shell(value);
+  }
+  return text;
 }
 
 }  // namespace conclave::report

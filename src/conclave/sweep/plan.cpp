@@ -19,20 +19,12 @@ std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunWords& 
 }
 
 std::string cell_text(const Cell& cell) {
-  const experiment::RunWords& words = cell.words;
-  std::string text = fmt::format("{} n={}", words.protocol, words.n);
-  const auto add = [&](std::string_view name, const std::string& value) {
-    if (!value.empty()) text += fmt::format(" {}={}", name, value);
-  };
-  for (const std::string& param : words.params) text += ' ' + param;
-  add("init", words.init);
-  add("engine", words.engine);
-  add("graph", words.graph);
-  for (const std::string& fault : words.faults) add("fault", fault);
-  add("delay", words.delay);
-  add("wakeup", words.wakeup);
-  add("ids", words.ids);
-  add("seed", words.seed);
+  std::string text = cell.words.protocol;
+  for (const auto& [option, value] : experiment::given_words(cell.words)) {
+    const bool is_whole = option == "param" || value.empty();
+    text += is_whole ? fmt::format(" {}", value.empty() ? option : value)
+                     : fmt::format(" {}={}", option, value);
+  }
   return text;
 }
 

@@ -1,41 +1,32 @@
 // Logarithms, exponentials and Stirling's correction by basic arithmetic alone, so that they have
-// the same bits on every machine. The series take any floating-point type: the samplers use double,
-// and binary128 where double cannot settle a comparison.
+// the same bits on every machine.
 #pragma once
 
 #include <array>
 #include <bit>
-#include <cfloat>
+#include <cstddef>
 #include <cstdint>
 
 namespace conclave::detail {
 
-#if LDBL_MANT_DIG == 113
-using Quad = long double;
-#else
-__extension__ using Quad = __float128;
-#endif
-
 // The sum of y^j / (3 + 2 j) for j < terms: artanh(v) is v + v^3 times this, for y = v^2. Even and
 // odd terms are two independent chains of operations.
-template <int terms, class Real>
-constexpr Real artanh_tail(Real y) {
-  const Real square = y * y;
-  Real sums[2] = {0, 0};
+template <int terms>
+constexpr double artanh_tail(double y) {
+  const double square = y * y;
+  double sums[2] = {0, 0};
 #pragma GCC unroll 40
-  for (int j = terms - 1; j >= 0; --j) {
-    sums[j % 2] = sums[j % 2] * square + Real(1) / Real(3 + 2 * j);
-  }
+  for (int j = terms - 1; j >= 0; --j) sums[j % 2] = sums[j % 2] * square + 1.0 / (3 + 2 * j);
   return sums[0] + y * sums[1];
 }
 
 // log(1 + t) - t without cancellation: with v = t / (2 + t), log(1 + t) is 2 artanh(v), and 2 v - t
-// = -t v. Each term is v^2 times the one before; ten are enough for double and |t| < 0.29.
-template <int terms, class Real>
-constexpr Real log1p_minus_series(Real t) {
-  const Real v = t / (Real(2) + t);
-  const Real y = v * v;
-  return v * (Real(2) * y * artanh_tail<terms>(y) - t);
+// = -t v. Each term is v^2 times the one before; ten are enough for |t| < 0.29.
+template <int terms>
+constexpr double log1p_minus_series(double t) {
+  const double v = t / (2 + t);
+  const double y = v * v;
+  return v * (2 * y * artanh_tail<terms>(y) - t);
 }
 
 inline constexpr double log2_high = 0x1.62e42fefa3800p-1;  // log 2, 42 bits: times any exponent
@@ -95,15 +86,14 @@ constexpr double exp_of(double x) {
 
 // What Stirling's formula leaves out: log(x!) - (x + 1/2) log(x) + x - log(2 pi) / 2, for x >= 16
 // with an error below 2^-52.
-template <class Real>
-constexpr Real stirling_series(Real x) {
-  const Real r = Real(1) / x;
-  const Real y = r * r;
-  Real sum = Real(1) / Real(1188);
-  sum = Real(1) / Real(1680) - sum * y;
-  sum = Real(1) / Real(1260) - sum * y;
-  sum = Real(1) / Real(360) - sum * y;
-  return r * (Real(1) / Real(12) - sum * y);
+constexpr double stirling_series(double x) {
+  const double r = 1 / x;
+  const double y = r * r;
+  double sum = 1.0 / 1188;
+  sum = 1.0 / 1680 - sum * y;
+  sum = 1.0 / 1260 - sum * y;
+  sum = 1.0 / 360 - sum * y;
+  return r * (1.0 / 12 - sum * y);
 }
 
 inline constexpr std::array<double, 16> stirling_table{

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Writes copies of election/member.hpp and .cpp in which one guard at a time can be switched off.
+
+    break_members.py SOURCE_FOLDER OUTPUT_FOLDER
+
+Each mutant is what it does, a piece of the source in which the guard stands between {{ and }}, what
+takes the guard's place while the mutant is chosen, and whether troubled clusters show it. The piece
+must occur once. `mutants.hpp`, written beside the copies, lists the mutants and holds the choice.
+"""
+import sys
+from pathlib import Path
+
+MUTANTS = [
+    ("answers questions of an older term",
+     "if ({{note.term < term_}}) {\n    if (asks)",
+     "note.term < term_ && !asks", True),
+    ("takes answers of an older term",
+     "if ({{note.term < term_}}) {\n    if (asks)",
+     "note.term < term_ && asks", True),
+    ("leaves no margin for drift",
+     "const double share = {{(1 - drift) / (1 + drift)}};",
+     "1.0", True),
+    ("counts a renewed lease from the answer",
+     "since <= renewed_at_) support(now, from, {{since}}, promised);",
+     "now", True),
+    ("counts the first lease from the answer",
+     "support(now, from, {{*claimed_at_}}, promised);",
+     "now", True),
+    ("takes half for a majority",
+     "majority() const { return {{options_.n / 2 + 1}}; }",
+     "(options_.n + 1) / 2", True),
+    ("forgets its promise in a restart",
+     "promise_({{options.remembered}}),",
+     "Promise{}", True),
+    ("promises at once after a restart",
+     "if ({{options.may_have_promised}}) promised_until_",
+     "false", True),
+    ("promises twice in a term",
+     "term == promise_.term && {{promise_.to != to}}",
+     "false", True),
+    ("promises in an older term",
+     "if ({{term < promise_.term}}) return false;",
+     "false", True),
+    ("breaks a running promise",
+     "return {{now >= promised_until_ || bound_to_ == to}};",
+     "true", True),
+    ("ends a promise early",
+     "promised_until_ = {{now + options_.timing.lease}};\n  return true;",
+     "now + options_.timing.lease / 2", True),
+    ("leads beyond its lease",
+     "return is_confirmed_ && {{now < lease_until_}};",
+     "true", True),
+    ("leads on in the next term",
+     "is_confirmed_ = {{false}};\n  claimed_at_.reset();",
+     "is_confirmed_", True),
+    ("takes support along into the next term",
+     "peer.supports_until = {{Instant{}}};",
+     "peer.supports_until", False),
+    ("counts promises of another term",
+     "if (!is_claimant() || {{note.term != term_}}) return;",
+     "false", False),
+    ("counts promises to an older claim",
+     "if ({{since >= *claimed_at_ && since <= renewed_at_}})",
+     "true", False),
+    ("counts promises to another rank",
+     "if ({{note.stamp == node_.rank}}) support",
+     "true", False),
+    ("starts a term again",
+     "enter(now, {{std::max(term_, newest_)}} + 1);",
+     "term_", False),
+]
+
+HEADER = """#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace conclave::election::testing {
+
+struct Mutant {
+  const char* name;
+  bool shows_in_clusters;
+};
+
+inline constexpr std::array mutants{%s
+};
+inline constexpr std::size_t no_mutant = mutants.size();
+inline std::size_t chosen_mutant = no_mutant;
+
+}  // namespace conclave::election::testing
+"""
+
+
+def parts(piece):
+    before, rest = piece.split("{{", 1)
+    guard, after = rest.rsplit("}}", 1)
+    return before, guard, after
+
+
+def broken(texts):
+    """The texts with all mutants in them; several may share a guard."""
+    sites = {}
+    for index, (name, piece, other, _) in enumerate(MUTANTS):
+        sites.setdefault(piece, []).append((index, name, other))
+    for piece, mutants in sites.items():
+        before, guard, after = parts(piece)
+        original = before + guard + after
+        places = [file for file in texts for _ in range(texts[file].count(original))]
+        if len(places) != 1:
+            sys.exit(f"mutant '{mutants[0][1]}': its place is found {len(places)} times, not once")
+        choice = f"({guard})"
+        for index, _, other in mutants:
+            choice = f"(testing::chosen_mutant == {index} ? ({other}) : {choice})"
+        texts[places[0]] = texts[places[0]].replace(original, before + choice + after)
+    return texts
+
+
+def main():
+    source, output = map(Path, sys.argv[1:])
+    files = ["member.hpp", "member.cpp"]
+    texts = broken({file: (source / "conclave/election" / file).read_text() for file in files})
+    rows = [f'\n    Mutant{{"{name}", {str(shows).lower()}}},' for name, _, _, shows in MUTANTS]
+    texts["mutants.hpp"] = HEADER % "".join(rows)
+    texts["member.hpp"] = texts["member.hpp"].replace(
+        "#pragma once\n", '#pragma once\n#include "conclave/election/mutants.hpp"\n', 1)
+    folder = output / "conclave/election"
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        (folder / file).write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+// Random clusters with random trouble, and the search for one that shows a mistake.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "conclave/base/random.hpp"
+
+#include "tests/support/virtual_cluster.hpp"
+
+namespace conclave::election::testing {
+
+struct Case {
+  MemberIndex n = 1;
+  Trouble trouble{};
+};
+
+// Small clusters are tried more often than large ones: there a single member decides.
+inline Case random_case(std::uint64_t seed) {
+  Stream coins({.seed = seed, .trial = 1});
+  Case result;
+  result.n = 1 + coins.below(coins.chance(1, 4) ? 50 : 8);
+  const bool is_stormy = coins.chance(1, 2);
+  Trouble& trouble = result.trouble;
+  trouble.crashes = coins.below(is_stormy ? 30 : 2 + 2 * result.n);
+  trouble.cuts = coins.below(is_stormy ? 12 : 4);
+  trouble.panics = coins.below(is_stormy ? 200 : 4);
+  trouble.pauses = coins.below(is_stormy ? 30 : 4);
+  trouble.coups = coins.below(8);
+  trouble.has_slow_edges = coins.chance(1, 4);
+  trouble.repeats_messages = coins.chance(1, 4);
+  trouble.leaves_minority_dead = coins.chance(1, 2);
+  const bool is_far_apart = coins.chance(1, 4);
+  trouble.longest_delay = milliseconds(is_far_apart ? 1000 : 1 + coins.below(100));
+  // The margin takes its part of the lease, which must outlast the way to and fro.
+  if (!is_far_apart && coins.chance(1, 2)) trouble.drift_ppm = 200'000;
+  return result;
+}
+
+inline std::string replay(std::uint64_t seed, const Case& each) {
+  return "seed " + std::to_string(seed) + ", n = " + std::to_string(each.n) + ", crashes " +
+         std::to_string(each.trouble.crashes) + ", cuts " + std::to_string(each.trouble.cuts);
+}
+
+// Small, with much trouble: in every other one so much that nobody leads for long, in the rest
+// around the leader.
+inline Case troubled_case(std::uint64_t seed) {
+  Case result = random_case(seed);
+  result.n = 2 + result.n % 4;
+  Trouble& trouble = result.trouble;
+  if (seed % 2 == 0) {
+    trouble.crashes = 40;
+    trouble.cuts = 12;
+  } else {
+    trouble.crashes = trouble.cuts = trouble.panics = trouble.pauses = 3;
+    trouble.coups = 8;
+  }
+  return result;
+}
+
+// The first of so many troubled clusters in which the checks find something wrong with this host
+// (or with the members, where they are broken); 0: none.
+inline std::uint64_t found_out(const Host& host, std::uint64_t clusters) {
+  for (std::uint64_t seed = 1; seed <= clusters; ++seed) {
+    const Case each = troubled_case(seed);
+    const Verdict verdict = VirtualCluster(each.n, seed, host, each.trouble).run();
+    if (!verdict.violation.empty() || !verdict.has_leader) return seed;
+  }
+  return 0;
+}
+
+}  // namespace conclave::election::testing

@@ -1,0 +1,214 @@
+// A single member, with the test in the place of all others: the guards on which the guarantees of
+// docs/elections.md rest, one by one.
+#include "conclave/election/member.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace conclave::election {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = Algorithm::Kind;
+
+constexpr milliseconds lease = Timing{}.lease;
+constexpr milliseconds usable{2940};  // 3000 * 0.99 / 1.01
+
+Note message(Term term, const Algorithm::Message& what) {
+  return {.kind = NoteKind::algorithm, .term = term, .message = what};
+}
+Note request(Term term, MemberIndex from) {
+  return message(term, {.kind = Kind::request, .phase = 1, .id = from + 1, .rank = 7});
+}
+Note approval(Term term, std::uint8_t phase) {
+  return message(term, {.kind = Kind::approved, .phase = phase});
+}
+Note victory(Term term, MemberIndex from) {
+  return message(term, {.kind = Kind::leader, .phase = 0, .id = from + 1, .rank = 7});
+}
+Note renewal(Term term, bool holds) {
+  return {.kind = NoteKind::renewal, .term = term, .stamp = 1, .holds = holds};
+}
+Note promised(NoteKind kind, Term term, std::uint64_t stamp, milliseconds how_long = lease) {
+  return {.kind = kind,
+          .term = term,
+          .stamp = stamp,
+          .promise_ms = static_cast<std::uint32_t>(how_long.count())};
+}
+std::uint64_t stamp_of(Instant when) { return static_cast<std::uint64_t>(when.count()); }
+
+std::vector<Letter> told(Member& member, Instant now, MemberIndex from, const Note& note) {
+  member.receive(now, from, note);
+  return member.take_letters();
+}
+
+// What the one letter is that the member answers with.
+NoteKind answer(Member& member, Instant now, MemberIndex from, const Note& note) {
+  const std::vector<Letter> letters = told(member, now, from, note);
+  EXPECT_EQ(letters.size(), 1u);
+  return letters.empty() ? NoteKind::probe : letters.front().note.kind;
+}
+
+bool is_of(const Letter& letter, Kind kind) {
+  return letter.note.kind == NoteKind::algorithm && letter.note.message.kind == kind;
+}
+
+// Everybody approves at once of whatever the member asks for, until it has won: its rank.
+std::uint64_t win(Member& member, Instant now) {
+  std::vector<Letter> letters = member.take_letters();
+  while (!letters.empty()) {
+    const Letter letter = letters.front();
+    letters.erase(letters.begin());
+    if (is_of(letter, Kind::leader)) return letter.note.message.rank;
+    if (!is_of(letter, Kind::request)) continue;
+    const Note yes = approval(letter.note.term, letter.note.message.phase);
+    std::ranges::copy(told(member, now, letter.to, yes), std::back_inserter(letters));
+  }
+  ADD_FAILURE() << "it has not won";
+  return 0;
+}
+
+std::uint64_t wake_and_win(Member& member, Instant now) {
+  member.wake(now);
+  return win(member, now);
+}
+
+// All others live but say nothing else, until the member begins another term: when that was.
+Instant wait_for_next_term(Member& member, MemberIndex n) {
+  const Term term = member.view().term;
+  Instant now{};
+  while (member.view().term == term && now < 1h) {
+    member.take_letters();
+    now = std::max(now, member.deadline());
+    for (MemberIndex each = 1; each < n; ++each) {
+      member.receive(now, each, {.kind = NoteKind::alive, .term = term});
+    }
+    member.pass(now);
+  }
+  return now;
+}
+
+TEST(Member, TakesNoAnswersOfAnOlderTerm) {
+  Member member({.n = 3}, 0ms);
+  member.wake(0ms);
+  const Instant now = wait_for_next_term(member, 3);
+  member.take_letters();
+  ASSERT_EQ(member.view().term, 2u);
+  for (const MemberIndex each : {1u, 2u}) {
+    EXPECT_TRUE(told(member, now, each, approval(1, 1)).empty());
+  }
+  EXPECT_TRUE(told(member, now, 1, approval(2, 1)).empty());
+  EXPECT_FALSE(told(member, now, 2, approval(2, 1)).empty()) << "the next phase";
+}
+
+TEST(Member, AnswersNoQuestionsOfAnOlderTerm) {
+  Member member({.n = 3}, 0ms);
+  EXPECT_EQ(answer(member, 1ms, 1, request(2, 1)), NoteKind::algorithm);
+  EXPECT_EQ(answer(member, 2ms, 2, request(1, 2)), NoteKind::standing);
+}
+
+TEST(Member, StartsATermThatNobodyHasSpokenOf) {
+  Member member({.n = 3}, 0ms);
+  member.receive(1ms, 1, {.kind = NoteKind::alive, .term = 7});
+  member.wake(2ms);
+  EXPECT_EQ(member.view().term, 8u);
+}
+
+TEST(Member, CountsItsLeaseFromItsRequestsLessWhatClocksMayDrift) {
+  Member member({.n = 3}, 0ms);
+  const std::uint64_t rank = wake_and_win(member, 100ms);
+  for (const MemberIndex each : {1u, 2u}) {
+    member.receive(800ms, each, promised(NoteKind::seconded, 1, rank));
+  }
+  EXPECT_EQ(member.lease_until(), 100ms + usable);
+  for (const MemberIndex each : {1u, 2u}) {
+    member.receive(1500ms, each, promised(NoteKind::granted, 1, stamp_of(800ms)));
+  }
+  EXPECT_EQ(member.lease_until(), 800ms + usable);
+}
+
+TEST(Member, ActsUntilTheEndOfItsLeaseOnly) {
+  Member member({.n = 2}, 0ms);
+  const std::uint64_t rank = wake_and_win(member, 100ms);
+  member.receive(100ms, 1, promised(NoteKind::seconded, 1, rank));
+  EXPECT_TRUE(member.holds_lease(100ms + usable - 1ns));
+  EXPECT_FALSE(member.holds_lease(100ms + usable));
+}
+
+TEST(Member, LeadsWithAMajorityOnly) {
+  Member member({.n = 4}, 0ms);
+  const std::uint64_t rank = wake_and_win(member, 0ms);
+  member.receive(1ms, 1, promised(NoteKind::seconded, 1, rank));
+  EXPECT_FALSE(member.view().leads);
+  member.receive(2ms, 3, promised(NoteKind::seconded, 1, rank));
+  EXPECT_TRUE(member.view().leads);
+}
+
+TEST(Member, CountsNoPromiseThatItDidNotAskFor) {
+  Member member({.n = 2}, 0ms);
+  const std::uint64_t rank = wake_and_win(member, 100ms);
+  member.receive(101ms, 1, promised(NoteKind::seconded, 2, rank));
+  member.receive(101ms, 1, promised(NoteKind::seconded, 1, rank + 1));
+  member.receive(101ms, 1, promised(NoteKind::granted, 1, stamp_of(99ms)));
+  member.receive(101ms, 1, promised(NoteKind::granted, 1, stamp_of(101ms)));
+  EXPECT_FALSE(member.view().leads);
+  member.receive(101ms, 1, promised(NoteKind::granted, 1, stamp_of(100ms)));
+  EXPECT_TRUE(member.view().leads);
+}
+
+TEST(Member, TakesNoSupportAlongIntoTheNextTerm) {
+  Member member({.n = 5}, 0ms);
+  const std::uint64_t first = wake_and_win(member, 0ms);
+  member.receive(1ms, 1, promised(NoteKind::seconded, 1, first, 60s));
+  const Instant now = wait_for_next_term(member, 5);
+  const std::uint64_t second = win(member, now);
+  member.receive(now, 2, promised(NoteKind::seconded, 2, second));
+  EXPECT_FALSE(member.view().leads) << "only one other has promised in this term";
+  member.receive(now, 3, promised(NoteKind::seconded, 2, second));
+  EXPECT_TRUE(member.view().leads);
+}
+
+TEST(Member, StepsDownAtOnceForTheLeaderOfANewerTerm) {
+  Member member({.n = 3}, 0ms);
+  const std::uint64_t rank = wake_and_win(member, 0ms);
+  member.receive(0ms, 1, promised(NoteKind::seconded, 1, rank));
+  ASSERT_TRUE(member.holds_lease(1ms));
+  member.receive(1ms, 2, renewal(9, true));
+  EXPECT_FALSE(member.holds_lease(1ms));
+  EXPECT_FALSE(member.view().leads);
+  EXPECT_EQ(member.view().leader, 2u);
+}
+
+TEST(Member, PromisesToOneClaimantPerTerm) {
+  Member member({.n = 5}, 0ms);
+  const std::vector<Letter> letters = told(member, 0ms, 1, victory(5, 1));
+  ASSERT_EQ(letters.size(), 1u);
+  EXPECT_EQ(letters.front().note.kind, NoteKind::seconded);
+  EXPECT_EQ(answer(member, 2 * lease, 2, renewal(5, false)), NoteKind::refused);
+  EXPECT_EQ(answer(member, 2 * lease, 1, renewal(5, false)), NoteKind::granted);
+}
+
+TEST(Member, KeepsAPromiseToItsEnd) {
+  Member member({.n = 5}, 0ms);
+  EXPECT_EQ(answer(member, 0ms, 1, renewal(5, false)), NoteKind::granted);
+  EXPECT_EQ(answer(member, lease - 1ns, 2, renewal(6, false)), NoteKind::refused);
+  EXPECT_EQ(answer(member, lease, 2, renewal(6, false)), NoteKind::granted);
+}
+
+TEST(Member, PromisesNothingInOlderTerms) {
+  Member member({.n = 5}, 0ms);
+  EXPECT_EQ(answer(member, 0ms, 1, renewal(6, false)), NoteKind::granted);
+  EXPECT_EQ(answer(member, 2 * lease, 2, renewal(5, true)), NoteKind::refused);
+}
+
+TEST(Member, KeepsPromisesThroughARestart) {
+  Member member({.n = 5, .remembered = {.term = 5, .to = 1}, .may_have_promised = true}, 0ms);
+  EXPECT_EQ(answer(member, lease - 1ns, 1, renewal(5, false)), NoteKind::refused);
+  EXPECT_EQ(answer(member, lease, 2, renewal(5, false)), NoteKind::refused);
+  EXPECT_EQ(answer(member, lease, 1, renewal(5, false)), NoteKind::granted);
+}
+
+}  // namespace
+}  // namespace conclave::election
