@@ -19,32 +19,6 @@ constexpr double shrinks_well = 0.4;    // transitions that a level has of those
 constexpr double most_transitions = 3;  // of all levels, relative to the first
 constexpr KrylovLimits outermost{.gain = 1e-8, .most_iterations = 50};
 
-// Entry (j, i) for every entry (i, j).
-struct Transposed {
-  Pattern pattern;
-  std::vector<double> values;
-};
-
-Transposed transposed(const LocalSystem& system) {
-  Transposed result;
-  result.pattern.starts.assign(system.size() + 1, 0);
-  for (const std::uint32_t j : system.pattern.columns) ++result.pattern.starts[j + 1];
-  for (std::size_t j = 0; j < system.size(); ++j) {
-    result.pattern.starts[j + 1] += result.pattern.starts[j];
-  }
-  std::vector<std::uint64_t> ends(result.pattern.starts.begin(), result.pattern.starts.end() - 1);
-  result.pattern.columns.resize(system.values.size());
-  result.values.resize(system.values.size());
-  for (std::uint32_t i = 0; i < system.size(); ++i) {
-    for (std::uint64_t k = system.pattern.starts[i]; k < system.pattern.starts[i + 1]; ++k) {
-      const std::uint64_t place = ends[system.pattern.columns[k]]++;
-      result.pattern.columns[place] = i;
-      result.values[place] = system.values[k];
-    }
-  }
-  return result;
-}
-
 // How often the walk is in each state, roughly: some steps towards the balance of coming and going.
 // Equations with these weights are those of a flow, near to symmetric, for which sums over groups
 // say what matters.
