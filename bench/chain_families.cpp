@@ -236,7 +236,7 @@ FamilyChain tree(StateIndex states) {
 const std::vector<Family>& chain_families() {
   static const std::vector<Family> families{
       {"random", "five random successors", random},
-      {"lazy", "five random successors, left with probability 10^-5", lazy},
+      {"lazy", "five random successors, rarely left", lazy},
       {"near-by", "five random successors at a distance of at most 200", near_by},
       {"line", "a walk on a line", line},
       {"drift", "a walk on a line against the drift", against_the_drift},
@@ -246,7 +246,7 @@ const std::vector<Family>& chain_families() {
       {"rough-square", "a walk on a square with random weights", rough_square},
       {"cube", "a walk on a cube", cube},
       {"rough-cube", "a walk on a cube with random weights", rough_cube},
-      {"clusters", "clusters of 1000 states, left with probability 10^-7", clusters},
+      {"clusters", "clusters of 1000 states, left with probability 5*10^-8", clusters},
       {"components", "strongly connected components of all sizes", components},
       {"hubs", "ten states that lead everywhere", hubs},
       {"small-world", "a circle with ways across", small_world},

@@ -135,6 +135,16 @@ void add_variances(const Equations& equations, std::span<const double> cost, con
   }
 }
 
+// Files give no cost to the target, where it does not matter; only elsewhere is 0 special.
+std::vector<double> costs_of_steps(const Equations& equations, std::span<const double> given) {
+  std::vector<double> cost(given.begin(), given.end());
+  if (cost.empty()) cost.assign(equations.size(), 1.0);
+  for (StateIndex state = 0; state < equations.size(); ++state) {
+    if (equations.target().contains(state)) cost[state] = 1;
+  }
+  return cost;
+}
+
 }  // namespace
 
 StateIndex HittingTimes::slowest() const {
@@ -150,8 +160,7 @@ StateIndex HittingTimes::slowest() const {
 HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
                            const HittingOptions& options) {
   const Equations equations(chain, target);
-  std::vector<double> cost(options.costs.begin(), options.costs.end());
-  if (cost.empty()) cost.assign(chain.size(), 1.0);
+  const std::vector<double> cost = costs_of_steps(equations, options.costs);
   const double tolerance =
       options.variance ? precise(options.tolerance) : options.tolerance - 2 * rounding;
   Solution solution = certified(equations, cost, tolerance);

@@ -1,5 +1,6 @@
 #include "conclave/exact/detail/component_solver.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace conclave::exact {
@@ -11,9 +12,18 @@ constexpr double medium_work = 3e8;
 constexpr double much_work = 5e10;
 constexpr double most_work = 5e11;
 constexpr double most_entries = 2.5e8;  // numbers to be kept, 2 GB
+constexpr double work_of_long_attempt = 3e10;
 constexpr std::size_t small_component = 5000;
+constexpr std::size_t orderable_component = 100'000;  // finding an order may take long beyond
+constexpr int most_long_attempts = 3;
 constexpr KrylovLimits short_attempt{.gain = 1e-8, .most_iterations = 30};
-constexpr KrylovLimits long_attempt{.gain = 1e-8, .most_iterations = 3000};
+
+// Two products and two preconditioning steps per iteration.
+KrylovLimits long_attempt(const LocalSystem& system) {
+  const double work = 10 * static_cast<double>(system.values.size() + system.size());
+  return {.gain = 1e-8,
+          .most_iterations = static_cast<int>(std::min(3000.0, work_of_long_attempt / work))};
+}
 
 }  // namespace
 
@@ -44,14 +54,21 @@ std::vector<double> ComponentSolver::solve(std::span<const double> right) {
     return x;
   }
   if (fronts_) return fronts_->solve(right);
-  if (!multigrid_ && iterate(right, x, short_attempt)) return x;
-  if (!everything_tried_ && !multigrid_ && eliminate_in_good_order(much_work)) return fronts_->solve(right);
-  if (!everything_tried_ && !multigrid_) multigrid_ = Multigrid::of(system_);
+  std::ranges::fill(x, 0.0);
+  if (!simple_iterations_failed_ && iterate(right, x, short_attempt)) return x;
+  if (!std::exchange(simple_iterations_failed_, true)) choose_method();
+  if (fronts_) return fronts_->solve(right);
   if (multigrid_ && multigrid_->solve(system_, right, x)) return x;
-  if (!everything_tried_ && eliminate_in_good_order(most_work)) return fronts_->solve(right);
-  everything_tried_ = true;
-  iterate(right, x, long_attempt);
+  if (multigrid_ && eliminate_in_good_order(most_work)) return fronts_->solve(right);
+  multigrid_.reset();
+  if (long_attempts_++ < most_long_attempts) iterate(right, x, long_attempt(system_));
   return x;
+}
+
+// Where groups of states have few neighbours, an order of elimination is soon found.
+void ComponentSolver::choose_method() {
+  multigrid_ = Multigrid::of(system_);
+  if (multigrid_ || system_.size() <= orderable_component) eliminate_in_good_order(much_work);
 }
 
 bool ComponentSolver::iterate(std::span<const double> right, std::span<double> x,

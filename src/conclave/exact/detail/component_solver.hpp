@@ -15,8 +15,8 @@
 namespace conclave::exact {
 
 // Elimination where it fills in little, as on lines, trees and narrow bands, or where the component
-// is small; otherwise BiCGSTAB; if that is slow, elimination in a better order or multigrid,
-// whichever promises to be faster; then the other one.
+// is small; otherwise BiCGSTAB; if that is slow, elimination in a better order or, where that takes
+// too much work, multigrid; at last elimination at almost any price, or BiCGSTAB for a minute.
 class ComponentSolver {
  public:
   explicit ComponentSolver(LocalSystem system);
@@ -29,15 +29,16 @@ class ComponentSolver {
   bool eliminate_in_good_order(double most_work);
   bool iterate(std::span<const double> right, std::span<double> x,
                const KrylovLimits& limits) const;
-  bool use_next_method();
+  void choose_method();
 
   LocalSystem system_;
-  std::optional<Factors> factors_;      // in the order given
+  std::optional<Factors> factors_;        // in the order given
   std::optional<FrontalFactors> fronts_;  // in a better order
   std::optional<Factors> incomplete_;
   std::optional<Fronts> plan_;
   std::optional<Multigrid> multigrid_;
-  bool everything_tried_ = false;
+  bool simple_iterations_failed_ = false;
+  int long_attempts_ = 0;
 };
 
 }  // namespace conclave::exact

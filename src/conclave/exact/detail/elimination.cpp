@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
+constexpr std::size_t much_longer = 64;
 constexpr std::size_t most_entries = 100'000'000;  // of one half; both with values take 2.4 GB
 
 using Rows = std::vector<std::vector<std::uint32_t>>;
@@ -135,11 +136,23 @@ void BasicFactors<Real>::add_row(const Real& multiplier, std::size_t k, Work& wo
   }
 }
 
-// Returns what fell outside of row i's pattern.
+// Returns what fell outside of row i's pattern. A row k that is much longer than row i, of a state
+// that leads almost everywhere, is searched rather than read.
 template <class Real>
 Real BasicFactors<Real>::add_row_within(const Real& multiplier, std::size_t k, std::uint32_t i,
                                         Work& work) const {
   Real lost = zero_like(exits_);
+  const auto long_row = pattern_.row(k).subspan(middles_[k] - pattern_.starts[k]);
+  const auto short_row = pattern_.row(i);
+  if (long_row.size() > much_longer * short_row.size()) {
+    for (const std::uint32_t j : short_row) {
+      const auto found = std::ranges::lower_bound(long_row, j);
+      if (found == long_row.end() || *found != j) continue;
+      const auto place = static_cast<std::uint64_t>(found - long_row.begin());
+      work.values[j] += multiplier * values_[middles_[k] + place];
+    }
+    return multiplier * (1 / waiting_[k] - exits_[k]);
+  }
   for (std::uint64_t m = middles_[k]; m < pattern_.starts[k + 1]; ++m) {
     const std::uint32_t j = pattern_.columns[m];
     if (j == i) continue;

@@ -1,6 +1,7 @@
 // Aggregation multigrid for one component: states that lead to each other are joined into groups of
 // about four, whose chain is solved in the same way. For large chains that spread slowly, such as
 // walks on grids, where elimination fills in too much and other iterations need thousands of steps.
+// Where that makes chains dense but the walk rarely leaves certain clusters, these are the groups.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,10 @@ class Multigrid {
   struct Step {
     std::vector<double> direction, image;
   };
+
+  static std::optional<Multigrid> of_neighbours(const LocalSystem& system);
+  static std::optional<Multigrid> of_clusters(const LocalSystem& system);
+  static std::optional<Multigrid> with_last_level_eliminated(std::vector<Level> levels);
 
   explicit Multigrid(std::vector<Level> levels, Factors last)
       : levels_(std::move(levels)), last_(std::move(last)) {}
