@@ -55,20 +55,36 @@ std::vector<double> ComponentSolver::solve(std::span<const double> right) {
   }
   if (fronts_) return fronts_->solve(right);
   std::ranges::fill(x, 0.0);
-  if (!simple_iterations_failed_ && iterate(right, x, short_attempt)) return x;
-  if (!std::exchange(simple_iterations_failed_, true)) choose_method();
-  if (fronts_) return fronts_->solve(right);
-  if (multigrid_ && multigrid_->solve(system_, right, x)) return x;
-  if (multigrid_ && eliminate_in_good_order(most_work)) return fronts_->solve(right);
-  multigrid_.reset();
+  if (method_ == Method::simple && iterate(right, x, short_attempt)) return x;
+  do {
+    if (fronts_) return fronts_->solve(right);
+    if (multigrid_ && multigrid_->solve(system_, right, x)) return x;
+  } while (take_next_method());
   if (long_attempts_++ < most_long_attempts) iterate(right, x, long_attempt(system_));
   return x;
 }
 
-// Where groups of states have few neighbours, an order of elimination is soon found.
-void ComponentSolver::choose_method() {
-  multigrid_ = Multigrid::of(system_);
-  if (multigrid_ || system_.size() <= orderable_component) eliminate_in_good_order(much_work);
+// Where groups of neighbours have few neighbours themselves, an order of elimination is soon found.
+bool ComponentSolver::take_next_method() {
+  switch (method_) {
+    case Method::simple:
+      multigrid_ = Multigrid::of_clusters(system_);
+      method_ = Method::clusters;
+      return true;
+    case Method::clusters:
+      multigrid_ = Multigrid::of_neighbours(system_);
+      if (multigrid_ || system_.size() <= orderable_component) eliminate_in_good_order(much_work);
+      method_ = Method::neighbours;
+      return true;
+    case Method::neighbours:
+      if (multigrid_) eliminate_in_good_order(most_work);
+      multigrid_.reset();
+      method_ = Method::none_left;
+      return true;
+    case Method::none_left:
+      return false;
+  }
+  return false;
 }
 
 bool ComponentSolver::iterate(std::span<const double> right, std::span<double> x,

@@ -15,8 +15,9 @@
 namespace conclave::exact {
 
 // Elimination where it fills in little, as on lines, trees and narrow bands, or where the component
-// is small; otherwise BiCGSTAB; if that is slow, elimination in a better order or, where that takes
-// too much work, multigrid; at last elimination at almost any price, or BiCGSTAB for a minute.
+// is small; otherwise BiCGSTAB; if that is slow, BiCGSTAB with corrections for clusters, if there are
+// some; then elimination in a better order or, where that takes too much work, multigrid; at last
+// elimination at almost any price, or BiCGSTAB for a minute.
 class ComponentSolver {
  public:
   explicit ComponentSolver(LocalSystem system);
@@ -29,7 +30,7 @@ class ComponentSolver {
   bool eliminate_in_good_order(double most_work);
   bool iterate(std::span<const double> right, std::span<double> x,
                const KrylovLimits& limits) const;
-  void choose_method();
+  bool take_next_method();
 
   LocalSystem system_;
   std::optional<Factors> factors_;        // in the order given
@@ -37,7 +38,8 @@ class ComponentSolver {
   std::optional<Factors> incomplete_;
   std::optional<Fronts> plan_;
   std::optional<Multigrid> multigrid_;
-  bool simple_iterations_failed_ = false;
+  enum class Method : std::uint8_t { simple, clusters, neighbours, none_left };
+  Method method_ = Method::simple;
   int long_attempts_ = 0;
 };
 

@@ -167,12 +167,6 @@ void relax(const LocalSystem& system, std::span<const double> right, std::span<d
 
 }  // namespace
 
-std::optional<Multigrid> Multigrid::of(const LocalSystem& system) {
-  if (auto method = of_neighbours(system)) return method;
-  return of_clusters(system);
-}
-
-// One level, if there are clusters that the walk rarely leaves.
 std::optional<Multigrid> Multigrid::of_clusters(const LocalSystem& system) {
   Groups groups = clusters(system);
   if (groups.count < 2 || groups.count * least_cluster > system.size()) return std::nullopt;
