@@ -70,6 +70,7 @@ std::vector<std::uint32_t> sweeping_order(const LocalSystem& system) {
 std::optional<DeflatedSweeps> DeflatedSweeps::of(const LocalSystem& system, int bits) {
   DeflatedSweeps sweeps(system);
   sweeps.find_mode();
+  if (!(sweeps.contraction_ < 1)) return std::nullopt;
   const double needed = -bits / std::log2(sweeps.contraction_) + 2;
   if (!(needed <= most_sweeps)) return std::nullopt;
   sweeps.sweeps_ = static_cast<int>(std::ceil(needed));
