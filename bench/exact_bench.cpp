@@ -12,9 +12,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/chain_families.hpp"
 #include "conclave/exact/export.hpp"
 #include "conclave/exact/hitting_times.hpp"
+
+#include "bench/chain_families.hpp"
 
 namespace conclave::bench {
 namespace {

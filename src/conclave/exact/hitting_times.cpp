@@ -125,8 +125,7 @@ void add_variances(const Equations& equations, std::span<const double> cost, con
     second_cost[state] = cost[state] * (2 * mean[state] - cost[state]);
   }
   const Solution second = certified(equations, second_cost, precise(tolerance));
-  times.variance_error =
-      certified_error(equations, second_cost, second) + 4 * times.relative_error;
+  times.variance_error = certified_error(equations, second_cost, second) + 4 * times.relative_error;
   times.variance.resize(equations.size());
   for (StateIndex state = 0; state < equations.size(); ++state) {
     const long double square = mean.value(state) * mean.value(state);

@@ -375,8 +375,8 @@ double largest_residual(const LocalSystem& system, const std::vector<double>& x)
 
 TEST(FrontalFactors, SolveLikeThoseRowByRow) {
   for (const bool is_random : {false, true}) {
-    const LocalSystem system = system_of(
-        is_random ? tests::random_chain(700, 3, 7).chain.rounded() : square(40, 3));
+    const LocalSystem system =
+        system_of(is_random ? tests::random_chain(700, 3, 7).chain.rounded() : square(40, 3));
     Fronts plan = planned_fronts(system.pattern, elimination_order(system));
     EXPECT_LT(plan.count(), system.size());
     const FrontalFactors factors(system, std::move(plan));

@@ -15,9 +15,9 @@
 namespace conclave::exact {
 
 // Elimination where it fills in little, as on lines, trees and narrow bands, or where the component
-// is small; otherwise BiCGSTAB; if that is slow, BiCGSTAB with corrections for clusters, if there are
-// some; then elimination in a better order or, where that takes too much work, multigrid; at last
-// elimination at almost any price, or BiCGSTAB for a minute.
+// is small; otherwise BiCGSTAB; if that is slow, BiCGSTAB with corrections for clusters, if there
+// are some; then elimination in a better order or, where that takes too much work, multigrid; at
+// last elimination at almost any price, or BiCGSTAB for a minute.
 class ComponentSolver {
  public:
   explicit ComponentSolver(LocalSystem system);

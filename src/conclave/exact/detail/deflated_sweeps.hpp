@@ -1,6 +1,6 @@
-// Gauss-Seidel sweeps for chains that mix well and are slow in one way only: the target is far. That
-// one slow mode is known beforehand and taken out of every right-hand side, so that few sweeps give
-// as many bits as doubles have.
+// Gauss-Seidel sweeps for chains that mix well and are slow in one way only: the target is far.
+// This slow mode is found once and taken out of every right-hand side, so that few sweeps give as
+// many bits as doubles have.
 #pragma once
 
 #include <cstdint>

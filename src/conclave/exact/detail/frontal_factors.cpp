@@ -21,8 +21,8 @@ void add_multiple(double* to, double factor, const double* from, std::size_t siz
 
 }  // namespace
 
-// Goes through the fronts in order. What a front leaves of the equations of its neighbours lies on a
-// stack until its parent takes it over.
+// Goes through the fronts in order. What a front leaves of the equations of its neighbours lies on
+// a stack until its parent takes it over.
 class FrontalFactors::Elimination {
  public:
   Elimination(const LocalSystem& system, FrontalFactors& factors)

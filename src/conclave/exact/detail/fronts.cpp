@@ -7,9 +7,9 @@ namespace conclave::exact {
 namespace {
 
 constexpr std::uint32_t none = Fronts::none;
-constexpr std::size_t most_pivots = 64;    // wider fronts are split, so that panels stay in cache
-constexpr std::size_t small_front = 8;     // fronts of fewer pivots are joined more readily
-constexpr double tolerated_zeros = 0.2;    // of a front that joins two
+constexpr std::size_t most_pivots = 64;  // wider fronts are split, so that panels stay in cache
+constexpr std::size_t small_front = 8;   // fronts of fewer pivots are joined more readily
+constexpr double tolerated_zeros = 0.2;  // of a front that joins two
 
 // The pattern and its mirror image, both under the given order.
 Pattern symmetric(const Pattern& pattern, std::span<const std::uint32_t> order) {
@@ -123,8 +123,8 @@ class Planner {
     if (parents_[i - 1] != i || inside_ >= most_pivots) return false;
     const std::size_t more = found_.size() + 1 - current_.size();
     if (more == 0) return true;
-    return inside_ < small_front && static_cast<double>(more) <=
-           tolerated_zeros * static_cast<double>(found_.size());
+    return inside_ < small_front &&
+           static_cast<double>(more) <= tolerated_zeros * static_cast<double>(found_.size());
   }
 
   // The front that ends before place `end`, whose neighbours are current_.

@@ -1,6 +1,6 @@
-// Which states are eliminated together: the plan of a multifrontal elimination (Duff and Reid 1983).
-// Consecutive states whose remaining neighbours are the same form a front. Its equations are a dense
-// matrix, so that most of the work is products of dense matrices.
+// Which states are eliminated together: the plan of a multifrontal elimination (Duff, Reid 1983).
+// Consecutive states whose remaining neighbours are the same form a front. Its equations are a
+// dense matrix, so that most of the work is products of dense matrices.
 #pragma once
 
 #include <cstddef>

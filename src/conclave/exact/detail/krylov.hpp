@@ -9,9 +9,9 @@
 namespace conclave::exact {
 
 struct KrylovLimits {
-  double gain = 1e-8;         // the residual to reach, relative to the right-hand side
-  // Two products and two preconditioning steps each. Given up after half of them if a quarter of the
-  // digits is not yet gained.
+  double gain = 1e-8;  // the residual to reach, relative to the right-hand side
+  // Two products and two preconditioning steps each. Given up after half of them if a quarter of
+  // the digits is not yet gained.
   int most_iterations = 100;
 };
 

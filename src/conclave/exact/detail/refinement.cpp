@@ -14,10 +14,10 @@ namespace conclave::exact {
 namespace {
 
 constexpr int most_digit_bits = 60;
-constexpr int wide_bits = 125;      // of products that may be added in 128 bits
-constexpr int enough_digits = 45;   // bits of a digit, so that 128 bits are worth while
-constexpr int least_gain = 10;      // bits per step; with less, another method is faster
-constexpr double most_work = 1e10;  // multiplications of a factorization
+constexpr int wide_bits = 125;           // of products that may be added in 128 bits
+constexpr int enough_digits = 45;        // bits of a digit, so that 128 bits are worth while
+constexpr int least_gain = 10;           // bits per step; with less, another method is faster
+constexpr double most_work = 1e10;       // multiplications of a factorization
 constexpr int most_bits_of_sweeps = 47;  // that doubles can hold beside the slow mode
 constexpr KrylovLimits limits{.gain = 1e-11, .most_iterations = 100};
 
