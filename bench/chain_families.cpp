@@ -246,7 +246,7 @@ const std::vector<Family>& chain_families() {
       {"rough-square", "a walk on a square with random weights", rough_square},
       {"cube", "a walk on a cube", cube},
       {"rough-cube", "a walk on a cube with random weights", rough_cube},
-      {"clusters", "clusters of 1000 states, left with probability 5*10^-8", clusters},
+      {"clusters", "clusters of 1000 states, left rarely (5*10^-8)", clusters},
       {"components", "strongly connected components of all sizes", components},
       {"hubs", "ten states that lead everywhere", hubs},
       {"small-world", "a circle with ways across", small_world},
