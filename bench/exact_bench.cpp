@@ -1,7 +1,6 @@
 #include "bench/exact_bench.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <ctime>
@@ -13,9 +12,10 @@
 
 #include <fmt/format.h>
 
-#include "conclave/base/random.hpp"
 #include "conclave/exact/export.hpp"
 #include "conclave/exact/hitting_times.hpp"
+
+#include "bench/chain_families.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -24,27 +24,10 @@ using exact::MarkovChain;
 using exact::StateIndex;
 using exact::StateSet;
 
-constexpr int successors_per_state = 5;
+// The kinds of chains beside the random one have so many times fewer states.
+constexpr StateIndex smaller = 10;
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-// Every state has five uniformly random successors with random probabilities.
-MarkovChain random_chain(StateIndex states) {
-  Stream stream({.seed = 1});
-  exact::ChainBuilder builder;
-  builder.reserve(states, std::uint64_t{successors_per_state} * states);
-  std::array<double, successors_per_state> weights{};
-  for (StateIndex state = 0; state < states; ++state) {
-    double sum = 0;
-    for (double& weight : weights) {
-      weight = static_cast<double>((stream.word() >> 11) + 1);
-      sum += weight;
-    }
-    for (const double weight : weights) builder.add(stream.below(states), weight / sum);
-    builder.end_row();
-  }
-  return std::move(builder).build();
-}
 
 // A folder that disappears with the object.
 class TemporaryFolder {
@@ -122,6 +105,15 @@ void measure(const std::string& path, const MarkovChain& written, const StateSet
   }
 }
 
+std::string family_row(const Family& family, StateIndex states) {
+  const FamilyChain made = family.make(states);
+  const double begin = cpu_seconds();
+  const exact::HittingTimes times = exact::hitting_times(made.chain, made.target);
+  const double seconds = cpu_seconds() - begin;
+  return fmt::format("{:<52} {:>8}  {:>7.2f} {:>9.1e} {:>9.1e}\n", family.meaning,
+                     made.chain.size(), seconds, times.mean[times.slowest()], times.relative_error);
+}
+
 }  // namespace
 
 void run_exact(const ExactOptions& options, const std::function<void(const std::string&)>& print) {
@@ -133,7 +125,7 @@ void run_exact(const ExactOptions& options, const std::function<void(const std::
   const TemporaryFolder folder;
   for (const std::uint64_t size : options.sizes) {
     const auto states = static_cast<StateIndex>(size);
-    const MarkovChain chain = random_chain(states);
+    const MarkovChain chain = chain_families().front().make(states).chain;
     const std::string path = folder.file("chain.tra");
     exact::write_transitions(chain, path);
     for (const StateIndex distance : {states, StateIndex{100}}) {
@@ -149,6 +141,9 @@ void run_exact(const ExactOptions& options, const std::function<void(const std::
           states, target.count(), best.bare, best.product, best.load, best.solve, total,
           total / best.bare, best.error));
     }
+    print(fmt::format("\n{:<52} {:>8}  {:>7} {:>9} {:>9}\n", "kind", "states", "solve", "maximum",
+                      "error"));
+    for (const Family& family : chain_families()) print(family_row(family, states / smaller));
   }
 }
 

@@ -375,6 +375,38 @@ class Solve(unittest.TestCase):
         self.assertEqual(answer["distribution"][:2], [0, 0])
         self.assertAlmostEqual(answer["distribution"][2], 1 / 3, delta=1e-12)
 
+    def test_reads_what_verify_exports(self):
+        for words, expected in ((["fratricide", "--n", "7"], 36),
+                                (["coalescence", "--n", "8", "--graph", "ring"], 84),
+                                (["coalescence", "--n", "9", "--graph", "undirected-ring"], 120)):
+            with self.subTest(words):
+                folder = self.chain.parent / "exported"
+                result = conclave("verify", *words, "--export", folder)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.chain = folder / "model.tra"
+                answer = self.answer("--rewards", folder / "model.srew")
+                self.assertAlmostEqual(answer["expected"], expected, delta=1e-9 * expected)
+                self.assertLess(answer["row_defect"], 1e-15)
+
+    def test_gives_the_rounds_of_itai_and_rodeh(self):
+        script = pathlib.Path(__file__).resolve().parents[2] / "examples/chains/itai_rodeh.py"
+        for processes, numbers, rounds in (("3", "8", "64/63"), ("4", "4", "32/27")):
+            subprocess.run([sys.executable, script, processes, numbers,
+                            self.chain.with_suffix("")], check=True)
+            self.assertEqual(self.answer("--exact")["expected"], rounds)
+
+    def test_says_how_far_rows_miss_one(self):
+        self.chain.write_text("3 5\n0 0 1\n1 0 0.3333333\n1 1 0.3333333\n1 2 0.3333333\n2 0 1\n",
+                              "ascii")
+        self.assertIn("miss 1 by up to 1e-07", conclave("solve", self.chain).stdout)
+        self.assertAlmostEqual(self.answer()["row_defect"], 1e-7, delta=1e-12)
+
+    def test_an_expectation_beyond_doubles_is_a_failure_and_not_infinite(self):
+        self.chain.write_text("3 5\n0 0 1\n1 0 1e-200\n1 2 1\n2 1 1e-200\n2 2 1\n", "ascii")
+        result = conclave("solve", self.chain)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("too large for doubles", result.stderr)
+
     def test_gives_fractions(self):
         self.assertEqual(self.answer("--exact", "--from", "1")["expected"], "3")
         self.assertEqual(self.answer("--exact", "--all")["expected_from"], ["0", "3", "4"])

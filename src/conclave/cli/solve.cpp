@@ -26,6 +26,9 @@ namespace {
 using exact::StateIndex;
 using Json = nlohmann::ordered_json;
 
+// Of the probabilities of a state from 1, beyond what printing with 12 digits does.
+constexpr double noteworthy_defect = 1e-10;
+
 struct Options {
   std::string transitions;
   std::string labels;
@@ -132,7 +135,8 @@ Json answer(const Question& question, const exact::HittingTimes& times, const Op
             {"maximum_from", slowest},
             {"infinite_states", times.infinite},
             {"relative_error", times.relative_error},
-            {"residual", times.residual}};
+            {"residual", times.residual},
+            {"row_defect", question.chain.largest_defect().first}};
   if (options.variance) {
     json["variance"] = number(times.variance[question.from]);
     json["variance_error"] = times.variance_error;
@@ -198,6 +202,9 @@ void print_text(const Json& json) {
   }
   line("relative error",
        fmt::format("at most {:.2g}, certified", json["relative_error"].get<double>()));
+  if (const double defect = json["row_defect"].get<double>(); defect > noteworthy_defect) {
+    line("rows", fmt::format("miss 1 by up to {:.2g}; self-loops take the rest", defect));
+  }
   if (json.contains("distribution")) print_list("step probability", json["distribution"]);
   if (json.contains("expected_from")) print_list("state expected", json["expected_from"]);
 }

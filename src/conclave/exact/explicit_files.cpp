@@ -58,6 +58,16 @@ Transition read_transition(Scanner& scanner, std::size_t states) {
   return transition;
 }
 
+// The transitions sorted by row, those of a row as they came.
+std::vector<Transition> by_row(const std::vector<Transition>& transitions, std::size_t states) {
+  std::vector<std::uint64_t> places(states + 1, 0);
+  for (const Transition& transition : transitions) ++places[transition.from + 1];
+  for (std::size_t state = 0; state < states; ++state) places[state + 1] += places[state];
+  std::vector<Transition> sorted(transitions.size());
+  for (const Transition& transition : transitions) sorted[places[transition.from]++] = transition;
+  return sorted;
+}
+
 // Collects transitions; those that come row by row, as almost always, need no sorting.
 class Rows {
  public:
@@ -82,7 +92,7 @@ class Rows {
 
  private:
   MarkovChain merged(const MarkovChain& early) {
-    std::ranges::stable_sort(late_, {}, &Transition::from);
+    late_ = by_row(late_, early.size());
     ChainBuilder all;
     all.reserve(early.size(), early.transitions() + late_.size());
     auto late = late_.begin();

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "conclave/exact/components.hpp"
+#include "conclave/exact/detail/deflated_sweeps.hpp"
 #include "conclave/exact/detail/equations.hpp"
+#include "conclave/exact/detail/frontal_factors.hpp"
 #include "conclave/exact/detail/multigrid.hpp"
 
 #include "tests/support/known_chains.hpp"
@@ -257,6 +259,76 @@ TEST(Certificate, SeesEverySolutionThatIsWrong) {
   EXPECT_GE(certify(equations, ones, Unknowns(scaled)).relative_error, 0.99e-8);
 }
 
+// One state without a number must not be forgotten over those that come later.
+TEST(Certificate, ProvesNothingWhereSomethingIsNotANumber) {
+  const KnownChain known = tests::random_chain(500, 5, 4);
+  const MarkovChain chain = known.chain.rounded();
+  const StateSet target = known.target_set();
+  const Equations equations(chain, target);
+  std::vector<double> values = hitting_times(chain, target).mean;
+  values[0] = std::nan("");
+  const Certificate certificate =
+      certify(equations, std::vector<double>(500, 1.0), Unknowns(values));
+  EXPECT_TRUE(std::isinf(certificate.relative_error));
+  EXPECT_TRUE(std::isinf(certificate.residual));
+}
+
+// Three times as likely away from the target as towards it.
+MarkovChain against_the_drift(StateIndex n) {
+  ChainBuilder builder;
+  for (StateIndex i = 0; i < n; ++i) {
+    if (i > 0) builder.add(i - 1, i + 1 < n ? 0.75 : 1);
+    if (i + 1 < n) builder.add(i + 1, i > 0 ? 0.25 : 1);
+    builder.end_row();
+  }
+  return std::move(builder).build();
+}
+
+TEST(HittingTimes, AgainstTheDriftAreCertifiedHoweverLargeTheyAre) {
+  for (const StateIndex n : {5u, 20u, 60u, 400u}) {
+    long double step = 1;  // from i to i + 1: 4 + 3 times that from i - 1 to i
+    long double expected = 0;
+    for (StateIndex i = 0; i + 1 < n; ++i, step = 4 + 3 * step) expected += step;
+    const HittingTimes times = hitting_times(against_the_drift(n), single(n, n - 1));
+    EXPECT_LE(times.relative_error, 1e-9) << n;
+    EXPECT_NEAR(times.mean[0] / static_cast<double>(expected), 1, 1e-14) << n;
+    EXPECT_EQ(times.infinite, 0u);
+  }
+}
+
+TEST(HittingTimes, BeyondDoublesAreRefusedAndNotCalledInfinite) {
+  EXPECT_THROW(hitting_times(against_the_drift(700), single(700, 699)), std::runtime_error);
+  ChainBuilder builder;
+  builder.add(0, 1), builder.add(1, 1e-310), builder.end_row();  // left after 10^310 steps
+  builder.add(1, 1), builder.end_row();
+  EXPECT_THROW(hitting_times(std::move(builder).build(), single(2, 1)), std::runtime_error);
+}
+
+TEST(HittingTimes, TakeTheSmallestProbabilities) {
+  ChainBuilder builder;
+  builder.add(0, 1), builder.add(1, 1e-300), builder.end_row();
+  builder.add(2, 1), builder.end_row();
+  builder.add(2, 1), builder.end_row();
+  const HittingTimes times = hitting_times(std::move(builder).build(), single(3, 2));
+  EXPECT_DOUBLE_EQ(times.mean[0], 1e300);
+  EXPECT_LE(times.relative_error, 1e-9);
+}
+
+// 0 and 1 pay nothing, 2 pays very little and 3 very much.
+TEST(HittingTimes, KnowWhereNothingIsPaid) {
+  ChainBuilder builder;
+  builder.add(1, 0.5), builder.add(4, 0.5), builder.end_row();
+  builder.add(0, 0.5), builder.add(4, 0.5), builder.end_row();
+  builder.add(0, 0.5), builder.add(4, 0.5), builder.end_row();
+  builder.add(2, 1), builder.end_row();
+  builder.add(4, 1), builder.end_row();
+  const MarkovChain chain = std::move(builder).build();
+  const std::vector<double> costs{0, 0, 0.25, 1000, 0};
+  const HittingTimes times = hitting_times(chain, single(5, 4), {.costs = costs});
+  EXPECT_EQ(times.mean, (std::vector<double>{0, 0, 0.25, 1000.25, 0}));
+  EXPECT_LE(times.relative_error, 1e-9);
+}
+
 // A walk on a square, more or less attracted by some states: much slower to mix than the sweeps and
 // BiCGSTAB can bear, and elimination would fill in much.
 MarkovChain square(StateIndex width, std::uint64_t seed) {
@@ -276,12 +348,13 @@ MarkovChain square(StateIndex width, std::uint64_t seed) {
   return std::move(builder).build();
 }
 
-TEST(Multigrid, SolvesWalksOnSquares) {
-  const MarkovChain chain = square(120, 5);
+// The equations of all states but the last, which is the target.
+LocalSystem system_of(const MarkovChain& chain) {
   LocalSystem system;
   for (StateIndex i = 0; i + 1 < chain.size(); ++i) {
     double exit = 0;
     for (std::size_t k = 0; k < chain.successors(i).size(); ++k) {
+      if (chain.successors(i)[k] == i) continue;
       if (chain.successors(i)[k] + 1 == chain.size()) {
         exit += chain.probabilities(i)[k];
       } else {
@@ -291,7 +364,46 @@ TEST(Multigrid, SolvesWalksOnSquares) {
     }
     system.end_row(exit);
   }
-  const auto multigrid = Multigrid::of(system);
+  return system;
+}
+
+double largest_residual(const LocalSystem& system, const std::vector<double>& x) {
+  std::vector<double> rest(x.size());
+  system.residual(x, std::vector<double>(x.size(), 1.0), rest);
+  return std::abs(*std::ranges::max_element(rest, {}, [](double r) { return std::abs(r); }));
+}
+
+TEST(FrontalFactors, SolveLikeThoseRowByRow) {
+  for (const bool is_random : {false, true}) {
+    const LocalSystem system =
+        system_of(is_random ? tests::random_chain(700, 3, 7).chain.rounded() : square(40, 3));
+    Fronts plan = planned_fronts(system.pattern, elimination_order(system));
+    EXPECT_LT(plan.count(), system.size());
+    const FrontalFactors factors(system, std::move(plan));
+    const std::vector<double> x = factors.solve(std::vector<double>(system.size(), 1.0));
+    std::vector<double> slow(system.size(), 1.0);
+    Factors(system, *filled_pattern(system.pattern, 1e12), Factors::Extent::complete).solve(slow);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i] / slow[i], 1, 1e-12) << i;
+  }
+}
+
+TEST(DeflatedSweeps, GiveAllBitsOfWellMixingChains) {
+  const LocalSystem system = system_of(tests::random_chain(2000, 5, 8).chain.rounded());
+  auto sweeps = DeflatedSweeps::of(system, 45);
+  ASSERT_TRUE(sweeps);
+  const std::vector<double> ones(system.size(), 1.0);
+  std::vector<long double> fine(system.size());
+  sweeps->solve(ones, fine);
+  const std::vector<double> x(fine.begin(), fine.end());
+  EXPECT_GT(x[0], 1000);
+  EXPECT_LT(largest_residual(system, x), 1e-11);
+  EXPECT_FALSE(DeflatedSweeps::of(system_of(square(40, 3)), 45));
+}
+
+TEST(Multigrid, SolvesWalksOnSquares) {
+  const MarkovChain chain = square(120, 5);
+  const LocalSystem system = system_of(chain);
+  const auto multigrid = Multigrid::of_neighbours(system);
   ASSERT_TRUE(multigrid);
   const std::vector<double> ones(system.size(), 1.0);
   std::vector<double> x(system.size());

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
@@ -145,6 +147,31 @@ TEST(RationalHittingTimes, AgreeWithTheNumericalOnes) {
   const KnownChain known = tests::random_chain(400, 5, 8);
   const HittingTimes times = hitting_times(known.chain.rounded(), known.target_set());
   EXPECT_NEAR(solve(known).get_d(), times.mean[0], 1e-9 * times.mean[0]);
+}
+
+// Chains of six states whose probabilities lie far apart, so that times reach 10^100: every error
+// that is certified is held to the fractions.
+TEST(HittingTimes, NeverErrByMoreThanTheyCertify) {
+  Stream stream({.seed = 11});
+  for (int trial = 0; trial < 300; ++trial) {
+    RationalChain chain;
+    for (StateIndex state = 0; state < 6; ++state) {
+      const StateIndex step = 1 + stream.below(2);  // so that no two successors are the same
+      for (StateIndex k = 1; k <= 3; ++k) {
+        const int exponent = -static_cast<int>(stream.below(trial % 60 + 1));
+        const double weight = 0.01 + 0.3 * stream.below(1000) / 1000;
+        chain.add((state + k * step) % 6, std::ldexp(weight, exponent));
+      }
+      chain.end_row();
+    }
+    const StateSet target = set_of(std::vector<StateIndex>{5}, 6);
+    const HittingTimes times = hitting_times(chain.rounded(), target);
+    for (StateIndex state = 0; state < 6; ++state) {
+      if (std::isinf(times.mean[state])) continue;
+      const Rational exact = rational_hitting_times(chain, target, {state}).front();
+      EXPECT_LE(abs(times.mean[state] - exact), times.relative_error * exact) << trial;
+    }
+  }
 }
 
 // Elimination would fill in too much, so this goes by refinement.

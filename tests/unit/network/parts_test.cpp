@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/distinct_draws.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/calendar.hpp"
-#include "conclave/base/distinct_draws.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
 #include "conclave/network/detail/wire.hpp"

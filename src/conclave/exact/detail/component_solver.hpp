@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "conclave/exact/detail/elimination.hpp"
+#include "conclave/exact/detail/frontal_factors.hpp"
 #include "conclave/exact/detail/krylov.hpp"
 #include "conclave/exact/detail/local_system.hpp"
 #include "conclave/exact/detail/multigrid.hpp"
@@ -14,8 +15,9 @@
 namespace conclave::exact {
 
 // Elimination where it fills in little, as on lines, trees and narrow bands, or where the component
-// is small; otherwise BiCGSTAB; if that is slow, multigrid; if that is slow too, elimination in a
-// better order, which costs more.
+// is small; otherwise BiCGSTAB; if that is slow, BiCGSTAB with corrections for clusters, if there
+// are some; then elimination in a better order or, where that takes too much work, multigrid; at
+// last elimination at almost any price, or BiCGSTAB for a minute.
 class ComponentSolver {
  public:
   explicit ComponentSolver(LocalSystem system);
@@ -24,18 +26,21 @@ class ComponentSolver {
   std::vector<double> solve(std::span<const double> right);
 
  private:
-  bool eliminate(const LocalSystem& system, double most_work);
+  bool eliminate_as_given(double most_work);
   bool eliminate_in_good_order(double most_work);
   bool iterate(std::span<const double> right, std::span<double> x,
                const KrylovLimits& limits) const;
-  std::vector<double> by_factors(std::span<const double> right) const;
+  bool take_next_method();
 
   LocalSystem system_;
-  std::vector<std::uint32_t> order_;  // of the elimination; empty if as given
-  std::optional<Factors> factors_;
+  std::optional<Factors> factors_;        // in the order given
+  std::optional<FrontalFactors> fronts_;  // in a better order
   std::optional<Factors> incomplete_;
+  std::optional<Fronts> plan_;
   std::optional<Multigrid> multigrid_;
-  bool everything_tried_ = false;
+  enum class Method : std::uint8_t { simple, clusters, neighbours, none_left };
+  Method method_ = Method::simple;
+  int long_attempts_ = 0;
 };
 
 }  // namespace conclave::exact

@@ -1,5 +1,7 @@
 #include "conclave/exact/detail/elimination.hpp"
 
+#include <gmpxx.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -9,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
+constexpr std::size_t much_longer = 64;
 constexpr std::size_t most_entries = 100'000'000;  // of one half; both with values take 2.4 GB
 
 using Rows = std::vector<std::vector<std::uint32_t>>;
@@ -47,6 +50,13 @@ Pattern mirrored(const Rows& upper) {
   return full;
 }
 
+double zero_like(const std::vector<double>&) { return 0; }
+
+// With the same number of bits.
+mpf_class zero_like(const std::vector<mpf_class>& numbers) {
+  return {0, numbers.empty() ? 64 : numbers.front().get_prec()};
+}
+
 }  // namespace
 
 // Eliminating a state joins all its neighbours; it is enough to hand them on to the first of them.
@@ -67,16 +77,22 @@ std::optional<Pattern> filled_pattern(const Pattern& pattern, double most_work) 
   return mirrored(upper);
 }
 
-Factors::Factors(const LocalSystem& system, Pattern pattern, Extent extent)
-    : pattern_(std::move(pattern)), values_(pattern_.columns.size()), exits_(system.exits) {
-  Work work{std::vector<double>(system.size()), std::vector<std::uint32_t>(system.size(), nobody)};
+template <class Real>
+BasicFactors<Real>::BasicFactors(const LocalSystem& system, std::vector<Real> exits,
+                                 Pattern pattern, Extent extent)
+    : pattern_(std::move(pattern)),
+      values_(pattern_.columns.size(), Real(zero_like(exits))),
+      exits_(std::move(exits)) {
+  Work work{std::vector<Real>(system.size(), zero_like(exits_)),
+            std::vector<std::uint32_t>(system.size(), nobody)};
   for (std::uint32_t i = 0; i < system.size(); ++i) {
     load_row(i, system, work);
     eliminate_row(i, extent, work);
   }
 }
 
-void Factors::load_row(std::uint32_t i, const LocalSystem& system, Work& work) const {
+template <class Real>
+void BasicFactors<Real>::load_row(std::uint32_t i, const LocalSystem& system, Work& work) const {
   for (const std::uint32_t j : pattern_.row(i)) {
     work.values[j] = 0;
     work.owners[j] = i;
@@ -86,12 +102,13 @@ void Factors::load_row(std::uint32_t i, const LocalSystem& system, Work& work) c
   for (std::size_t k = 0; k < columns.size(); ++k) work.values[columns[k]] = values[k];
 }
 
-void Factors::eliminate_row(std::uint32_t i, Extent extent, Work& work) {
+template <class Real>
+void BasicFactors<Real>::eliminate_row(std::uint32_t i, Extent extent, Work& work) {
   std::uint64_t place = pattern_.starts[i];
-  double lost = 0;
+  Real lost = zero_like(exits_);
   for (; place < pattern_.starts[i + 1] && pattern_.columns[place] < i; ++place) {
     const std::uint32_t k = pattern_.columns[place];
-    const double multiplier = work.values[k] * waiting_[k];
+    const Real multiplier = work.values[k] * waiting_[k];
     values_[place] = multiplier;
     exits_[i] += multiplier * exits_[k];
     if (extent == Extent::complete) {
@@ -102,26 +119,40 @@ void Factors::eliminate_row(std::uint32_t i, Extent extent, Work& work) {
   }
   middles_.push_back(place);
   exits_[i] += lost;
-  double leaving = exits_[i];
+  Real leaving = exits_[i];
   for (; place < pattern_.starts[i + 1]; ++place) {
     values_[place] = work.values[pattern_.columns[place]];
     leaving += values_[place];
   }
-  waiting_.push_back(1 / leaving);
+  waiting_.push_back(Real(1 / leaving));
 }
 
 // What comes to the diagonal is a self-loop, which nobody reads.
-void Factors::add_row(double multiplier, std::size_t k, Work& work) const {
+template <class Real>
+void BasicFactors<Real>::add_row(const Real& multiplier, std::size_t k, Work& work) const {
   if (multiplier == 0) return;
   for (std::uint64_t m = middles_[k]; m < pattern_.starts[k + 1]; ++m) {
     work.values[pattern_.columns[m]] += multiplier * values_[m];
   }
 }
 
-// Returns what fell outside of row i's pattern.
-double Factors::add_row_within(double multiplier, std::size_t k, std::uint32_t i,
-                               Work& work) const {
-  double lost = 0;
+// Returns what fell outside of row i's pattern. A row k that is much longer than row i, of a state
+// that leads almost everywhere, is searched rather than read.
+template <class Real>
+Real BasicFactors<Real>::add_row_within(const Real& multiplier, std::size_t k, std::uint32_t i,
+                                        Work& work) const {
+  Real lost = zero_like(exits_);
+  const auto long_row = pattern_.row(k).subspan(middles_[k] - pattern_.starts[k]);
+  const auto short_row = pattern_.row(i);
+  if (long_row.size() > much_longer * short_row.size()) {
+    for (const std::uint32_t j : short_row) {
+      const auto found = std::ranges::lower_bound(long_row, j);
+      if (found == long_row.end() || *found != j) continue;
+      const auto place = static_cast<std::uint64_t>(found - long_row.begin());
+      work.values[j] += multiplier * values_[middles_[k] + place];
+    }
+    return multiplier * (1 / waiting_[k] - exits_[k]);
+  }
   for (std::uint64_t m = middles_[k]; m < pattern_.starts[k + 1]; ++m) {
     const std::uint32_t j = pattern_.columns[m];
     if (j == i) continue;
@@ -130,21 +161,25 @@ double Factors::add_row_within(double multiplier, std::size_t k, std::uint32_t i
   return lost;
 }
 
-void Factors::solve(std::span<double> right) const {
+template <class Real>
+void BasicFactors<Real>::solve(std::span<Real> right) const {
   for (std::size_t i = 0; i < right.size(); ++i) {
-    double sum = right[i];
+    Real sum = right[i];
     for (std::uint64_t k = pattern_.starts[i]; k < middles_[i]; ++k) {
       sum += values_[k] * right[pattern_.columns[k]];
     }
     right[i] = sum;
   }
   for (std::size_t i = right.size(); i-- > 0;) {
-    double sum = right[i];
+    Real sum = right[i];
     for (std::uint64_t k = middles_[i]; k < pattern_.starts[i + 1]; ++k) {
       sum += values_[k] * right[pattern_.columns[k]];
     }
     right[i] = sum * waiting_[i];
   }
 }
+
+template class BasicFactors<double>;
+template class BasicFactors<mpf_class>;
 
 }  // namespace conclave::exact

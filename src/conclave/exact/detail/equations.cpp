@@ -46,15 +46,18 @@ double Equations::Residual::bound() const {
   return static_cast<double>(std::abs(value) + error) * (1 + 4 * rounding);
 }
 
+void Certificate::take(double residual_bound, double cost) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double relative = residual_bound / cost;
+  residual = std::max(residual, std::isnan(residual_bound) ? infinity : residual_bound);
+  relative_error = std::max(relative_error, std::isnan(relative) ? infinity : relative);
+}
+
 Certificate certify(const Equations& equations, std::span<const double> cost, const Unknowns& x) {
   Certificate certificate;
   for (StateIndex state = 0; state < x.size(); ++state) {
     if (equations.target().contains(state) || std::isinf(x[state])) continue;
-    const double bound = equations.residual(state, cost[state], x).bound();
-    certificate.residual = std::max(certificate.residual, bound);
-    if (!(bound <= certificate.relative_error * cost[state])) {
-      certificate.relative_error = bound / cost[state];
-    }
+    certificate.take(equations.residual(state, cost[state], x).bound(), cost[state]);
   }
   return certificate;
 }

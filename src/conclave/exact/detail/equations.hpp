@@ -65,6 +65,9 @@ class Equations {
 struct Certificate {
   double residual = 0;        // the largest
   double relative_error = 0;  // the largest relative to its cost
+
+  // Counts one equation in. What is not a number counts as infinite: it proves nothing.
+  void take(double residual_bound, double cost);
 };
 
 // Over the states outside the target with finite x. O(transitions).

@@ -74,8 +74,10 @@ bool bicgstab(const LocalSystem& system, const Preconditioner& preconditioner,
   BiCgStab method(system, preconditioner, right);
   double best = method.residual();
   const double goal = limits.gain * best;
+  const double half_way = std::pow(limits.gain, 0.25) * best;
   bool is_done = best == 0;
   for (int k = 0; k < limits.most_iterations && !is_done; ++k) {
+    if (k == limits.most_iterations / 2 && best > half_way) return false;
     method.iterate();
     if (method.is_broken()) return false;
     const double residual = method.residual();

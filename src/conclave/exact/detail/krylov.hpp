@@ -9,8 +9,10 @@
 namespace conclave::exact {
 
 struct KrylovLimits {
-  double gain = 1e-8;         // the residual to reach, relative to the right-hand side
-  int most_iterations = 100;  // two products and two preconditioning steps each
+  double gain = 1e-8;  // the residual to reach, relative to the right-hand side
+  // Two products and two preconditioning steps each. Given up after half of them if a quarter of
+  // the digits is not yet gained.
+  int most_iterations = 100;
 };
 
 // Overwrites a right-hand side by an approximate solution.

@@ -57,6 +57,26 @@ LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> 
   return result;
 }
 
+Transposed transposed(const LocalSystem& system) {
+  Transposed result;
+  result.pattern.starts.assign(system.size() + 1, 0);
+  for (const std::uint32_t j : system.pattern.columns) ++result.pattern.starts[j + 1];
+  for (std::size_t j = 0; j < system.size(); ++j) {
+    result.pattern.starts[j + 1] += result.pattern.starts[j];
+  }
+  std::vector<std::uint64_t> ends(result.pattern.starts.begin(), result.pattern.starts.end() - 1);
+  result.pattern.columns.resize(system.values.size());
+  result.values.resize(system.values.size());
+  for (std::uint32_t i = 0; i < system.size(); ++i) {
+    for (std::uint64_t k = system.pattern.starts[i]; k < system.pattern.starts[i + 1]; ++k) {
+      const std::uint64_t place = ends[system.pattern.columns[k]]++;
+      result.pattern.columns[place] = i;
+      result.values[place] = system.values[k];
+    }
+  }
+  return result;
+}
+
 std::vector<std::uint32_t> elimination_order(const LocalSystem& system) {
   const auto n = static_cast<Eigen::Index>(system.size());
   std::vector<Eigen::Triplet<signed char>> entries;

@@ -45,6 +45,14 @@ struct LocalSystem {
 // The same equations with row order[i] in place i.
 LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> order);
 
+// Entry (j, i) for every entry (i, j).
+struct Transposed {
+  Pattern pattern;
+  std::vector<double> values;
+};
+
+Transposed transposed(const LocalSystem& system);
+
 // An order in which elimination fills in little: approximate minimum degree.
 std::vector<std::uint32_t> elimination_order(const LocalSystem& system);
 

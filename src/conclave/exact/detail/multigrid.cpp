@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "conclave/exact/detail/krylov.hpp"
@@ -14,44 +15,21 @@ namespace {
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t small_system = 1000;
 constexpr int balancing_sweeps = 8;
-constexpr double most_work = 1e9;       // multiplications for the last level
-constexpr double shrinks_well = 0.4;    // transitions that a level has of those above
-constexpr double most_transitions = 3;  // of all levels, relative to the first
+constexpr int more_balancing_sweeps = 40;
+constexpr double weak = 1e-3;              // a transition, relative to all from its state
+constexpr std::size_t least_cluster = 10;  // states, on average
+constexpr double most_work = 1e9;          // multiplications for the last level
+constexpr double shrinks_well = 0.4;       // transitions that a level has of those above
+constexpr double most_transitions = 3;     // of all levels, relative to the first
 constexpr KrylovLimits outermost{.gain = 1e-8, .most_iterations = 50};
-
-// Entry (j, i) for every entry (i, j).
-struct Transposed {
-  Pattern pattern;
-  std::vector<double> values;
-};
-
-Transposed transposed(const LocalSystem& system) {
-  Transposed result;
-  result.pattern.starts.assign(system.size() + 1, 0);
-  for (const std::uint32_t j : system.pattern.columns) ++result.pattern.starts[j + 1];
-  for (std::size_t j = 0; j < system.size(); ++j) {
-    result.pattern.starts[j + 1] += result.pattern.starts[j];
-  }
-  std::vector<std::uint64_t> ends(result.pattern.starts.begin(), result.pattern.starts.end() - 1);
-  result.pattern.columns.resize(system.values.size());
-  result.values.resize(system.values.size());
-  for (std::uint32_t i = 0; i < system.size(); ++i) {
-    for (std::uint64_t k = system.pattern.starts[i]; k < system.pattern.starts[i + 1]; ++k) {
-      const std::uint64_t place = ends[system.pattern.columns[k]]++;
-      result.pattern.columns[place] = i;
-      result.values[place] = system.values[k];
-    }
-  }
-  return result;
-}
 
 // How often the walk is in each state, roughly: some steps towards the balance of coming and going.
 // Equations with these weights are those of a flow, near to symmetric, for which sums over groups
 // say what matters.
-std::vector<double> visits(const LocalSystem& system) {
+std::vector<double> visits(const LocalSystem& system, int sweeps) {
   const Transposed incoming = transposed(system);
   std::vector<double> weights(system.size(), 1.0);
-  for (int sweep = 0; sweep < balancing_sweeps; ++sweep) {
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
     for (std::size_t j = 0; j < system.size(); ++j) {
       double coming = 0;
       for (std::uint64_t k = incoming.pattern.starts[j]; k < incoming.pattern.starts[j + 1]; ++k) {
@@ -105,6 +83,29 @@ Groups pairs(const LocalSystem& system) {
     groups.of[i] = groups.count;
     if (best != nobody) groups.of[best] = groups.count;
     ++groups.count;
+  }
+  return groups;
+}
+
+// States that are joined by transitions that are not weak.
+Groups clusters(const LocalSystem& system) {
+  std::vector<std::uint32_t> parents(system.size());
+  std::iota(parents.begin(), parents.end(), 0u);
+  const auto root = [&](std::uint32_t i) {
+    while (parents[i] != i) i = parents[i] = parents[parents[i]];
+    return i;
+  };
+  for (std::uint32_t i = 0; i < system.size(); ++i) {
+    for (std::uint64_t k = system.pattern.starts[i]; k < system.pattern.starts[i + 1]; ++k) {
+      if (system.values[k] < weak * system.leaving[i]) continue;
+      parents[root(system.pattern.columns[k])] = root(i);
+    }
+  }
+  Groups groups{std::vector<std::uint32_t>(system.size(), nobody), 0};
+  for (std::uint32_t i = 0; i < system.size(); ++i) {
+    std::uint32_t& group = groups.of[root(i)];
+    if (group == nobody) group = groups.count++;
+    groups.of[i] = group;
   }
   return groups;
 }
@@ -166,12 +167,22 @@ void relax(const LocalSystem& system, std::span<const double> right, std::span<d
 
 }  // namespace
 
-std::optional<Multigrid> Multigrid::of(const LocalSystem& system) {
+std::optional<Multigrid> Multigrid::of_clusters(const LocalSystem& system) {
+  Groups groups = clusters(system);
+  if (groups.count < 2 || groups.count * least_cluster > system.size()) return std::nullopt;
+  std::vector<double> weights = visits(system, more_balancing_sweeps);
+  LocalSystem coarse = grouped(weighted(system, weights), groups);
+  std::vector<Level> levels;
+  levels.push_back({std::move(groups.of), std::move(weights), std::move(coarse)});
+  return with_last_level_eliminated(std::move(levels));
+}
+
+std::optional<Multigrid> Multigrid::of_neighbours(const LocalSystem& system) {
   std::vector<Level> levels;
   const LocalSystem* above = &system;
   double transitions = 0;
   while (above->size() > small_system) {
-    std::vector<double> weights = visits(*above);
+    std::vector<double> weights = visits(*above, balancing_sweeps);
     const LocalSystem flow = weighted(*above, weights);
     const Groups first = pairs(flow);
     const LocalSystem half = grouped(flow, first);
@@ -185,6 +196,10 @@ std::optional<Multigrid> Multigrid::of(const LocalSystem& system) {
     above = &levels.back().system;
   }
   if (levels.empty()) return std::nullopt;
+  return with_last_level_eliminated(std::move(levels));
+}
+
+std::optional<Multigrid> Multigrid::with_last_level_eliminated(std::vector<Level> levels) {
   auto filled = filled_pattern(levels.back().system.pattern, most_work);
   if (!filled) return std::nullopt;
   Factors last(levels.back().system, *std::move(filled), Factors::Extent::complete);

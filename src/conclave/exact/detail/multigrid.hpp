@@ -1,6 +1,7 @@
 // Aggregation multigrid for one component: states that lead to each other are joined into groups of
 // about four, whose chain is solved in the same way. For large chains that spread slowly, such as
 // walks on grids, where elimination fills in too much and other iterations need thousands of steps.
+// Or clusters that the walk rarely leaves are the groups.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,12 @@ namespace conclave::exact {
 
 class Multigrid {
  public:
-  // Nothing where joining states soon makes the chain too dense: then other methods do better.
-  static std::optional<Multigrid> of(const LocalSystem& system);
+  // Groups of about four neighbours, level after level. Nothing where this soon makes the chain too
+  // dense: then other methods do better.
+  static std::optional<Multigrid> of_neighbours(const LocalSystem& system);
+
+  // One level, whose groups are clusters that the walk rarely leaves. Nothing if there are none.
+  static std::optional<Multigrid> of_clusters(const LocalSystem& system);
 
   // Writes an approximate solution into `x`; true if the residual fell by eight digits, or as far
   // as rounding allows. `system` is that of the construction.
@@ -33,6 +38,8 @@ class Multigrid {
   struct Step {
     std::vector<double> direction, image;
   };
+
+  static std::optional<Multigrid> with_last_level_eliminated(std::vector<Level> levels);
 
   explicit Multigrid(std::vector<Level> levels, Factors last)
       : levels_(std::move(levels)), last_(std::move(last)) {}

@@ -46,7 +46,9 @@ class Scanner {
     const double value = decimal();
     if (here_ == end_ || *here_ != '/') return value;
     ++here_;
-    return value / decimal();
+    const double quotient = value / decimal();
+    if (quotient == 0 && value != 0) object("the fraction is too small for a double");
+    return quotient;
   }
 
   // Everything up to the next blank or line end.
@@ -89,6 +91,7 @@ class Scanner {
     skip_blanks();
     double value = 0;
     const auto [end, error] = std::from_chars(here_, end_, value);
+    if (error == std::errc::result_out_of_range) fail("a number that fits a double");
     if (error != std::errc()) fail("a number");
     here_ = end;
     return value;

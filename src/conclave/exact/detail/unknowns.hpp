@@ -25,7 +25,14 @@ class Unknowns {
 
   double operator[](std::size_t state) const { return high_[state]; }
   std::span<const double> rounded() const { return high_; }
-  std::vector<double> release() && { return std::move(high_); }
+
+  // Each rounded once.
+  std::vector<double> release() && {
+    for (std::size_t state = 0; state < low_.size(); ++state) {
+      if (!std::isinf(high_[state])) high_[state] = static_cast<double>(value(state));
+    }
+    return std::move(high_);
+  }
 
   void set(std::size_t state, long double value) {
     high_[state] = static_cast<double>(value);
