@@ -131,7 +131,7 @@ class WorstStartSearch {
       if (lead.is_hopeless()) return false;
       if (lead.is_beyond_doubt()) return true;
       if (lead.is_none() && trials >= trials_of_equals) return true;
-      if (2 * trials > most_duel_trials()) return lead.mean > lead.error;
+      if (2 * trials > most_duel_trials()) return lead.mean > 2 * lead.error;
     }
   }
 
@@ -154,27 +154,32 @@ class WorstStartSearch {
     return std::max<std::uint64_t>(first_trials, budget_ / 64);
   }
 
-  // The winner among the last ones, by trials that have chosen none of them; then fresh trials for
-  // it alone, for the time of a winner is biased upwards.
+  // The winner among the last ones, by trials that have chosen none of them, most of them for the
+  // two best; then fresh trials for it alone, for the time of a winner is biased upwards.
   WorstStart<State> judge(std::vector<Candidate>& pool) {
-    const std::uint64_t share = std::max<std::uint64_t>(1, budget_ / 8 / pool.size());
+    for (Candidate& candidate : pool) candidate.times.clear();
     std::uint64_t next = budget_;  // no candidate has had that many
-    for (Candidate& candidate : pool) candidate.times = times_of(candidate.agents, next, share);
-    next += share;
-    const auto best = std::ranges::max_element(pool, {}, &Candidate::mean);
-    const std::uint64_t fresh = std::max<std::uint64_t>(2, budget_ / 8);
-    WorstStart<State> worst{.agents = best->agents, .times = times_of(best->agents, next, fresh)};
-    worst.candidates = candidates_;
-    worst.trials = trials_;
-    return worst;
+    for (const std::size_t finalists : {pool.size(), std::size_t{2}}) {
+      pool.resize(finalists);
+      const std::uint64_t share = std::max<std::uint64_t>(1, budget_ / 16 / finalists);
+      for (Candidate& candidate : pool) add_times(candidate, next, share);
+      next += share;
+      std::ranges::sort(pool, std::greater{}, &Candidate::mean);
+    }
+    Candidate fresh{pool.front().agents};
+    add_times(fresh, next, std::max<std::uint64_t>(2, budget_ / 8));
+    return {.agents = std::move(fresh.agents),
+            .times = std::move(fresh.times),
+            .candidates = candidates_,
+            .trials = trials_};
   }
 
-  std::vector<double> times_of(const std::vector<State>& agents, std::uint64_t first,
-                               std::uint64_t trials) {
-    std::vector<double> times;
-    for (std::uint64_t i = 0; i < trials; ++i) times.push_back(simulate_(agents, first + i));
+  // Of trials with the numbers from `first` on.
+  void add_times(Candidate& candidate, std::uint64_t first, std::uint64_t trials) {
+    for (std::uint64_t i = 0; i < trials; ++i) {
+      candidate.times.push_back(simulate_(candidate.agents, first + i));
+    }
     trials_ += trials;
-    return times;
   }
 
   // All agents arbitrary, or all in one arbitrary state, or in two.
