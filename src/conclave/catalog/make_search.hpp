@@ -100,7 +100,7 @@ inline AgentCount searchable_population(AgentCount n) {
 // steps of an engine if all its trials took as long as one may take here.
 inline std::uint64_t most_chunks_of_a_trial(const SearchRequest& request) {
   if (request.run.plan.limit != Interactions::max()) return UINT64_MAX;
-  return std::max<std::uint64_t>(8, (std::uint64_t{1} << 19) / request.budget);
+  return std::max<std::uint64_t>(2, (std::uint64_t{1} << 19) / request.budget);
 }
 
 // Asked between the chunks of one trial: does the user still want it, and can it be hoped to end?
