@@ -6,9 +6,11 @@ Usage: verify_test.py BINARY [unittest arguments]
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from fractions import Fraction
 
@@ -375,7 +377,7 @@ class OwnProtocols(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             text = pathlib.Path(folder) / "sort.pp"
             text.write_text("states A, B\nstart s: all of B\nA + * -> B + *\nstop when all(B)\n")
-            found = json.loads(conclave("search", str(text), *words).stdout)
+            found = json.loads(conclave("search", str(text), *words, "--seed", "2").stdout)
             exact = verify(str(text), "--n", "8", "--from", "all")["maximum"]
         self.assertEqual(found["configuration"], "8 x A")
         self.assertEqual(exact["configuration"], " ".join(8 * "A"))
@@ -392,6 +394,32 @@ class Search(unittest.TestCase):
         self.assertLess(found["interactions"]["mean"], found["interactions"]["high"])
         self.assertEqual(result.stdout, conclave("search", "prl", "--n", "10", "--budget", "2000",
                                                  "--format", "json").stdout)
+
+    # Tokens change hands for ever: neither the stop condition nor silence comes.
+    ENDLESS = "states A, B\nstart s: all of A\nA + B -> B + A\nA + A -> B + B\nB + B -> A + A\n" \
+              "stop when none(A) and none(B)\n"
+
+    def test_asks_for_a_limit_where_trials_do_not_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder) / "endless.pp"
+            text.write_text(self.ENDLESS)
+            words = ("search", str(text), "--n", "5")
+            refused = conclave(*words, "--budget", "1e6")
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("say with --max-interactions how long one may take", refused.stderr)
+            limited = conclave(*words, "--budget", "1000", "--max-interactions", "50",
+                               "--format", "json")
+            self.assertEqual(json.loads(limited.stdout)["interactions"]["mean"], 50)
+
+    def test_can_be_interrupted_within_a_trial(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder) / "endless.pp"
+            text.write_text(self.ENDLESS)
+            words = [BINARY, "search", str(text), "--n", "5", "--max-interactions", "1e18"]
+            process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=60), 130)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 // source, which also includes the protocol's file of lemmas where there is one.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -86,11 +88,48 @@ std::string text_of_agents(const std::vector<State>& agents, const Claims<State>
   return text;
 }
 
+// Whole configurations are kept, some hundred of them.
+inline AgentCount searchable_population(AgentCount n) {
+  constexpr AgentCount most = 1'000'000;
+  if (n <= most) return n;
+  throw Error(
+      fmt::format("n = {} is too large for a search: at most {} agents are allowed", n, most));
+}
+
+// A search without a limit on its trials ends all the same: it would need more than about 2^41
+// steps of an engine if all its trials took as long as one may take here.
+inline std::uint64_t most_chunks_of_a_trial(const SearchRequest& request) {
+  if (request.run.plan.limit != Interactions::max()) return UINT64_MAX;
+  return std::max<std::uint64_t>(2, (std::uint64_t{1} << 19) / request.budget);
+}
+
+// Asked between the chunks of one trial: does the user still want it, and can it be hoped to end?
+class TrialPatience {
+ public:
+  TrialPatience(const SearchRequest& request, std::uint64_t trials_done)
+      : request_(request), done_(trials_done), left_(most_chunks_of_a_trial(request)) {}
+
+  bool operator()(Interactions now) {
+    if (!request_.progress("searching", done_, request_.budget)) throw Stopped();
+    if (left_-- == 0) {
+      throw Error(fmt::format("a trial has not ended after {} interactions and may never end; say "
+                              "with --max-interactions how long one may take",
+                              to_string(now)));
+    }
+    return true;
+  }
+
+ private:
+  const SearchRequest& request_;
+  std::uint64_t done_;
+  std::uint64_t left_;
+};
+
 // The named starts are tried first.
 template <SelfStabilizing P>
 Searched searched(const P& protocol, const std::vector<std::size_t>& starts, AgentCount n,
                   const SearchRequest& request) {
-  GivenStarts<P> engine(protocol, request.run, n);
+  GivenStarts<P> engine(protocol, request.run, searchable_population(n));
   std::vector<std::vector<typename P::State>> named;
   for (const std::size_t start : starts) {
     Stream stream(StreamName{request.run.seed, start, Purpose::start});
@@ -100,7 +139,7 @@ Searched searched(const P& protocol, const std::vector<std::size_t>& starts, Age
   std::uint64_t done = 0;
   const auto simulate = [&](std::span<const typename P::State> agents, std::uint64_t trial) {
     if (!request.progress("searching", ++done, request.budget)) throw Stopped();
-    return engine.simulate(agents, trial, [&](Interactions) { return true; });
+    return engine.simulate(agents, trial, TrialPatience(request, done));
   };
   population::WorstStartSearch<P> search(protocol, n, simulate, request.run.seed, request.budget);
   const auto found = search.run(named);

@@ -28,7 +28,7 @@ struct Options {
   std::string n;
   std::vector<std::string> params;
   std::string graph;
-  std::string budget = "20000";
+  std::string budget;
   std::string seed = "1";
   std::string max_interactions;
   std::string format = "text";
@@ -37,6 +37,16 @@ struct Options {
 
 constexpr std::array<std::string_view, 2> formats{"text", "json"};
 
+// Small populations take little time and have maxima that are hard to tell from their neighbours.
+std::uint64_t default_budget(Interactions n) {
+  return static_cast<std::uint64_t>(std::clamp(1e6 / n.as_double(), 2e4, 2e5));
+}
+
+std::uint64_t budget(const Options& options, Interactions n) {
+  if (options.budget.empty()) return default_budget(n);
+  return count_option_64("--budget", options.budget, 1000, 1'000'000'000'000);
+}
+
 catalog::SearchRequest request(const Options& options) {
   const experiment::RunWords words{.protocol = options.protocol,
                                    .n = options.n,
@@ -44,8 +54,10 @@ catalog::SearchRequest request(const Options& options) {
                                    .params = options.params,
                                    .graph = options.graph,
                                    .max_interactions = options.max_interactions};
-  return {.run = experiment::request_of(words, {.command = "search", .n = "100"}),
-          .budget = count_option_64("--budget", options.budget, 1000, 1'000'000'000'000)};
+  catalog::SearchRequest result{.run = experiment::request_of(words,
+                                                              {.command = "search", .n = "100"})};
+  result.budget = budget(options, result.run.n);
+  return result;
 }
 
 bool is_finite(const catalog::Searched& found) {
@@ -109,7 +121,7 @@ Exit search(const Options& options) {
 
 constexpr const char* examples = R"(
 Examples:
-  conclave search prl --n 3 --budget 1e6         compare: conclave verify prl --n 3
+  conclave search prl --n 3                      compare: conclave verify prl --n 3
   conclave search prl --n 100
   conclave search ppl --n 20 --param t_max=40 --param t_virus=12 --param t_emit=30
 
@@ -126,10 +138,12 @@ void add_search(Command& conclave) {
   command.param_option(options->params);
   command.option("--graph", "GRAPH", options->graph, "As for `run`");
   command.option("--budget", "TRIALS", options->budget,
-                 "Trials, of which an eighth is kept for the last estimate (default 20000)");
+                 "Trials, of which an eighth is kept for the last estimate (default 1e6 / n, from "
+                 "20000 to 200000)");
   command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");
   command.option("--max-interactions", "X", options->max_interactions,
-                 "Give up a trial after this many; it then counts as that long");
+                 "Give up a trial after this many; it then counts as that long. Needed where "
+                 "trials may never end");
   command.option("--format", "F", options->format, "text or json (default text)");
   command.flag("--quiet", options->quiet, "No progress line");
   command.footer(examples);

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+
 namespace conclave::exact {
 namespace {
 
@@ -48,6 +52,16 @@ double multinomial(std::span<const StateNumber> sorted) {
   return ways;
 }
 
+// Far beyond what can be explored; no table of arcs should be made to find that out.
+AgentCount checked_size(AgentCount n) {
+  constexpr AgentCount most = AgentCount{1} << 20;
+  if (n <= most) return n;
+  throw Error(
+      fmt::format("too large for an exact computation: n = {}, and at most {} agents can be "
+                  "looked at; take a smaller n",
+                  n, most));
+}
+
 }  // namespace
 
 std::string_view name_of(Symmetry symmetry) {
@@ -56,13 +70,13 @@ std::string_view name_of(Symmetry symmetry) {
 }
 
 Network Network::complete(AgentCount n) {
-  Network network(n);
+  Network network(checked_size(n));
   network.symmetry_ = Symmetry::permutation;
   return network;
 }
 
 Network Network::directed_ring(AgentCount n) {
-  Network network(n);
+  Network network(checked_size(n));
   for (std::uint32_t i = 0; i < n; ++i) {
     network.arcs_.emplace_back(i, i + 1 == n ? 0 : i + 1);
   }
@@ -72,7 +86,7 @@ Network Network::directed_ring(AgentCount n) {
 }
 
 Network Network::of(const Digraph& graph) {
-  Network network(graph.agents());
+  Network network(checked_size(graph.agents()));
   for (conclave::Arc arc = 0; arc < graph.arcs(); ++arc) {
     network.arcs_.emplace_back(static_cast<std::uint32_t>(graph.initiator(arc)),
                                static_cast<std::uint32_t>(graph.responder(arc)));

@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "conclave/base/random.hpp"
-#include "conclave/base/statistics.hpp"
 #include "conclave/model/population.hpp"
 
 namespace conclave::population {
@@ -46,98 +46,140 @@ class WorstStartSearch {
   WorstStart<State> run(const std::vector<std::vector<State>>& named) {
     std::vector<Candidate> pool;
     for (const auto& agents : named) pool.push_back({agents});
-    while (pool.size() < named.size() + random_starts) pool.push_back({random_agents()});
+    while (pool.size() < named.size() + random_starts()) pool.push_back({random_agents()});
     halve(pool);
+    const Candidate unchanged = pool.front();  // climbing may lead astray
     climb(pool);
+    pool.push_back(unchanged);
     return judge(pool);
   }
 
  private:
+  // The k-th trials of all candidates are named alike, so that they meet the same schedule as far
+  // as their engine draws one: what they differ in is then much clearer than what they take.
   struct Candidate {
     std::vector<State> agents;
-    double sum = 0;
-    double squares = 0;
-    double trials = 0;
+    std::vector<double> times{};
 
-    double mean() const { return sum / trials; }
-    double error() const {  // of the mean
-      return std::sqrt(std::max(0.0, squares / trials - mean() * mean()) / trials);
+    double mean() const {
+      return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
     }
+    bool may_never_converge() const { return std::isinf(mean()); }
   };
 
-  static constexpr std::size_t random_starts = 48;
-  static constexpr std::size_t elite = 4;
-  static constexpr std::uint64_t first_trials = 8;
+  // By how much one takes longer than another, and the error of that.
+  struct Lead {
+    double mean;
+    double error;
 
-  // The search may use half of the budget to sift and climb, and 1/4 for each of the last two
-  // steps.
+    bool is_beyond_doubt() const { return mean > 3 * error; }
+    bool is_hopeless() const { return mean < -2 * error; }
+    bool is_none() const { return mean == 0 && error == 0; }
+  };
+
+  static constexpr std::size_t first_trials = 8;
+  static constexpr std::size_t trials_of_equals = 32;
+
+  std::size_t random_starts() const { return std::clamp<std::size_t>(budget_ / 400, 48, 1000); }
+  std::size_t elite() const { return std::clamp<std::size_t>(budget_ / 25'000, 4, 16); }
+
   bool has_left(double share) const {
     return static_cast<double>(trials_) < share * static_cast<double>(budget_);
   }
 
-  void simulate(Candidate& candidate, std::uint64_t trials) {
-    if (candidate.trials == 0) ++candidates_;
-    for (std::uint64_t i = 0; i < trials; ++i) {
-      const double time = simulate_(candidate.agents, trials_++);
-      candidate.sum += time;
-      candidate.squares += time * time;
-      ++candidate.trials;
+  // Lets it have this many trials in all.
+  void simulate(Candidate& candidate, std::size_t trials) {
+    if (candidate.times.empty()) ++candidates_;
+    while (candidate.times.size() < trials) {
+      candidate.times.push_back(simulate_(candidate.agents, candidate.times.size()));
+      ++trials_;
     }
   }
 
   // Half of the candidates get twice the trials, until few are left.
   void halve(std::vector<Candidate>& pool) {
-    for (std::uint64_t trials = first_trials;; trials *= 2) {
+    for (std::size_t trials = first_trials;; trials *= 2) {
       for (Candidate& candidate : pool) simulate(candidate, trials);
       std::ranges::sort(pool, std::greater{}, &Candidate::mean);
-      if (pool.size() <= elite || !has_left(0.25)) break;
-      pool.resize(std::max(elite, pool.size() / 2));
+      if (pool.size() <= elite() || !has_left(0.25)) break;
+      pool.resize(std::max(elite(), pool.size() / 2));
     }
-    pool.resize(std::min(elite, pool.size()));
+    pool.resize(std::min(elite(), pool.size()));
   }
 
   // A changed copy of one of the best takes its place if it is slower beyond doubt, or seems slower
-  // after as many trials.
+  // after many trials, or cannot be told from it. Towards the end, fewer go on.
   void climb(std::vector<Candidate>& pool) {
-    while (has_left(0.75)) {
-      Candidate& parent = pool[choice_.below(static_cast<std::uint32_t>(pool.size()))];
-      Candidate child{changed(parent.agents)};
-      double lead = 0;
-      double error = 0;
-      for (std::uint64_t trials = first_trials; child.trials < most_duel_trials(); trials *= 2) {
-        simulate(child, trials);
-        if (parent.trials < child.trials) simulate(parent, trials);
-        lead = child.mean() - parent.mean();
-        error = std::hypot(child.error(), parent.error());
-        if (lead < -2 * error || lead > 3 * error) break;
+    for (std::size_t left = pool.size(); left > 0; --left) {
+      const double share =
+          0.75 - 0.5 * static_cast<double>(left - 1) / static_cast<double>(pool.size());
+      while (has_left(share) && !pool.front().may_never_converge()) {
+        Candidate& parent = pool[choice_.below(static_cast<std::uint32_t>(left))];
+        Candidate child{changed(parent.agents)};
+        if (choice_.chance(1, 4)) child.agents = changed(child.agents);
+        if (child.agents != parent.agents && is_slower(child, parent)) parent = std::move(child);
       }
-      const bool is_level = 2 * child.trials >= parent.trials;
-      if (lead > 3 * error || (lead > 0 && is_level)) parent = std::move(child);
+      std::ranges::sort(pool, std::greater{}, &Candidate::mean);
     }
   }
 
-  double most_duel_trials() const {
-    return static_cast<double>(std::max(first_trials, budget_ / 256));
+  bool is_slower(Candidate& child, Candidate& parent) {
+    for (std::size_t trials = first_trials;; trials *= 2) {
+      simulate(child, trials);
+      simulate(parent, trials);
+      const Lead lead = lead_of(child, parent);
+      if (lead.is_hopeless()) return false;
+      if (lead.is_beyond_doubt()) return true;
+      if (lead.is_none() && trials >= trials_of_equals) return true;
+      if (2 * trials > most_duel_trials()) return lead.mean > 2 * lead.error;
+    }
   }
 
-  // The winner among the elite, by more trials; then fresh trials for it alone, for the time of a
-  // winner is biased upwards.
+  static Lead lead_of(const Candidate& child, const Candidate& parent) {
+    if (parent.may_never_converge()) return {-1, 0};
+    if (child.may_never_converge()) return {1, 0};
+    const auto trials = static_cast<double>(child.times.size());
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < child.times.size(); ++i) {
+      const double difference = child.times[i] - parent.times[i];
+      sum += difference;
+      squares += difference * difference;
+    }
+    const double mean = sum / trials;
+    return {mean, std::sqrt(std::max(0.0, squares / trials - mean * mean) / trials)};
+  }
+
+  std::uint64_t most_duel_trials() const {
+    return std::max<std::uint64_t>(first_trials, budget_ / 64);
+  }
+
+  // The winner among the last ones, by trials that have chosen none of them, most of them for the
+  // two best; then fresh trials for it alone, for the time of a winner is biased upwards.
   WorstStart<State> judge(std::vector<Candidate>& pool) {
-    const std::uint64_t share = std::max<std::uint64_t>(1, budget_ / 8 / pool.size());
-    for (Candidate& candidate : pool) {
-      candidate.sum = candidate.squares = candidate.trials = 0;
-      simulate(candidate, share);
+    for (Candidate& candidate : pool) candidate.times.clear();
+    std::uint64_t next = budget_;  // no candidate has had that many
+    for (const std::size_t finalists : {pool.size(), std::size_t{2}}) {
+      pool.resize(finalists);
+      const std::uint64_t share = std::max<std::uint64_t>(1, budget_ / 16 / finalists);
+      for (Candidate& candidate : pool) add_times(candidate, next, share);
+      next += share;
+      std::ranges::sort(pool, std::greater{}, &Candidate::mean);
     }
-    candidates_ -= pool.size();  // they had been counted
-    const auto best = std::ranges::max_element(pool, {}, &Candidate::mean);
-    WorstStart<State> worst{.agents = best->agents, .times = {}};
-    const std::uint64_t fresh = std::max<std::uint64_t>(2, budget_ / 8);
-    for (std::uint64_t i = 0; i < fresh; ++i) {
-      worst.times.push_back(simulate_(worst.agents, trials_++));
+    Candidate fresh{pool.front().agents};
+    add_times(fresh, next, std::max<std::uint64_t>(2, budget_ / 8));
+    return {.agents = std::move(fresh.agents),
+            .times = std::move(fresh.times),
+            .candidates = candidates_,
+            .trials = trials_};
+  }
+
+  // Of trials with the numbers from `first` on.
+  void add_times(Candidate& candidate, std::uint64_t first, std::uint64_t trials) {
+    for (std::uint64_t i = 0; i < trials; ++i) {
+      candidate.times.push_back(simulate_(candidate.agents, first + i));
     }
-    worst.candidates = candidates_;
-    worst.trials = trials_;
-    return worst;
+    trials_ += trials;
   }
 
   // All agents arbitrary, or all in one arbitrary state, or in two.

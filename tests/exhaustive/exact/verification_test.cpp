@@ -190,6 +190,69 @@ TEST(Verified, PplHoldsItsClaimsEverywhere) {
   EXPECT_TRUE(std::isfinite(report.slowest->value));
 }
 
+// Values of a program that knows the papers but none of this code: labelled agents, no symmetry.
+TEST(Verified, PplHasTheBoundsOfTheLabelledModel) {
+  struct Known {
+    std::uint64_t t_max, t_virus, t_emit;
+    double mean, variance, slowest, shortest_holding, converged, safe;
+  };
+  for (const Known& known :
+       {Known{3, 3, 1, 6.34765625, 48.42161560058589, 11, 3, 608, 0},
+        {5, 5, 3, 5.943689082054125, 19.36437441904582, 118.0 / 9, 6, 11232, 0},
+        {7, 2, 4, 5.747357253089229, 27.5740561588017, 148.0 / 9, infinity, 10880, 79000}}) {
+    const Report report =
+        verified(ppl(2, known.t_max, known.t_virus, known.t_emit), Network::complete(2));
+    EXPECT_NEAR(report.start.mean, known.mean, 1e-11);
+    EXPECT_NEAR(report.start.variance, known.variance, 1e-9);
+    ASSERT_TRUE(report.slowest.has_value());
+    EXPECT_NEAR(report.slowest->value, known.slowest, 1e-11);
+    ASSERT_EQ(report.shortest_holding.has_value(), std::isfinite(known.shortest_holding));
+    if (report.shortest_holding) {
+      EXPECT_NEAR(report.shortest_holding->value, known.shortest_holding, 1e-11);
+    }
+    EXPECT_EQ(report.safe_set->converged, known.converged);
+    EXPECT_EQ(report.safe_set->safe, known.safe);
+  }
+}
+
+TEST(Verified, PrlAndPllHaveTheTimesOfTheLabelledModel) {
+  const Report ring = verified(prl(2, 5), Network::directed_ring(2));
+  EXPECT_NEAR(ring.start.mean, 3.637731481481945, 1e-11);
+  EXPECT_NEAR(ring.start.variance, 15.38843744641298, 1e-10);
+  EXPECT_NEAR(ring.slowest->value, 12, 1e-11);
+  EXPECT_EQ(ring.safe_set->converged, 744);
+  EXPECT_EQ(ring.safe_set->safe, 6408);
+  const Report timers = verified(pll<Pll>(4, 1, 1), Network::complete(4));
+  EXPECT_NEAR(timers.start.mean, 5.25, 1e-11);
+  EXPECT_NEAR(timers.start.variance, 12.3375, 1e-10);
+  EXPECT_NEAR(timers.slowest->value, 7.5, 1e-11);
+  const Report symmetric = verified(pll<PllSym>(4, 1, 1), Network::complete(4));
+  EXPECT_NEAR(symmetric.start.mean, 8.45714285714273, 1e-9);
+  EXPECT_NEAR(symmetric.start.variance, 55.32897959183238, 1e-8);
+  EXPECT_NEAR(symmetric.slowest->value, 13.5, 1e-9);
+}
+
+// Line 7: after line 4 both viruses are equal, so that whoever has the stronger one has emitted it.
+TEST(PplClaims, NobodyButAShieldedInitiatorEmits) {
+  const Ppl protocol = ppl(2, 3, 3, 1);
+  const auto claims = claims_of(protocol);
+  const auto line = std::ranges::find(claims.claims, "line 7", &Claim<Ppl::State>::name);
+  ASSERT_NE(line, claims.claims.end());
+  const auto holds_after = [&](const Ppl::State& initiator, const Ppl::State& responder) {
+    const std::vector<Ppl::State> agents{initiator, responder};
+    return line->holds({.before = agents, .after = agents, .initiator = 0, .responder = 1});
+  };
+  const Ppl::State emitter{.leader = true, .shield = true, .virus = 3};
+  const Ppl::State unshielded{.leader = true, .virus = 3};
+  const Ppl::State follower{.shield = true, .virus = 3};
+  const Ppl::State other{};
+  EXPECT_TRUE(holds_after(other, other));
+  EXPECT_TRUE(holds_after(emitter, other));
+  EXPECT_FALSE(holds_after(other, emitter));
+  EXPECT_FALSE(holds_after(unshielded, other));
+  EXPECT_FALSE(holds_after(follower, other));
+}
+
 TEST(Verified, PrlHoldsLemmasOneToEight) {
   for (const auto& [n, bound, safe_only] :
        {std::tuple{2u, 2u, 1128.0}, {2u, 3u, 2248.0}, {3u, 3u, 62328.0}}) {
@@ -294,6 +357,8 @@ TEST(Verification, RefusesWhatIsTooLargeWithItsSize) {
   }
   EXPECT_THROW(verified(pll<Pll>(5, 2, 1), Network::complete(5), options), Error);
   EXPECT_THROW(verified(prl(2, 2), Network::directed_ring(2), {.target = "C_PP"}), Error);
+  EXPECT_THROW(Network::directed_ring(std::uint64_t{1} << 33), Error);
+  EXPECT_THROW(Network::complete(1'000'000'000), Error);
 }
 
 TEST(Verification, StopsWhenAsked) {

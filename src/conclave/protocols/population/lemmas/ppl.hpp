@@ -46,10 +46,10 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
   const auto timers_are_equal = [](const Step<State>& step) {
     return step.after[step.initiator].timer_l == step.after[step.responder].timer_l;
   };
-  const auto emitters_have_shields = [](const Step<State>& step) {
+  const auto only_shielded_initiators_emit = [](const Step<State>& step) {
     const State& u = step.after[step.initiator];
     const State& v = step.after[step.responder];
-    return u.virus <= v.virus || (u.leader && u.shield);
+    return u.virus == v.virus || (u.virus > v.virus && u.leader && u.shield);  // line 4: equal
   };
   Claims<State> claims;
   claims.from_everywhere = true;
@@ -63,7 +63,7 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
                    {"line 1", "two agents that have met have equal timer_L", ClaimKind::steps,
                     std::string(whole_set), timers_are_equal},
                    {"line 7", "only a shielded leader emits a virus, and only as initiator",
-                    ClaimKind::steps, std::string(whole_set), emitters_have_shields}};
+                    ClaimKind::steps, std::string(whole_set), only_shielded_initiators_emit}};
   claims.notation = [](const State& s) {
     std::string text(1, s.leader ? 'L' : 'F');
     text += s.shield ? 'S' : 's';
