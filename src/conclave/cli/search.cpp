@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 2> formats{"text", "json"};
 
 // Small populations take little time and have maxima that are hard to tell from their neighbours.
 std::uint64_t default_budget(Interactions n) {
-  return static_cast<std::uint64_t>(std::clamp(1e6 / n.as_double(), 2e4, 2e5));
+  return static_cast<std::uint64_t>(std::clamp(1e7 / n.as_double(), 2e4, 2e6));
 }
 
 std::uint64_t budget(const Options& options, Interactions n) {
@@ -138,8 +138,8 @@ void add_search(Command& conclave) {
   command.param_option(options->params);
   command.option("--graph", "GRAPH", options->graph, "As for `run`");
   command.option("--budget", "TRIALS", options->budget,
-                 "Trials, of which an eighth is kept for the last estimate (default 1e6 / n, from "
-                 "20000 to 200000)");
+                 "Trials, of which an eighth is kept for the last estimate (default 1e7 / n, from "
+                 "2e4 to 2e6)");
   command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");
   command.option("--max-interactions", "X", options->max_interactions,
                  "Give up a trial after this many; it then counts as that long. Needed where "
