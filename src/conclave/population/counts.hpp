@@ -8,11 +8,11 @@
 // at its end (detail/pairing.hpp). The few interactions with an agent met before, collisions, are
 // carried out one by one at their time; then the states of the agents involved are revealed.
 //
-// What the protocol's tally watches for happens at an exact interaction, so batches end before it can
-// happen; or agents whose meetings could bring it about are revealed from the beginning, so that all
-// these meetings are collisions; or interactions are carried out one by one. docs/counts-engine.md
-// tells why all this is exact, and what it costs. The file is long because batches and jumps share
-// one census, and go over into each other.
+// What the protocol's tally watches for happens at an exact interaction, so batches end before it
+// can happen; or agents whose meetings could bring it about are revealed from the beginning, so
+// that all these meetings are collisions; or interactions are carried out one by one.
+// docs/counts-engine.md tells why all this is exact, and what it costs. The file is long because
+// batches and jumps share one census, and go over into each other.
 #pragma once
 
 #include <algorithm>
@@ -112,7 +112,7 @@ class Counts : public CensusKeeper<P> {
   // What is known of all pairs of ranks is kept in square tables, up to this many.
   static constexpr std::size_t most_ranks_in_tables = 4096;
   // Agents revealed in a batch take four bytes each.
-  static constexpr AgentCount most_revealed = AgentCount{1} << 24;
+  static constexpr AgentCount most_revealed = AgentCount{1} << 26;
 
   double agents() const { return static_cast<double>(n_); }
   double ranks() const { return static_cast<double>(active().size()); }
@@ -123,15 +123,15 @@ class Counts : public CensusKeeper<P> {
   double best_length() const {
     const double best = std::sqrt(cost_of_batch() * agents() / (2 * cost_of_collision()));
     const bool is_drawn_one_by_one = active().size() > most_ranks_in_tables;
-    const double most = is_drawn_one_by_one ? static_cast<double>(most_revealed / 4) : 1e18;
+    const double most = is_drawn_one_by_one ? static_cast<double>(most_revealed / 16) : 1e18;
     return std::clamp(best, 1.0, most);
   }
   // Per interaction, of a batch at whose start so many agents are revealed.
   double cost_of_batch(double length, double revealed) const {
     const double drawing = std::min(cost_of_drawing_ / length, cost_of_collision());
     const double colliding = std::min(1.0, (length + revealed) / agents());
-    return (Costs::batch + Costs::revealed * revealed) / length + drawing +
-           2 * cost_of_collision() * colliding;
+    const double beginning = Costs::batch + cost_of_ranking_ + Costs::revealed * revealed;
+    return beginning / length + drawing + 2 * cost_of_collision() * colliding;
   }
   // Of jumping, where this part of all interactions changes something.
   double cost_of_jumping(double reacting) const {
@@ -160,7 +160,8 @@ class Counts : public CensusKeeper<P> {
     Plan watchful{Care::watchful, best, infinite};
     if (static_cast<double>(distance) <= best) {
       watchful.cost = cost_of_batch(best, find_watched(Care::watchful));
-      if (calm == 0 || watchful.cost <= cost_of_batch(length, 0)) return cheaper(watchful, single());
+      if (calm == 0 || watchful.cost <= cost_of_batch(length, 0))
+        return cheaper(watchful, single());
     }
     const Plan calmly{Care::calm, length, cost_of_batch(length, find_watched(Care::calm))};
     if (watchful.cost > calmly.cost) return cheaper(calmly, single());
@@ -190,8 +191,8 @@ class Counts : public CensusKeeper<P> {
     AgentCount agents = 0;
     pairs_looked_at_ += this->watchable().size();
     for (const auto& pair : this->watchable()) {
-      const bool matters = (care == Care::watchful && pair.is_counted) ||
-                           pair.milestone > detail::milestone(tally_);
+      const bool matters =
+          (care == Care::watchful && pair.is_counted) || pair.milestone > detail::milestone(tally_);
       const AgentCount u = in_pool(pair.u);
       const AgentCount v = in_pool(pair.v);
       if (!matters || u == 0 || v == 0 || (pair.u == pair.v && u == 1)) continue;
@@ -206,7 +207,10 @@ class Counts : public CensusKeeper<P> {
   // --- batches ---
 
   void run_batch(Interactions most) {
+    const std::uint64_t version = this->version();
     this->update_ranks();
+    cost_of_ranking_ =
+        Costs::learning * 2 * ranks() * static_cast<double>(this->version() - version);
     plan_ = best_plan();
     begin_batch();
     run_interactions(static_cast<std::uint64_t>(std::min(plan_.length, most.as_double())));
@@ -354,8 +358,7 @@ class Counts : public CensusKeeper<P> {
     const double learning = must_learn ? Costs::learning * all : 0;
     const double together = std::min(cost_of_drawing_, Costs::sample * all) + learning;
     const double one_by_one = static_cast<double>(fresh_pairs_) * cost_of_collision();
-    const bool must_be_apart =
-        plan_.care == Care::single || active().size() > most_ranks_in_tables;
+    const bool must_be_apart = plan_.care == Care::single || active().size() > most_ranks_in_tables;
     if (must_be_apart || one_by_one < together) {
       draw_one_by_one();
       cost_of_drawing_ = Costs::sample * all;
@@ -486,7 +489,8 @@ class Counts : public CensusKeeper<P> {
       is_jumping_ = true;
       reacting_.clear();
     }
-    next_look_ = work_;
+    next_look_ = last_look_ = work_;
+    ranks_added_ = 0;
   }
 
   void count_reacting() {
@@ -529,9 +533,14 @@ class Counts : public CensusKeeper<P> {
   bool too_much_reacts() {
     pairs_looked_at_ = 0;
     const double batch = best_plan().cost;
+    const double new_ranks =
+        static_cast<double>(ranks_added_) / static_cast<double>(work_ - last_look_);
+    const double ranking = Costs::sample * 2 * ranks() * new_ranks;          // per jump
     next_look_ = work_ + std::max<std::uint64_t>(16, pairs_looked_at_ / 4);  // it took so long
+    last_look_ = work_;
+    ranks_added_ = 0;
     const double part = reacting_.number().as_double() / all_pairs().as_double();
-    return cost_of_jumping(part) > 2 * batch;
+    return cost_of_jumping(part) + part * ranking > 2 * batch;
   }
 
   void react() {
@@ -558,6 +567,7 @@ class Counts : public CensusKeeper<P> {
     const std::size_t ranks = active().size();
     const std::uint64_t before = this->version();
     this->update_ranks();
+    ranks_added_ += this->version() - before;
     is_jumping_ = active().size() <= most_ranks_in_tables;
     if (!is_jumping_) return false;
     if (this->version() - before != active().size() - ranks) {  // others were forgotten
@@ -596,6 +606,7 @@ class Counts : public CensusKeeper<P> {
   std::uint64_t collisions_ = 0;
   std::uint64_t changes_ = 0;   // of agents: shows how much happens
   double cost_of_drawing_ = 0;  // what the fresh pairs cost last time
+  double cost_of_ranking_ = 0;  // and the new states
 
   detail::Pairing pairing_;
   std::uint64_t learned_version_ = 0;      // of the ranks that pairing_ knows
@@ -605,7 +616,9 @@ class Counts : public CensusKeeper<P> {
   bool is_jumping_ = false;
   detail::ReactingPairs reacting_;
   double saved_ = 0;             // nanoseconds, had it jumped since it did the last time
-  std::uint64_t next_look_ = 0;  // whether jumping still pays, at so much work
+  std::uint64_t last_look_ = 0;  // whether jumping still pays, at so much work
+  std::uint64_t next_look_ = 0;
+  std::uint64_t ranks_added_ = 0;  // since the last look
 };
 
 }  // namespace conclave::population
