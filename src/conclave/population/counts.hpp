@@ -160,9 +160,8 @@ class Counts : public CensusKeeper<P> {
     Plan watchful{Care::watchful, best, infinite};
     if (static_cast<double>(distance) <= best) {
       watchful.cost = cost_of_batch(best, find_watched(Care::watchful));
-      if (calm == 0 || watchful.cost <= cost_of_batch(length, 0))
-        return cheaper(watchful, single());
     }
+    if (calm == 0 || watchful.cost <= cost_of_batch(length, 0)) return cheaper(watchful, single());
     const Plan calmly{Care::calm, length, cost_of_batch(length, find_watched(Care::calm))};
     if (watchful.cost > calmly.cost) return cheaper(calmly, single());
     find_watched(Care::watchful);
@@ -224,7 +223,8 @@ class Counts : public CensusKeeper<P> {
     fresh_pairs_ = collisions_ = changes_ = 0;
     tells_later_ =
         plan_.care == Care::calm && CensusTallyOf<Tally, P> && !detail::has_milestones<Tally>;
-    if (plan_.care != Care::single) reveal_watched();
+    if (plan_.care == Care::single) watched_ranks_.clear();
+    reveal_watched();
   }
 
   void count_ranks() {
