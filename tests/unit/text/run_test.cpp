@@ -288,6 +288,32 @@ TEST(StopConditions, AreSeenFromAfar) {
   }
 }
 
+// As many interactions as are said to be harmless, all of them to the same end.
+TEST(StopConditions, AreNotMetSoonerThanTheTallySays) {
+  constexpr AgentCount third = 1000;
+  for (const std::string_view stop :
+       {"count(A) > 1500", "count(A) * count(B) < 500000", "count(A) ^ 2 > 2000000",
+        "count(D) > 10 * sqrt(n)", "2 * count(A) > 3 * count(C)", "count(A) / count(C) > 3/2"}) {
+    const auto protocol =
+        compiled(std::string(four_states) + "stop when " + std::string(stop) + "\n", 3 * third);
+    Text8::Tally tally{Text8(*protocol)};
+    for (std::uint8_t s = 0; s < 3; ++s) tally.add({s}, third);
+    const AgentCount steps = (tally.changes_to_stop() - 1) / 2;
+    EXPECT_GT(steps, 50u) << stop;
+    for (std::uint8_t u = 0; u < 3; ++u) {
+      for (std::uint8_t v = 0; v < 3; ++v) {
+        for (std::uint8_t to = 0; to < 4; ++to) {
+          Text8::Tally moved = tally;
+          moved.remove({u}, steps);
+          moved.remove({v}, steps);
+          moved.add({to}, 2 * steps);
+          EXPECT_FALSE(moved.converged()) << stop;
+        }
+      }
+    }
+  }
+}
+
 TEST(Ledger, AgreesWithARecountThroughChangesOfAllKinds) {
   for (const std::string_view stop : {"count(A) == 1000000", "silent and count(A) < 0"}) {
     const auto protocol = compiled(std::string(four_states) +
