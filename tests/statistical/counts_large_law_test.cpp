@@ -198,6 +198,26 @@ TEST(CountsChanges, OfApproximateMajorityHaveTheirMomentsAmongVeryManyAgents) {
   }
 }
 
+// When the count reaches its mean of some moment: the earlier by as many interactions as the count
+// at that moment is ahead, divided by the drift.
+TEST(CountsChanges, ReachAGoalAtTheRightTimeAmongVeryManyAgents) {
+  for (const std::uint64_t n : sizes) {
+    const std::uint64_t moment = interactions_with_changes(n);
+    const auto agents = static_cast<double>(n);
+    const double mean = moments_after(static_cast<double>(moment) / agents, majority_rates).mean;
+    const Rates rates = majority_rates(mean);
+    const auto goal = static_cast<std::uint64_t>(mean * agents);
+    const Crossing protocol(Majority(n, n / 2), {2}, goal);
+    const TestResult result = fit_normal(n, majority_rates, [&](std::uint64_t trial) {
+      Counts<Crossing<Majority>> engine(protocol, n, 0, {.seed = 5, .trial = trial});
+      engine.advance(Interactions::max());
+      const auto early = static_cast<double>(moment) - engine.now().as_double();
+      return static_cast<double>(goal) + early * (rates.up - rates.down);
+    });
+    EXPECT_GE(result.p_value, rejected_below) << "n=" << n << ": D = " << result.statistic;
+  }
+}
+
 // The epidemic in plain batches of fresh pairs, without collisions, which are too few to matter.
 template <class Draw>
 std::uint64_t plain_epidemic(std::uint64_t n, std::uint64_t trial, Draw draw) {

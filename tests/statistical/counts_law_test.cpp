@@ -128,6 +128,66 @@ TEST(CountsLaw, RejectsPlainBatchesWithAFlaw) {
   }
 }
 
+// --- a stop in the middle of things ---
+
+// The exact law of the time at which so many agents are in one state.
+template <class P>
+LawCase<Crossing<P>> crossing_case(std::string name, const Crossing<P>& protocol, AgentCount n) {
+  const CensusChain<Crossing<P>> chain(protocol, n);
+  MarkovChain::Target target(chain.size());
+  for (std::size_t index = 0; index < chain.size(); ++index) {
+    const auto states = chain.states(index);
+    const auto counted = std::ranges::count(states, protocol.letter);
+    target[index] = static_cast<AgentCount>(counted) == protocol.goal;
+  }
+  return {std::move(name),
+          {.protocol = protocol, .n = n, .seed = 1, .limit = law_limit},
+          chain.chain().distribution(target, law_limit)};
+}
+
+template <class Costs, class P>
+double p_value_of_crossing(const LawCase<Crossing<P>>& law, TallyFlaw flaw) {
+  Setting<Crossing<P>> setting = law.setting;
+  setting.protocol.flaw = flaw;
+  constexpr std::uint64_t trials = 10'000;
+  const CountsSampler<Crossing<P>, Costs> sampler(setting);
+  return fit_of(sorted_sample(sampler, trials), law.cdf).p_value;
+}
+
+// A count that rises and would rise further, and one that wanders about its goal.
+auto majority_crossings() {
+  return std::vector{
+      crossing_case("majority to 12 of 40", Crossing(Majority(40, 20), {2}, 12), 40),
+      crossing_case("majority to 17 of 40", Crossing(Majority(40, 20), {2}, 17), 40)};
+}
+auto table_crossings() {
+  return std::vector{
+      crossing_case("table to 7 of 14", Crossing(RandomTable({.states = 3}, 14, 2), {2}, 7), 14),
+      crossing_case("lotteries to 5 of 14",
+                    Crossing(RandomTable({.states = 4, .outcomes = 3}, 14, 5), {0}, 5), 14)};
+}
+
+TEST(CountsCrossings, AreExactInEveryWayToSimulate) {
+  const auto check = [](const auto& cases) {
+    for (const auto& law : cases) {
+      EXPECT_GT(law.cdf.back(), 0.5) << law.name << " hardly ever happens";
+      for_all_costs([&law]<class Costs>(const std::string& name) {
+        EXPECT_GE(p_value_of_crossing<Costs>(law, TallyFlaw::none), rejected_below)
+            << name << ": " << law.name;
+      });
+    }
+  };
+  check(majority_crossings());
+  check(table_crossings());
+}
+
+// An interaction too late shows where the time is nearly the same in every trial.
+TEST(CountsCrossings, OfWrongTalliesAreRejected) {
+  const auto law = majority_crossings().front();
+  EXPECT_LT(p_value_of_crossing<DrawnOneByOne>(law, TallyFlaw::is_hasty), rejected_below);
+  EXPECT_LT(p_value_of_crossing<EndlessBatches>(law, TallyFlaw::is_blind), rejected_below);
+}
+
 // --- mean and variance at n = 20 ---
 
 // A sum of independent geometric waits: its first four cumulants, those of each wait added up.
@@ -297,6 +357,12 @@ TEST(CountsAndAgents, HaveOneLawForApproximateMajority) {
                                                  Comparison<Majority>{Majority(60, 31), 60, 4000});
   expect_same_law("majority", Comparison<Majority>{Majority(1000, 510), 1000, 2000});
   expect_same_law("majority", Comparison<Majority>{Majority(10'000, 5010), 10'000, 600});
+}
+
+TEST(CountsAndAgents, HaveOneLawForAStopInTheMiddle) {
+  const Crossing fourth(Majority(10'000, 5010), {2}, 2500);
+  expect_same_law("majority to 2500 undecided",
+                  Comparison<Crossing<Majority>>{fourth, 10'000, 1000, 0, 1'000'000});
 }
 
 TEST(CountsAndAgents, HaveOneLawForPll) {

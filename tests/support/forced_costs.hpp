@@ -21,10 +21,11 @@ struct DrawnTogether : population::CountsCosts {
   static constexpr double jump = 1e30;
 };
 
-// Twice as many, and each fresh pair drawn by itself.
+// Twice as many, and each fresh pair drawn by itself; short ones where something may happen.
 struct DrawnOneByOne : population::CountsCosts {
   static constexpr double batch = 480;
   static constexpr double sample = 1e30;
+  static constexpr double revealed = 1e30;
   static constexpr double jump = 1e300;
 };
 
@@ -33,12 +34,14 @@ struct SingleInteractions : population::CountsCosts {
   static constexpr double batch = 0;
   static constexpr double sample = 0;
   static constexpr double learning = 0;
+  static constexpr double revealed = 1e30;
   static constexpr double jump = 1e30;
 };
 
 // Jumps from one interaction that changes something to the next.
 struct AlwaysJumps : population::CountsCosts {
   static constexpr double batch = 0;
+  static constexpr double learning = 0;
   static constexpr double jump = 0;
   static constexpr double jump_per_rank = 0;
 };

@@ -1,5 +1,6 @@
 // Protocols made for tests of engines on the complete graph: an epidemic, approximate majority, a
-// randomized duel, one that counts meetings, and random tables of transitions.
+// randomized duel, one that counts meetings, random tables of transitions, and any of these with a
+// stop in the middle of things.
 #pragma once
 
 #include <algorithm>
@@ -202,6 +203,56 @@ class RandomTable : public SmallProtocol {
   TableShape shape_;
   AgentCount n_;
   std::vector<Cell> cells_;
+};
+
+// What a tally may get wrong about the event it watches for.
+enum class TallyFlaw : std::uint8_t {
+  none,
+  is_hasty,  // says that it is further away than it is
+  is_blind,  // says that no meeting matters
+};
+
+// Another protocol that stops in the middle of things: when so many agents are in one state.
+template <class P>
+struct Crossing : P {
+  class Tally;
+  Letter letter;
+  AgentCount goal;
+  TallyFlaw flaw = TallyFlaw::none;
+
+  Crossing(const P& protocol, Letter counted, AgentCount wanted, TallyFlaw wrong = TallyFlaw::none)
+      : P(protocol), letter(counted), goal(wanted), flaw(wrong) {}
+};
+
+template <class P>
+class Crossing<P>::Tally {
+ public:
+  explicit Tally(const Crossing& protocol) : protocol_(&protocol) {}
+
+  void add(Letter s, AgentCount count = 1) { count_ += is_in(s) * count; }
+  void remove(Letter s, AgentCount count) { count_ -= is_in(s) * count; }
+  void replace(Letter u, Letter v, Letter new_u, Letter new_v) {
+    count_ += is_in(new_u) + is_in(new_v) - is_in(u) - is_in(v);
+  }
+  bool is_counted(Letter u, Letter v, Letter new_u, Letter new_v) const {
+    return protocol_->flaw != TallyFlaw::is_blind &&
+           (is_in(u) != is_in(new_u) || is_in(v) != is_in(new_v));
+  }
+  AgentCount changes_to_stop() const {
+    const AgentCount changes =
+        std::max(count_, protocol_->goal) - std::min(count_, protocol_->goal);
+    return protocol_->flaw == TallyFlaw::is_hasty ? 2 * changes + 3 : changes;
+  }
+  AgentCount leaders() const { return count_; }
+  bool converged() const { return count_ == protocol_->goal; }
+  bool hopeless() const { return false; }
+  std::vector<Observation> observations() const { return {}; }
+
+ private:
+  AgentCount is_in(Letter s) const { return s == protocol_->letter ? 1 : 0; }
+
+  const Crossing* protocol_;
+  AgentCount count_ = 0;
 };
 
 }  // namespace conclave::tests

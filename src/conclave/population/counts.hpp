@@ -8,16 +8,18 @@
 // at its end (detail/pairing.hpp). The few interactions with an agent met before, collisions, are
 // carried out one by one at their time; then the states of the agents involved are revealed.
 //
-// What the protocol's tally watches for happens at an exact interaction: while it is near, agents
-// whose meetings could bring it about are revealed from the beginning, so that all these meetings
-// are collisions. docs/counts-engine.md tells why all this is exact, and what it costs. The file is
-// long because batches and jumps share one census, and go over into each other.
+// What the protocol's tally watches for happens at an exact interaction, so batches end before it
+// can happen; or agents whose meetings could bring it about are revealed from the beginning, so
+// that all these meetings are collisions; or interactions are carried out one by one.
+// docs/counts-engine.md tells why all this is exact, and what it costs. The file is long because
+// batches and jumps share one census, and go over into each other.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,7 @@ struct CountsCosts {
   static constexpr double batch = 150;
   static constexpr double sample = 60;   // a hypergeometric variate for a batch
   static constexpr double learning = 4;  // per pair of ranks, when a new state appears
+  static constexpr double revealed = 2;  // an agent, at the start of a batch
   static constexpr double jump = 40;
   static constexpr double jump_per_rank = 3;
 
@@ -89,7 +92,7 @@ class Counts : public CensusKeeper<P> {
   // What an interaction costs now, in nanoseconds on a common machine, by the number of random
   // variates that it takes: an estimate, the same on every machine.
   double cost() const {
-    if (!is_jumping_) return cost_per_interaction();
+    if (!is_jumping_) return plan_.cost;
     return cost_of_jumping(reacting_.number().as_double() / all_pairs().as_double());
   }
 
@@ -106,8 +109,10 @@ class Counts : public CensusKeeper<P> {
 
   // --- costs ---
 
-  static constexpr std::size_t most_ranks_to_jump = 128;
-  static constexpr std::size_t most_ranks_to_learn = 4096;
+  // What is known of all pairs of ranks is kept in square tables, up to this many.
+  static constexpr std::size_t most_ranks_in_tables = 4096;
+  // Agents revealed in a batch take four bytes each.
+  static constexpr AgentCount most_revealed = AgentCount{1} << 26;
 
   double agents() const { return static_cast<double>(n_); }
   double ranks() const { return static_cast<double>(active().size()); }
@@ -116,40 +121,110 @@ class Counts : public CensusKeeper<P> {
 
   // A batch of t interactions has about 2 t^2 / n collisions; per interaction it is cheapest here.
   double best_length() const {
-    return std::max(1.0, std::sqrt(cost_of_batch() * agents() / (2 * cost_of_collision())));
+    const double best = std::sqrt(cost_of_batch() * agents() / (2 * cost_of_collision()));
+    const bool is_drawn_one_by_one = active().size() > most_ranks_in_tables;
+    const double most = is_drawn_one_by_one ? static_cast<double>(most_revealed / 16) : 1e18;
+    return std::clamp(best, 1.0, most);
   }
-  double cost_per_interaction() const {
-    const double length = best_length();
-    const auto watched = static_cast<double>(watched_);
-    const double together =
-        cost_of_batch() / length + cost_of_collision() * 2 * (length + watched) / agents();
-    return std::min(together, 2 * cost_of_collision());  // one by one at worst
+  // Per interaction, of a batch at whose start so many agents are revealed.
+  double cost_of_batch(double length, double revealed) const {
+    const double drawing = std::min(cost_of_drawing_ / length, cost_of_collision());
+    const double colliding = std::min(1.0, (length + revealed) / agents());
+    const double beginning = Costs::batch + cost_of_ranking_ + Costs::revealed * revealed;
+    return beginning / length + drawing + 2 * cost_of_collision() * colliding;
   }
   // Of jumping, where this part of all interactions changes something.
   double cost_of_jumping(double reacting) const {
     return reacting * (Costs::jump + Costs::jump_per_rank * ranks());
   }
 
+  // --- what a batch must not miss ---
+
+  enum class Care : std::uint8_t {
+    calm,      // a batch too short to bring about what is watched for
+    watchful,  // one in which meetings that could bring it about are collisions
+    single,    // one interaction
+  };
+  struct Plan {
+    Care care = Care::calm;
+    double length = 1;
+    double cost = 0;  // per interaction
+  };
+
+  // The cheapest way. Afterwards watched_ranks_ are those whose agents it reveals.
+  Plan best_plan() {
+    const double best = best_length();
+    const AgentCount distance = detail::changes_to_stop(tally_, this->watch_);
+    const AgentCount calm = distance == 0 ? 0 : (distance - 1) / 2;  // interactions
+    const double length = std::min(best, static_cast<double>(calm));
+    Plan watchful{Care::watchful, best, infinite};
+    if (static_cast<double>(distance) <= best) {
+      watchful.cost = cost_of_batch(best, find_watched(Care::watchful));
+    }
+    if (calm == 0 || watchful.cost <= cost_of_batch(length, 0)) return cheaper(watchful, single());
+    const Plan calmly{Care::calm, length, cost_of_batch(length, find_watched(Care::calm))};
+    if (watchful.cost > calmly.cost) return cheaper(calmly, single());
+    find_watched(Care::watchful);
+    return cheaper(watchful, single());
+  }
+
+  static constexpr double infinite = std::numeric_limits<double>::infinity();
+
+  Plan single() const {
+    const double filling = Costs::jump_per_rank * ranks();
+    return {Care::single, 1, Costs::batch + filling + 2 * cost_of_collision()};
+  }
+  static Plan cheaper(const Plan& plan, const Plan& other) {
+    return plan.cost <= other.cost ? plan : other;
+  }
+
+  // Agents must be revealed until no two in the pool can meet in a way that must be noticed at its
+  // time. Finds their ranks; returns how many agents that are, infinitely many if too many.
+  double find_watched(Care care) {
+    watched_ranks_.clear();
+    if (care == Care::calm && !detail::has_milestones<Tally>) return 0;
+    is_watched_.assign(active().size(), false);
+    const auto in_pool = [&](std::uint32_t rank) {
+      return is_watched_[rank] ? 0 : census_[active()[rank]];
+    };
+    AgentCount agents = 0;
+    pairs_looked_at_ += this->watchable().size();
+    for (const auto& pair : this->watchable()) {
+      const bool matters =
+          (care == Care::watchful && pair.is_counted) || pair.milestone > detail::milestone(tally_);
+      const AgentCount u = in_pool(pair.u);
+      const AgentCount v = in_pool(pair.v);
+      if (!matters || u == 0 || v == 0 || (pair.u == pair.v && u == 1)) continue;
+      agents += std::min(u, v);
+      if (agents > most_revealed) return infinite;
+      watched_ranks_.push_back(u <= v ? pair.u : pair.v);
+      is_watched_[watched_ranks_.back()] = true;
+    }
+    return static_cast<double>(agents);
+  }
+
   // --- batches ---
 
   void run_batch(Interactions most) {
+    const std::uint64_t version = this->version();
     this->update_ranks();
-    double length = std::min({best_length(), most.as_double(), 1e18});
-    const AgentCount distance = detail::changes_to_stop(tally_, this->watch_);
-    const bool is_near = static_cast<double>(distance) <= length;
-    if (!is_near) length = std::min(length, static_cast<double>((distance - 1) / 2));
-    begin_batch(is_near);
-    run_interactions(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(length)));
+    cost_of_ranking_ =
+        Costs::learning * 2 * ranks() * static_cast<double>(this->version() - version);
+    plan_ = best_plan();
+    begin_batch();
+    run_interactions(static_cast<std::uint64_t>(std::min(plan_.length, most.as_double())));
     end_batch();
   }
 
-  void begin_batch(bool is_near) {
+  void begin_batch() {
     count_ranks();
     pool_.fill(counts_);
     revealed_.clear();
     fresh_pairs_ = collisions_ = changes_ = 0;
-    tells_later_ = !is_near && CensusTallyOf<Tally, P> && !detail::has_milestones<Tally>;
-    reveal_watched(is_near);
+    tells_later_ =
+        plan_.care == Care::calm && CensusTallyOf<Tally, P> && !detail::has_milestones<Tally>;
+    if (plan_.care == Care::single) watched_ranks_.clear();
+    reveal_watched();
   }
 
   void count_ranks() {
@@ -159,15 +234,8 @@ class Counts : public CensusKeeper<P> {
     }
   }
 
-  // Reveals agents until no two in the pool can meet in a way that must be noticed at its time.
-  void reveal_watched(bool is_near) {
-    for (const auto& pair : this->watchable()) {
-      const bool matters =
-          (is_near && pair.is_counted) || pair.milestone > detail::milestone(tally_);
-      const AgentCount u = pool_.count(pair.u);
-      const AgentCount v = pool_.count(pair.v);
-      if (!matters || u == 0 || v == 0 || (pair.u == pair.v && u == 1)) continue;
-      const std::uint32_t rank = u <= v ? pair.u : pair.v;
+  void reveal_watched() {
+    for (const std::uint32_t rank : watched_ranks_) {
       revealed_.insert(revealed_.end(), pool_.take_all(rank), active()[rank]);
     }
     watched_ = revealed_.size();
@@ -290,7 +358,8 @@ class Counts : public CensusKeeper<P> {
     const double learning = must_learn ? Costs::learning * all : 0;
     const double together = std::min(cost_of_drawing_, Costs::sample * all) + learning;
     const double one_by_one = static_cast<double>(fresh_pairs_) * cost_of_collision();
-    if (one_by_one < together || active().size() > most_ranks_to_learn) {
+    const bool must_be_apart = plan_.care == Care::single || active().size() > most_ranks_in_tables;
+    if (must_be_apart || one_by_one < together) {
       draw_one_by_one();
       cost_of_drawing_ = Costs::sample * all;
       return;
@@ -382,8 +451,7 @@ class Counts : public CensusKeeper<P> {
     for (const SpeciesId id : revealed_) ++census_[id];
     if (tells_later_) tell_tally();
     work_ += 1 + collisions_;
-    const double reacting = static_cast<double>(changes_) / static_cast<double>(length_);
-    if (cost_of_jumping(reacting) < cost_per_interaction()) begin_jumping();
+    consider_jumping();
   }
 
   // Of the whole batch at once: how many agents there are now of each species, and were before.
@@ -402,14 +470,45 @@ class Counts : public CensusKeeper<P> {
 
   bool is_silent() const { return is_jumping_ && reacting_.number() == 0u; }
 
+  // To count the reacting pairs must not cost more than jumps would have saved since the last time.
+  void consider_jumping() {
+    const auto length = static_cast<double>(length_);
+    const double jumping = cost_of_jumping(static_cast<double>(changes_) / length);
+    saved_ = std::max(0.0, saved_ + (plan_.cost - jumping) * length);
+    if (saved_ <= Costs::learning * ranks() * ranks()) return;
+    saved_ = 0;
+    begin_jumping();
+  }
+
   void begin_jumping() {
     this->update_ranks();
-    is_jumping_ = active().size() <= most_ranks_to_jump || changes_ == 0;
-    if (!is_jumping_) return;
+    if (active().size() <= most_ranks_in_tables) {
+      is_jumping_ = true;
+      count_reacting();
+    } else if (changes_ == 0 && nobody_reacts()) {
+      is_jumping_ = true;
+      reacting_.clear();
+    }
+    next_look_ = last_look_ = work_;
+    ranks_added_ = 0;
+  }
+
+  void count_reacting() {
     count_ranks();
-    reacting_.count(counts_, [this](std::size_t u, std::size_t v) {
-      return species_.outcome(active()[u], active()[v]).changes;
-    });
+    reacting_.count(counts_, [this](std::size_t u, std::size_t v) { return reacts(u, v); });
+  }
+  bool reacts(std::size_t u, std::size_t v) {
+    return species_.outcome(active()[u], active()[v]).changes;
+  }
+  bool nobody_reacts() {
+    for (std::size_t u = 0; u < active().size(); ++u) {
+      for (std::size_t v = 0; v < active().size(); ++v) {
+        const AgentCount needed = u == v ? 2 : 1;
+        const bool can_meet = census_[active()[u]] >= needed && census_[active()[v]] != 0;
+        if (can_meet && reacts(u, v)) return false;
+      }
+    }
+    return true;
   }
 
   void jump(Interactions end) {
@@ -418,8 +517,7 @@ class Counts : public CensusKeeper<P> {
       now_ = end;
       return;
     }
-    constexpr std::uint64_t jumps_per_look = 16;
-    if (work_++ % jumps_per_look == 0 && too_much_reacts()) {
+    if (work_++ >= next_look_ && too_much_reacts()) {
       is_jumping_ = false;
       return;
     }
@@ -432,9 +530,17 @@ class Counts : public CensusKeeper<P> {
     react();
   }
 
-  bool too_much_reacts() const {
+  bool too_much_reacts() {
+    pairs_looked_at_ = 0;
+    const double batch = best_plan().cost;
+    const double new_ranks =
+        static_cast<double>(ranks_added_) / static_cast<double>(work_ - last_look_);
+    const double ranking = Costs::sample * 2 * ranks() * new_ranks;          // per jump
+    next_look_ = work_ + std::max<std::uint64_t>(16, pairs_looked_at_ / 4);  // it took so long
+    last_look_ = work_;
+    ranks_added_ = 0;
     const double part = reacting_.number().as_double() / all_pairs().as_double();
-    return cost_of_jumping(part) > 2 * cost_per_interaction();
+    return cost_of_jumping(part) + part * ranking > 2 * batch;
   }
 
   void react() {
@@ -449,13 +555,29 @@ class Counts : public CensusKeeper<P> {
     --census_[v];
     ++this->count_of(new_u);
     ++this->count_of(new_v);
-    if (this->rank_of(new_u) == no_rank || this->rank_of(new_v) == no_rank) {
-      is_jumping_ = false;  // to count all pairs anew costs much; a batch will tell if it pays
-      return;
-    }
+    const bool is_new = this->rank_of(new_u) == no_rank || this->rank_of(new_v) == no_rank;
+    if (is_new && !rank_new_species()) return;
     reacting_.move_one(initiator, this->rank_of(new_u));
     reacting_.move_one(responder, this->rank_of(new_v));
     reacting_.update_number();
+  }
+
+  // False if all that reacts had to be counted anew, or jumping is over.
+  bool rank_new_species() {
+    const std::size_t ranks = active().size();
+    const std::uint64_t before = this->version();
+    this->update_ranks();
+    ranks_added_ += this->version() - before;
+    is_jumping_ = active().size() <= most_ranks_in_tables;
+    if (!is_jumping_) return false;
+    if (this->version() - before != active().size() - ranks) {  // others were forgotten
+      count_reacting();
+      return false;
+    }
+    for (std::size_t rank = ranks; rank < active().size(); ++rank) {
+      reacting_.add_rank([this](std::size_t u, std::size_t v) { return reacts(u, v); });
+    }
+    return true;
   }
 
   const std::vector<SpeciesId>& active() const { return CensusKeeper<P>::active(); }
@@ -468,6 +590,10 @@ class Counts : public CensusKeeper<P> {
   Stream schedule_;
   Interactions now_;
   std::uint64_t work_ = 0;  // random variates, about
+  Plan plan_;               // of the batch, or the last one
+  std::vector<std::uint32_t> watched_ranks_;
+  std::vector<bool> is_watched_;  // by rank
+  std::uint64_t pairs_looked_at_ = 0;
 
   // The batch.
   std::vector<AgentCount> counts_;  // at its start, by rank
@@ -480,6 +606,7 @@ class Counts : public CensusKeeper<P> {
   std::uint64_t collisions_ = 0;
   std::uint64_t changes_ = 0;   // of agents: shows how much happens
   double cost_of_drawing_ = 0;  // what the fresh pairs cost last time
+  double cost_of_ranking_ = 0;  // and the new states
 
   detail::Pairing pairing_;
   std::uint64_t learned_version_ = 0;      // of the ranks that pairing_ knows
@@ -488,6 +615,10 @@ class Counts : public CensusKeeper<P> {
 
   bool is_jumping_ = false;
   detail::ReactingPairs reacting_;
+  double saved_ = 0;             // nanoseconds, had it jumped since it did the last time
+  std::uint64_t last_look_ = 0;  // whether jumping still pays, at so much work
+  std::uint64_t next_look_ = 0;
+  std::uint64_t ranks_added_ = 0;  // since the last look
 };
 
 }  // namespace conclave::population

@@ -75,10 +75,16 @@ bool Ledger::is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex
   return steps_[new_u] + steps_[new_v] != steps_[u] + steps_[v];
 }
 
-// Two states that react with each other and have many agents keep the population from silence.
+// Two states that react with each other and have many agents keep the population from silence. To
+// look for them takes as long as some interactions; where it finds too few of these, it is not
+// worth doing the next times.
 std::uint64_t Ledger::silence_steps() const {
   if (is_silent()) return ~std::uint64_t{0};
   if (!protocol_->transitions().has_table()) return 0;
+  if (looks_to_skip_ != 0) {
+    --looks_to_skip_;
+    return 0;
+  }
   std::uint64_t steps = 0;
   for (const StateIndex u : present_) {
     for (const StateIndex v : present_) {
@@ -87,6 +93,8 @@ std::uint64_t Ledger::silence_steps() const {
       if (u != v || fewer >= 2) steps = std::max(steps, (fewer - (u == v ? 2 : 1)) / 2);
     }
   }
+  const std::uint64_t pairs = present_.size() * present_.size();
+  if (steps < pairs / 32) looks_to_skip_ = pairs / 32;
   return steps;
 }
 

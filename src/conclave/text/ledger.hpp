@@ -94,6 +94,7 @@ class Ledger {
   std::vector<StateIndex> present_;   // states with agents
   std::vector<std::uint32_t> place_;  // of a state among those
   std::uint64_t active_pairs_ = 0;    // ordered pairs of present states that can react
+  mutable std::uint64_t looks_to_skip_ = 0;
 };
 
 }  // namespace conclave::text

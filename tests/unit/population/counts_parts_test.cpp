@@ -318,13 +318,17 @@ TEST(Species, KeepTheirStatesAndMeetingsWhenTheTableGrowsAndWhenTheyAreRenumbere
 
 // --- reacting pairs ---
 
-TEST(ReactingPairs, AreCountedAsByHandAfterEveryMove) {
+TEST(ReactingPairs, AreCountedAsByHandAfterEveryMoveAndNewRank) {
   const auto reacts = [](std::size_t u, std::size_t v) { return (u + 2 * v) % 3 == 0; };
   std::vector<AgentCount> counts{5, 0, 3, 7, 1};
   ReactingPairs pairs;
   pairs.count(counts, reacts);
   Stream stream({.seed = 7});
-  for (int step = 0; step < 200; ++step) {
+  for (int step = 0; step < 400; ++step) {
+    if (step % 16 == 15) {
+      counts.push_back(0);
+      pairs.add_rank(reacts);
+    }
     std::uint64_t by_hand = 0;
     for (std::size_t u = 0; u < counts.size(); ++u) {
       for (std::size_t v = 0; v < counts.size(); ++v) {
@@ -337,7 +341,7 @@ TEST(ReactingPairs, AreCountedAsByHandAfterEveryMove) {
     EXPECT_TRUE(reacts(initiator, responder));
     EXPECT_GE(counts[initiator], 1u);
     EXPECT_GE(counts[responder], initiator == responder ? 2u : 1u);
-    const std::size_t to = stream.below(5);
+    const std::size_t to = stream.below(static_cast<std::uint32_t>(counts.size()));
     --counts[initiator];
     ++counts[to];
     pairs.move_one(initiator, to);

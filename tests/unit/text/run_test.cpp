@@ -235,6 +235,16 @@ TEST(StopConditions, AreMetAtTheExactInteraction) {
       {"2*count(A) > 3*count(B) + count(C)/2 + 7",
        [](const Counts& c) { return 4 * c[0] > 6 * c[1] + c[2] + 14; }},
       {"count(A) * count(B) == 899", [](const Counts& c) { return c[0] * c[1] == 899; }},
+      {"count(A) * count(B) >= 1150 or count(C) ^ 2 > 1600",
+       [](const Counts& c) { return c[0] * c[1] >= 1150 || c[2] * c[2] > 1600; }},
+      {"count(A) >= 4.5 * sqrt(n)",  // 42.69...
+       [](const Counts& c) { return c[0] >= 43; }},
+      {"count(A) / (count(B) + 1) >= 5/2",
+       [](const Counts& c) { return 2 * c[0] >= 5 * (c[1] + 1); }},
+      {"floor(count(A) / 3) == ceil(count(B) * 2/3) + round(count(D) / 2)",
+       [](const Counts& c) { return c[0] / 3 == (2 * c[1] + 2) / 3 + (c[3] + 1) / 2; }},
+      {"min(2 * count(A), abs(count(B) - 40) * count(C)) > 70",
+       [](const Counts& c) { return std::min(2 * c[0], std::abs(c[1] - 40) * c[2]) > 70; }},
       {"count(A | B) mod 7 == 3 and not count(D) < 2",
        [](const Counts& c) { return (c[0] + c[1]) % 7 == 3 && c[3] >= 2; }},
       {"abs(count(A) - count(B)) >= 25 or max(count(C), count(D)) >= 50",
@@ -260,6 +270,47 @@ TEST(StopConditions, AreMetAtTheExactInteraction) {
       stopped += engine.converged() ? 1 : 0;
     }
     EXPECT_GT(stopped, 0u) << stop.condition;
+  }
+}
+
+// Engines that work in batches need to know how far away it is.
+TEST(StopConditions, AreSeenFromAfar) {
+  constexpr AgentCount n = 3'000'000'000'000;
+  for (const std::string_view stop :
+       {"count(A) > n/2", "count(A) * count(B) < n", "count(A) ^ 2 > n * count(B) * 3",
+        "count(D) > sqrt(n)", "count(A) / count(B) > 1.5", "max(count(D), 5) ^ 2 > n"}) {
+    const auto protocol =
+        compiled(std::string(four_states) + "stop when " + std::string(stop) + "\n", n);
+    Text8::Tally tally{Text8(*protocol)};
+    for (std::uint8_t s = 0; s < 3; ++s) tally.add({s}, n / 3);
+    EXPECT_FALSE(tally.converged()) << stop;
+    EXPECT_GT(tally.changes_to_stop(), 200'000u) << stop;
+  }
+}
+
+// As many interactions as are said to be harmless, all of them to the same end.
+TEST(StopConditions, AreNotMetSoonerThanTheTallySays) {
+  constexpr AgentCount third = 1000;
+  for (const std::string_view stop :
+       {"count(A) > 1500", "count(A) * count(B) < 500000", "count(A) ^ 2 > 2000000",
+        "count(D) > 10 * sqrt(n)", "2 * count(A) > 3 * count(C)", "count(A) / count(C) > 3/2"}) {
+    const auto protocol =
+        compiled(std::string(four_states) + "stop when " + std::string(stop) + "\n", 3 * third);
+    Text8::Tally tally{Text8(*protocol)};
+    for (std::uint8_t s = 0; s < 3; ++s) tally.add({s}, third);
+    const AgentCount steps = (tally.changes_to_stop() - 1) / 2;
+    EXPECT_GT(steps, 50u) << stop;
+    for (std::uint8_t u = 0; u < 3; ++u) {
+      for (std::uint8_t v = 0; v < 3; ++v) {
+        for (std::uint8_t to = 0; to < 4; ++to) {
+          Text8::Tally moved = tally;
+          moved.remove({u}, steps);
+          moved.remove({v}, steps);
+          moved.add({to}, 2 * steps);
+          EXPECT_FALSE(moved.converged()) << stop;
+        }
+      }
+    }
   }
 }
 

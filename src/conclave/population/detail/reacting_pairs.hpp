@@ -2,8 +2,10 @@
 // of the occupied states): how many there are, and a random one of them. O(ranks) per change.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "conclave/base/geometric.hpp"
@@ -24,16 +26,36 @@ class ReactingPairs {
   template <class Reacts>
   void count(std::vector<AgentCount> counts, Reacts reacts) {
     counts_ = std::move(counts);
-    reacts_.assign(counts_.size() * counts_.size(), 0);
+    side_ = counts_.size();
+    reacts_.assign(side_ * side_, 0);
     partners_.assign(counts_.size(), 0);
     for (std::size_t u = 0; u < counts_.size(); ++u) {
       for (std::size_t v = 0; v < counts_.size(); ++v) {
         if (!reacts(u, v)) continue;
-        reacts_[v * counts_.size() + u] = 1;
+        reacts_[v * side_ + u] = 1;
         partners_[u] += counts_[v];
       }
     }
     update_number();
+  }
+
+  // Nobody is left.
+  void clear() {
+    count({}, [](std::size_t, std::size_t) { return false; });
+  }
+
+  // One more rank, without agents yet. O(ranks) amortized.
+  template <class Reacts>
+  void add_rank(Reacts reacts) {
+    const std::size_t rank = counts_.size();
+    if (rank == side_) widen();
+    counts_.push_back(0);
+    partners_.push_back(0);
+    for (std::size_t other = 0; other <= rank; ++other) {
+      reacts_[rank * side_ + other] = reacts(other, rank) ? 1 : 0;
+      reacts_[other * side_ + rank] = reacts(rank, other) ? 1 : 0;
+      partners_[rank] += reacts_[other * side_ + rank] != 0 ? counts_[other] : 0;
+    }
   }
 
   // Ordered pairs of distinct agents.
@@ -65,7 +87,17 @@ class ReactingPairs {
   }
 
  private:
-  bool reacts(std::size_t u, std::size_t v) const { return reacts_[v * counts_.size() + u] != 0; }
+  bool reacts(std::size_t u, std::size_t v) const { return reacts_[v * side_ + u] != 0; }
+
+  void widen() {
+    const std::size_t side = 2 * side_ + 16;
+    std::vector<std::uint8_t> wider(side * side);
+    for (std::size_t v = 0; v < side_; ++v) {
+      std::copy_n(&reacts_[v * side_], side_, &wider[v * side]);
+    }
+    reacts_ = std::move(wider);
+    side_ = side;
+  }
 
   // With how many others an agent of this rank would react.
   AgentCount partners_of(std::size_t u) const { return partners_[u] - (reacts(u, u) ? 1 : 0); }
@@ -77,12 +109,13 @@ class ReactingPairs {
   void change(std::size_t rank, AgentCount difference) {
     const std::size_t ranks = counts_.size();
     counts_[rank] += difference;
-    const std::uint8_t* reacting = &reacts_[rank * ranks];
+    const std::uint8_t* reacting = &reacts_[rank * side_];
     for (std::size_t u = 0; u < ranks; ++u) partners_[u] += reacting[u] != 0 ? difference : 0;
   }
 
   std::vector<AgentCount> counts_;
-  std::vector<std::uint8_t> reacts_;  // of initiator u and responder v at v * ranks + u
+  std::vector<std::uint8_t> reacts_;  // of initiator u and responder v at v * side_ + u
+  std::size_t side_ = 0;              // room for so many ranks
   std::vector<AgentCount> partners_;  // of an initiator, itself included if it counts
   Interactions number_;
 };
