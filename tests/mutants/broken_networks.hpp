@@ -41,7 +41,8 @@ class OvertakingTransit {
   }
 
   const network::Delivery<Message>* next(const auto&) {
-    return calendar_.front([](const network::Delivery<Message>&) {});
+    const auto nothing = [](const network::Delivery<Message>&) {};
+    return calendar_.front(nothing, nothing);
   }
   void drop() { calendar_.pop(); }
   std::size_t bytes() const { return 0; }
