@@ -146,8 +146,9 @@ Exit verify(const Options& options) {
   }
   const catalog::Entry entry = catalog::find(options.protocol);
   if (entry.explore) {
-    throw Error(fmt::format("{} passes messages; to try all its schedules: conclave explore {} --n 4",
-                            options.protocol, options.protocol));
+    throw Error(
+        fmt::format("{} passes messages; to try all its schedules: conclave explore {} --n 4",
+                    options.protocol, options.protocol));
   }
   catalog::require(entry, &catalog::Entry::verify, "cannot be verified exactly");
   catalog::VerifyRequest asked = request(options);
