@@ -198,6 +198,11 @@ class Engines(unittest.TestCase):
             self.assertEqual([test["engine"] for test in tests], ["agents", "events"])
             self.assertTrue(all(test["agrees"] and test["trials"] == 5000 for test in tests))
 
+    def test_are_compared_as_far_as_the_distribution_is_asked_for(self):
+        report = verify("fratricide", "--n", "4", "--distribution", "5", "--against", "agents")
+        self.assertEqual(len(report["distribution"]), 6)
+        self.assertEqual(report["against"][0]["horizon"], 5)
+
 
 def read_rows(path):
     """The transitions of a .tra file, by state."""

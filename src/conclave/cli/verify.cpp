@@ -130,6 +130,7 @@ void set_law(const Options& options, catalog::VerifyRequest& asked) {
   }
   if (options.against.empty()) return;
   if (!options.target.empty()) throw Error("--against is about convergence, not about --target");
+  if (!options.distribution.empty()) return;  // compared as far as it is printed
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
   asked.law_steps = std::clamp(most_interactions / trials, fewest_law_steps, most_law_steps);
   asked.law_tail = trials_left / static_cast<double>(trials);

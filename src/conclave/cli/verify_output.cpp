@@ -157,10 +157,11 @@ std::string safe_set_text(const exact::Report& report) {
 
 std::string engine_text(const experiment::LawTest& test) {
   return fmt::format(
-      "\nengine {}: {} trials, mean {:.6g}, chi-square p = {:.3g}: {}\n"
-      "  compared: every time up to {}; later or never, {:.6g} trials expected, {} found\n",
-      test.engine, test.trials, test.mean, test.fit.p_value,
-      test.is_rejected() ? "DIFFERS from the exact law" : "agrees", test.horizon,
+      "\nengine {}: {} trials, chi-square p = {:.3g}: {}\n"
+      "  compared: every time up to {}, mean {:.6g}; later or never, {:.6g} trials expected, {} "
+      "found\n",
+      test.engine, test.trials, test.fit.p_value,
+      test.is_rejected() ? "DIFFERS from the exact law" : "agrees", test.horizon, test.mean,
       test.expected_beyond, test.found_beyond);
 }
 
