@@ -8,6 +8,7 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/exact/detail/walk.hpp"
 
 namespace conclave::exact {
 namespace {
@@ -228,29 +229,20 @@ StateSet can_reach(const MarkovChain& chain, const StateSet& set) {
 std::vector<double> hitting_law(const MarkovChain& chain, const StateSet& target,
                                 std::vector<double> start, std::uint64_t last_step, double tail,
                                 const Bounds& bounds) {
-  const auto size = static_cast<StateIndex>(chain.size());
   const StateSet coming = can_reach(chain, target);
   std::vector<double> now = std::move(start);
-  std::vector<double> next(size);
+  std::vector<double> next(chain.size());
   std::vector<double> law;
   double arrived = 0;
   for (std::uint64_t time = 0; time <= last_step; ++time) {
     if (!bounds.progress("distribution", time, last_step)) throw Interrupted();
-    std::ranges::fill(next, 0.0);
     double still_coming = 0;
-    for (StateIndex from = 0; from < size; ++from) {
-      if (now[from] == 0 || !coming.contains(from)) continue;
-      if (target.contains(from)) {
-        arrived += now[from];
-        continue;
-      }
-      still_coming += now[from];
-      const auto successors = chain.successors(from);
-      const auto probabilities = chain.probabilities(from);
-      for (std::size_t i = 0; i < successors.size(); ++i) {
-        next[successors[i]] += now[from] * probabilities[i];
-      }
-    }
+    walk_one_step(chain, now, next, [&](StateIndex from) {
+      if (!coming.contains(from)) return false;
+      const bool is_there = target.contains(from);
+      (is_there ? arrived : still_coming) += now[from];
+      return !is_there;
+    });
     law.push_back(std::min(arrived, 1.0));
     if (1 - arrived <= tail) break;
     if (still_coming <= tail && tail > 0 && time >= least_law_steps) break;

@@ -13,6 +13,7 @@
 #include "conclave/exact/detail/many_bits.hpp"
 #include "conclave/exact/detail/structured.hpp"
 #include "conclave/exact/detail/sweeps.hpp"
+#include "conclave/exact/detail/walk.hpp"
 
 namespace conclave::exact {
 namespace {
@@ -183,19 +184,11 @@ std::vector<double> hitting_distribution(const MarkovChain& chain, const StateSe
   std::vector<double> next(chain.size());
   now[from] = 1;
   for (std::size_t step = 0; step <= last_step; ++step) {
-    std::ranges::fill(next, 0.0);
-    for (StateIndex state = 0; state < chain.size(); ++state) {
-      if (now[state] == 0) continue;
-      if (target.contains(state)) {
-        law[step] += now[state];
-        continue;
-      }
-      const auto successors = chain.successors(state);
-      const auto probabilities = chain.probabilities(state);
-      for (std::size_t k = 0; k < successors.size(); ++k) {
-        next[successors[k]] += now[state] * probabilities[k];
-      }
-    }
+    walk_one_step(chain, now, next, [&](StateIndex state) {
+      const bool is_there = target.contains(state);
+      if (is_there) law[step] += now[state];
+      return !is_there;
+    });
     now.swap(next);
   }
   return law;
