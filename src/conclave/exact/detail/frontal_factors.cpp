@@ -15,10 +15,6 @@ using Block = Eigen::Map<Matrix, 0, Eigen::OuterStride<>>;
 
 constexpr std::size_t small_product = 2000;  // multiplications; below, plain loops are faster
 
-void add_multiple(double* to, double factor, const double* from, std::size_t size) {
-  for (std::size_t k = 0; k < size; ++k) to[k] += factor * from[k];
-}
-
 }  // namespace
 
 // Goes through the fronts in order. What a front leaves of the equations of its neighbours lies on
@@ -46,6 +42,10 @@ class FrontalFactors::Elimination {
 
  private:
   double* row(std::size_t i) { return matrix_.data() + i * size_; }
+  // The part of a row from a column on.
+  std::span<double> part(std::size_t i, std::size_t begin, std::size_t size) {
+    return {row(i) + begin, size};
+  }
 
   // The equations of the pivots, and the transitions from outside to pivots.
   void open(std::size_t front) {
@@ -92,10 +92,10 @@ class FrontalFactors::Elimination {
   // The rows of the pivots, one pivot after the other.
   void eliminate_pivots() {
     for (std::size_t k = 0; k < pivots_; ++k) {
-      const double* const pivot = row(k) + k + 1;
       const std::size_t behind = size_ - k - 1;
+      const std::span<const double> pivot = part(k, k + 1, behind);
       double leaving = exits_[first_ + k];
-      for (std::size_t j = 0; j < behind; ++j) leaving += pivot[j];
+      for (const double probability : pivot) leaving += probability;
       const double waiting = 1 / leaving;
       factors_.waiting_.push_back(waiting);
       for (std::size_t i = k + 1; i < pivots_; ++i) {
@@ -103,7 +103,7 @@ class FrontalFactors::Elimination {
         row(i)[k] = multiplier;
         if (multiplier == 0) continue;
         exits_[first_ + i] += multiplier * exits_[first_ + k];
-        add_multiple(row(i) + k + 1, multiplier, pivot, behind);
+        add(part(i, k + 1, behind), multiplier, pivot);
       }
     }
   }
@@ -117,14 +117,14 @@ class FrontalFactors::Elimination {
         const double multiplier = row(i)[k] * factors_.waiting_[first_ + k];
         row(i)[k] = multiplier;
         added += multiplier * exits_[first_ + k];
-        add_multiple(row(i) + k + 1, multiplier, row(k) + k + 1, pivots_ - k - 1);
+        add(part(i, k + 1, pivots_ - k - 1), multiplier, part(k, k + 1, pivots_ - k - 1));
       }
       exits_[outside_[i - pivots_]] += added;
     }
     if (others * others * pivots_ < small_product) {
       for (std::size_t i = pivots_; i < size_; ++i) {
         for (std::size_t k = 0; k < pivots_; ++k) {
-          add_multiple(row(i) + pivots_, row(i)[k], row(k) + pivots_, others);
+          add(part(i, pivots_, others), row(i)[k], part(k, pivots_, others));
         }
       }
     } else {
