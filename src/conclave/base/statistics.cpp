@@ -147,6 +147,12 @@ Interval quantile_interval(std::span<const double> sorted, double q, double conf
           from_right == 0 ? infinity : sorted[n - from_right]};
 }
 
+double binomial_tail(std::uint64_t successes, std::uint64_t trials, double p) {
+  if (successes == 0) return 1;
+  const boost::math::binomial law(real(trials), p);
+  return boost::math::cdf(boost::math::complement(law, real(successes - 1)));
+}
+
 Interval proportion_interval(std::uint64_t successes, std::uint64_t trials, double confidence) {
   CONCLAVE_CHECK(trials > 0);
   CONCLAVE_CHECK(successes <= trials);

@@ -35,18 +35,6 @@ CellLine line_of(const CellSample& sample, const std::string& field, const std::
   return line;
 }
 
-// The probability that at least `count` of `trials` succeed, each with probability p.
-double binomial_tail(std::size_t count, std::size_t trials, double p) {
-  const auto n = static_cast<double>(trials);
-  double below = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto k = static_cast<double>(i);
-    below += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                      k * std::log(p) + (n - k) * std::log1p(-p));
-  }
-  return 1 - below;
-}
-
 // Where more trials had a value than its bound explains. There are many values to look at, so a
 // single one must be improbable indeed.
 std::string chance_verdict(const RunSample& run, const RunNames& names, const Measure& measure) {

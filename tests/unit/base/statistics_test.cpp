@@ -49,6 +49,13 @@ Values squared(Values values) {
 
 double uniform_cdf(double x) { return std::clamp(x, 0.0, 1.0); }
 
+TEST(BinomialTail, IsTheProbabilityOfSoManyOrMore) {
+  EXPECT_EQ(binomial_tail(0, 3, 0.5), 1);
+  EXPECT_NEAR(binomial_tail(2, 3, 0.5), 0.5, 1e-14);
+  EXPECT_NEAR(binomial_tail(1, 4, 0.1), 1 - 0.6561, 1e-14);
+  EXPECT_NEAR(binomial_tail(100, 100, 0.5) / 0x1p-100, 1, 1e-12);
+}
+
 TEST(Statistics, SummaryOfASmallSample) {
   const Summary summary = summarize(Values{4, 1, 5, 2, 3});
   EXPECT_EQ(summary.count, 5u);
