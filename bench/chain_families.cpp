@@ -10,10 +10,10 @@
 namespace conclave::bench {
 namespace {
 
-using exact::ChainBuilder;
-using exact::MarkovChain;
-using exact::StateIndex;
-using exact::StateSet;
+using chain::ChainBuilder;
+using chain::MarkovChain;
+using chain::StateIndex;
+using chain::StateSet;
 
 constexpr int successors_per_state = 5;
 constexpr double rare = 1e-6;

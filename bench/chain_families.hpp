@@ -6,19 +6,19 @@
 #include <string_view>
 #include <vector>
 
-#include "conclave/exact/markov_chain.hpp"
+#include "conclave/chain/markov_chain.hpp"
 
 namespace conclave::bench {
 
 struct FamilyChain {
-  exact::MarkovChain chain;
-  exact::StateSet target;
+  chain::MarkovChain chain;
+  chain::StateSet target;
 };
 
 struct Family {
   std::string_view name;
   std::string_view meaning;
-  FamilyChain (*make)(exact::StateIndex states);  // about so many
+  FamilyChain (*make)(chain::StateIndex states);  // about so many
 };
 
 const std::vector<Family>& chain_families();

@@ -12,17 +12,17 @@
 
 #include <fmt/format.h>
 
-#include "conclave/exact/export.hpp"
-#include "conclave/exact/hitting_times.hpp"
+#include "conclave/chain/export.hpp"
+#include "conclave/chain/hitting_times.hpp"
 
 #include "bench/chain_families.hpp"
 
 namespace conclave::bench {
 namespace {
 
-using exact::MarkovChain;
-using exact::StateIndex;
-using exact::StateSet;
+using chain::MarkovChain;
+using chain::StateIndex;
+using chain::StateSet;
 
 // The kinds of chains beside the random one have so many times fewer states.
 constexpr StateIndex smaller = 10;
@@ -92,9 +92,9 @@ void measure(const std::string& path, const MarkovChain& written, const StateSet
   best.bare = std::min(best.bare, bare_parse(path));
   best.product = std::min(best.product, one_product(written));
   const double begin = cpu_seconds();
-  const MarkovChain chain = exact::read_transitions(path);
+  const MarkovChain chain = chain::read_transitions(path);
   const double loaded = cpu_seconds();
-  const exact::HittingTimes times = exact::hitting_times(chain, target);
+  const chain::HittingTimes times = chain::hitting_times(chain, target);
   best.load = std::min(best.load, loaded - begin);
   best.solve = std::min(best.solve, cpu_seconds() - loaded);
   best.error = times.relative_error;
@@ -108,7 +108,7 @@ void measure(const std::string& path, const MarkovChain& written, const StateSet
 std::string family_row(const Family& family, StateIndex states) {
   const FamilyChain made = family.make(states);
   const double begin = cpu_seconds();
-  const exact::HittingTimes times = exact::hitting_times(made.chain, made.target);
+  const chain::HittingTimes times = chain::hitting_times(made.chain, made.target);
   const double seconds = cpu_seconds() - begin;
   return fmt::format("{:<52} {:>8}  {:>7.2f} {:>9.1e} {:>9.1e}\n", family.meaning,
                      made.chain.size(), seconds, times.mean[times.slowest()], times.relative_error);
@@ -127,7 +127,7 @@ void run_exact(const ExactOptions& options, const std::function<void(const std::
     const auto states = static_cast<StateIndex>(size);
     const MarkovChain chain = chain_families().front().make(states).chain;
     const std::string path = folder.file("chain.tra");
-    exact::write_transitions(chain, path);
+    chain::write_transitions(chain, path);
     for (const StateIndex distance : {states, StateIndex{100}}) {
       StateSet target(states);
       for (StateIndex state = distance - 1; state < states; state += distance) target.insert(state);

@@ -13,17 +13,19 @@ from posixpath import dirname, join, normpath
 # Layers: module -> the modules it may include besides itself.
 LAYERS = {
     "base": set(), "model": {"base"},
-    **dict.fromkeys(("protocols", "text", "population", "network", "exact", "cuda"),
-                    {"model", "base"}),
+    "chain": {"base"},
+    **dict.fromkeys(("protocols", "text", "population", "network"), {"model", "base"}),
+    **dict.fromkeys(("exact", "schedules"), {"chain", "model", "base"}),
     "election": {"protocols", "model", "base"},
-    "catalog": {"base", "model", "protocols", "text", "population", "network", "exact", "cuda"},
+    "catalog": {"base", "model", "protocols", "text", "population", "network", "chain", "exact",
+                "schedules"},
     "experiment": {"catalog", "base", "model"},
     # text: expressions of plans are those of protocol texts.
     "sweep": {"experiment", "catalog", "text", "base", "model"},
     "report": {"sweep", "experiment", "base"},
     "mpi": {"sweep", "experiment", "catalog", "base", "model"},
-    # exact: `solve` asks about chains in files, which have neither a protocol nor trials.
-    "cli": {"report", "sweep", "mpi", "experiment", "catalog", "election", "exact", "base", "model",
+    # chain: `solve` asks about chains in files, which have neither a protocol nor trials.
+    "cli": {"report", "sweep", "mpi", "experiment", "catalog", "election", "chain", "base", "model",
             "bench"},
 }
 LAYERS["bench"] = set(LAYERS) - {"cli"}
@@ -32,12 +34,12 @@ FORBIDDEN_HEADERS = {"protocols": {"thread", "chrono", "iostream", "fstream"}}
 # Third-party headers: prefix -> the modules that may include it; tests may include any.
 THIRD_PARTY = {
     "Random123/": {"base"}, "hwy/": {"base"}, "boost/math": {"base"}, "gtest": set(),
-    "fmt/": {"base", "text", "population", "exact", "election", "catalog", "experiment", "sweep",
-             "report", "mpi", "cli", "bench"},
+    "fmt/": {"base", "text", "population", "chain", "exact", "election", "catalog", "experiment",
+             "sweep", "report", "mpi", "cli", "bench"},
     "nlohmann/": {"experiment", "sweep", "catalog", "cli"}, "toml++": {"sweep", "election"},
-    "CLI/": {"cli"}, "sqlite3.h": {"sweep"}, "Eigen/": {"exact"}, "asio": {"election"},
-    "gmpxx.h": {"exact"},
-    "openssl/": {"election"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"}, "cuda": {"cuda"},
+    "CLI/": {"cli"}, "sqlite3.h": {"sweep"}, "Eigen/": {"chain"}, "asio": {"election"},
+    "gmpxx.h": {"chain", "exact"},
+    "openssl/": {"election"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"},
 }
 SYSTEM_HEADER = re.compile(r"[^/]+|(?:sys|net|netinet|arpa|linux)/.*")
 

@@ -11,22 +11,21 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/exact/asynchronous.hpp"
-#include "conclave/exact/estimate.hpp"
-#include "conclave/exact/search.hpp"
-#include "conclave/exact/synchronous.hpp"
 #include "conclave/protocols/message/afek_gafni_async.hpp"
 #include "conclave/protocols/message/afek_gafni_sync.hpp"
 #include "conclave/protocols/message/flooding.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 #include "conclave/protocols/message/kmpp_sync.hpp"
+#include "conclave/schedules/asynchronous.hpp"
+#include "conclave/schedules/estimate.hpp"
+#include "conclave/schedules/search.hpp"
+#include "conclave/schedules/synchronous.hpp"
 
 #include "tests/mutants/broken_elections.hpp"
 
 namespace conclave::tests {
 namespace {
 
-using exact::SearchResult;
 using protocols::AfekGafniAsync;
 using protocols::AfekGafniSync;
 using protocols::Flooding;
@@ -34,6 +33,7 @@ using protocols::KmppAsync;
 using protocols::KmppReading;
 using protocols::KmppSync;
 using protocols::KmppSyncReading;
+using schedules::SearchResult;
 
 // Which of the properties, in their order; the last is termination.
 enum : std::size_t { one_at_most, one_in_the_end, right_one, no_rule_broken, fifth };
@@ -43,16 +43,16 @@ constexpr std::uint64_t plenty = 4'000'000;
 template <MessageProtocol P>
 auto schedules(const P& protocol, std::size_t n, bool has_ids) {
   if constexpr (AsynchronousProtocol<P>)
-    return exact::AsynchronousSchedules<P>(protocol, n, has_ids);
+    return schedules::AsynchronousSchedules<P>(protocol, n, has_ids);
   else
-    return exact::SynchronousSchedules<P>(protocol, n, has_ids);
+    return schedules::SynchronousSchedules<P>(protocol, n, has_ids);
 }
 
 template <MessageProtocol P>
 SearchResult explore(const typename P::Parameters& parameters, std::size_t n, bool has_ids = true) {
   const P protocol(parameters, n);
   const auto system = schedules(protocol, n, has_ids);
-  SearchResult result = exact::search(system, {.configurations = plenty});
+  SearchResult result = schedules::search(system, {.configurations = plenty});
   EXPECT_TRUE(result.is_complete) << P::info.name << " n = " << n;
   return result;
 }
@@ -62,12 +62,12 @@ template <MessageProtocol P>
 void expect_all_hold(const typename P::Parameters& parameters, std::size_t n, bool has_ids = true) {
   const P protocol(parameters, n);
   const auto system = schedules(protocol, n, has_ids);
-  const SearchResult result = exact::search(system, {.configurations = plenty});
+  const SearchResult result = schedules::search(system, {.configurations = plenty});
   ASSERT_TRUE(result.is_complete) << P::info.name << " n = " << n;
   EXPECT_GT(result.final_configurations, 0u);
-  for (const exact::Verdict& verdict : result.verdicts) {
+  for (const schedules::Verdict& verdict : result.verdicts) {
     std::string schedule;
-    for (const exact::Told& told : system.tell(verdict.counterexample)) {
+    for (const schedules::Told& told : system.tell(verdict.counterexample)) {
       schedule += "  " + told.title + '\n';
       for (const std::string& detail : told.details) schedule += "      " + detail + '\n';
     }
@@ -121,7 +121,7 @@ void expect_same_one_by_one(const typename P::Parameters& parameters, std::size_
                             bool has_ids = true) {
   const P protocol(parameters, n);
   const auto system = schedules(protocol, n, has_ids);
-  const SearchResult result = exact::search(system, {.configurations = plenty});
+  const SearchResult result = schedules::search(system, {.configurations = plenty});
   const OneByOne reference(system);
   EXPECT_EQ(result.schedules, reference.schedules) << P::info.name << " n = " << n;
   EXPECT_EQ(result.longest, reference.longest) << P::info.name << " n = " << n;
@@ -189,7 +189,7 @@ std::set<std::uint32_t> stories(std::size_t n) {
   const auto system = schedules(protocol, n, false);
   std::set<std::uint32_t> all;
   std::set<std::string> seen;
-  std::vector<exact::detail::Configuration<TwoLetters>> open{system.beginning()};
+  std::vector<schedules::detail::Configuration<TwoLetters>> open{system.beginning()};
   while (!open.empty()) {
     const auto now = open.back();
     open.pop_back();
@@ -215,7 +215,7 @@ TEST(Schedules, KeepTheOrderOnAnEdgeAndNoOther) {
 TEST(Schedules, WakeEverySetOfNodesInEveryOrder) {
   const TwoLetters protocol({}, 2);
   const auto system = schedules(protocol, 2, false);
-  const SearchResult result = exact::search(system, {.configurations = plenty});
+  const SearchResult result = schedules::search(system, {.configurations = plenty});
   // First 0 or 1; then the other is woken before, between and after the letters, or by one.
   EXPECT_EQ(result.schedules, 2 * 1 + 2 * 6.0);
   EXPECT_EQ(failing(result), Failing{one_in_the_end});
@@ -239,29 +239,29 @@ struct Counter {
 };
 
 TEST(Search, FindsACircle) {
-  const SearchResult straight = exact::search(Counter{}, {.configurations = 10});
+  const SearchResult straight = schedules::search(Counter{}, {.configurations = 10});
   EXPECT_EQ(failing(straight), Failing{0});
   EXPECT_EQ(straight.schedules, 1);
   EXPECT_EQ(straight.longest, 3u);
-  const SearchResult round = exact::search(Counter{.has_circle = true}, {.configurations = 10});
+  const SearchResult round = schedules::search(Counter{.has_circle = true}, {.configurations = 10});
   EXPECT_EQ(failing(round), (Failing{0, 1}));
-  EXPECT_EQ(round.verdicts[1].counterexample, (exact::Schedule{0, 0, 1}));
+  EXPECT_EQ(round.verdicts[1].counterexample, (schedules::Schedule{0, 0, 1}));
 }
 
 TEST(Search, SaysThatItIsNotComplete) {
-  const SearchResult limited = exact::search(Counter{}, {.configurations = 2});
+  const SearchResult limited = schedules::search(Counter{}, {.configurations = 2});
   EXPECT_FALSE(limited.is_complete);
   EXPECT_FALSE(limited.all_hold());
   const SearchResult stopped =
-      exact::search(Counter{}, {.configurations = 10, .keep_going = [] { return false; }});
+      schedules::search(Counter{}, {.configurations = 10, .keep_going = [] { return false; }});
   EXPECT_FALSE(stopped.is_complete);
 }
 
 TEST(Search, EstimatesTheNumberOfSchedules) {
   const Flooding protocol({}, 3);
   const auto system = schedules(protocol, 3, true);
-  const SearchResult result = exact::search(system, {.configurations = plenty});
-  const exact::Estimate estimate = exact::estimate_schedules(system, 20'000);
+  const SearchResult result = schedules::search(system, {.configurations = plenty});
+  const schedules::Estimate estimate = schedules::estimate_schedules(system, 20'000);
   EXPECT_NEAR(estimate.schedules / result.schedules, 1, 0.05);
   EXPECT_LE(estimate.steps, static_cast<double>(result.longest));
 }
@@ -322,7 +322,7 @@ TEST(KmppAsyncSchedules, FailWithTheOtherReadings) {
 TEST(KmppAsyncSchedules, TellTheShortestCounterexample) {
   const KmppAsync protocol({.reading = KmppReading::printed, .ranks = 1}, 2);
   const auto system = schedules(protocol, 2, true);
-  const SearchResult result = exact::search(system, {.configurations = plenty});
+  const SearchResult result = schedules::search(system, {.configurations = plenty});
   const auto told = system.tell(result.verdicts[one_in_the_end].counterexample);
   ASSERT_EQ(told.size(), 5u);
   EXPECT_EQ(told[0].title, "node 0 is woken -> candidate, phase 1, rank 1, awaits 1");

@@ -8,23 +8,23 @@
 #include <vector>
 
 #include "conclave/base/random.hpp"
-#include "conclave/exact/explicit_files.hpp"
-#include "conclave/exact/markov_chain.hpp"
-#include "conclave/exact/rational_chain.hpp"
+#include "conclave/chain/explicit_files.hpp"
+#include "conclave/chain/markov_chain.hpp"
+#include "conclave/chain/rational_chain.hpp"
 
 namespace conclave::tests {
 
-using exact::Rational;
-using exact::RationalChain;
-using exact::StateIndex;
-using exact::StateSet;
+using chain::Rational;
+using chain::RationalChain;
+using chain::StateIndex;
+using chain::StateSet;
 
 struct KnownChain {
   RationalChain chain;
   std::vector<StateIndex> target;
   StateIndex from = 0;
 
-  StateSet target_set() const { return exact::set_of(target, chain.size()); }
+  StateSet target_set() const { return chain::set_of(target, chain.size()); }
 };
 
 inline Rational ratio(std::uint64_t numerator, std::uint64_t denominator) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/exact/told.hpp"
+#include "conclave/schedules/told.hpp"
 
 namespace conclave::catalog {
 
@@ -23,7 +23,7 @@ struct ExplorationRequest {
 struct ExploredProperty {
   std::string_view name;
   bool holds = true;
-  std::vector<exact::Told> counterexample{};  // a shortest schedule, then where it ends
+  std::vector<schedules::Told> counterexample{};  // a shortest schedule, then where it ends
 };
 
 struct Exploration {

@@ -13,11 +13,11 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/settings.hpp"
-#include "conclave/exact/asynchronous.hpp"
-#include "conclave/exact/estimate.hpp"
-#include "conclave/exact/search.hpp"
-#include "conclave/exact/synchronous.hpp"
 #include "conclave/model/message.hpp"
+#include "conclave/schedules/asynchronous.hpp"
+#include "conclave/schedules/estimate.hpp"
+#include "conclave/schedules/search.hpp"
+#include "conclave/schedules/synchronous.hpp"
 
 namespace conclave::catalog {
 
@@ -33,8 +33,8 @@ Parameters with_few_ranks(Parameters parameters, std::size_t n, bool has_identif
 
 template <class System>
 void refuse(std::string_view protocol, const ExplorationRequest& request, const System& system,
-            const exact::SearchResult& result) {
-  const exact::Estimate estimate = exact::estimate_schedules(system);
+            const schedules::SearchResult& result) {
+  const schedules::Estimate estimate = schedules::estimate_schedules(system);
   throw Error(fmt::format(
       "{} with n = {} is too large: {} configurations reach only to step {} of about {:.0f}, and "
       "there are about {:.0e} schedules; use a smaller n, toy parameters (see describe), or a "
@@ -46,7 +46,7 @@ void refuse(std::string_view protocol, const ExplorationRequest& request, const 
 template <class System>
 Exploration explored(std::string_view protocol, const ExplorationRequest& request,
                      const System& system) {
-  const exact::SearchResult result = exact::search(
+  const schedules::SearchResult result = schedules::search(
       system, {.configurations = request.most_configurations, .keep_going = request.keep_going});
   Exploration exploration{.configurations = result.configurations,
                           .transitions = result.transitions,
@@ -54,13 +54,13 @@ Exploration explored(std::string_view protocol, const ExplorationRequest& reques
                           .schedules = result.schedules,
                           .longest = result.longest,
                           .is_complete = result.is_complete};
-  for (const exact::Verdict& verdict : result.verdicts) {
+  for (const schedules::Verdict& verdict : result.verdicts) {
     exploration.properties.push_back({.name = verdict.property, .holds = verdict.holds});
     if (verdict.holds) continue;
     exploration.properties.back().counterexample = system.tell(verdict.counterexample);
   }
   const bool is_over_limit = result.configurations > request.most_configurations;
-  const bool nothing_found = std::ranges::all_of(result.verdicts, &exact::Verdict::holds);
+  const bool nothing_found = std::ranges::all_of(result.verdicts, &schedules::Verdict::holds);
   if (!result.is_complete && is_over_limit && nothing_found) {
     refuse(protocol, request, system, result);
   }
@@ -70,9 +70,9 @@ Exploration explored(std::string_view protocol, const ExplorationRequest& reques
 template <MessageProtocol P>
 auto schedules_of(const P& protocol, std::size_t n, bool has_identifiers) {
   if constexpr (AsynchronousProtocol<P>)
-    return exact::AsynchronousSchedules(protocol, n, has_identifiers);
+    return schedules::AsynchronousSchedules(protocol, n, has_identifiers);
   else
-    return exact::SynchronousSchedules(protocol, n, has_identifiers);
+    return schedules::SynchronousSchedules(protocol, n, has_identifiers);
 }
 
 template <MessageProtocol P>
@@ -93,18 +93,18 @@ typename P::Parameters explored_parameters(const ExplorationRequest& request, st
 
 template <MessageProtocol P>
 void refuse_size(const ExplorationRequest& request) {
-  const P protocol(explored_parameters<P>(request, exact::most_nodes), exact::most_nodes);
-  const auto system = schedules_of(protocol, exact::most_nodes, request.has_identifiers);
+  const P protocol(explored_parameters<P>(request, schedules::most_nodes), schedules::most_nodes);
+  const auto system = schedules_of(protocol, schedules::most_nodes, request.has_identifiers);
   throw Error(fmt::format(
       "n = {}: the schedules of {} are walked through for 1 ... {} nodes; with {} nodes there are "
       "already about {:.0e} of them",
-      to_string(request.n), P::info.name, exact::most_nodes, exact::most_nodes,
-      exact::estimate_schedules(system, 100).schedules));
+      to_string(request.n), P::info.name, schedules::most_nodes, schedules::most_nodes,
+      schedules::estimate_schedules(system, 100).schedules));
 }
 
 template <MessageProtocol P>
 Exploration explore(const ExplorationRequest& request) {
-  if (request.n < 1u || request.n > exact::most_nodes) refuse_size<P>(request);
+  if (request.n < 1u || request.n > schedules::most_nodes) refuse_size<P>(request);
   const auto n = static_cast<std::size_t>(*request.n.as_uint64());
   const auto parameters = explored_parameters<P>(request, n);
   const P protocol(parameters, n);

@@ -14,7 +14,7 @@
 namespace conclave::catalog {
 namespace {
 
-using exact::TableProtocol;
+using chain::TableProtocol;
 using text::Node;
 using text::Operator;
 using text::StateIndex;

@@ -112,7 +112,7 @@ Verified verify_text(const VerifyRequest& request, const text::Compiled& compile
   const bool meets_anybody = request.run.graph.empty() || !request.run.digraph;
   if (!request.folder.empty() && meets_anybody) {
     if (const auto table = census_table(compiled, start)) {
-      exact::write_prism_module(*table, request.folder + "/census.prism");
+      chain::write_prism_module(*table, request.folder + "/census.prism");
     }
   }
   return verified;

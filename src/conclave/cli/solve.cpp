@@ -14,16 +14,16 @@
 #include <nlohmann/json.hpp>
 
 #include "conclave/base/error.hpp"
+#include "conclave/chain/explicit_files.hpp"
+#include "conclave/chain/hitting_times.hpp"
+#include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/exact/explicit_files.hpp"
-#include "conclave/exact/hitting_times.hpp"
-#include "conclave/exact/rational_hitting_times.hpp"
 
 namespace conclave::cli {
 namespace {
 
-using exact::StateIndex;
+using chain::StateIndex;
 using Json = nlohmann::ordered_json;
 
 // Of the probabilities of a state from 1, beyond what printing with 12 digits does.
@@ -44,8 +44,8 @@ struct Options {
 
 // What the files say.
 struct Question {
-  exact::MarkovChain chain;
-  exact::StateSet target;
+  chain::MarkovChain chain;
+  chain::StateSet target;
   std::vector<double> costs;
   StateIndex from = 0;
 };
@@ -57,13 +57,13 @@ StateIndex state_number(const std::string& option, const std::string& text, std:
 }
 
 // The .lab file given, or the one beside the transitions, if there is one.
-std::optional<exact::Labels> labels_of(const Options& options, std::size_t states) {
+std::optional<chain::Labels> labels_of(const Options& options, std::size_t states) {
   std::filesystem::path path(options.labels);
   if (path.empty()) {
     path = std::filesystem::path(options.transitions).replace_extension(".lab");
     if (!std::filesystem::exists(path)) return std::nullopt;
   }
-  return exact::read_labels(path.string(), states);
+  return chain::read_labels(path.string(), states);
 }
 
 bool is_number(const std::string& text) {
@@ -81,7 +81,7 @@ std::vector<StateIndex> numbered_states(const std::string& text, std::size_t sta
 }
 
 std::vector<StateIndex> target_states(const Options& options,
-                                      const std::optional<exact::Labels>& labels,
+                                      const std::optional<chain::Labels>& labels,
                                       std::size_t states) {
   if (is_number(options.target)) return numbered_states(options.target, states);
   if (!labels) {
@@ -94,29 +94,29 @@ std::vector<StateIndex> target_states(const Options& options,
   return labels->of("target");  // which says what labels there are
 }
 
-StateIndex first_state(const Options& options, const std::optional<exact::Labels>& labels,
+StateIndex first_state(const Options& options, const std::optional<chain::Labels>& labels,
                        std::size_t states) {
   if (!options.from.empty()) return state_number("--from", options.from, states);
   if (!labels || !labels->has("init") || labels->of("init").empty()) return 0;
   return labels->of("init").front();
 }
 
-std::vector<double> costs_of(const Options& options, const exact::MarkovChain& chain) {
+std::vector<double> costs_of(const Options& options, const chain::MarkovChain& chain) {
   if (options.rewards.empty()) return {};
   const std::string ending = std::filesystem::path(options.rewards).extension().string();
-  if (ending == ".srew") return exact::read_state_rewards(options.rewards, chain.size());
-  if (ending == ".trew") return exact::read_transition_rewards(options.rewards, chain);
+  if (ending == ".srew") return chain::read_state_rewards(options.rewards, chain.size());
+  if (ending == ".trew") return chain::read_transition_rewards(options.rewards, chain);
   throw Error(fmt::format("--rewards takes a .srew or a .trew file, not '{}'", options.rewards));
 }
 
 Question read_question(const Options& options) {
   Question question{
-      .chain = exact::read_transitions(options.transitions), .target = {}, .costs = {}};
+      .chain = chain::read_transitions(options.transitions), .target = {}, .costs = {}};
   const std::size_t states = question.chain.size();
   const auto labels = labels_of(options, states);
   const auto target = target_states(options, labels, states);
   if (target.empty()) throw Error("the target is empty: no state has its label");
-  question.target = exact::set_of(target, states);
+  question.target = chain::set_of(target, states);
   question.costs = costs_of(options, question.chain);
   question.from = first_state(options, labels, states);
   return question;
@@ -124,7 +124,7 @@ Question read_question(const Options& options) {
 
 Json number(double value) { return std::isinf(value) ? Json("infinite") : Json(value); }
 
-Json answer(const Question& question, const exact::HittingTimes& times, const Options& options) {
+Json answer(const Question& question, const chain::HittingTimes& times, const Options& options) {
   const StateIndex slowest = times.slowest();
   Json json{{"states", question.chain.size()},
             {"transitions", question.chain.transitions()},
@@ -143,7 +143,7 @@ Json answer(const Question& question, const exact::HittingTimes& times, const Op
   }
   if (!options.steps.empty()) {
     json["distribution"] =
-        exact::hitting_distribution(question.chain, question.target, question.from,
+        chain::hitting_distribution(question.chain, question.target, question.from,
                                     count_option_64("--steps", options.steps, 0, 100'000'000));
   }
   if (options.all) {
@@ -154,15 +154,15 @@ Json answer(const Question& question, const exact::HittingTimes& times, const Op
 }
 
 // The expectations as fractions: from the first state, or from all that have a finite one.
-void add_fractions(const Question& question, const exact::HittingTimes& times,
+void add_fractions(const Question& question, const chain::HittingTimes& times,
                    const Options& options, Json& json) {
   std::vector<StateIndex> from;
   for (StateIndex state = 0; state < times.mean.size(); ++state) {
     const bool is_wanted = options.all ? !std::isinf(times.mean[state]) : state == question.from;
     if (is_wanted) from.push_back(state);
   }
-  const auto chain = exact::read_rational_transitions(options.transitions);
-  const auto fractions = exact::rational_hitting_times(chain, question.target, from);
+  const auto chain = chain::read_rational_transitions(options.transitions);
+  const auto fractions = chain::rational_hitting_times(chain, question.target, from);
   Json all = Json::array();
   for (const double mean : times.mean) all.push_back(number(mean));
   for (std::size_t k = 0; k < from.size(); ++k) all[from[k]] = fractions[k].get_str();
@@ -222,7 +222,7 @@ Exit solve(const Options& options) {
   }
   const Question question = read_question(options);
   const double loaded = cpu_seconds();
-  const exact::HittingTimes times = exact::hitting_times(
+  const chain::HittingTimes times = chain::hitting_times(
       question.chain, question.target, {.variance = options.variance, .costs = question.costs});
   Json json = answer(question, times, options);
   if (options.exact) add_fractions(question, times, options, json);

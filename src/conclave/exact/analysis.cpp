@@ -79,8 +79,8 @@ std::vector<double> probability_of_reaching(const MarkovChain& chain, const Stat
     }
   }
   // The difference of two sums of positive costs, because only these have certified sums.
-  const std::vector<double> steps = hitting_times(chain, end).mean;
-  std::vector<double> reached = hitting_times(chain, end, {.costs = costs}).mean;
+  const std::vector<double> steps = chain::hitting_times(chain, end).mean;
+  std::vector<double> reached = chain::hitting_times(chain, end, {.costs = costs}).mean;
   for (StateIndex state = 0; state < chain.size(); ++state) {
     reached[state] = target.contains(state) ? 1 : reached[state] - steps[state];
   }

@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/exact/hitting_times.hpp"
-#include "conclave/exact/markov_chain.hpp"
+#include "conclave/exact/chains.hpp"
 #include "conclave/exact/report.hpp"
 
 namespace conclave::exact {

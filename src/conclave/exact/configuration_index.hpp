@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "conclave/exact/markov_chain.hpp"
+#include "conclave/exact/chains.hpp"
 #include "conclave/exact/meetings.hpp"
 #include "conclave/exact/network.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
-#include "conclave/exact/detail/walk.hpp"
+#include "conclave/chain/walk.hpp"
 
 namespace conclave::exact {
 namespace {
@@ -55,11 +55,11 @@ class Walk {
   template <class Visit>
   void for_each_way(Visit visit) {
     std::size_t changes = 0;
-    for_each_result([&](std::size_t u, std::size_t v, const MeetingResult& result,
-                        std::uint64_t ways) {
-      const StateIndex to = is_null(u, v, result) ? from_ : targets_[changes++];
-      visit(NumberedStep{from_, to, before_, u, v, result}, ways);
-    });
+    for_each_result(
+        [&](std::size_t u, std::size_t v, const MeetingResult& result, std::uint64_t ways) {
+          const StateIndex to = is_null(u, v, result) ? from_ : targets_[changes++];
+          visit(NumberedStep{from_, to, before_, u, v, result}, ways);
+        });
   }
 
   // The same with the probability of the step.
@@ -237,7 +237,7 @@ std::vector<double> hitting_law(const MarkovChain& chain, const StateSet& target
   for (std::uint64_t time = 0; time <= last_step; ++time) {
     if (!bounds.progress("distribution", time, last_step)) throw Interrupted();
     double still_coming = 0;
-    walk_one_step(chain, now, next, [&](StateIndex from) {
+    chain::walk_one_step(chain, now, next, [&](StateIndex from) {
       if (!coming.contains(from)) return false;
       const bool is_there = target.contains(from);
       (is_there ? arrived : still_coming) += now[from];

@@ -10,11 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "conclave/exact/chains.hpp"
 #include "conclave/exact/configuration_index.hpp"
-#include "conclave/exact/markov_chain.hpp"
 #include "conclave/exact/meetings.hpp"
 #include "conclave/exact/network.hpp"
-#include "conclave/exact/rational_chain.hpp"
 
 namespace conclave::exact {
 

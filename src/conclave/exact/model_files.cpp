@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/exact/export.hpp"
+#include "conclave/chain/export.hpp"
 
 namespace conclave::exact {
 namespace {
@@ -22,8 +22,8 @@ std::string identifier(std::string name) {
   return name;
 }
 
-Labels labels_of(const ModelFiles& model) {
-  Labels labels;
+chain::Labels labels_of(const ModelFiles& model) {
+  chain::Labels labels;
   labels.names.push_back("init");
   labels.states.emplace_back();
   for (StateIndex state = 0; state < model.start.size(); ++state) {
@@ -76,18 +76,18 @@ void write_model(const ModelFiles& model, const std::string& folder) {
     rewards[state] = target.contains(state) ? 0 : 1;
   }
   if (model.rational_chain != nullptr) {
-    write_transitions(*model.rational_chain, base + ".tra");
+    chain::write_transitions(*model.rational_chain, base + ".tra");
   } else {
-    write_transitions(model.chain, base + ".tra");
+    chain::write_transitions(model.chain, base + ".tra");
   }
-  write_labels(labels_of(model), model.chain.size(), base + ".lab");
-  write_state_rewards(rewards, base + ".srew");
-  write_states(
+  chain::write_labels(labels_of(model), model.chain.size(), base + ".lab");
+  chain::write_state_rewards(rewards, base + ".srew");
+  chain::write_states(
       variables, [&](StateIndex state) { return numbers_of(model, state); }, model.chain.size(),
       base + ".sta");
   write_agent_states(model, folder + "/agent_states.txt");
   if (model.chain.size() > most_for_drawing) return;
-  write_dot(
+  chain::write_dot(
       model.chain, target, [&](StateIndex state) { return words_of(model, state); }, base + ".dot");
 }
 

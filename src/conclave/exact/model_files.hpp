@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/exact/markov_chain.hpp"
+#include "conclave/exact/chains.hpp"
 #include "conclave/exact/meetings.hpp"
-#include "conclave/exact/rational_chain.hpp"
 
 namespace conclave::exact {
 

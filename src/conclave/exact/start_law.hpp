@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/exact/chains.hpp"
 #include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/every_choice.hpp"
 #include "conclave/exact/network.hpp"
-#include "conclave/exact/rational_chain.hpp"
 #include "conclave/exact/state_table.hpp"
 
 namespace conclave::exact {

@@ -16,14 +16,13 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/exact/analysis.hpp"
 #include "conclave/exact/claims_check.hpp"
 #include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/congruence.hpp"
 #include "conclave/exact/exploration.hpp"
-#include "conclave/exact/hitting_times.hpp"
 #include "conclave/exact/model_files.hpp"
-#include "conclave/exact/rational_hitting_times.hpp"
 #include "conclave/exact/report.hpp"
 #include "conclave/exact/start_law.hpp"
 #include "conclave/exact/state_table.hpp"
@@ -269,7 +268,7 @@ class Verification {
       if (!is_safe && is_converged) note(found.converged_only, found.unsafe_example, count, i);
     }
     if (found.safe_only == 0 || index_->size() > most_for_second_solve) return;
-    const HittingTimes times = hitting_times(chain_, safe);
+    const HittingTimes times = chain::hitting_times(chain_, safe);
     if (times.infinite == 0) {
       found.slowest = Extreme{times.mean[times.slowest()], text(times.slowest())};
     }
@@ -289,7 +288,7 @@ class Verification {
 
   void report_times(const StateSet& target, const StateSet& within) {
     if (!options_.bounds.progress("solving", 0, 0)) throw Interrupted();
-    const HittingTimes times = hitting_times(chain_, target, {.variance = true});
+    const HittingTimes times = chain::hitting_times(chain_, target, {.variance = true});
     report_.residual = times.residual;
     report_.relative_error = times.relative_error;
     report_.start = time_from(chain_, target, times, start_);
@@ -309,7 +308,8 @@ class Verification {
     for (StateIndex i = 0; i < start.size(); ++i) {
       if (start[i] != 0) support.push_back(i);
     }
-    const std::vector<Rational> times = rational_hitting_times(*rational_chain_, target, support);
+    const std::vector<Rational> times =
+        chain::rational_hitting_times(*rational_chain_, target, support);
     Rational mean = 0;
     for (std::size_t i = 0; i < support.size(); ++i) mean += start[support[i]] * times[i];
     report_.start_exactly = mean.get_str();
@@ -320,7 +320,7 @@ class Verification {
     const MarkovChain holding = until_output_changes(network_, table_, *index_, options_.bounds);
     StateSet changed(holding.size());
     changed.insert(static_cast<StateIndex>(index_->size()));
-    const std::vector<double> mean = hitting_times(holding, changed).mean;
+    const std::vector<double> mean = chain::hitting_times(holding, changed).mean;
     Extreme least{std::numeric_limits<double>::infinity(), {}};
     double from_start = 0;
     bool is_converged = true;

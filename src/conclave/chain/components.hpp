@@ -1,0 +1,29 @@
+// Strongly connected components of a chain whose walk ends in a target set: in an order in which
+// every component comes after those it leads to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "conclave/chain/markov_chain.hpp"
+
+namespace conclave::chain {
+
+struct Components {
+  // All states outside the target; those of one component are neighbours. Within a component they
+  // stand as a depth-first search left them, so that most successors come before.
+  std::vector<StateIndex> order;
+  std::vector<std::uint32_t> starts;  // component c is order[starts[c]] to order[starts[c + 1] - 1]
+
+  std::size_t count() const { return starts.size() - 1; }
+  std::span<const StateIndex> states(std::size_t component) const {
+    return std::span(order).subspan(starts[component], starts[component + 1] - starts[component]);
+  }
+};
+
+// Tarjan's algorithm without recursion: linear time, 16 bytes per state.
+Components components(const MarkovChain& chain, const StateSet& target);
+
+}  // namespace conclave::chain

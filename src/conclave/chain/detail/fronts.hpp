@@ -1,0 +1,40 @@
+// Which states are eliminated together: the plan of a multifrontal elimination (Duff, Reid 1983).
+// Consecutive states whose remaining neighbours are the same form a front. Its equations are a
+// dense matrix, so that most of the work is products of dense matrices.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "conclave/chain/detail/local_system.hpp"
+
+namespace conclave::chain {
+
+struct Fronts {
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  // The order of elimination: state order[i] is in place i. Everything below speaks of places.
+  std::vector<std::uint32_t> order;
+
+  std::vector<std::uint32_t> firsts{0};  // per front, its first place; one more at the end
+  std::vector<std::uint32_t> parents;    // per front, the one that takes over what is left of it
+  // Per front, the places behind it that it is coupled to, ascending.
+  std::vector<std::uint64_t> starts{0};
+  std::vector<std::uint32_t> neighbours;
+
+  double work = 0;     // multiplications of the elimination
+  double entries = 0;  // numbers to be kept
+
+  std::size_t count() const { return parents.size(); }
+  std::size_t pivots(std::size_t front) const { return firsts[front + 1] - firsts[front]; }
+  std::span<const std::uint32_t> outside(std::size_t front) const {
+    return {neighbours.data() + starts[front], neighbours.data() + starts[front + 1]};
+  }
+};
+
+// For elimination in an order near to the given one, as if transitions went both ways.
+Fronts planned_fronts(const Pattern& pattern, std::span<const std::uint32_t> order);
+
+}  // namespace conclave::chain

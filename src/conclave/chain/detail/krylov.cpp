@@ -1,0 +1,92 @@
+#include "conclave/chain/detail/krylov.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "conclave/chain/detail/unknowns.hpp"
+#include "conclave/chain/detail/vectors.hpp"
+
+namespace conclave::chain {
+namespace {
+
+using Vector = std::vector<double>;
+
+// A residual cannot be smaller than this relative to the solution, for its rounding.
+constexpr double attainable = 32 * rounding;
+
+class BiCgStab {
+ public:
+  BiCgStab(const LocalSystem& system, const Preconditioner& preconditioner,
+           std::span<const double> right)
+      : system_(system),
+        preconditioner_(preconditioner),
+        x_(right.size()),
+        residual_(right.begin(), right.end()),
+        shadow_(residual_),
+        direction_(residual_),
+        image_(right.size()),
+        second_image_(right.size()),
+        rho_(dot(shadow_, residual_)) {}
+
+  void iterate() {
+    Vector step = preconditioned(direction_);
+    system_.multiply(step, image_);
+    const double alpha = rho_ / dot(shadow_, image_);
+    add(x_, alpha, step);
+    add(residual_, -alpha, image_);
+    step = preconditioned(residual_);
+    system_.multiply(step, second_image_);
+    const double omega = dot(second_image_, residual_) / dot(second_image_, second_image_);
+    add(x_, omega, step);
+    add(residual_, -omega, second_image_);
+    const double before = std::exchange(rho_, dot(shadow_, residual_));
+    turn(rho_ / before * alpha / omega, omega);
+  }
+
+  const Vector& x() const { return x_; }
+  double residual() const { return largest(residual_); }
+  bool is_broken() const { return !std::isfinite(rho_); }
+
+ private:
+  Vector preconditioned(Vector v) const {
+    preconditioner_(v);
+    return v;
+  }
+
+  void turn(double beta, double omega) {
+    for (std::size_t i = 0; i < direction_.size(); ++i) {
+      direction_[i] = residual_[i] + beta * (direction_[i] - omega * image_[i]);
+    }
+  }
+
+  const LocalSystem& system_;
+  const Preconditioner& preconditioner_;
+  Vector x_, residual_, shadow_, direction_, image_, second_image_;
+  double rho_;
+};
+
+}  // namespace
+
+bool bicgstab(const LocalSystem& system, const Preconditioner& preconditioner,
+              std::span<const double> right, std::span<double> x, const KrylovLimits& limits) {
+  BiCgStab method(system, preconditioner, right);
+  double best = method.residual();
+  const double goal = limits.gain * best;
+  const double half_way = std::pow(limits.gain, 0.25) * best;
+  bool is_done = best == 0;
+  for (int k = 0; k < limits.most_iterations && !is_done; ++k) {
+    if (k == limits.most_iterations / 2 && best > half_way) return false;
+    method.iterate();
+    if (method.is_broken()) return false;
+    const double residual = method.residual();
+    if (residual >= best) continue;
+    best = residual;
+    std::ranges::copy(method.x(), x.begin());
+    is_done = best <= std::max(goal, attainable * largest(method.x()));
+  }
+  return is_done;
+}
+
+}  // namespace conclave::chain

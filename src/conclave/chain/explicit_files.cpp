@@ -1,0 +1,227 @@
+#include "conclave/chain/explicit_files.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/chain/detail/mapped_file.hpp"
+#include "conclave/chain/detail/scanner.hpp"
+
+namespace conclave::chain {
+namespace {
+
+constexpr double largest_defect = 1e-6;
+
+struct Header {
+  std::uint32_t states = 0;
+  std::uint32_t entries = 0;
+};
+
+Header read_header(Scanner& scanner) {
+  if (!scanner.next_line()) scanner.object("the file is empty");
+  Header header;
+  header.states = scanner.integer();
+  header.entries = scanner.integer();
+  if (scanner.has_more()) {
+    scanner.object("three counts belong to a Markov decision process, not to a Markov chain");
+  }
+  return header;
+}
+
+StateIndex read_state(Scanner& scanner, std::size_t states) {
+  const StateIndex state = scanner.integer();
+  if (state >= states) {
+    scanner.object(fmt::format("state {} does not exist, there are {}", state, states));
+  }
+  return state;
+}
+
+struct Transition {
+  StateIndex from;
+  StateIndex to;
+  double probability;
+};
+
+Transition read_transition(Scanner& scanner, std::size_t states) {
+  Transition transition{};
+  transition.from = read_state(scanner, states);
+  transition.to = read_state(scanner, states);
+  transition.probability = scanner.real();
+  if (!(transition.probability >= 0 && transition.probability <= 1 + largest_defect)) {
+    scanner.object(fmt::format("{} is not a probability", transition.probability));
+  }
+  scanner.skip_line();  // what follows is the name of an action
+  return transition;
+}
+
+// The transitions sorted by row, those of a row as they came.
+std::vector<Transition> by_row(const std::vector<Transition>& transitions, std::size_t states) {
+  std::vector<std::uint64_t> places(states + 1, 0);
+  for (const Transition& transition : transitions) ++places[transition.from + 1];
+  for (std::size_t state = 0; state < states; ++state) places[state + 1] += places[state];
+  std::vector<Transition> sorted(transitions.size());
+  for (const Transition& transition : transitions) sorted[places[transition.from]++] = transition;
+  return sorted;
+}
+
+// Collects transitions; those that come row by row, as almost always, need no sorting.
+class Rows {
+ public:
+  explicit Rows(const Header& header) : states_(header.states) {
+    builder_.reserve(header.states, header.entries);
+  }
+
+  void add(const Transition& transition) {
+    if (transition.from < builder_.rows()) {
+      late_.push_back(transition);
+      return;
+    }
+    while (builder_.rows() < transition.from) builder_.end_row();
+    builder_.add(transition.to, transition.probability);
+  }
+
+  MarkovChain build() && {
+    while (builder_.rows() < states_) builder_.end_row();
+    MarkovChain chain = std::move(builder_).build();
+    return late_.empty() ? std::move(chain) : merged(chain);
+  }
+
+ private:
+  MarkovChain merged(const MarkovChain& early) {
+    late_ = by_row(late_, early.size());
+    ChainBuilder all;
+    all.reserve(early.size(), early.transitions() + late_.size());
+    auto late = late_.begin();
+    for (StateIndex state = 0; state < early.size(); ++state) {
+      for (std::size_t k = 0; k < early.successors(state).size(); ++k) {
+        all.add(early.successors(state)[k], early.probabilities(state)[k]);
+      }
+      for (; late != late_.end() && late->from == state; ++late) {
+        all.add(late->to, late->probability);
+      }
+      all.end_row();
+    }
+    return std::move(all).build();
+  }
+
+  std::size_t states_;
+  ChainBuilder builder_;
+  std::vector<Transition> late_;  // that belong to rows already ended
+};
+
+void check_rows(const MarkovChain& chain, const std::string& path) {
+  if (chain.size() == 0) throw Error(fmt::format("{} has no states", path));
+  const auto [defect, state] = chain.largest_defect();
+  if (defect <= largest_defect) return;
+  throw Error(
+      fmt::format("{}: the probabilities of state {} miss 1 by {:.3g}", path, state, defect));
+}
+
+double read_reward(Scanner& scanner) {
+  const double reward = scanner.real();
+  if (!(reward >= 0) || std::isinf(reward)) {
+    scanner.object(fmt::format("{} is not a cost; it must be finite and not negative", reward));
+  }
+  return reward;
+}
+
+std::vector<std::string_view> views(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+MarkovChain read_transitions(const std::string& path) {
+  const MappedFile file(path);
+  Scanner scanner(file.text(), path);
+  const Header header = read_header(scanner);
+  Rows rows(header);
+  std::uint64_t read = 0;
+  for (; scanner.next_line(); ++read) rows.add(read_transition(scanner, header.states));
+  if (read != header.entries) {
+    scanner.object(fmt::format("{} transitions were announced, {} found", header.entries, read));
+  }
+  MarkovChain chain = std::move(rows).build();
+  check_rows(chain, path);
+  return chain;
+}
+
+bool Labels::has(std::string_view name) const {
+  return std::ranges::find(names, name) != names.end();
+}
+
+const std::vector<StateIndex>& Labels::of(std::string_view name) const {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) throw Error(unknown_name("label", name, views(names)));
+  return states[static_cast<std::size_t>(found - names.begin())];
+}
+
+// First a line 0="init" 1="deadlock" ..., then lines "state: number number ...".
+Labels read_labels(const std::string& path, std::size_t states) {
+  const MappedFile file(path);
+  Scanner scanner(file.text(), path);
+  Labels labels;
+  if (!scanner.next_line()) scanner.object("the file is empty");
+  while (scanner.has_more()) {
+    if (scanner.integer() != labels.names.size()) scanner.object("labels count 0, 1, 2, ...");
+    scanner.expect('=');
+    scanner.expect('"');
+    labels.names.emplace_back(scanner.until('"'));
+  }
+  labels.states.resize(labels.names.size());
+  while (scanner.next_line()) {
+    const StateIndex state = read_state(scanner, states);
+    scanner.expect(':');
+    while (scanner.has_more()) {
+      const std::uint32_t label = scanner.integer();
+      if (label >= labels.names.size()) scanner.object(fmt::format("label {} has no name", label));
+      labels.states[label].push_back(state);
+    }
+  }
+  for (auto& members : labels.states) std::ranges::sort(members);
+  return labels;
+}
+
+std::vector<double> read_state_rewards(const std::string& path, std::size_t states) {
+  const MappedFile file(path);
+  Scanner scanner(file.text(), path);
+  read_header(scanner);
+  std::vector<double> rewards(states, 0.0);
+  while (scanner.next_line()) {
+    const StateIndex state = read_state(scanner, states);
+    rewards[state] += read_reward(scanner);
+  }
+  return rewards;
+}
+
+std::vector<double> read_transition_rewards(const std::string& path, const MarkovChain& chain) {
+  const MappedFile file(path);
+  Scanner scanner(file.text(), path);
+  read_header(scanner);
+  std::vector<double> rewards(chain.size(), 0.0);
+  while (scanner.next_line()) {
+    const StateIndex from = read_state(scanner, chain.size());
+    const StateIndex to = read_state(scanner, chain.size());
+    const double reward = read_reward(scanner);
+    const auto successors = chain.successors(from);
+    const auto found = std::ranges::lower_bound(successors, to);
+    if (found == successors.end() || *found != to) {
+      scanner.object(fmt::format("there is no transition from {} to {}", from, to));
+    }
+    rewards[from] +=
+        reward * chain.probabilities(from)[static_cast<std::size_t>(found - successors.begin())];
+  }
+  return rewards;
+}
+
+StateSet set_of(std::span<const StateIndex> members, std::size_t states) {
+  StateSet set(states);
+  for (const StateIndex state : members) set.insert(state);
+  return set;
+}
+
+}  // namespace conclave::chain

@@ -1,0 +1,48 @@
+// How long a chain takes to reach a target: expectation and variance from every state with a
+// certified error, and the distribution from one state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "conclave/chain/markov_chain.hpp"
+
+namespace conclave::chain {
+
+struct HittingOptions {
+  bool variance = false;
+  double tolerance = 1e-9;  // the relative error to be certified
+  // The cost of a step from each state; empty for 1 everywhere. The expectation is then that of the
+  // sum of costs. Costs may not be negative.
+  std::span<const double> costs = {};
+};
+
+struct HittingTimes {
+  // Per state; 0 in the target, infinite where the target may be missed.
+  std::vector<double> mean;
+  std::vector<double> variance;  // empty unless asked for
+  // Certified: |mean - exact| <= relative_error * exact for every state, rounding included. The
+  // exact value is that of the chain whose transitions to other states have the probabilities given
+  // and whose self-loops have the rest.
+  double relative_error = 0;
+  double residual = 0;  // largest |cost - (I - Q) mean| over the states with finite mean
+  // Certified: |variance - exact| <= variance_error * (exact second moment).
+  double variance_error = 0;
+  std::uint64_t infinite = 0;  // states whose mean is infinite
+
+  // The state with the largest finite mean, the first of several.
+  StateIndex slowest() const;
+};
+
+// Throws std::runtime_error if the tolerance cannot be certified for the means. Variances come with
+// whatever error they have; they take the cost of a step from a state to be fixed.
+HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
+                           const HittingOptions& options = {});
+
+// The probability that the target is reached at step t exactly, t = 0 ... last_step.
+std::vector<double> hitting_distribution(const MarkovChain& chain, const StateSet& target,
+                                         StateIndex from, std::size_t last_step);
+
+}  // namespace conclave::chain

@@ -1,0 +1,178 @@
+// All schedules of an asynchronous protocol on a small complete network: in every configuration any
+// sleeper may be woken, and the oldest message of any edge may arrive, with every outcome of the
+// random choices that follow. Nobody else need ever be woken.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conclave/model/message.hpp"
+#include "conclave/schedules/detail/configuration.hpp"
+#include "conclave/schedules/detail/election.hpp"
+#include "conclave/schedules/detail/outcomes.hpp"
+#include "conclave/schedules/detail/telling.hpp"
+#include "conclave/schedules/search.hpp"
+#include "conclave/schedules/told.hpp"
+
+namespace conclave::schedules {
+
+template <AsynchronousProtocol P>
+class AsynchronousSchedules {
+ public:
+  using Configuration = detail::Configuration<P>;
+  static constexpr auto properties = detail::election_properties;
+
+  AsynchronousSchedules(const P& protocol, std::size_t n, bool has_ids)
+      : protocol_(protocol), n_(n), has_ids_(has_ids) {}
+
+  Configuration beginning() const { return {protocol_, n_, has_ids_}; }
+
+  void encode(const Configuration& c, std::string& bytes) const { c.encode(bytes); }
+
+  template <class Visit>
+  void for_each_step(const Configuration& c, Visit&& visit) const {
+    for_each_event(c, [&](Configuration& next, const Event&) {
+      drop_what_is_ignored(next);
+      visit(std::move(next));
+    });
+  }
+
+  std::uint32_t violated(const Configuration& c) const {
+    bool all_sleep = true;
+    for (std::size_t i = 0; i < n_; ++i) all_sleep = all_sleep && is_asleep(c, i);
+    return detail::violations(protocol_, c, c.under_way.empty() && !all_sleep);
+  }
+
+  // The schedule step by step, and the configuration in which it ends.
+  std::vector<Told> tell(const Schedule& schedule) const {
+    std::vector<Told> told;
+    Configuration now = beginning();
+    for (const std::uint32_t step : schedule) {
+      std::uint32_t number = 0;
+      Configuration after = now;
+      for_each_event(now, [&](Configuration& next, const Event& event) {
+        if (number++ != step) return;
+        told.push_back(text_of(now, next, event));
+        drop_what_is_ignored(next);
+        after = next;
+      });
+      now = std::move(after);
+    }
+    told.push_back({"the end", detail::configuration_text(protocol_, now)});
+    return told;
+  }
+
+ private:
+  using Message = typename P::Message;
+
+  struct Event {
+    std::size_t node;
+    std::size_t place;      // of the message in under_way; woken: none
+    std::size_t first_new;  // what was sent: from here on in the next configuration's under_way
+  };
+  static constexpr std::size_t none = SIZE_MAX;
+
+  bool is_asleep(const Configuration& c, std::size_t node) const {
+    return protocol_.view(c.nodes[node]).standing == Standing::asleep;
+  }
+
+  template <class Visit>
+  void for_each_event(const Configuration& c, Visit&& visit) const {
+    for (std::size_t node = 0; node < n_; ++node) {
+      if (is_asleep(c, node)) for_each_outcome(c, node, none, visit);
+    }
+    for (std::size_t place = 0; place < c.under_way.size(); ++place) {
+      if (is_oldest(c, place)) for_each_outcome(c, c.under_way[place].to, place, visit);
+    }
+  }
+
+  static bool is_oldest(const Configuration& c, std::size_t place) {
+    for (std::size_t i = 0; i < place; ++i) {
+      if (c.under_way[i].from == c.under_way[place].from &&
+          c.under_way[i].to == c.under_way[place].to) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  template <class Visit>
+  void for_each_outcome(const Configuration& c, std::size_t node, std::size_t place,
+                        Visit& visit) const {
+    detail::Outcomes choice;
+    do {
+      Configuration next = c;
+      if (place != none) {
+        next.under_way.erase(next.under_way.begin() + static_cast<std::ptrdiff_t>(place));
+      }
+      const std::size_t first_new = next.under_way.size();
+      detail::Sink<P, detail::Outcomes> sink(next, node, choice);
+      if (place == none)
+        protocol_.on(next.nodes[node], WakeUp{}, sink, choice);
+      else
+        deliver(next, c.under_way[place], sink, choice);
+      visit(next, Event{node, place, first_new});
+    } while (choice.next());
+  }
+
+  template <class Sink>
+  void deliver(Configuration& next, const detail::UnderWay<Message>& what, Sink& sink,
+               detail::Outcomes& choice) const {
+    auto& node = next.nodes[what.to];
+    if (!detail::expects(protocol_, node, what.message)) {
+      next.broke_rule = true;
+      return;
+    }
+    const Port port = next.ports.port_to(what.to, what.from, choice);
+    protocol_.on(node, Received<Message>{port, what.message}, sink, choice);
+  }
+
+  // Whoever knows the leader is done and ignores everything: when it does so makes no difference,
+  // so that it is done at once and counts as no step. That it really ignores it is checked.
+  void drop_what_is_ignored(Configuration& c) const {
+    const auto is_ignored = [&](const detail::UnderWay<Message>& what) {
+      const auto& node = c.nodes[what.to];
+      if (!protocol_.view(node).is_informed) return false;
+      if (!detail::expects(protocol_, node, what.message) || reacts(c, what)) c.broke_rule = true;
+      return true;
+    };
+    std::vector<detail::UnderWay<Message>> kept;
+    for (const auto& what : c.under_way) {
+      if (!is_ignored(what)) kept.push_back(what);
+    }
+    c.under_way = std::move(kept);
+  }
+
+  bool reacts(const Configuration& c, const detail::UnderWay<Message>& what) const {
+    detail::Outcomes choice;
+    Configuration scratch = c;
+    detail::Sink<P, detail::Outcomes> sink(scratch, what.to, choice);
+    deliver(scratch, what, sink, choice);
+    return scratch.nodes[what.to] != c.nodes[what.to] ||
+           scratch.under_way.size() != c.under_way.size();
+  }
+
+  Told text_of(const Configuration& now, const Configuration& next, const Event& event) const {
+    Told told{"node " + std::to_string(event.node), detail::sends_text(next, event.first_new)};
+    if (event.place == none) {
+      told.title += " is woken";
+    } else {
+      const auto& what = now.under_way[event.place];
+      told.title +=
+          " gets " + detail::message_text<P>(what.message) + " from " + std::to_string(what.from);
+    }
+    const NodeView before = protocol_.view(now.nodes[event.node]);
+    const NodeView after = protocol_.view(next.nodes[event.node]);
+    if (before != after) told.title += " -> " + detail::view_text(after);
+    return told;
+  }
+
+  const P& protocol_;
+  std::size_t n_;
+  bool has_ids_;
+};
+
+}  // namespace conclave::schedules

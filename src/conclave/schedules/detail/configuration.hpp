@@ -1,0 +1,100 @@
+// A small complete network at one moment: its nodes, what is under way between them, and where
+// their ports lead.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conclave/base/choice.hpp"
+#include "conclave/model/message.hpp"
+#include "conclave/schedules/detail/codec.hpp"
+#include "conclave/schedules/detail/port_map.hpp"
+
+namespace conclave::schedules::detail {
+
+template <class Message>
+struct UnderWay {
+  std::uint8_t from;
+  std::uint8_t to;
+  Message message;
+};
+
+template <MessageProtocol P>
+struct Configuration {
+  using Message = typename P::Message;
+
+  Configuration(const P& protocol, std::size_t n, bool has_ids) : size(n), ports(n, PortBlind<P>) {
+    for (std::size_t i = 0; i < n; ++i) {
+      nodes[i] = protocol.asleep(has_ids ? static_cast<Identifier>(i + 1) : 0);
+    }
+  }
+
+  std::size_t size;
+  std::array<typename P::Node, most_nodes> nodes{};
+  PortMap ports;
+  std::vector<UnderWay<Message>> under_way{};  // on each edge in the order of sending
+  std::uint32_t rounds = 0;                    // synchronous networks: since the first wake-up
+  bool is_late = false;                        // ... a message was sent after the last allowed one
+  bool broke_rule = false;                     // a message came that must not come
+
+  // Edge by edge: what is under way on different edges has no order.
+  void encode(std::string& bytes) const {
+    for (std::size_t i = 0; i < size; ++i) append(nodes[i], bytes);
+    ports.encode(bytes);
+    append_number(rounds, bytes);
+    bytes.push_back(static_cast<char>((is_late ? 2 : 0) + (broke_rule ? 1 : 0)));
+    for (std::uint8_t edge = 0; edge < size * size; ++edge) {
+      for (const auto& [from, to, message] : under_way) {
+        if (from * size + to != edge) continue;
+        bytes.push_back(static_cast<char>(edge));
+        append(message, bytes);
+      }
+    }
+  }
+};
+
+// Carries out the effects of an event at one node.
+template <MessageProtocol P, Choice C>
+class Sink {
+ public:
+  using Message = typename P::Message;
+
+  Sink(Configuration<P>& configuration, std::size_t node, C& choice)
+      : configuration_(configuration), node_(node), choice_(choice) {}
+
+  void send(Port port, const Message& message) {
+    put(configuration_.ports.neighbour(node_, port, choice_), message);
+  }
+
+  void broadcast(const Message& message) {
+    for (std::size_t other = 0; other < configuration_.size; ++other) {
+      if (other != node_) put(other, message);
+    }
+  }
+
+  // Each port in turn is taken or left, as long as both are possible.
+  void send_to_some(std::uint32_t count, const Message& message, C&) {
+    auto left = static_cast<std::uint32_t>(configuration_.size - 1);
+    for (Port port = 0; count > 0; ++port, --left) {
+      if (count < left && choice_.below(2) == 0) continue;
+      send(port, message);
+      --count;
+    }
+  }
+
+ private:
+  void put(std::size_t to, const Message& message) {
+    configuration_.under_way.push_back(
+        {static_cast<std::uint8_t>(node_), static_cast<std::uint8_t>(to), message});
+  }
+
+  Configuration<P>& configuration_;
+  std::size_t node_;
+  C& choice_;
+};
+
+}  // namespace conclave::schedules::detail

@@ -1,0 +1,84 @@
+// Where the ports of a small complete network lead. Unless the protocol treats its ports alike, a
+// port is settled only when it is first used, by a choice, so that walking through all choices
+// walks through all mappings.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/choice.hpp"
+#include "conclave/model/message.hpp"
+
+namespace conclave::schedules {
+
+inline constexpr std::size_t most_nodes = 6;
+
+namespace detail {
+
+class PortMap {
+ public:
+  PortMap(std::size_t n, bool is_settled) : n_(n), is_settled_(is_settled) {
+    CONCLAVE_CHECK(n <= most_nodes);
+    for (auto& row : neighbours_) row.fill(open);
+    for (std::size_t node = 0; is_settled && node < n; ++node) {
+      for (std::size_t port = 0; port + 1 < n; ++port) {
+        neighbours_[node][port] = static_cast<std::uint8_t>(port < node ? port : port + 1);
+      }
+    }
+  }
+
+  std::size_t neighbour(std::size_t node, Port port, Choice auto& choice) {
+    CONCLAVE_CHECK(port + 1 < n_);
+    std::uint8_t& neighbour = neighbours_[node][port];
+    if (neighbour == open) {
+      std::array<std::uint8_t, most_nodes> free{};
+      std::uint32_t count = 0;
+      for (std::uint8_t other = 0; other < n_; ++other) {
+        if (other != node && find(node, other) == no_port) free[count++] = other;
+      }
+      neighbour = free[choice.below(count)];
+    }
+    return neighbour;
+  }
+
+  Port port_to(std::size_t node, std::size_t other, Choice auto& choice) {
+    if (const Port known = find(node, other); known != no_port) return known;
+    std::array<Port, most_nodes> free{};
+    std::uint32_t count = 0;
+    for (Port port = 0; port + 1 < n_; ++port) {
+      if (neighbours_[node][port] == open) free[count++] = port;
+    }
+    const Port port = free[choice.below(count)];
+    neighbours_[node][port] = static_cast<std::uint8_t>(other);
+    return port;
+  }
+
+  // The port that is known to lead there, or no_port.
+  Port find(std::size_t node, std::size_t other) const {
+    for (Port port = 0; port + 1 < n_; ++port) {
+      if (neighbours_[node][port] == other) return port;
+    }
+    return no_port;
+  }
+
+  void encode(std::string& bytes) const {
+    for (std::size_t node = 0; node < n_ && !is_settled_; ++node) {
+      for (std::size_t port = 0; port + 1 < n_; ++port) {
+        bytes.push_back(static_cast<char>(neighbours_[node][port]));
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint8_t open = 0xff;
+
+  std::size_t n_;
+  bool is_settled_;  // from the beginning, so that all configurations agree
+  std::array<std::array<std::uint8_t, most_nodes>, most_nodes> neighbours_{};
+};
+
+}  // namespace detail
+}  // namespace conclave::schedules

@@ -1,0 +1,75 @@
+// Configurations, messages and steps in words, for counterexamples.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "conclave/base/fields.hpp"
+#include "conclave/model/message.hpp"
+#include "conclave/schedules/detail/configuration.hpp"
+
+namespace conclave::schedules::detail {
+
+// "REQUEST phase=1 id=2": its kind and what is not zero.
+template <MessageProtocol P>
+std::string message_text(const typename P::Message& message) {
+  std::string text{P::kinds[static_cast<std::size_t>(message.kind)]};
+  const auto append_field = [&](const auto& field) {
+    const auto value = as_integer(message.*field.member);
+    if (field.name == "kind" || value == 0) return;
+    text += ' ' + std::string(field.name) + '=' + std::to_string(value);
+  };
+  std::apply([&](const auto&... field) { (append_field(field), ...); }, P::Message::fields);
+  return text;
+}
+
+inline std::string view_text(const NodeView& view) {
+  constexpr std::array<std::string_view, 4> standings{"asleep", "candidate", "not elected",
+                                                      "elected"};
+  std::string text{standings[static_cast<std::size_t>(view.standing)]};
+  const bool is_candidate = view.standing == Standing::candidate;
+  if (is_candidate && view.phase > 0) text += ", phase " + std::to_string(view.phase);
+  if (is_candidate && view.rank > 0) text += ", rank " + std::to_string(view.rank);
+  if (is_candidate && view.awaited > 0) text += ", awaits " + std::to_string(view.awaited);
+  if (view.standing == Standing::asleep || view.standing == Standing::elected) return text;
+  return text + (view.is_informed ? ", knows the leader" : "");
+}
+
+// What was sent from `first` on, equal messages of one node together: "node 1 sends X to 2, 3".
+template <MessageProtocol P>
+std::vector<std::string> sends_text(const Configuration<P>& configuration, std::size_t first) {
+  std::vector<std::string> lines;
+  const auto& all = configuration.under_way;
+  for (std::size_t i = first; i < all.size(); ++i) {
+    const bool continues =
+        i > first && all[i].from == all[i - 1].from && all[i].message == all[i - 1].message;
+    if (continues)
+      lines.back() += ", " + std::to_string(all[i].to);
+    else
+      lines.push_back("node " + std::to_string(all[i].from) + " sends " +
+                      message_text<P>(all[i].message) + " to " + std::to_string(all[i].to));
+  }
+  return lines;
+}
+
+template <MessageProtocol P>
+std::vector<std::string> configuration_text(const P& protocol,
+                                            const Configuration<P>& configuration) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < configuration.size; ++i) {
+    lines.push_back("node " + std::to_string(i) + ": " +
+                    view_text(protocol.view(configuration.nodes[i])));
+  }
+  for (const auto& [from, to, message] : configuration.under_way) {
+    lines.push_back("under way from " + std::to_string(from) + " to " + std::to_string(to) + ": " +
+                    message_text<P>(message));
+  }
+  if (configuration.under_way.empty()) lines.push_back("nothing is under way");
+  return lines;
+}
+
+}  // namespace conclave::schedules::detail

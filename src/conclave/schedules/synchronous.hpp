@@ -1,0 +1,151 @@
+// All schedules of a synchronous protocol on a small complete network: in every round any set of
+// sleepers may be woken, with every outcome of the random choices of that round. The first round is
+// that of the first wake-up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conclave/model/message.hpp"
+#include "conclave/schedules/detail/configuration.hpp"
+#include "conclave/schedules/detail/election.hpp"
+#include "conclave/schedules/detail/outcomes.hpp"
+#include "conclave/schedules/detail/telling.hpp"
+#include "conclave/schedules/search.hpp"
+#include "conclave/schedules/told.hpp"
+
+namespace conclave::schedules {
+
+// A protocol that promises to send nothing after a certain round, counted from the first wake-up.
+template <class P>
+concept BoundsRounds = SynchronousProtocol<P> && requires(const P& protocol) {
+  { protocol.most_rounds() } -> std::same_as<std::uint32_t>;
+};
+
+template <BoundsRounds P>
+class SynchronousSchedules {
+ public:
+  using Configuration = detail::Configuration<P>;
+  static constexpr std::array<std::string_view, 5> properties{
+      detail::election_properties[0], detail::election_properties[1],
+      detail::election_properties[2], detail::election_properties[3],
+      "no message is sent later than promised"};
+
+  SynchronousSchedules(const P& protocol, std::size_t n, bool has_ids)
+      : protocol_(protocol), n_(n), has_ids_(has_ids) {}
+
+  Configuration beginning() const { return {protocol_, n_, has_ids_}; }
+
+  void encode(const Configuration& c, std::string& bytes) const { c.encode(bytes); }
+
+  template <class Visit>
+  void for_each_step(const Configuration& c, Visit&& visit) const {
+    if (is_over(c)) return;
+    detail::Outcomes choice;
+    do {
+      Configuration next = c;
+      play_round(c, next, choice);
+      const bool has_begun = next.rounds > 1 || has_somebody_awake(next);
+      if (has_begun) visit(std::move(next));
+    } while (choice.next());
+  }
+
+  std::uint32_t violated(const Configuration& c) const {
+    const bool is_at_rest = is_over(c) || is_idle(c);
+    std::uint32_t result = detail::violations(protocol_, c, is_at_rest);
+    // Of several that announce themselves in one round, one remains; until then leaders may differ.
+    if (!is_at_rest) result &= ~std::uint32_t{detail::two_elected | detail::wrong_leader};
+    return result | (c.is_late ? 1u << detail::election_properties.size() : 0);
+  }
+
+  // The schedule round by round, and the configuration in which it ends.
+  std::vector<Told> tell(const Schedule& schedule) const {
+    std::vector<Told> told;
+    Configuration now = beginning();
+    for (const std::uint32_t step : schedule) {
+      std::uint32_t number = 0;
+      Configuration after = now;
+      for_each_step(now, [&](Configuration&& next) {
+        if (number++ == step) after = std::move(next);
+      });
+      told.push_back(text_of(now, after));
+      now = std::move(after);
+    }
+    told.push_back({"the end", detail::configuration_text(protocol_, now)});
+    return told;
+  }
+
+ private:
+  using Message = typename P::Message;
+
+  NodeView view(const Configuration& c, std::size_t node) const {
+    return protocol_.view(c.nodes[node]);
+  }
+
+  bool has_somebody_awake(const Configuration& c) const {
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (view(c, i).standing != Standing::asleep) return true;
+    }
+    return false;
+  }
+
+  // Everybody knows the leader and nothing is under way; or it has gone on for too long.
+  bool is_over(const Configuration& c) const {
+    if (c.rounds > protocol_.most_rounds() + 3) return true;
+    if (!c.under_way.empty()) return false;
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (!view(c, i).is_informed) return false;
+    }
+    return true;
+  }
+
+  // Nobody does anything unless somebody else is woken: only candidates act by themselves.
+  bool is_idle(const Configuration& c) const {
+    for (std::size_t i = 0; i < n_; ++i) {
+      if (view(c, i).standing == Standing::candidate) return false;
+    }
+    return c.under_way.empty() && has_somebody_awake(c);
+  }
+
+  void play_round(const Configuration& c, Configuration& next, detail::Outcomes& choice) const {
+    next.under_way.clear();
+    ++next.rounds;
+    for (std::size_t node = 0; node < n_; ++node) {
+      detail::Sink<P, detail::Outcomes> sink(next, node, choice);
+      const bool is_woken = view(c, node).standing == Standing::asleep && choice.below(2) == 1;
+      if (is_woken) protocol_.on(next.nodes[node], WakeUp{}, sink, choice);
+      std::vector<Received<Message>> inbox;
+      for (const auto& [from, to, message] : c.under_way) {
+        if (to != node) continue;
+        inbox.push_back({next.ports.port_to(node, from, choice), message});
+        if (!detail::expects(protocol_, next.nodes[node], message)) next.broke_rule = true;
+      }
+      const bool is_awake = view(next, node).standing != Standing::asleep;
+      if (is_awake || !inbox.empty()) {
+        protocol_.on(next.nodes[node], Round<Message>{inbox}, sink, choice);
+      }
+    }
+    if (next.rounds > protocol_.most_rounds() && !next.under_way.empty()) next.is_late = true;
+  }
+
+  Told text_of(const Configuration& now, const Configuration& next) const {
+    Told told{"round " + std::to_string(next.rounds), {}};
+    for (std::size_t i = 0; i < n_; ++i) {
+      NodeView before = view(now, i);
+      if (before == view(next, i)) continue;
+      told.details.push_back("node " + std::to_string(i) + " -> " +
+                             detail::view_text(view(next, i)));
+    }
+    for (std::string& line : detail::sends_text(next, 0)) told.details.push_back(std::move(line));
+    return told;
+  }
+
+  const P& protocol_;
+  std::size_t n_;
+  bool has_ids_;
+};
+
+}  // namespace conclave::schedules

@@ -1,0 +1,426 @@
+#include "conclave/chain/hitting_times.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/chain/components.hpp"
+#include "conclave/chain/detail/deflated_sweeps.hpp"
+#include "conclave/chain/detail/equations.hpp"
+#include "conclave/chain/detail/frontal_factors.hpp"
+#include "conclave/chain/detail/multigrid.hpp"
+
+#include "tests/support/known_chains.hpp"
+
+namespace conclave::chain {
+namespace {
+
+using tests::KnownChain;
+
+HittingTimes solve(const KnownChain& known, const HittingOptions& options = {}) {
+  return hitting_times(known.chain.rounded(), known.target_set(), options);
+}
+
+// Gaussian elimination with pivoting on the full matrix I - Q, in long double.
+std::vector<long double> dense_solution(const MarkovChain& chain, const StateSet& target,
+                                        std::span<const double> costs) {
+  const std::size_t n = chain.size();
+  std::vector<std::vector<long double>> rows(n, std::vector<long double>(n + 1));
+  for (StateIndex i = 0; i < n; ++i) {
+    rows[i][i] = 1;
+    if (target.contains(i)) continue;
+    rows[i][n] = costs[i];
+    for (std::size_t k = 0; k < chain.successors(i).size(); ++k) {
+      rows[i][chain.successors(i)[k]] -= static_cast<long double>(chain.probabilities(i)[k]);
+    }
+  }
+  for (std::size_t c = 0; c < n; ++c) {
+    std::size_t pivot = c;
+    for (std::size_t i = c; i < n; ++i) {
+      if (std::abs(rows[i][c]) > std::abs(rows[pivot][c])) pivot = i;
+    }
+    std::swap(rows[c], rows[pivot]);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i == c || rows[i][c] == 0) continue;
+      const long double factor = rows[i][c] / rows[c][c];
+      for (std::size_t j = c; j <= n; ++j) rows[i][j] -= factor * rows[c][j];
+    }
+  }
+  std::vector<long double> x(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = rows[i][n] / rows[i][i];
+  return x;
+}
+
+// A walk on 0 ... n-1 that moves either way; the target is the last state: n - 1 squared steps.
+MarkovChain line(StateIndex n) {
+  ChainBuilder builder;
+  for (StateIndex i = 0; i < n; ++i) {
+    if (i > 0) builder.add(i - 1, 0.5);
+    builder.add(std::min(i + 1, n - 1), i == 0 ? 1 : 0.5);
+    builder.end_row();
+  }
+  return std::move(builder).build();
+}
+
+StateSet single(std::size_t states, StateIndex state) {
+  return set_of(std::vector<StateIndex>{state}, states);
+}
+
+TEST(MarkovChain, MergesTransitionsToTheSameState) {
+  ChainBuilder builder;
+  builder.add(1, 0.25);
+  builder.add(0, 0.5);
+  builder.add(1, 0.25);
+  builder.end_row();
+  builder.add(1, 1);
+  builder.end_row();
+  const MarkovChain chain = std::move(builder).build();
+  ASSERT_EQ(chain.transitions(), 3u);
+  EXPECT_EQ(chain.successors(0)[1], 1u);
+  EXPECT_EQ(chain.probabilities(0)[1], 0.5);
+  EXPECT_EQ(chain.largest_defect().first, 0);
+}
+
+TEST(Components, ComeAfterThoseTheyLeadTo) {
+  const MarkovChain chain = tests::random_chain(3000, 1, 5).chain.rounded();
+  const StateSet target = single(3000, 17);
+  const Components all = components(chain, target);
+  std::vector<std::size_t> component(3000, 3000);
+  for (std::size_t c = 0; c < all.count(); ++c) {
+    for (const StateIndex state : all.states(c)) component[state] = c;
+  }
+  EXPECT_EQ(all.order.size(), 2999u);
+  EXPECT_GT(all.count(), 1000u);
+  EXPECT_LT(all.count(), 2999u);  // there is a cycle
+  for (StateIndex state = 0; state < 3000; ++state) {
+    if (state == 17) continue;
+    for (const StateIndex to : chain.successors(state)) {
+      EXPECT_TRUE(to == 17 || component[to] <= component[state]) << state;
+    }
+  }
+}
+
+TEST(HittingTimes, OfFratricideAreTheSquareOfOneLessThanTheAgents) {
+  for (const StateIndex n : {2u, 3u, 50u, 1000u}) {
+    const HittingTimes times = solve(tests::fratricide(n));
+    EXPECT_NEAR(times.mean[n - 1], static_cast<double>(n - 1) * (n - 1), 1e-9 * n * n);
+    EXPECT_EQ(times.slowest(), n - 1);
+  }
+}
+
+TEST(HittingTimes, OfCoalescenceOnRingsAreABinomialCoefficient) {
+  for (const bool undirected : {false, true}) {
+    for (unsigned n = 2; n <= 12; ++n) {
+      const HittingTimes times = solve(tests::coalescence(n, undirected));
+      EXPECT_NEAR(times.mean[0], (n + 1.0) * n * (n - 1.0) / 6, 1e-9) << n;
+    }
+  }
+}
+
+TEST(HittingTimes, OfItaiAndRodehAreThePublishedRounds) {
+  EXPECT_NEAR(solve(tests::itai_rodeh(3, 8)).mean[0], 64.0 / 63, 1e-12);
+  EXPECT_NEAR(solve(tests::itai_rodeh(4, 4)).mean[0], 32.0 / 27, 1e-12);
+}
+
+TEST(HittingTimes, AgreeWithDenseEliminationWithinTheCertifiedError) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const KnownChain known = tests::random_chain(120, 3, seed);
+    const MarkovChain chain = known.chain.rounded();
+    const StateSet target = set_of(std::vector<StateIndex>{3, 50, 119}, 120);
+    const HittingTimes times = hitting_times(chain, target, {.variance = true});
+    if (times.infinite > 0) continue;
+    const std::vector<double> ones(120, 1.0);
+    const auto dense = dense_solution(chain, target, ones);
+    std::vector<double> second(120);
+    for (StateIndex i = 0; i < 120; ++i) {
+      EXPECT_NEAR(times.mean[i], static_cast<double>(dense[i]), 1e-12 * times.mean[i]) << seed;
+      second[i] = static_cast<double>(2 * dense[i] - 1);
+    }
+    const auto moments = dense_solution(chain, target, second);
+    for (StateIndex i = 0; i < 120; ++i) {
+      const auto variance = static_cast<double>(moments[i] - dense[i] * dense[i]);
+      EXPECT_NEAR(times.variance[i], variance, 1e-10 * static_cast<double>(moments[i])) << seed;
+    }
+  }
+}
+
+TEST(HittingTimes, WeighStepsByTheirCostsSomeOfWhichMayBeNothing) {
+  const MarkovChain chain = tests::random_chain(150, 4, 9).chain.rounded();
+  const StateSet target = single(150, 149);
+  std::vector<double> costs(150);
+  for (std::size_t i = 0; i < costs.size(); ++i)
+    costs[i] = i % 3 == 0 ? 0.0 : static_cast<double>(i);
+  const HittingTimes times = hitting_times(chain, target, {.costs = costs});
+  const auto dense = dense_solution(chain, target, costs);
+  EXPECT_LE(times.relative_error, 1e-9);
+  for (StateIndex i = 0; i < 150; ++i) {
+    EXPECT_NEAR(times.mean[i], static_cast<double>(dense[i]), 1e-9 * times.mean[i]);
+  }
+}
+
+TEST(HittingTimes, OfLargeWellMixingChainsComeFromSweeps) {
+  const KnownChain known = tests::random_chain(60'000, 5, 2);
+  const MarkovChain chain = known.chain.rounded();
+  const HittingTimes times = hitting_times(chain, known.target_set());
+  EXPECT_LE(times.relative_error, 1e-9);
+  // One step further on: the equation itself, in the form in which nothing was solved.
+  for (StateIndex state = 0; state < 1000; ++state) {
+    double next = 1;
+    for (std::size_t k = 0; k < chain.successors(state).size(); ++k) {
+      next += chain.probabilities(state)[k] * times.mean[chain.successors(state)[k]];
+    }
+    EXPECT_NEAR(next, times.mean[state], 1e-9 * next);
+  }
+}
+
+TEST(HittingTimes, OfSlowAndDeepChainsAreCertifiedToo) {
+  constexpr StateIndex n = 200'000;
+  const HittingTimes walk = hitting_times(line(n), single(n, n - 1));
+  EXPECT_NEAR(walk.mean[0] / (static_cast<double>(n - 1) * (n - 1)), 1, 1e-11);
+  EXPECT_LE(walk.relative_error, 1e-9);
+  ChainBuilder builder;  // one state after the other, each half the time
+  for (StateIndex i = 0; i < n; ++i) {
+    builder.add(i, i + 1 < n ? 0.5 : 1);
+    if (i + 1 < n) builder.add(i + 1, 0.5);
+    builder.end_row();
+  }
+  const HittingTimes deep =
+      hitting_times(std::move(builder).build(), single(n, n - 1), {.variance = true});
+  EXPECT_NEAR(deep.mean[0], 2.0 * (n - 1), 1e-6);
+  EXPECT_NEAR(deep.variance[0], 2.0 * (n - 1), 1e-3);
+}
+
+// Two clusters that are left with probability 10^-12: 1 - q_ii would have lost everything.
+TEST(HittingTimes, OfNearlyReducibleChainsKeepTheirDigits) {
+  constexpr double rare = 1e-12;
+  ChainBuilder builder;
+  for (StateIndex state = 0; state < 3; ++state) {
+    builder.add((state + 1) % 3, 0.5);
+    builder.add((state + 2) % 3, state == 0 ? 0.5 - rare : 0.5);
+    if (state == 0) builder.add(3, rare);
+    builder.end_row();
+  }
+  builder.add(3, 1);
+  builder.end_row();
+  const HittingTimes times = hitting_times(std::move(builder).build(), single(4, 3));
+  // By symmetry a = 1 + (1 - rare) b and b = 1 + (a + b) / 2 with b the mean of the other two.
+  EXPECT_NEAR(times.mean[0] * rare / (3 - 2 * rare), 1, 1e-10);
+  EXPECT_LE(times.relative_error, 1e-9);
+}
+
+TEST(HittingTimes, AreInfiniteWhereTheTargetMayBeMissed) {
+  ChainBuilder builder;
+  builder.add(1, 0.5), builder.add(2, 0.5), builder.end_row();
+  builder.add(1, 1.0), builder.end_row();  // the target
+  builder.add(2, 1.0), builder.end_row();  // a trap
+  builder.add(1, 0.25), builder.add(3, 0.75), builder.end_row();
+  const HittingTimes times = hitting_times(std::move(builder).build(), single(4, 1));
+  EXPECT_TRUE(std::isinf(times.mean[0]));
+  EXPECT_TRUE(std::isinf(times.mean[2]));
+  EXPECT_EQ(times.infinite, 2u);
+  EXPECT_EQ(times.mean[1], 0);
+  EXPECT_DOUBLE_EQ(times.mean[3], 4);
+}
+
+TEST(HittingTimes, HaveADistributionThatAgreesWithMeanAndVariance) {
+  const KnownChain known = tests::fratricide(6);
+  const MarkovChain chain = known.chain.rounded();
+  const HittingTimes times = solve(known, {.variance = true});
+  const auto law = hitting_distribution(chain, known.target_set(), known.from, 4000);
+  double mean = 0;
+  double second = 0;
+  for (std::size_t t = 0; t < law.size(); ++t) {
+    mean += static_cast<double>(t) * law[t];
+    second += static_cast<double>(t * t) * law[t];
+  }
+  EXPECT_NEAR(std::accumulate(law.begin(), law.end(), 0.0), 1, 1e-12);
+  EXPECT_NEAR(mean, times.mean[5], 1e-9);
+  EXPECT_NEAR(second - mean * mean, times.variance[5], 1e-6);
+}
+
+// A certificate that could not fail would be worth nothing.
+TEST(Certificate, SeesEverySolutionThatIsWrong) {
+  const KnownChain known = tests::random_chain(500, 5, 4);
+  const MarkovChain chain = known.chain.rounded();
+  const StateSet target = known.target_set();
+  const Equations equations(chain, target);
+  const std::vector<double> ones(500, 1.0);
+  const std::vector<double> right = hitting_times(chain, target).mean;
+  EXPECT_LT(certify(equations, ones, Unknowns(right)).relative_error, 1e-10);
+  for (StateIndex state = 0; state < 499; ++state) {
+    std::vector<double> wrong = right;
+    wrong[state] *= 1 + 1e-8;
+    EXPECT_GE(certify(equations, ones, Unknowns(wrong)).relative_error, 1e-8) << state;
+  }
+  std::vector<double> scaled = right;
+  for (double& value : scaled) value *= 1 + 1e-8;
+  EXPECT_GE(certify(equations, ones, Unknowns(scaled)).relative_error, 0.99e-8);
+}
+
+// One state without a number must not be forgotten over those that come later.
+TEST(Certificate, ProvesNothingWhereSomethingIsNotANumber) {
+  const KnownChain known = tests::random_chain(500, 5, 4);
+  const MarkovChain chain = known.chain.rounded();
+  const StateSet target = known.target_set();
+  const Equations equations(chain, target);
+  std::vector<double> values = hitting_times(chain, target).mean;
+  values[0] = std::nan("");
+  const Certificate certificate =
+      certify(equations, std::vector<double>(500, 1.0), Unknowns(values));
+  EXPECT_TRUE(std::isinf(certificate.relative_error));
+  EXPECT_TRUE(std::isinf(certificate.residual));
+}
+
+// Three times as likely away from the target as towards it.
+MarkovChain against_the_drift(StateIndex n) {
+  ChainBuilder builder;
+  for (StateIndex i = 0; i < n; ++i) {
+    if (i > 0) builder.add(i - 1, i + 1 < n ? 0.75 : 1);
+    if (i + 1 < n) builder.add(i + 1, i > 0 ? 0.25 : 1);
+    builder.end_row();
+  }
+  return std::move(builder).build();
+}
+
+TEST(HittingTimes, AgainstTheDriftAreCertifiedHoweverLargeTheyAre) {
+  for (const StateIndex n : {5u, 20u, 60u, 400u}) {
+    long double step = 1;  // from i to i + 1: 4 + 3 times that from i - 1 to i
+    long double expected = 0;
+    for (StateIndex i = 0; i + 1 < n; ++i, step = 4 + 3 * step) expected += step;
+    const HittingTimes times = hitting_times(against_the_drift(n), single(n, n - 1));
+    EXPECT_LE(times.relative_error, 1e-9) << n;
+    EXPECT_NEAR(times.mean[0] / static_cast<double>(expected), 1, 1e-14) << n;
+    EXPECT_EQ(times.infinite, 0u);
+  }
+}
+
+TEST(HittingTimes, BeyondDoublesAreRefusedAndNotCalledInfinite) {
+  EXPECT_THROW(hitting_times(against_the_drift(700), single(700, 699)), std::runtime_error);
+  ChainBuilder builder;
+  builder.add(0, 1), builder.add(1, 1e-310), builder.end_row();  // left after 10^310 steps
+  builder.add(1, 1), builder.end_row();
+  EXPECT_THROW(hitting_times(std::move(builder).build(), single(2, 1)), std::runtime_error);
+}
+
+TEST(HittingTimes, TakeTheSmallestProbabilities) {
+  ChainBuilder builder;
+  builder.add(0, 1), builder.add(1, 1e-300), builder.end_row();
+  builder.add(2, 1), builder.end_row();
+  builder.add(2, 1), builder.end_row();
+  const HittingTimes times = hitting_times(std::move(builder).build(), single(3, 2));
+  EXPECT_DOUBLE_EQ(times.mean[0], 1e300);
+  EXPECT_LE(times.relative_error, 1e-9);
+}
+
+// 0 and 1 pay nothing, 2 pays very little and 3 very much.
+TEST(HittingTimes, KnowWhereNothingIsPaid) {
+  ChainBuilder builder;
+  builder.add(1, 0.5), builder.add(4, 0.5), builder.end_row();
+  builder.add(0, 0.5), builder.add(4, 0.5), builder.end_row();
+  builder.add(0, 0.5), builder.add(4, 0.5), builder.end_row();
+  builder.add(2, 1), builder.end_row();
+  builder.add(4, 1), builder.end_row();
+  const MarkovChain chain = std::move(builder).build();
+  const std::vector<double> costs{0, 0, 0.25, 1000, 0};
+  const HittingTimes times = hitting_times(chain, single(5, 4), {.costs = costs});
+  EXPECT_EQ(times.mean, (std::vector<double>{0, 0, 0.25, 1000.25, 0}));
+  EXPECT_LE(times.relative_error, 1e-9);
+}
+
+// A walk on a square, more or less attracted by some states: much slower to mix than the sweeps and
+// BiCGSTAB can bear, and elimination would fill in much.
+MarkovChain square(StateIndex width, std::uint64_t seed) {
+  Stream stream({.seed = seed});
+  ChainBuilder builder;
+  for (StateIndex i = 0; i < width * width; ++i) {
+    std::vector<std::pair<StateIndex, double>> ways;
+    if (i >= width) ways.emplace_back(i - width, 1 + stream.below(10));
+    if (i % width > 0) ways.emplace_back(i - 1, 1 + stream.below(10));
+    if (i % width + 1 < width) ways.emplace_back(i + 1, 1 + stream.below(10));
+    if (i + width < width * width) ways.emplace_back(i + width, 1 + stream.below(10));
+    double sum = 0;
+    for (const auto& [to, weight] : ways) sum += weight;
+    for (const auto& [to, weight] : ways) builder.add(to, weight / sum);
+    builder.end_row();
+  }
+  return std::move(builder).build();
+}
+
+// The equations of all states but the last, which is the target.
+LocalSystem system_of(const MarkovChain& chain) {
+  LocalSystem system;
+  for (StateIndex i = 0; i + 1 < chain.size(); ++i) {
+    double exit = 0;
+    for (std::size_t k = 0; k < chain.successors(i).size(); ++k) {
+      if (chain.successors(i)[k] == i) continue;
+      if (chain.successors(i)[k] + 1 == chain.size()) {
+        exit += chain.probabilities(i)[k];
+      } else {
+        system.pattern.columns.push_back(chain.successors(i)[k]);
+        system.values.push_back(chain.probabilities(i)[k]);
+      }
+    }
+    system.end_row(exit);
+  }
+  return system;
+}
+
+double largest_residual(const LocalSystem& system, const std::vector<double>& x) {
+  std::vector<double> rest(x.size());
+  system.residual(x, std::vector<double>(x.size(), 1.0), rest);
+  return std::abs(*std::ranges::max_element(rest, {}, [](double r) { return std::abs(r); }));
+}
+
+TEST(FrontalFactors, SolveLikeThoseRowByRow) {
+  for (const bool is_random : {false, true}) {
+    const LocalSystem system =
+        system_of(is_random ? tests::random_chain(700, 3, 7).chain.rounded() : square(40, 3));
+    Fronts plan = planned_fronts(system.pattern, elimination_order(system));
+    EXPECT_LT(plan.count(), system.size());
+    const FrontalFactors factors(system, std::move(plan));
+    const std::vector<double> x = factors.solve(std::vector<double>(system.size(), 1.0));
+    std::vector<double> slow(system.size(), 1.0);
+    Factors(system, *filled_pattern(system.pattern, 1e12), Factors::Extent::complete).solve(slow);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i] / slow[i], 1, 1e-12) << i;
+  }
+}
+
+TEST(DeflatedSweeps, GiveAllBitsOfWellMixingChains) {
+  const LocalSystem system = system_of(tests::random_chain(2000, 5, 8).chain.rounded());
+  auto sweeps = DeflatedSweeps::of(system, 45);
+  ASSERT_TRUE(sweeps);
+  const std::vector<double> ones(system.size(), 1.0);
+  std::vector<long double> fine(system.size());
+  sweeps->solve(ones, fine);
+  const std::vector<double> x(fine.begin(), fine.end());
+  EXPECT_GT(x[0], 1000);
+  EXPECT_LT(largest_residual(system, x), 1e-11);
+  EXPECT_FALSE(DeflatedSweeps::of(system_of(square(40, 3)), 45));
+}
+
+TEST(Multigrid, SolvesWalksOnSquares) {
+  const MarkovChain chain = square(120, 5);
+  const LocalSystem system = system_of(chain);
+  const auto multigrid = Multigrid::of_neighbours(system);
+  ASSERT_TRUE(multigrid);
+  const std::vector<double> ones(system.size(), 1.0);
+  std::vector<double> x(system.size());
+  ASSERT_TRUE(multigrid->solve(system, ones, x));
+  const HittingTimes times =
+      hitting_times(chain, set_of(std::vector<StateIndex>{119 + 119 * 120}, chain.size()));
+  for (const StateIndex i : {0u, 100u, 7000u, 14398u}) {
+    EXPECT_NEAR(x[i], times.mean[i], 1e-4 * times.mean[i]);
+  }
+}
+
+TEST(HittingTimes, AreCertifiedOnLargeSquares) {
+  const MarkovChain chain = square(250, 6);
+  const HittingTimes times = hitting_times(chain, set_of(std::vector<StateIndex>{0}, chain.size()));
+  EXPECT_LE(times.relative_error, 1e-9);
+  EXPECT_GT(times.mean.back(), 1e5);
+}
+
+}  // namespace
+}  // namespace conclave::chain
