@@ -34,6 +34,7 @@ inline Case random_case(std::uint64_t seed) {
   trouble.longest_delay = milliseconds(is_far_apart ? 1000 : 1 + coins.below(100));
   // The margin takes its part of the lease, which must outlast the way to and fro.
   if (!is_far_apart && coins.chance(1, 2)) trouble.drift_ppm = 200'000;
+  trouble.resignations = coins.below(is_stormy ? 12 : 4);
   return result;
 }
 
@@ -54,6 +55,7 @@ inline Case troubled_case(std::uint64_t seed) {
   } else {
     trouble.crashes = trouble.cuts = trouble.panics = trouble.pauses = 3;
     trouble.coups = 8;
+    trouble.resignations = 8;
   }
   return result;
 }

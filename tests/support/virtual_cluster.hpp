@@ -1,10 +1,10 @@
 // A cluster of election members in virtual time, from one seed: messages take random times, FIFO
 // per edge, on some edges much longer than on others; processes crash and start again, or are
-// stopped and continued; edges break and cut groups of members off; clocks drift, many as far as
-// they may; old messages come a second time, which is more than the transport allows itself. After
-// every step it is checked that no term has two leaders, no moment two holders of the lease, and
-// that questions and answers of different terms are kept apart (`PaperAudit`). The same seed gives
-// the same run.
+// stopped and continued; leaders resign; edges break and cut groups of members off; clocks drift,
+// many as far as they may; old messages come a second time, which is more than the transport allows
+// itself. After every step it is checked that no term has two leaders, no moment two holders of the
+// lease, and that questions and answers of different terms are kept apart (`PaperAudit`). The same
+// seed gives the same run.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +38,7 @@ struct Trouble {
   unsigned panics = 0;                // a member takes many others for dead which are not
   unsigned pauses = 0;                // a process is stopped for a while
   unsigned coups = 0;                 // the leader is stopped or silenced for a while
+  unsigned resignations = 0;          // the leader hands over
   bool has_slow_edges = false;        // a quarter of them, each in one direction
   bool repeats_messages = false;      // one in ten, up to 20 s later
   bool leaves_minority_dead = false;  // otherwise all crashed processes are back in the end
@@ -45,7 +46,8 @@ struct Trouble {
   std::int64_t drift_ppm = 10'000;  // of clocks, at most; members are told so
 
   bool is_none() const {
-    return crashes + cuts + panics + pauses + coups == 0 && !has_slow_edges && !repeats_messages;
+    return crashes + cuts + panics + pauses + coups + resignations == 0 && !has_slow_edges &&
+           !repeats_messages;
   }
 };
 
@@ -99,7 +101,20 @@ class VirtualCluster {
   }
 
  private:
-  enum class What { start, wake, deliver, lose, timer, crash, cut, heal, panic, pause, coup };
+  enum class What {
+    start,
+    wake,
+    deliver,
+    lose,
+    timer,
+    crash,
+    cut,
+    heal,
+    panic,
+    pause,
+    coup,
+    resign
+  };
   struct Event {
     Instant at{};
     std::uint64_t order = 0;
@@ -199,6 +214,11 @@ class VirtualCluster {
       plan({.at = at, .what = What::coup, .until = until});
       trouble_ends_ = std::max(trouble_ends_, until);
     }
+    for (unsigned i = 0; i < trouble_.resignations; ++i) {
+      const Instant at = random_time(span);
+      plan({.at = at, .what = What::resign});
+      trouble_ends_ = std::max(trouble_ends_, at);
+    }
   }
 
   bool carry_out(const Event& event) {
@@ -219,6 +239,8 @@ class VirtualCluster {
         return false;
       case What::coup:
         return strike_leader(event);
+      case What::resign:
+        return hand_over();
       default:
         break;
     }
@@ -350,6 +372,14 @@ class VirtualCluster {
     }
     restart_one_beside(leader);
     return false;
+  }
+
+  bool hand_over() {
+    const MemberIndex leader = holder();
+    if (leader == nobody || now_ < seats_[leader].stopped_until) return false;
+    seats_[leader].member->resign(local(seats_[leader]));
+    after_step(leader);
+    return true;
   }
 
   void restart_one_beside(MemberIndex leader) {

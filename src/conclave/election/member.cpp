@@ -1,7 +1,7 @@
 // The steps of a member. Order matters in one respect: what the algorithm sends within a step may
 // be owed by members that are suspected already, so answers are filled in after the step, until
 // none is missing. The file is long because it is one state machine, read from top to bottom:
-// election, promises, following, suspicion.
+// election, promises, following, handover, suspicion.
 #include "conclave/election/member.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Kind = Algorithm::Kind;
 Timing timing_for(milliseconds lease) {
   return {.lease = lease,
           .renewal = lease / 3,
-          .patience = lease * 3 / 2,
+          .patience = lease,
           .answer = lease * 2 / 3,
           .election = lease * 10 / 3};
 }
@@ -46,6 +46,7 @@ Member::Member(const MemberOptions& options, Instant now)
       newest_(options.remembered.term),
       node_(algorithm_.asleep(options.self + 1)),
       peers_(options.n, Peer{.heard = now}),
+      retired_(options.remembered.term),
       promise_(options.remembered),
       now_(now) {
   CONCLAVE_CHECK(options.self < options.n);
@@ -64,7 +65,7 @@ MemberView Member::view() const {
 }
 
 Instant Member::deadline() const {
-  Instant next = std::min({patience_until_, election_until_, check_at_});
+  Instant next = std::min({patience_until_, election_until_, check_at_, resign_at_});
   if (is_claimant()) next = std::min({next, renewed_at_ + options_.timing.renewal, step_down_at_});
   if (holds_lease(now_)) next = std::min(next, lease_until_);  // the host may want to know
   return next;
@@ -95,6 +96,14 @@ milliseconds Member::usable(milliseconds promised) const {
   const double drift = options_.timing.clock_drift;
   const double share = (1 - drift) / (1 + drift);
   return milliseconds(static_cast<std::int64_t>(static_cast<double>(promised.count()) * share));
+}
+
+// How long after its own promise has ended a member takes those of the others to have ended too:
+// what clocks may differ over a lease, and a twentieth of it for messages on their way. Who asks
+// earlier is told of the leader that has gone.
+milliseconds Member::slack() const {
+  const milliseconds lease = options_.timing.lease;
+  return lease - usable(lease) + lease / 20;
 }
 
 // Joins the election of a newer term, asleep. Whoever led before does so no more.
@@ -143,6 +152,13 @@ void Member::receive(Instant now, MemberIndex from, const Note& note) {
       return send(from, {.kind = NoteKind::alive, .term = term_});
     case NoteKind::refused:
       return on_refused(now, from);
+    case NoteKind::prepare:
+      return on_prepare(now, from);
+    case NoteKind::prepared:
+      if (from == heir_) step_down(now, from, note.stamp);
+      return;
+    case NoteKind::resigned:
+      return on_resigned(now, from, note);
     case NoteKind::alive:
       return;
   }
@@ -327,6 +343,7 @@ Instant Member::supported_until() const {
 }
 
 void Member::on_renewal(Instant now, MemberIndex from, const Note& note) {
+  if (from == departed_.to && note.term <= departed_.term) return;  // on its way for long
   const bool is_rival = hears_leader(now) && from != leader_;
   if (is_rival && !(note.holds && note.term > term_)) return tell_standing(now, from);
   if (note.holds) {
@@ -355,13 +372,15 @@ void Member::follow(Instant now, Term term, MemberIndex leader) {
   term_ = term;
   leader_ = leader;
   failures_ = 0;
-  patience_until_ = now + options_.timing.patience + jitter(options_.timing.patience / 2);
+  patience_until_ = now + options_.timing.patience + slack() + jitter(options_.timing.patience / 2);
 }
 
 void Member::leave_election() {
   abstains_ = true;
   is_confirmed_ = false;
   claimed_at_.reset();
+  heir_ = nobody;
+  resign_at_ = Instant::max();
   election_until_ = Instant::max();
   forget_debts();
 }
@@ -378,7 +397,8 @@ void Member::forget_debts() {
 
 void Member::on_standing(Instant now, const Note& note) {
   if (hears_leader(now)) return;
-  const bool names_leader = note.leader < options_.n && note.leader != options_.self;
+  const bool is_past = note.leader == departed_.to && note.term <= departed_.term;
+  const bool names_leader = note.leader < options_.n && note.leader != options_.self && !is_past;
   if (names_leader) return follow(now, note.term, note.leader);
   if (note.term > term_) enter(now, note.term);
 }
@@ -395,6 +415,84 @@ void Member::on_refused(Instant now, MemberIndex from) {
   silent_.push_back(from);
   fill_in_answers();
   after_step(now);
+}
+
+void Member::resign(Instant now) {
+  now_ = now;
+  if (!is_claimant() || heir_ != nobody) return;
+  const MemberIndex heir = likely_heir(now);
+  if (!holds_lease(now) || heir == nobody) return step_down(now, nobody, 0);
+  heir_ = heir;
+  resign_at_ = now + options_.timing.renewal;
+  send(heir, {.kind = NoteKind::prepare, .term = term_});
+}
+
+// Whoever has promised last is most likely to be there.
+MemberIndex Member::likely_heir(Instant now) const {
+  MemberIndex best = nobody;
+  for (MemberIndex each = 0; each < options_.n; ++each) {
+    const Peer& peer = peers_[each];
+    if (each == options_.self || peer.is_suspected || peer.supports_until <= now) continue;
+    if (best == nobody || peer.supports_until > peers_[best].supports_until) best = each;
+  }
+  return best;
+}
+
+void Member::on_prepare(Instant now, MemberIndex from) {
+  if (from != leader_) return;
+  prepared_at_ = now;
+  send(from, {.kind = NoteKind::prepared,
+              .term = newest_,
+              .stamp = static_cast<std::uint64_t>(now.count())});
+}
+
+// The order is what makes a handover safe: first this member ceases to act, for ever in this term,
+// and then the others hear of it. It supports its heir like everybody else.
+void Member::step_down(Instant now, MemberIndex heir, std::uint64_t stamp) {
+  const Note note{.kind = NoteKind::resigned,
+                  .term = term_,
+                  .stamp = stamp,
+                  .leader = heir,
+                  .next = std::max(term_, newest_) + 1};
+  leave_election();
+  retired_ = term_;
+  send_to_all(note);
+  on_resigned(now, options_.self, note);
+}
+
+// The sender never acts by the promise that ends here: it was made in the term in which the sender
+// has resigned, or in an older one. From then on it is as if the promise had run out.
+void Member::on_resigned(Instant now, MemberIndex from, const Note& note) {
+  if (bound_to_ == from && promise_.term <= note.term)
+    promised_until_ = std::min(promised_until_, now);
+  if (note.term >= departed_.term) departed_ = {note.term, from};
+  const bool is_ours = from == options_.self || (leader_ == from && term_ <= note.term);
+  if (!is_ours) return;
+  leader_ = nobody;
+  heard_leader_until_ = {};
+  const milliseconds rest = from == options_.self ? options_.timing.patience : milliseconds(0);
+  patience_until_ = now + rest + jitter(options_.timing.renewal / 2);
+  if (note.leader >= options_.n || note.next <= std::max(term_, retired_)) return;
+  if (note.leader == options_.self) return inherit(now, note);
+  enter(now, note.next);
+  election_until_ = now + options_.timing.lease + jitter(options_.timing.lease / 2);
+  if (!make_promise(now, note.next, note.leader)) return;
+  send(note.leader, {.kind = NoteKind::granted,
+                     .term = note.next,
+                     .stamp = note.stamp,
+                     .promise_ms = static_cast<std::uint32_t>(options_.timing.lease.count())});
+}
+
+// Promises to the heir began after it said that it was ready, so its lease counts from then. Those
+// who have not heard of the handover are asked again.
+void Member::inherit(Instant now, const Note& note) {
+  const bool was_ready =
+      prepared_at_ && static_cast<std::uint64_t>(prepared_at_->count()) == note.stamp;
+  const Instant since = was_ready ? *prepared_at_ : now;
+  enter(now, note.next);
+  claimed_at_ = since;
+  step_down_at_ = now + options_.timing.election;
+  renew(now);
 }
 
 void Member::hear(Instant now, MemberIndex which) {
@@ -417,7 +515,8 @@ void Member::lose(Instant now, MemberIndex peer) {
   fill_in_answers();
   after_step(now);
   if (peer != leader_) return;
-  const Instant soon = std::max(now, promised_until_) + jitter(options_.timing.renewal);
+  const Instant soon =
+      std::max(now, promised_until_ + slack()) + jitter(options_.timing.renewal / 2);
   patience_until_ = std::min(patience_until_, soon);
 }
 
@@ -456,6 +555,7 @@ void Member::give_up(Instant now) {
 void Member::pass(Instant now) {
   now_ = now;
   if (now >= check_at_) check_debts(now);
+  if (now >= resign_at_) return step_down(now, nobody, 0);
   if (now >= patience_until_) {
     if (leader_ != nobody) suspect(leader_);
     return give_up(now);

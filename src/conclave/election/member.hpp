@@ -12,6 +12,9 @@
 //              referee approves, a suspected candidate loses. This can let two candidates win an
 //              election, of which the promises let one lead at most
 //   latecomers whoever hears from a leader tells those who ask for another
+//   handover   a leader that resigns gives up its lease first and says so; only then do the others
+//              end their promises to it, and promise to the heir it names, which leads one round
+//              trip later
 //
 // docs/elections.md states what is guaranteed under which assumption.
 #pragma once
@@ -34,7 +37,7 @@ using std::chrono::milliseconds;
 struct Timing {
   milliseconds lease{3000};      // how long a promise lasts
   milliseconds renewal{1000};    // between two requests of the leader to prolong it
-  milliseconds patience{4500};   // without a sign of the leader, before it is suspected
+  milliseconds patience{3000};   // without a sign of the leader, before it is suspected
   milliseconds answer{2000};     // for an answer, before a probe; as long again for the probe
   milliseconds election{10000};  // for a whole election; doubled with each that fails, up to 32
   double clock_drift = 0.01;     // the rates of clocks differ from true time by at most this
@@ -84,6 +87,9 @@ class Member {
   // Its process has ended, has been started anew or cannot be reached: what it has not answered, it
   // never will.
   void lose(Instant now, MemberIndex peer);
+  // Hands leadership over; does nothing on a member that does not lead. It goes on leading until
+  // its heir is ready, `renewal` at most, and never acts in this term again afterwards.
+  void resign(Instant now);
   void pass(Instant now);  // to be called at deadline(), or later; earlier does no harm
 
   Instant deadline() const;  // Instant::max(): never
@@ -96,6 +102,8 @@ class Member {
   // Whether this member may act as the leader now: nobody else does.
   bool holds_lease(Instant now) const { return is_confirmed_ && now < lease_until_; }
   Instant lease_until() const { return lease_until_; }
+  // Whether this member leads or tries to, in this term: resign() has not come to its end yet.
+  bool is_claimant() const { return claimed_at_.has_value(); }
   const NoteCounts& sent() const { return sent_; }
 
  private:
@@ -122,7 +130,6 @@ class Member {
   MemberIndex majority() const { return options_.n / 2 + 1; }
   bool sees_majority() const { return options_.n - suspected_ >= majority(); }
   bool hears_leader(Instant now) const;
-  bool is_claimant() const { return claimed_at_.has_value(); }
   bool is_done() const { return is_confirmed_ || leader_ != nobody; }
 
   void send(MemberIndex to, const Note& note);
@@ -139,6 +146,11 @@ class Member {
   void on_promise(Instant now, MemberIndex from, const Note& note);
   void on_standing(Instant now, const Note& note);
   void on_refused(Instant now, MemberIndex from);
+  void on_prepare(Instant now, MemberIndex from);
+  void on_resigned(Instant now, MemberIndex from, const Note& note);
+  MemberIndex likely_heir(Instant now) const;
+  void step_down(Instant now, MemberIndex heir, std::uint64_t stamp);
+  void inherit(Instant now, const Note& note);
   void tell_standing(Instant now, MemberIndex to);
 
   bool is_due(MemberIndex from, const Algorithm::Message& message);
@@ -162,6 +174,7 @@ class Member {
   void give_up(Instant now);
   milliseconds jitter(milliseconds longest);
   milliseconds usable(milliseconds promised) const;
+  milliseconds slack() const;
 
   MemberOptions options_;
   Algorithm algorithm_;
@@ -186,6 +199,11 @@ class Member {
   Instant step_down_at_{};
   bool is_confirmed_ = false;  // as the leader of this term, by a majority
   Instant lease_until_{};
+  Term retired_ = 0;                    // inherits no term up to this one, in which it has resigned
+  MemberIndex heir_ = nobody;           // has been asked whether it is ready to lead
+  Instant resign_at_ = Instant::max();  // without it, if it does not answer
+  std::optional<Instant> prepared_at_;  // when this member has told a leader that it is ready
+  Promise departed_;                    // the last leader known to have resigned, and its term
 
   Promise promise_;
   MemberIndex bound_to_ = nobody;  // until then; nobody: to someone unknown, before a restart

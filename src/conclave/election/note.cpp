@@ -6,7 +6,8 @@ namespace conclave::election {
 namespace {
 
 constexpr std::array<std::string_view, note_kinds> own_names{
-    "", "renewal", "seconded", "granted", "refused", "standing", "probe", "alive"};
+    "",      "renewal", "seconded", "granted",  "refused", "standing",
+    "probe", "alive",   "prepare",  "prepared", "resigned"};
 
 class Writer {
  public:
@@ -105,9 +106,18 @@ std::vector<std::byte> encode(const Note& note) {
     case NoteKind::standing:
       writer.number(note.leader);
       break;
+    case NoteKind::prepared:
+      writer.number(note.stamp);
+      break;
+    case NoteKind::resigned:
+      writer.number(note.stamp);
+      writer.number(note.leader);
+      writer.number(note.next);
+      break;
     case NoteKind::refused:
     case NoteKind::probe:
     case NoteKind::alive:
+    case NoteKind::prepare:
       break;
   }
   return writer.take();
@@ -138,9 +148,18 @@ std::optional<Note> decode_note(std::span<const std::byte> bytes) {
     case NoteKind::standing:
       note.leader = reader.number<MemberIndex>();
       break;
+    case NoteKind::prepared:
+      note.stamp = reader.number<std::uint64_t>();
+      break;
+    case NoteKind::resigned:
+      note.stamp = reader.number<std::uint64_t>();
+      note.leader = reader.number<MemberIndex>();
+      note.next = reader.number<Term>();
+      break;
     case NoteKind::refused:
     case NoteKind::probe:
     case NoteKind::alive:
+    case NoteKind::prepare:
       break;
   }
   if (!reader.is_exhausted() || flag > 1) return std::nullopt;

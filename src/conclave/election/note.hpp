@@ -1,6 +1,6 @@
 // What members of a cluster tell each other: the messages of the paper's algorithm, each marked
 // with its term, and the few kinds that terms, leases and failures need beyond the paper. A note
-// is at most 22 bytes on the wire. Pure; what is decoded may come from an enemy.
+// is at most 29 bytes on the wire. Pure; what is decoded may come from an enemy.
 #pragma once
 
 #include <array>
@@ -30,8 +30,12 @@ enum class NoteKind : std::uint8_t {
   standing,   // what the sender knows: its term and, if it hears from one, the leader
   probe,      // are you there?
   alive,      // yes
+  prepare,    // the leader wants to resign: is the receiver ready to lead after it?
+  prepared,   // yes; `stamp` is the moment of this answer, by the sender's clock
+  resigned,   // the sender has led in `term` and never acts in it again; `leader` is to lead in the
+              // term `next`, and gets a promise for its `stamp`; nobody: elect one
 };
-inline constexpr std::size_t note_kinds = 8;
+inline constexpr std::size_t note_kinds = 11;
 
 struct Note {
   NoteKind kind = NoteKind::probe;
@@ -39,7 +43,8 @@ struct Note {
   Algorithm::Message message{};  // algorithm
   std::uint64_t stamp = 0;       // renewal: when it was sent, by the sender's clock; see above
   std::uint32_t promise_ms = 0;  // seconded, granted: how long the promise is kept
-  MemberIndex leader = nobody;   // standing
+  MemberIndex leader = nobody;   // standing, resigned
+  Term next = 0;                 // resigned
   bool holds = false;            // renewal
 
   friend bool operator==(const Note&, const Note&) = default;

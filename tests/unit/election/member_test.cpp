@@ -210,5 +210,164 @@ TEST(Member, KeepsPromisesThroughARestart) {
   EXPECT_EQ(answer(member, lease, 1, renewal(5, false)), NoteKind::granted);
 }
 
+Note resignation(Term term, MemberIndex heir, Term next, std::uint64_t stamp = 0) {
+  return {.kind = NoteKind::resigned, .term = term, .stamp = stamp, .leader = heir, .next = next};
+}
+
+// Member 0 of three leads in term 1 and has 1 and 2 for supporters.
+Member leader_of_three() {
+  Member member({.n = 3}, 0ms);
+  const std::uint64_t rank = wake_and_win(member, 0ms);
+  for (const MemberIndex each : {1u, 2u}) {
+    member.receive(1ms, each, promised(NoteKind::seconded, 1, rank));
+  }
+  member.take_letters();
+  return member;
+}
+
+TEST(Member, GivesUpItsLeaseBeforeItSaysThatItHasResigned) {
+  Member member = leader_of_three();
+  member.resign(2ms);
+  const std::vector<Letter> question = member.take_letters();
+  ASSERT_EQ(question.size(), 1u);
+  EXPECT_EQ(question.front().note.kind, NoteKind::prepare);
+  EXPECT_TRUE(member.holds_lease(2ms)) << "until its heir is ready";
+  member.receive(3ms, question.front().to,
+                 {.kind = NoteKind::prepared, .term = 7, .stamp = stamp_of(2500us)});
+  EXPECT_FALSE(member.holds_lease(3ms));
+  EXPECT_FALSE(member.view().leads);
+  const std::vector<Letter> letters = member.take_letters();
+  ASSERT_EQ(letters.size(), 3u) << "two resignations, and its own promise";
+  EXPECT_EQ(letters.front().note, resignation(1, question.front().to, 8, stamp_of(2500us)));
+  EXPECT_EQ(letters.back().note.kind, NoteKind::granted);
+  EXPECT_EQ(letters.back().to, question.front().to);
+}
+
+TEST(Member, ResignsWithoutAnHeirWhereNoneAnswers) {
+  Member member = leader_of_three();
+  member.resign(2ms);
+  member.take_letters();
+  const Instant end = 2ms + Timing{}.renewal;
+  member.pass(end - 1ns);
+  EXPECT_TRUE(member.view().leads);
+  member.take_letters();
+  EXPECT_EQ(member.deadline(), end);
+  member.pass(end);
+  EXPECT_FALSE(member.view().leads);
+  EXPECT_EQ(member.take_letters().front().note.leader, nobody);
+}
+
+TEST(Member, NeverLeadsAgainInATermInWhichItHasResigned) {
+  Member member({.n = 3}, 0ms);
+  EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
+  told(member, 1ms, 1, resignation(5, 0, 6));
+  ASSERT_TRUE(member.is_claimant());
+  member.resign(2ms);
+  ASSERT_FALSE(member.is_claimant());
+  told(member, 2 * lease, 1, renewal(5, true));
+  ASSERT_EQ(member.view().leader, 1u);
+  told(member, 2 * lease + 1ms, 1, resignation(5, 0, 6));  // the old one, a second time
+  EXPECT_FALSE(member.is_claimant());
+}
+
+TEST(Member, EndsThePromiseToALeaderThatHasResigned) {
+  Member member({.n = 5}, 0ms);
+  EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
+  EXPECT_EQ(answer(member, 1ms, 2, renewal(6, false)), NoteKind::standing);
+  told(member, 2ms, 1, resignation(5, nobody, 0));
+  EXPECT_EQ(answer(member, 3ms, 2, renewal(6, false)), NoteKind::granted);
+}
+
+TEST(Member, KeepsPromisesThatAResignationIsNotAbout) {
+  Member member({.n = 5}, 0ms);
+  EXPECT_EQ(answer(member, 0ms, 1, renewal(5, false)), NoteKind::granted);
+  told(member, 1ms, 2, resignation(5, nobody, 0));
+  EXPECT_EQ(answer(member, 2ms, 2, renewal(6, false)), NoteKind::refused) << "another's";
+  told(member, 3ms, 1, resignation(4, nobody, 0));
+  EXPECT_EQ(answer(member, 4ms, 2, renewal(6, false)), NoteKind::refused) << "of a newer term";
+}
+
+TEST(Member, PromisesToTheHeirOnTheWordOfTheLeaderThatHasResigned) {
+  Member member({.n = 5}, 0ms);
+  EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
+  const std::vector<Letter> letters = told(member, 1ms, 1, resignation(5, 3, 6, 77));
+  ASSERT_EQ(letters.size(), 1u);
+  EXPECT_EQ(letters.front().to, 3u);
+  EXPECT_EQ(letters.front().note, promised(NoteKind::granted, 6, 77));
+  EXPECT_EQ(answer(member, 2ms, 2, renewal(7, false)), NoteKind::refused);
+  EXPECT_TRUE(told(member, 3ms, 1, renewal(5, true)).empty()) << "what was on its way for long";
+}
+
+TEST(Member, CountsALeaseItInheritsFromTheMomentItWasReady) {
+  Member member({.n = 3}, 0ms);
+  EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
+  EXPECT_EQ(answer(member, 10ms, 1, {.kind = NoteKind::prepare, .term = 5}), NoteKind::prepared);
+  told(member, 30ms, 1, resignation(5, 0, 6, stamp_of(10ms)));
+  member.receive(31ms, 2, promised(NoteKind::granted, 6, stamp_of(10ms)));
+  EXPECT_TRUE(member.holds_lease(31ms));
+  EXPECT_EQ(member.lease_until(), 10ms + usable);
+}
+
+// Three members and a network on which every message takes ten milliseconds.
+class TenMilliseconds {
+ public:
+  TenMilliseconds() {
+    for (MemberIndex each = 0; each < 3; ++each) {
+      members_.emplace_back(MemberOptions{.self = each, .n = 3, .coins = {.part = each}}, 0ms);
+    }
+  }
+  Member& operator[](MemberIndex who) { return members_[who]; }
+
+  void pass_until(Instant end) {
+    for (; now_ < end; now_ += 1ms) {
+      for (MemberIndex each = 0; each < 3; ++each) {
+        if (now_ >= members_[each].deadline()) members_[each].pass(now_);
+        for (const Letter& letter : members_[each].take_letters()) {
+          mail_.push_back({now_ + 10ms, each, letter});
+        }
+      }
+      while (!mail_.empty() && mail_.front().at <= now_) {
+        const Mail mail = mail_.front();
+        mail_.erase(mail_.begin());
+        members_[mail.letter.to].receive(now_, mail.from, mail.letter.note);
+      }
+    }
+  }
+  MemberIndex holder() const {
+    for (MemberIndex each = 0; each < 3; ++each) {
+      if (members_[each].holds_lease(now_)) return each;
+    }
+    return nobody;
+  }
+  Instant now() const { return now_; }
+
+ private:
+  struct Mail {
+    Instant at;
+    MemberIndex from;
+    Letter letter;
+  };
+  Instant now_{};
+  std::vector<Member> members_;
+  std::vector<Mail> mail_;
+};
+
+TEST(Member, HandsOverWithinOneRoundTrip) {
+  TenMilliseconds cluster;
+  cluster[0].wake(0ms);
+  cluster.pass_until(1s);
+  const MemberIndex first = cluster.holder();
+  ASSERT_NE(first, nobody);
+  cluster[first].resign(cluster.now());
+  while (cluster.holder() == first) cluster.pass_until(cluster.now() + 1ms);
+  const Instant gone = cluster.now();
+  while (cluster.holder() == nobody && cluster.now() < gone + 1s) {
+    cluster.pass_until(cluster.now() + 1ms);
+  }
+  ASSERT_NE(cluster.holder(), nobody);
+  EXPECT_NE(cluster.holder(), first);
+  EXPECT_LE(cluster.now() - gone, 22ms) << "two messages of 10 ms, and the clock's 1 ms each";
+}
+
 }  // namespace
 }  // namespace conclave::election

@@ -194,10 +194,13 @@ TEST(Notes, SurviveTheWire) {
       {.kind = NoteKind::standing, .term = 3, .leader = 4},
       {.kind = NoteKind::refused, .term = 3},
       {.kind = NoteKind::probe, .term = 3},
-      {.kind = NoteKind::alive, .term = 3}};
+      {.kind = NoteKind::alive, .term = 3},
+      {.kind = NoteKind::prepare, .term = 3},
+      {.kind = NoteKind::prepared, .term = 3, .stamp = 1u << 31},
+      {.kind = NoteKind::resigned, .term = 3, .stamp = 9, .leader = 2, .next = 4}};
   for (const Note& note : notes) {
     std::vector<std::byte> bytes = encode(note);
-    EXPECT_LE(bytes.size(), 22u);
+    EXPECT_LE(bytes.size(), 29u);
     EXPECT_EQ(decode_note(bytes), note);
     bytes.push_back(std::byte{0});
     EXPECT_FALSE(decode_note(bytes));
