@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The style check that runs as a test: what neither the compiler nor clang-tidy can see.
 
-Prints `path:line: rule: sentence` per violation, then exits 1. The tables below are the rules.
+Prints `path:line: rule: sentence` per violation, then exits 1. The tables below are the rules, and
+that of the layers in CONTRIBUTING.md.
 """
 import argparse
 import pathlib
@@ -10,46 +11,47 @@ import subprocess
 import sys
 from posixpath import dirname, join, normpath
 
-# Layers: module -> the modules it may include besides itself.
-LAYERS = {
-    "base": set(), "model": {"base"},
-    "chain": {"base"},
-    **dict.fromkeys(("protocols", "text", "population", "network"), {"model", "base"}),
-    **dict.fromkeys(("exact", "schedules"), {"chain", "model", "base"}),
-    "election": {"protocols", "model", "base"},
-    "catalog": {"base", "model", "protocols", "text", "population", "network", "chain", "exact",
-                "schedules"},
-    "experiment": {"catalog", "base", "model"},
-    # text: expressions of plans are those of protocol texts.
-    "sweep": {"experiment", "catalog", "text", "base", "model"},
-    "report": {"sweep", "experiment", "base"},
-    "mpi": {"sweep", "experiment", "catalog", "base", "model"},
-    # chain: `solve` asks about chains in files, which have neither a protocol nor trials.
-    "cli": {"report", "sweep", "mpi", "experiment", "catalog", "election", "chain", "base", "model",
-            "bench"},
+# The layers are the table of CONTRIBUTING.md: module, the modules it may include besides itself,
+# and the libraries. Only how a library's headers begin is said here. Tests may include any.
+LAYERS_PAGE, LAYERS_HEADING = "CONTRIBUTING.md", "## Layers"
+LIBRARIES = {
+    "Random123": "Random123/", "Highway": "hwy/", "Boost.Math": "boost/math", "fmt": "fmt/",
+    "nlohmann/json": "nlohmann/", "toml++": "toml++", "CLI11": "CLI/", "SQLite": "sqlite3.h",
+    "Eigen": "Eigen/", "GMP": "gmpxx.h", "Asio": "asio", "OpenSSL": "openssl/", "MPI": "mpi.h",
+    "CUDA": "cuda", "pybind11": "pybind11/", "GoogleTest": "gtest",
 }
-LAYERS["bench"] = set(LAYERS) - {"cli"}
 DETAIL_EXCEPTIONS = {("population", "base")}  # (who, whose detail/ it may include)
 FORBIDDEN_HEADERS = {"protocols": {"thread", "chrono", "iostream", "fstream"}}
-# Third-party headers: prefix -> the modules that may include it; tests may include any.
-THIRD_PARTY = {
-    "Random123/": {"base"}, "hwy/": {"base"}, "boost/math": {"base"}, "gtest": set(),
-    "fmt/": {"base", "text", "population", "chain", "exact", "election", "catalog", "experiment",
-             "sweep", "report", "mpi", "cli", "bench"},
-    "nlohmann/": {"experiment", "sweep", "catalog", "cli"}, "toml++": {"sweep", "election"},
-    "CLI/": {"cli"}, "sqlite3.h": {"sweep"}, "Eigen/": {"chain"}, "asio": {"election"},
-    "gmpxx.h": {"chain", "exact"},
-    "openssl/": {"election"}, "benchmark/": {"bench"}, "mpi.h": {"mpi"},
-}
 SYSTEM_HEADER = re.compile(r"[^/]+|(?:sys|net|netinet|arpa|linux)/.*")
 
 # Banned names: (pattern, where, except where, sentence). Places are beginnings of paths. CALL is
 # what stands before the name of a called function, so that `Ticks time() const` is no call.
 CALL = r"(?:^|[=(,;{}+\-%/?!|^<~[]|[^:]:|\breturn|\s[&*>]|\bstd::)\s*(?:(?<![\w:])::)?"
-HOMES = {"tests": ("tests/", "bench/"), "bench": ("bench/",), "cli": ("bench/",)}  # and conclave/
-ALL_CODE = ("src/", "tests/", "bench/")
-BELOW_EXPERIMENT = tuple(f"src/conclave/{m}/" for m in {"catalog"} | LAYERS["catalog"])
-FRONT_ENDS = ("src/conclave/cli/", "src/conclave/bench/", "src/conclave/base/check.cpp")
+HOMES = {"tests": ("tests/", "bench/"), "bench": ("bench/",), "cli": ("bench/",),
+         "python": ("python/",), "web": ("web/",)}  # and conclave/
+ALL_CODE = ("src/", "tests/", "bench/", "python/", "web/")
+BELOW_EXPERIMENT = tuple(f"src/conclave/{module}/" for module in (
+    "base", "model", "protocols", "text", "population", "network", "gpu", "chain", "exact",
+    "schedules", "catalog"))
+FRONT_ENDS = ("src/conclave/cli/", "src/conclave/base/check.cpp")
+# What decides a row does so with operations that IEEE 754 fixes to the bit. Those are + - * /, and
+# sqrt, ceil, floor and the like, so they are allowed; the functions below are not among them, and
+# differ between libraries and machines. Exceptions, each with its reason.
+DECIDES_ROWS = tuple(f"src/conclave/{module}/" for module in (
+    "base", "model", "protocols", "text", "population", "network", "gpu"))
+INEXACT = (r"(?:pow|exp|exp2|expm1|log|log2|log10|log1p|cbrt|hypot|a?(?:sin|cos|tan)h?|atan2|erfc?|"
+           r"[lt]gamma|beta|riemann_zeta)[fl]?")
+INEXACT_ALLOWED = {
+    "src/conclave/base/statistics.cpp": "it tells about rows that are there already",
+    "src/conclave/protocols/population/electleader/plain_detect_collision.hpp":
+        "it estimates the number of states for `describe`, in two digits",
+    **dict.fromkeys((
+        "src/conclave/network/stage.hpp", "src/conclave/network/wakeups/three_waves.hpp",
+        "src/conclave/protocols/message/kmpp_async.hpp",
+        "src/conclave/protocols/message/kmpp_sync.hpp",
+        "src/conclave/protocols/population/electleader/constants.hpp"),
+        "its logarithm is to become ours, base/detail/logarithms.hpp, or integers"),
+}
 BANNED = [(re.compile(pattern, re.M), *rest) for pattern, *rest in (
     (r"\b(?:mt19937\w*|random_device)\b|\bstd::(?:s?rand|\w+_distribution)\b|" + CALL
      + r"s?rand\s*\(", ALL_CODE, (), "randomness comes from base/random.hpp, bit for bit"),
@@ -59,6 +61,8 @@ BANNED = [(re.compile(pattern, re.M), *rest) for pattern, *rest in (
     (r"\bstd::(?:cout|cerr|clog)\b|\bv?f?printf\s*\(|\bfmt::print\b|\b(?:secure_)?getenv\b|"
      + CALL + r"(?:_|quick_)?exit\s*\(", ("src/",), FRONT_ENDS,
      "the library never prints, exits or reads the environment"),
+    (r"\bstd::" + INEXACT + r"\s*\(|" + CALL + INEXACT + r"\s*\(", DECIDES_ROWS,
+     tuple(INEXACT_ALLOWED), "libm differs between machines, and this decides rows"),
     (r"(?<![\w.>:])get_\w+\s*\(", ("src/",), (), "name a function without get_"),
     (r"\b\w*(?:Manager|Helper|Util|Impl)\b", ("src/",), (), "name what the thing is"),
 )]
@@ -115,13 +119,62 @@ def line_of(text, position):
     return text.count("\n", 0, position) + 1
 
 
-def check_includes(file):
-    allowed = {file.module} | LAYERS.get(file.module, set(LAYERS))
+class Layers:
+    """The table of CONTRIBUTING.md, and what is wrong with it as (line, sentence)."""
+    def __init__(self, files):
+        page = next((file for file in files if file.path == LAYERS_PAGE), Source(LAYERS_PAGE, ""))
+        self.modules, self.libraries, self.mistakes = {}, {}, []
+        for line, cells in self.rows(page.lines):
+            names, modules, libraries = (cell.replace("`", "").split(",") for cell in cells)
+            for name in (name.strip() for name in names):
+                self.modules[name] = {each.strip() for each in modules} - {"", name}
+                self.libraries[name] = {each.strip() for each in libraries} - {""}
+                home = f"{name}/" if f"{name}/" in ALL_CODE else f"src/conclave/{name}/"
+                if not any(file.path.startswith(home) for file in files):
+                    self.mistakes.append((line, f"{name}: there is no such module"))
+                self.mistakes += [(line, f"{each}: no library of tools/tidy.py")
+                                  for each in self.libraries[name] - set(LIBRARIES)]
+        for name, included in self.modules.items():
+            self.mistakes += [(1, f"{name} may include {each}, which is no module of the table")
+                              for each in included - set(self.modules)]
+        if not self.modules:
+            self.mistakes.append((1, f"no table under {LAYERS_HEADING}"))
+
+    @staticmethod
+    def rows(lines):
+        """(line number, the three cells) of each row of the table, its head aside."""
+        inside = False
+        for number, line in enumerate(lines, 1):
+            inside = line == LAYERS_HEADING or inside and not line.startswith("#")
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if inside and line.startswith("| `") and len(cells) == 3:
+                yield number, cells
+
+    def may_include(self, module, header):
+        """Whether a header that is not ours, <header>, is open to a module of the table."""
+        library = next((name for name, prefix in LIBRARIES.items() if header.startswith(prefix)),
+                       None)
+        return library in self.libraries[module] if library \
+            else SYSTEM_HEADER.fullmatch(header) is not None
+
+
+def check_layers(files):
+    """Yields (path, line, rule, sentence) for the table and for every include."""
+    layers = Layers(files)
+    for line, sentence in layers.mistakes:
+        yield LAYERS_PAGE, line, "layers", sentence
+    for file in files:
+        for found in check_includes(file, layers):
+            yield file.path, *found
+        if file.is_cpp and file.path.startswith("src/") and file.module not in layers.modules:
+            yield file.path, 1, "layers", f"lies in no module of the table in {LAYERS_PAGE}"
+
+
+def check_includes(file, layers):
+    allowed = {file.module} | layers.modules.get(file.module, set(layers.modules))
     homes = ("conclave/",) + HOMES.get(file.module, ())
     for line, quoted, path in file.includes:
         ours = re.match(r"conclave/(\w+)/(detail/)?", path)
-        users = next((users for prefix, users in THIRD_PARTY.items() if path.startswith(prefix)),
-                     LAYERS if quoted or SYSTEM_HEADER.fullmatch(path) else ())
         if quoted and not path.startswith(homes):
             yield line, "layers", f'"{path}" does not start with {" or ".join(homes)}'
         elif path in FORBIDDEN_HEADERS.get(file.module, ()):
@@ -131,8 +184,9 @@ def check_includes(file):
         elif ours and ours[2] and ours[1] not in (file.module, file.detail_of):
             if (file.module, ours[1]) not in DETAIL_EXCEPTIONS and not file.is_mutant:
                 yield line, "layers", f"{path} is private to {ours[1]}"
-        elif file.module in LAYERS and file.module not in users:
-            yield line, "third-party", f"{file.module} may not include <{path}>"
+        elif not quoted and file.module in layers.modules:
+            if not layers.may_include(file.module, path):
+                yield line, "third-party", f"{file.module} may not include <{path}>"
 
 
 def check_banned(file):
@@ -201,8 +255,6 @@ def check_header(file):
         own_header = f'#include "{file.path[len("src/"):-len(".cpp")]}.hpp"'
         if not file.text.startswith(("//", "/*", own_header)):
             yield 1, "header", "does not begin with a comment that says what it is"
-        if file.module not in LAYERS:
-            yield 1, "layers", "lies in no module of the table"
 
 
 def check_dead(files):
@@ -249,9 +301,9 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
     files = list(sources(parser.parse_args(arguments).root))
-    checks = check_includes, check_banned, check_lengths, check_leftovers, check_header
+    checks = check_banned, check_lengths, check_leftovers, check_header
     violations = {(file.path, *found) for check in checks for file in files
-                  for found in check(file)} | set(check_dead(files))
+                  for found in check(file)} | set(check_layers(files)) | set(check_dead(files))
     for path, line, rule, sentence in sorted(violations):
         print(f"{path}:{line}: {rule}: {sentence}")
     if not violations:

@@ -54,8 +54,8 @@ catalog::SearchRequest request(const Options& options) {
                                    .params = options.params,
                                    .graph = options.graph,
                                    .max_interactions = options.max_interactions};
-  catalog::SearchRequest result{.run = experiment::request_of(words,
-                                                              {.command = "search", .n = "100"})};
+  catalog::SearchRequest result{
+      .run = experiment::request_of(words, {.command = "search", .n = "100"})};
   result.budget = budget(options, result.run.n);
   return result;
 }

@@ -92,7 +92,9 @@ concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Pack
 // A protocol with many states of which few, some hundreds at most, are occupied at a time may say
 // so: an engine then gives these short names and looks up what comes of a meeting.
 template <class P>
-concept MeetsFewStates = PopulationProtocol<P> && requires { requires P::meets_few_states; };
+concept MeetsFewStates = PopulationProtocol<P> && requires {
+  requires P::meets_few_states;
+};
 
 // A protocol that looks transitions up in a table too large for the near caches may fetch the place
 // of two states that will probably meet soon.

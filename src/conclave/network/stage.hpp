@@ -10,12 +10,12 @@
 #include <span>
 #include <type_traits>
 
+#include "conclave/base/distinct_draws.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/accounts.hpp"
-#include "conclave/base/distinct_draws.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/node_store.hpp"
 #include "conclave/network/ports.hpp"

@@ -8,13 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/distinct_draws.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/delays/burst.hpp"
 #include "conclave/network/delays/exponential.hpp"
 #include "conclave/network/delays/uniform.hpp"
-#include "conclave/base/distinct_draws.hpp"
 #include "conclave/network/synchronous.hpp"
 #include "conclave/network/wakeups/all.hpp"
 #include "conclave/network/wakeups/one.hpp"
