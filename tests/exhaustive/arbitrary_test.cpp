@@ -11,7 +11,6 @@
 #include "conclave/protocols/population/fratricide.hpp"
 #include "conclave/protocols/population/pll.hpp"
 
-#include "tests/support/every_choice.hpp"
 #include "tests/support/state_table.hpp"
 
 namespace conclave::tests {

@@ -160,7 +160,7 @@ TEST(PllSymStates, SurviveBeingPacked) {
 
 // T(q, p) is T(p, q) with the two agents swapped; in particular, equal states stay equal.
 void expect_symmetry(const PllSym& protocol, const State& p, const State& q) {
-  EveryChoice choice;
+  exact::EveryWeightedChoice choice;
   State p_first = p, q_second = q, q_first = q, p_second = p;
   protocol.interact(p_first, q_second, choice);
   protocol.interact(q_first, p_second, choice);
@@ -190,7 +190,7 @@ TEST(PllSymTransition, IsSymmetricAndStaysInTheDomainsFromArbitraryStates) {
       for (const State& q : states) {
         expect_symmetry(protocol, p, q);
         State u = p, v = q;
-        EveryChoice choice;
+        exact::EveryWeightedChoice choice;
         protocol.interact(u, v, choice);
         EXPECT_LE(u.leader + v.leader, p.leader + q.leader);
         if (reading == printed) continue;  // leaves the domain of epoch (L1)

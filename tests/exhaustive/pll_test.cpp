@@ -188,7 +188,7 @@ void expect_naive_transitions(const PllConstants& constants) {
       NaivePll::Agent a0 = to_naive(table.state(u));
       NaivePll::Agent a1 = to_naive(table.state(v));
       naive.interact(a0, a1);
-      const auto& result = table.meet(u, v).front();
+      const auto& result = table.outcomes(u, v).front();
       const bool is_same = from_naive(a0) == table.state(result.u) &&
                            from_naive(a1) == table.state(result.v) && a0.init == a0.epoch &&
                            a1.init == a1.epoch;

@@ -276,7 +276,7 @@ TEST(PplExactly, TwoAgentsHoldForEverUnlessTheVirusLivesLonger) {
 // P11: a leader that has not met anybody yet may have a small timer_L, and then promotes.
 TEST(PplInteraction, WithTwoSmallTimersMakesTheFollowerALeader) {
   const Ppl protocol = ppl_with(toy, 2);
-  EveryChoice choice;
+  exact::EveryWeightedChoice choice;
   Agent leader{.leader = true, .timer_l = 1, .timer_i = 2};
   Agent follower{.timer_l = 1, .timer_i = 2};
   protocol.interact(leader, follower, choice);
@@ -287,7 +287,7 @@ TEST(PplInteraction, WithTwoSmallTimersMakesTheFollowerALeader) {
 // P13: line 2 promotes both, line 5 kills the one without a shield; only the other has changed.
 TEST(PplInteraction, MayMakeAndKillALeader) {
   const Ppl protocol = ppl_with(toy, 2);
-  EveryChoice choice;
+  exact::EveryWeightedChoice choice;
   Agent u{.shield = false, .virus = 3, .timer_l = 1, .timer_i = 2};
   Agent v{.shield = true, .virus = 0, .timer_l = 0, .timer_i = 2};
   protocol.interact(u, v, choice);
@@ -297,7 +297,7 @@ TEST(PplInteraction, MayMakeAndKillALeader) {
 
 std::vector<Agent> all_states(const Ppl& protocol) {
   std::vector<Agent> all;
-  EveryChoice choice;
+  exact::EveryWeightedChoice choice;
   do {
     all.push_back(protocol.arbitrary(choice));
   } while (choice.next());
@@ -363,7 +363,7 @@ TEST(PplPairs, FollowTheLinesOneByOne) {
       std::array<Agent, 2> expected{u, v};
       lines.execute(printed, expected[0], expected[1]);
       std::array<Agent, 2> found{u, v};
-      EveryChoice choice;
+      exact::EveryWeightedChoice choice;
       protocol.interact(found[0], found[1], choice);
       differences += found == expected ? 0 : 1;
     });
@@ -384,7 +384,7 @@ TEST(PplPairs, AreTheSameByTheShortcut) {
       if (next.applies == 0) return;
       ++applied;
       std::array<Agent, 2> found{u, v};
-      EveryChoice choice;
+      exact::EveryWeightedChoice choice;
       protocol.interact(found[0], found[1], choice);
       const bool same = next.u == protocol.pack(found[0]) && next.v == protocol.pack(found[1]);
       Ppl::Tally tally = tally_of(protocol, std::array{u, v});
@@ -445,7 +445,7 @@ TEST(PplStarts, AreInTheSafeSetIfTheyAreMeantToBe) {
   for (const Constants& constants : small_constants) {
     const Ppl protocol = ppl_with(constants, 5);
     for (std::size_t start = 1; start < Ppl::starts.size(); ++start) {
-      EveryChoice choice;
+      exact::EveryWeightedChoice choice;
       std::vector<Agent> agents;
       for (AgentCount i = 0; i < 5; ++i) agents.push_back(protocol.initial(start, i, choice));
       EXPECT_EQ(is_safe<Agent>(agents, constants), start == Ppl::safe || start == Ppl::half_timers)

@@ -67,9 +67,9 @@ void expect_all_hold(const typename P::Parameters& parameters, std::size_t n, bo
   EXPECT_GT(result.final_configurations, 0u);
   for (const schedules::Verdict& verdict : result.verdicts) {
     std::string schedule;
-    for (const schedules::Told& told : system.tell(verdict.counterexample)) {
-      schedule += "  " + told.title + '\n';
-      for (const std::string& detail : told.details) schedule += "      " + detail + '\n';
+    for (const schedules::TraceStep& step : system.trace(verdict.counterexample)) {
+      schedule += "  " + step.title + '\n';
+      for (const std::string& detail : step.details) schedule += "      " + detail + '\n';
     }
     EXPECT_TRUE(verdict.holds) << P::info.name << " n = " << n << ": " << verdict.property << '\n'
                                << schedule;
@@ -323,15 +323,15 @@ TEST(KmppAsyncSchedules, TellTheShortestCounterexample) {
   const KmppAsync protocol({.reading = KmppReading::printed, .ranks = 1}, 2);
   const auto system = schedules(protocol, 2, true);
   const SearchResult result = schedules::search(system, {.configurations = plenty});
-  const auto told = system.tell(result.verdicts[one_in_the_end].counterexample);
-  ASSERT_EQ(told.size(), 5u);
-  EXPECT_EQ(told[0].title, "node 0 is woken -> candidate, phase 1, rank 1, awaits 1");
-  EXPECT_EQ(told[0].details, std::vector<std::string>{"node 0 sends REQUEST phase=1 id=1 rank=1 "
-                                                      "to 1"});
-  EXPECT_EQ(told[1].title, "node 1 gets REQUEST phase=1 id=1 rank=1 from 0 -> not elected");
-  EXPECT_EQ(told[3].title, "node 1 gets REQUEST phase=2 id=1 rank=1 from 0");
-  EXPECT_TRUE(told[3].details.empty());  // the answer that never comes
-  EXPECT_EQ(told[4].details.back(), "nothing is under way");
+  const auto steps = system.trace(result.verdicts[one_in_the_end].counterexample);
+  ASSERT_EQ(steps.size(), 5u);
+  EXPECT_EQ(steps[0].title, "node 0 is woken -> candidate, phase 1, rank 1, awaits 1");
+  EXPECT_EQ(steps[0].details, std::vector<std::string>{"node 0 sends REQUEST phase=1 id=1 rank=1 "
+                                                       "to 1"});
+  EXPECT_EQ(steps[1].title, "node 1 gets REQUEST phase=1 id=1 rank=1 from 0 -> not elected");
+  EXPECT_EQ(steps[3].title, "node 1 gets REQUEST phase=2 id=1 rank=1 from 0");
+  EXPECT_TRUE(steps[3].details.empty());  // the answer that never comes
+  EXPECT_EQ(steps[4].details.back(), "nothing is under way");
 }
 
 // ---- kmpp-sync

@@ -15,7 +15,6 @@
 #include "conclave/base/check.hpp"
 #include "conclave/model/population.hpp"
 
-#include "tests/support/every_choice.hpp"
 #include "tests/support/markov_chain.hpp"
 #include "tests/support/state_table.hpp"
 
@@ -88,7 +87,7 @@ class CensusChain {
   Configuration first_configuration() {
     Configuration first;
     for (AgentCount agent = 0; agent < n_; ++agent) {
-      EveryChoice choice;
+      exact::EveryWeightedChoice choice;
       first.push_back(states_.number(states_.protocol().initial(0, agent, choice)));
       CONCLAVE_CHECK(!choice.next());
     }
@@ -112,7 +111,7 @@ class CensusChain {
         if (others == 0) continue;
         const auto pairs = static_cast<double>((past(from, u) - u) * others);
         const std::size_t second = u == v ? v + 1 : v;
-        for (const auto& result : states_.meet(from[u], from[v])) {
+        for (const auto& result : states_.outcomes(from[u], from[v])) {
           weights[after(from, u, second, result)] += pairs / all_pairs * result.weight.as_double();
         }
       }
@@ -131,7 +130,7 @@ class CensusChain {
   }
 
   std::size_t after(Configuration configuration, std::size_t u, std::size_t v,
-                    const exact::MeetingResult& result) {
+                    const exact::PairOutcome& result) {
     configuration[u] = result.u;
     configuration[v] = result.v;
     return number(std::move(configuration));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/schedules/told.hpp"
+#include "conclave/schedules/trace_step.hpp"
 
 namespace conclave::catalog {
 
@@ -23,7 +23,7 @@ struct ExplorationRequest {
 struct ExploredProperty {
   std::string_view name;
   bool holds = true;
-  std::vector<schedules::Told> counterexample{};  // a shortest schedule, then where it ends
+  std::vector<schedules::TraceStep> counterexample{};  // a shortest schedule, then where it ends
 };
 
 struct Exploration {

@@ -57,7 +57,7 @@ Exploration explored(std::string_view protocol, const ExplorationRequest& reques
   for (const schedules::Verdict& verdict : result.verdicts) {
     exploration.properties.push_back({.name = verdict.property, .holds = verdict.holds});
     if (verdict.holds) continue;
-    exploration.properties.back().counterexample = system.tell(verdict.counterexample);
+    exploration.properties.back().counterexample = system.trace(verdict.counterexample);
   }
   const bool is_over_limit = result.configurations > request.most_configurations;
   const bool nothing_found = std::ranges::all_of(result.verdicts, &schedules::Verdict::holds);

@@ -20,7 +20,7 @@ namespace conclave::text {
 
 using Protocol = TextProtocol<std::uint16_t>;
 
-bool is_silent(const Compiled& compiled, Configuration<Protocol::State> agents) {
+bool is_silent(const Compiled& compiled, ConfigurationView<Protocol::State> agents) {
   for (std::size_t u = 0; u < agents.size(); ++u) {
     for (std::size_t v = 0; v < agents.size(); ++v) {
       if (u != v && compiled.reacts(agents[u].index, agents[v].index)) return false;

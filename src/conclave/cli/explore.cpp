@@ -54,16 +54,17 @@ std::string parameters_text(const Exploration& result) {
 void print_schedule(const ExploredProperty& property) {
   const std::size_t steps = property.counterexample.size() - 1;
   for (std::size_t i = 0; i < property.counterexample.size(); ++i) {
-    const schedules::Told& told = property.counterexample[i];
-    fmt::print("  {:>3} {}\n", i < steps ? fmt::format("{}.", i + 1) : "", told.title);
-    for (const std::string& detail : told.details) fmt::print("          {}\n", detail);
+    const schedules::TraceStep& step = property.counterexample[i];
+    fmt::print("  {:>3} {}\n", i < steps ? fmt::format("{}.", i + 1) : "", step.title);
+    for (const std::string& detail : step.details) fmt::print("          {}\n", detail);
   }
 }
 
 bool is_same_schedule(const ExploredProperty& a, const ExploredProperty& b) {
-  return std::ranges::equal(
-      a.counterexample, b.counterexample,
-      [](const schedules::Told& x, const schedules::Told& y) { return x.title == y.title; });
+  return std::ranges::equal(a.counterexample, b.counterexample,
+                            [](const schedules::TraceStep& x, const schedules::TraceStep& y) {
+                              return x.title == y.title;
+                            });
 }
 
 void print_counterexamples(const Exploration& result) {
@@ -104,8 +105,8 @@ Json json_of(const ExploredProperty& property) {
   Json json{{"property", property.name}, {"holds", property.holds}};
   if (property.holds) return json;
   Json steps = Json::array();
-  for (const schedules::Told& told : property.counterexample) {
-    steps.push_back({{"step", told.title}, {"details", told.details}});
+  for (const schedules::TraceStep& step : property.counterexample) {
+    steps.push_back({{"step", step.title}, {"details", step.details}});
   }
   json["counterexample"] = std::move(steps);
   return json;

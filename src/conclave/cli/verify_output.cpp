@@ -39,7 +39,7 @@ Json claims(const exact::Report& report) {
     if (!claim.holds) {
       one["problem"] = claim.problem;
       one["counterexample"] = Json::array();
-      for (const exact::TraceLine& line : claim.counterexample) {
+      for (const exact::TraceStep& line : claim.counterexample) {
         one["counterexample"].push_back(
             {{"interaction", line.interaction}, {"configuration", line.configuration}});
       }
@@ -79,7 +79,7 @@ Json engines(const std::vector<experiment::LawTest>& tests) {
 // "  --e0--> ..." under "          ...".
 std::string trace_text(const exact::ClaimReport& claim) {
   std::string text;
-  for (const exact::TraceLine& line : claim.counterexample) {
+  for (const exact::TraceStep& line : claim.counterexample) {
     const std::string arrow =
         line.interaction.empty() ? "" : fmt::format("--{}-->", line.interaction);
     text += fmt::format("        {:>11} [{}]\n", arrow, line.configuration);

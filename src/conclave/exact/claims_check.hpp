@@ -19,16 +19,16 @@ namespace conclave::exact {
 
 // Whether an engine would stop here.
 template <PopulationProtocol P>
-bool has_converged(const P& protocol, Configuration<typename P::State> agents) {
+bool has_converged(const P& protocol, ConfigurationView<typename P::State> agents) {
   using Tally = typename TallyFor<P>::type;
-  const auto told = [&](Tally tally) {
+  const auto converges = [&](Tally tally) {
     for (const auto& agent : agents) tally.add(agent);
     return tally.converged();
   };
   if constexpr (PositionalTallyOf<Tally, P>) {
-    return told(Tally(protocol, agents.size()));
+    return converges(Tally(protocol, agents.size()));
   } else {
-    return told(Tally(protocol));
+    return converges(Tally(protocol));
   }
 }
 
@@ -69,8 +69,9 @@ class ClaimsCheck final : public Visitor {
     for (std::size_t i = 0; i < agents.size(); ++i) before_[i] = table_.state(agents[i]);
     after_ = before_;
     std::uint32_t mark = mark_of(whole);
-    if (has_converged(table_.protocol(), Configuration<State>(before_))) mark |= mark_of(converged);
-    if (count_leaders(table_.protocol(), Configuration<State>(before_)) == 1) {
+    if (has_converged(table_.protocol(), ConfigurationView<State>(before_)))
+      mark |= mark_of(converged);
+    if (count_leaders(table_.protocol(), ConfigurationView<State>(before_)) == 1) {
       mark |= mark_of(one_leader);
     }
     for (std::size_t i = 0; i < claims_.sets.size(); ++i) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "conclave/exact/chains.hpp"
-#include "conclave/exact/meetings.hpp"
 #include "conclave/exact/network.hpp"
+#include "conclave/exact/pair_outcomes.hpp"
 
 namespace conclave::exact {
 

@@ -41,8 +41,8 @@ void check_memory(const ConfigurationIndex& index, const ChainBuilder& chain,
 // The rows of a chain, one configuration after the other.
 class Walk {
  public:
-  Walk(const Network& network, Meetings& meetings, ConfigurationIndex& index)
-      : network_(network), meetings_(meetings), index_(index), before_(network.agents()) {}
+  Walk(const Network& network, PairOutcomes& pairs, ConfigurationIndex& index)
+      : network_(network), pairs_(pairs), index_(index), before_(network.agents()) {}
 
   std::span<const StateNumber> enter(StateIndex from) {
     from_ = from;
@@ -56,7 +56,7 @@ class Walk {
   void for_each_way(Visit visit) {
     std::size_t changes = 0;
     for_each_result(
-        [&](std::size_t u, std::size_t v, const MeetingResult& result, std::uint64_t ways) {
+        [&](std::size_t u, std::size_t v, const PairOutcome& result, std::uint64_t ways) {
           const StateIndex to = is_null(u, v, result) ? from_ : targets_[changes++];
           visit(NumberedStep{from_, to, before_, u, v, result}, ways);
         });
@@ -75,20 +75,20 @@ class Walk {
   template <class Visit>
   void for_each_result(Visit visit) {
     network_.for_each_meeting(before_, [&](std::size_t u, std::size_t v, std::uint64_t ways) {
-      for (const MeetingResult& result : meetings_.meet(before_[u], before_[v])) {
+      for (const PairOutcome& result : pairs_.outcomes(before_[u], before_[v])) {
         visit(u, v, result, ways);
       }
     });
   }
 
-  bool is_null(std::size_t u, std::size_t v, const MeetingResult& result) const {
+  bool is_null(std::size_t u, std::size_t v, const PairOutcome& result) const {
     return result.u == before_[u] && result.v == before_[v];
   }
 
   // All at once, because each may lie anywhere in memory.
   void find_targets() {
     after_.clear();
-    for_each_result([&](std::size_t u, std::size_t v, const MeetingResult& result, std::uint64_t) {
+    for_each_result([&](std::size_t u, std::size_t v, const PairOutcome& result, std::uint64_t) {
       if (is_null(u, v, result)) return;
       const std::size_t begin = after_.size();
       after_.insert(after_.end(), before_.begin(), before_.end());
@@ -101,7 +101,7 @@ class Walk {
   }
 
   const Network& network_;
-  Meetings& meetings_;
+  PairOutcomes& pairs_;
   ConfigurationIndex& index_;
   StateIndex from_ = 0;
   std::vector<StateNumber> before_;
@@ -150,9 +150,9 @@ void check_size(const Network& network, double states, const Bounds& bounds) {
       static_cast<double>(bounds.memory) / gibibyte));
 }
 
-MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationIndex& index,
+MarkovChain explore(const Network& network, PairOutcomes& pairs, ConfigurationIndex& index,
                     Visitor& visitor, const Bounds& bounds) {
-  Walk walk(network, meetings, index);
+  Walk walk(network, pairs, index);
   ChainBuilder chain;
   for (StateIndex from = 0; from < index.size(); ++from) {
     if (from % rows_between_looks == 0) {
@@ -169,9 +169,9 @@ MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationInd
   return std::move(chain).build();
 }
 
-RationalChain explore_exactly(const Network& network, Meetings& meetings,
+RationalChain explore_exactly(const Network& network, PairOutcomes& pairs,
                               ConfigurationIndex& index) {
-  Walk walk(network, meetings, index);
+  Walk walk(network, pairs, index);
   RationalChain chain;
   for (StateIndex from = 0; from < index.size(); ++from) {
     walk.enter(from);
@@ -186,9 +186,9 @@ RationalChain explore_exactly(const Network& network, Meetings& meetings,
   return chain;
 }
 
-MarkovChain until_output_changes(const Network& network, Meetings& meetings,
+MarkovChain until_output_changes(const Network& network, PairOutcomes& pairs,
                                  ConfigurationIndex& index, const Bounds& bounds) {
-  Walk walk(network, meetings, index);
+  Walk walk(network, pairs, index);
   const auto changed = static_cast<StateIndex>(index.size());
   ChainBuilder chain;
   for (StateIndex from = 0; from < changed; ++from) {

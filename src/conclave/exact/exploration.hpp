@@ -12,8 +12,8 @@
 
 #include "conclave/exact/chains.hpp"
 #include "conclave/exact/configuration_index.hpp"
-#include "conclave/exact/meetings.hpp"
 #include "conclave/exact/network.hpp"
+#include "conclave/exact/pair_outcomes.hpp"
 
 namespace conclave::exact {
 
@@ -24,7 +24,7 @@ struct NumberedStep {
   std::span<const StateNumber> before;
   std::size_t initiator;
   std::size_t responder;
-  const MeetingResult& result;
+  const PairOutcome& result;
 };
 
 // Sees every configuration once, followed by all its interactions.
@@ -54,16 +54,16 @@ void check_size(const Network& network, double states, const Bounds& bounds);
 
 // Continues from the configurations that the index has until it has all that can be reached, and
 // returns the chain over the numbers of the index. Throws Error where that needs too much memory.
-MarkovChain explore(const Network& network, Meetings& meetings, ConfigurationIndex& index,
+MarkovChain explore(const Network& network, PairOutcomes& pairs, ConfigurationIndex& index,
                     Visitor& visitor, const Bounds& bounds);
 
 // The same chain over the configurations that the index has, without rounding.
-RationalChain explore_exactly(const Network& network, Meetings& meetings,
+RationalChain explore_exactly(const Network& network, PairOutcomes& pairs,
                               ConfigurationIndex& index);
 
 // The chain of the configurations of the index in which an interaction that changes an output
 // leads to one more state, the last one, and no further.
-MarkovChain until_output_changes(const Network& network, Meetings& meetings,
+MarkovChain until_output_changes(const Network& network, PairOutcomes& pairs,
                                  ConfigurationIndex& index, const Bounds& bounds);
 
 // The states from which some state of the set can be reached, those of the set included.

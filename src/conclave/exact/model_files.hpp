@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "conclave/exact/chains.hpp"
-#include "conclave/exact/meetings.hpp"
+#include "conclave/exact/pair_outcomes.hpp"
 
 namespace conclave::exact {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/exact/meetings.hpp"
+#include "conclave/exact/pair_outcomes.hpp"
 #include "conclave/model/graph.hpp"
 
 namespace conclave::exact {

@@ -10,7 +10,7 @@
 namespace conclave::exact {
 
 // One line of a trace: the interaction (empty for the first) and the configuration after it.
-struct TraceLine {
+struct TraceStep {
   std::string interaction;
   std::string configuration;
 };
@@ -20,7 +20,7 @@ struct ClaimReport {
   std::string statement;
   bool holds = true;
   std::string problem{};  // what the last line of the counterexample shows
-  std::vector<TraceLine> counterexample{};
+  std::vector<TraceStep> counterexample{};
 };
 
 // The time from one law of the start to the target.

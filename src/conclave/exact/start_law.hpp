@@ -9,9 +9,9 @@
 
 #include "conclave/exact/chains.hpp"
 #include "conclave/exact/configuration_index.hpp"
-#include "conclave/exact/every_choice.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/state_table.hpp"
+#include "conclave/exact/weight.hpp"
 
 namespace conclave::exact {
 
@@ -21,7 +21,7 @@ using StateLaw = std::vector<std::pair<StateNumber, Weight>>;
 template <PopulationProtocol P>
 StateLaw law_of_agent(StateTable<P>& table, std::size_t start, AgentCount agent) {
   std::map<StateNumber, Weight> weights;
-  EveryChoice choice;
+  EveryWeightedChoice choice;
   do {
     const StateNumber state = table.number(table.protocol().initial(start, agent, choice));
     const auto [entry, is_new] = weights.try_emplace(state, choice.weight());

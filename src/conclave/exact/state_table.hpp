@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/exact/every_choice.hpp"
-#include "conclave/exact/meetings.hpp"
+#include "conclave/exact/pair_outcomes.hpp"
+#include "conclave/exact/weight.hpp"
 #include "conclave/model/population.hpp"
 
 namespace conclave::exact {
 
 template <PopulationProtocol P>
-class StateTable final : public Meetings {
+class StateTable final : public PairOutcomes {
  public:
   using State = typename P::State;
   using NormalForm = std::function<State(const State&)>;
@@ -45,18 +45,18 @@ class StateTable final : public Meetings {
   void close() {
     for (StateNumber u = 0; u < size(); ++u) {
       for (StateNumber v = 0; v <= u; ++v) {
-        meet(u, v);
-        meet(v, u);
+        outcomes(u, v);
+        outcomes(v, u);
       }
     }
   }
 
  protected:
-  std::vector<MeetingResult> outcomes(StateNumber u, StateNumber v) override {
+  std::vector<PairOutcome> compute(StateNumber u, StateNumber v) override {
     const State old_u = states_[u];
     const State old_v = states_[v];
-    std::vector<MeetingResult> results;
-    EveryChoice choice;
+    std::vector<PairOutcome> results;
+    EveryWeightedChoice choice;
     do {
       State new_u = old_u;
       State new_v = old_v;
@@ -89,7 +89,7 @@ class StateTable final : public Meetings {
 template <SelfStabilizing P>
 std::vector<typename P::State> arbitrary_states(const P& protocol) {
   std::vector<typename P::State> all;
-  EveryChoice choice;
+  EveryWeightedChoice choice;
   do {
     all.push_back(protocol.arbitrary(choice));
   } while (choice.next());
@@ -100,7 +100,7 @@ std::vector<typename P::State> arbitrary_states(const P& protocol) {
 template <PopulationProtocol P>
 StateTable<P> reachable_states(const P& protocol, std::size_t start = 0) {
   StateTable<P> table(protocol);
-  EveryChoice choice;
+  EveryWeightedChoice choice;
   do {
     table.number(protocol.initial(start, 0, choice));
   } while (choice.next());

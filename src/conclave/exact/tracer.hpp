@@ -37,30 +37,30 @@ class Tracer {
   // One word per agent.
   std::string text(StateIndex number) const { return text_of(read(number)); }
 
-  std::vector<TraceLine> along(const std::vector<StateIndex>& path) {
+  std::vector<TraceStep> along(const std::vector<StateIndex>& path) {
     agents_ = read(path.front());
-    std::vector<TraceLine> trace{{"", text_of(agents_)}};
+    std::vector<TraceStep> trace{{"", text_of(agents_)}};
     for (std::size_t i = 1; i < path.size(); ++i) go(trace, path[i]);
     return trace;
   }
 
   // Appends the interaction that leads from the end of the trace to a configuration like `to`.
-  void go(std::vector<TraceLine>& trace, StateIndex to) {
-    append_first(trace, [&](std::size_t u, std::size_t v, const MeetingResult& result) {
+  void go(std::vector<TraceStep>& trace, StateIndex to) {
+    append_first(trace, [&](std::size_t u, std::size_t v, const PairOutcome& result) {
       return number_after(u, v, result) == to;
     });
   }
 
   // Appends an interaction like this one, where the trace has come to a configuration like that in
   // which it happens.
-  void repeat(std::vector<TraceLine>& trace, const FailedStep& step) {
+  void repeat(std::vector<TraceStep>& trace, const FailedStep& step) {
     const std::vector<StateNumber> before = read(step.from);
     std::vector<StateNumber> after = before;
     after[step.initiator] = step.new_initiator;
     after[step.responder] = step.new_responder;
     network_.canonicalize(after);
     const StateIndex to = index_->number(after);
-    append_first(trace, [&](std::size_t u, std::size_t v, const MeetingResult& result) {
+    append_first(trace, [&](std::size_t u, std::size_t v, const PairOutcome& result) {
       return agents_[u] == before[step.initiator] && agents_[v] == before[step.responder] &&
              result.u == step.new_initiator && result.v == step.new_responder &&
              number_after(u, v, result) == to;
@@ -69,10 +69,10 @@ class Tracer {
 
  private:
   template <class Fits>
-  void append_first(std::vector<TraceLine>& trace, Fits fits) {
+  void append_first(std::vector<TraceStep>& trace, Fits fits) {
     bool found = false;
     for_each_pair([&](std::size_t u, std::size_t v) {
-      for (const MeetingResult& result : table_.meet(agents_[u], agents_[v])) {
+      for (const PairOutcome& result : table_.outcomes(agents_[u], agents_[v])) {
         if (found || !fits(u, v, result)) continue;
         found = true;
         agents_[u] = result.u;
@@ -83,7 +83,7 @@ class Tracer {
     });
   }
 
-  StateIndex number_after(std::size_t u, std::size_t v, const MeetingResult& result) const {
+  StateIndex number_after(std::size_t u, std::size_t v, const PairOutcome& result) const {
     std::vector<StateNumber> after = agents_;
     after[u] = result.u;
     after[v] = result.v;

@@ -20,9 +20,9 @@
 #include "conclave/exact/analysis.hpp"
 #include "conclave/exact/claims_check.hpp"
 #include "conclave/exact/configuration_index.hpp"
-#include "conclave/exact/congruence.hpp"
 #include "conclave/exact/exploration.hpp"
 #include "conclave/exact/model_files.hpp"
+#include "conclave/exact/quotient_violation.hpp"
 #include "conclave/exact/report.hpp"
 #include "conclave/exact/start_law.hpp"
 #include "conclave/exact/state_table.hpp"
@@ -154,7 +154,7 @@ class Verification {
   }
 
   void check_congruence(const std::vector<State>& states) {
-    const auto problem = incongruence(protocol_, states, claims_.normal_form);
+    const auto problem = quotient_violation(protocol_, states, claims_.normal_form);
     report_.claims.push_back({"congruence",
                               "states with the same normal form behave alike (all pairs)", !problem,
                               problem.value_or("")});

@@ -19,13 +19,13 @@ namespace conclave {
 
 // The agents' states; on a graph, agent i is at place i, otherwise the order means nothing.
 template <class State>
-using Configuration = std::span<const State>;
+using ConfigurationView = std::span<const State>;
 
 // One interaction. Agents are at the same places before and after it.
 template <class State>
 struct Step {
-  Configuration<State> before;
-  Configuration<State> after;
+  ConfigurationView<State> before;
+  ConfigurationView<State> after;
   std::size_t initiator;
   std::size_t responder;
 };
@@ -34,7 +34,7 @@ template <class State>
 struct NamedSet {
   std::string name;
   std::string meaning;
-  std::function<bool(Configuration<State>)> contains;
+  std::function<bool(ConfigurationView<State>)> contains;
 };
 
 enum class ClaimKind : std::uint8_t {
@@ -78,7 +78,7 @@ struct Claims {
 };
 
 template <PopulationProtocol P>
-std::size_t count_leaders(const P& protocol, Configuration<typename P::State> agents) {
+std::size_t count_leaders(const P& protocol, ConfigurationView<typename P::State> agents) {
   return static_cast<std::size_t>(std::ranges::count_if(
       agents, [&](const auto& agent) { return protocol.role(agent) == Role::leader; }));
 }

@@ -11,11 +11,11 @@
 
 #include "conclave/model/message.hpp"
 #include "conclave/schedules/detail/configuration.hpp"
+#include "conclave/schedules/detail/describe.hpp"
 #include "conclave/schedules/detail/election.hpp"
 #include "conclave/schedules/detail/outcomes.hpp"
-#include "conclave/schedules/detail/telling.hpp"
 #include "conclave/schedules/search.hpp"
-#include "conclave/schedules/told.hpp"
+#include "conclave/schedules/trace_step.hpp"
 
 namespace conclave::schedules {
 
@@ -47,22 +47,22 @@ class AsynchronousSchedules {
   }
 
   // The schedule step by step, and the configuration in which it ends.
-  std::vector<Told> tell(const Schedule& schedule) const {
-    std::vector<Told> told;
+  std::vector<TraceStep> trace(const Schedule& schedule) const {
+    std::vector<TraceStep> steps;
     Configuration now = beginning();
     for (const std::uint32_t step : schedule) {
       std::uint32_t number = 0;
       Configuration after = now;
       for_each_event(now, [&](Configuration& next, const Event& event) {
         if (number++ != step) return;
-        told.push_back(text_of(now, next, event));
+        steps.push_back(text_of(now, next, event));
         drop_what_is_ignored(next);
         after = next;
       });
       now = std::move(after);
     }
-    told.push_back({"the end", detail::configuration_text(protocol_, now)});
-    return told;
+    steps.push_back({"the end", detail::configuration_text(protocol_, now)});
+    return steps;
   }
 
  private:
@@ -155,19 +155,19 @@ class AsynchronousSchedules {
            scratch.under_way.size() != c.under_way.size();
   }
 
-  Told text_of(const Configuration& now, const Configuration& next, const Event& event) const {
-    Told told{"node " + std::to_string(event.node), detail::sends_text(next, event.first_new)};
+  TraceStep text_of(const Configuration& now, const Configuration& next, const Event& event) const {
+    TraceStep step{"node " + std::to_string(event.node), detail::sends_text(next, event.first_new)};
     if (event.place == none) {
-      told.title += " is woken";
+      step.title += " is woken";
     } else {
       const auto& what = now.under_way[event.place];
-      told.title +=
+      step.title +=
           " gets " + detail::message_text<P>(what.message) + " from " + std::to_string(what.from);
     }
     const NodeView before = protocol_.view(now.nodes[event.node]);
     const NodeView after = protocol_.view(next.nodes[event.node]);
-    if (before != after) told.title += " -> " + detail::view_text(after);
-    return told;
+    if (before != after) step.title += " -> " + detail::view_text(after);
+    return step;
   }
 
   const P& protocol_;

@@ -11,11 +11,11 @@
 
 #include "conclave/model/message.hpp"
 #include "conclave/schedules/detail/configuration.hpp"
+#include "conclave/schedules/detail/describe.hpp"
 #include "conclave/schedules/detail/election.hpp"
 #include "conclave/schedules/detail/outcomes.hpp"
-#include "conclave/schedules/detail/telling.hpp"
 #include "conclave/schedules/search.hpp"
-#include "conclave/schedules/told.hpp"
+#include "conclave/schedules/trace_step.hpp"
 
 namespace conclave::schedules {
 
@@ -62,8 +62,8 @@ class SynchronousSchedules {
   }
 
   // The schedule round by round, and the configuration in which it ends.
-  std::vector<Told> tell(const Schedule& schedule) const {
-    std::vector<Told> told;
+  std::vector<TraceStep> trace(const Schedule& schedule) const {
+    std::vector<TraceStep> steps;
     Configuration now = beginning();
     for (const std::uint32_t step : schedule) {
       std::uint32_t number = 0;
@@ -71,11 +71,11 @@ class SynchronousSchedules {
       for_each_step(now, [&](Configuration&& next) {
         if (number++ == step) after = std::move(next);
       });
-      told.push_back(text_of(now, after));
+      steps.push_back(text_of(now, after));
       now = std::move(after);
     }
-    told.push_back({"the end", detail::configuration_text(protocol_, now)});
-    return told;
+    steps.push_back({"the end", detail::configuration_text(protocol_, now)});
+    return steps;
   }
 
  private:
@@ -131,16 +131,16 @@ class SynchronousSchedules {
     if (next.rounds > protocol_.most_rounds() && !next.under_way.empty()) next.is_late = true;
   }
 
-  Told text_of(const Configuration& now, const Configuration& next) const {
-    Told told{"round " + std::to_string(next.rounds), {}};
+  TraceStep text_of(const Configuration& now, const Configuration& next) const {
+    TraceStep step{"round " + std::to_string(next.rounds), {}};
     for (std::size_t i = 0; i < n_; ++i) {
       NodeView before = view(now, i);
       if (before == view(next, i)) continue;
-      told.details.push_back("node " + std::to_string(i) + " -> " +
+      step.details.push_back("node " + std::to_string(i) + " -> " +
                              detail::view_text(view(next, i)));
     }
-    for (std::string& line : detail::sends_text(next, 0)) told.details.push_back(std::move(line));
-    return told;
+    for (std::string& line : detail::sends_text(next, 0)) step.details.push_back(std::move(line));
+    return step;
   }
 
   const P& protocol_;

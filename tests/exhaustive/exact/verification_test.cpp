@@ -296,12 +296,12 @@ TEST(Congruence, OfAFollowersShieldHoldsAndOfALeadersDoesNot) {
   const Prl protocol = prl(3, 3);
   const auto states = arbitrary_states(protocol);
   EXPECT_EQ(states.size(), 96u);
-  EXPECT_FALSE(incongruence(protocol, states, claims_of(protocol).normal_form).has_value());
+  EXPECT_FALSE(quotient_violation(protocol, states, claims_of(protocol).normal_form).has_value());
   const auto without_shield = [](Prl::State s) {
     s.shield = false;
     return s;
   };
-  EXPECT_TRUE(incongruence<Prl>(protocol, states, without_shield).has_value());
+  EXPECT_TRUE(quotient_violation<Prl>(protocol, states, without_shield).has_value());
 }
 
 // The sets of prl do not look at a follower's shield either.

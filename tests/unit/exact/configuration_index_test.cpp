@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/exact/every_choice.hpp"
 #include "conclave/exact/network.hpp"
+#include "conclave/exact/weight.hpp"
 
 namespace conclave::exact {
 namespace {
@@ -96,8 +96,8 @@ TEST(Network, CountsEveryOrderedPairOnce) {
   }
 }
 
-TEST(EveryChoice, VisitsAllOutcomesWithWeightsThatSumToOne) {
-  EveryChoice choice;
+TEST(EveryWeightedChoice, VisitsAllOutcomesWithWeightsThatSumToOne) {
+  EveryWeightedChoice choice;
   std::uint64_t outcomes = 0;
   std::uint64_t sixtieths = 0;
   do {

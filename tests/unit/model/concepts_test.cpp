@@ -14,6 +14,8 @@
 #include "conclave/base/fields.hpp"
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/model/claims.hpp"
+#include "conclave/model/configuration.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/protocol_info.hpp"
@@ -246,6 +248,14 @@ TEST(LeaderTally, CountsWhoLeads) {
   tally.replace({.leader = true}, {.leader = false}, {.leader = false}, {.leader = false});
   EXPECT_TRUE(tally.hopeless());
   EXPECT_TRUE(tally.observations().empty());
+}
+
+// model/claims.hpp and model/configuration.hpp once declared the same name.
+TEST(Configurations, AreOwnedByAProtocolOrSeenThroughAView) {
+  static_assert(!Configuration<CoinFight>);
+  const std::vector<CoinFight::State> agents(3);
+  const ConfigurationView<CoinFight::State> view(agents);
+  EXPECT_EQ(count_leaders(CoinFight({}, 3), view), 3u);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace conclave::protocols::electleader {
 class DetectionLemmas {
  public:
   using State = PlainDetectCollision::State;
-  using Agents = Configuration<State>;
+  using Agents = ConfigurationView<State>;
 
   explicit DetectionLemmas(const PlainDetectCollision& protocol) : protocol_(&protocol) {}
 

@@ -9,7 +9,7 @@
 
 namespace conclave::protocols::electleader {
 
-inline std::uint32_t largest_count(Configuration<PlainPropagateReset::State> agents) {
+inline std::uint32_t largest_count(ConfigurationView<PlainPropagateReset::State> agents) {
   std::uint32_t largest = 0;
   for (const auto& agent : agents) largest = std::max(largest, agent.resetting ? agent.count : 0);
   return largest;
@@ -17,10 +17,10 @@ inline std::uint32_t largest_count(Configuration<PlainPropagateReset::State> age
 
 inline Claims<PlainPropagateReset::State> claims_of(const PlainPropagateReset&) {
   using State = PlainPropagateReset::State;
-  const auto nobody_spreads = [](Configuration<State> agents) {
+  const auto nobody_spreads = [](ConfigurationView<State> agents) {
     return largest_count(agents) == 0;
   };
-  const auto all_dormant = [](Configuration<State> agents) {
+  const auto all_dormant = [](ConfigurationView<State> agents) {
     return std::ranges::all_of(agents, &State::is_dormant);
   };
   const auto wave_falls = [](const Step<State>& step) {
@@ -72,7 +72,7 @@ inline Claims<PlainAssignRanks::State> claims_of(const PlainAssignRanks&) {
   const auto is_active = [](const State& s) {
     return s.type == Type::electing ? !s.done : s.type != Type::recipient;
   };
-  const auto has_active = [=](Configuration<State> agents) {
+  const auto has_active = [=](ConfigurationView<State> agents) {
     return std::ranges::any_of(agents, is_active);
   };
   const auto keep_ranks = [](const Step<State>& step) {

@@ -18,7 +18,7 @@ struct PllGroups {
   std::size_t a = 0;
   std::size_t b = 0;
 
-  explicit PllGroups(Configuration<State> configuration) {
+  explicit PllGroups(ConfigurationView<State> configuration) {
     for (const State& s : configuration) {
       ++agents;
       leaders += s.leader ? 1 : 0;
@@ -40,7 +40,7 @@ template <class P>
 Claims<typename P::State> pll_claims(const P& protocol) {
   using State = typename P::State;
   const auto in = [](bool (PllGroups<State>::*contains)() const) {
-    return [=](Configuration<State> agents) { return (PllGroups<State>(agents).*contains)(); };
+    return [=](ConfigurationView<State> agents) { return (PllGroups<State>(agents).*contains)(); };
   };
   Claims<State> claims;
   claims.sets = {{"timer", "once an agent has got its status, a timer exists",

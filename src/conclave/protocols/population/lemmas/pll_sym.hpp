@@ -12,7 +12,7 @@ namespace conclave::protocols {
 
 inline Claims<PllSym::State> claims_of(const PllSym& protocol) {
   using State = PllSym::State;
-  const auto has_fair_coins = [](Configuration<State> agents) {
+  const auto has_fair_coins = [](ConfigurationView<State> agents) {
     std::ptrdiff_t difference = 0;
     for (const State& s : agents) {
       difference += s.coin == PllSym::Coin::f0 ? 1 : 0;

@@ -15,7 +15,7 @@ class PplSafety {
  public:
   explicit PplSafety(const Ppl& protocol) : t_max_(protocol.t_max()), t_emit_(protocol.t_emit()) {}
 
-  bool holds(Configuration<Ppl::State> agents) const {
+  bool holds(ConfigurationView<Ppl::State> agents) const {
     std::size_t leaders = 0;
     bool g_half = true;
     bool l_safe = false;
@@ -54,7 +54,7 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
   Claims<State> claims;
   claims.from_everywhere = true;
   claims.sets = {{"S", "L_1 and G_half and (L_safe or V_clean)",
-                  [safety](Configuration<State> agents) { return safety.holds(agents); }}};
+                  [safety](ConfigurationView<State> agents) { return safety.holds(agents); }}};
   claims.claims = {{"convergence", "S is reached from every configuration with probability 1",
                     ClaimKind::reached, "S"},
                    {"detection", "the engines stop in S and nowhere else", ClaimKind::equal, "S"},

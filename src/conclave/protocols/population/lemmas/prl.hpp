@@ -14,7 +14,8 @@ namespace conclave::protocols {
 // Agents u_0 ... u_{n-1} of a ring; indices are taken modulo n.
 class PrlRing {
  public:
-  PrlRing(Configuration<Prl::State> agents, std::uint64_t bound) : agents_(agents), bound_(bound) {}
+  PrlRing(ConfigurationView<Prl::State> agents, std::uint64_t bound)
+      : agents_(agents), bound_(bound) {}
 
   static constexpr std::size_t infinite = std::numeric_limits<std::size_t>::max();
 
@@ -90,7 +91,7 @@ class PrlRing {
   bool in_s_rl() const { return leaders() == 1 && in_c_ni(); }
 
  private:
-  Configuration<Prl::State> agents_;
+  ConfigurationView<Prl::State> agents_;
   std::uint64_t bound_;
 };
 
@@ -133,7 +134,7 @@ class PrlLemmas {
 
   explicit PrlLemmas(std::uint64_t bound) : bound_(bound) {}
 
-  PrlRing ring(Configuration<State> agents) const { return {agents, bound_}; }
+  PrlRing ring(ConfigurationView<State> agents) const { return {agents, bound_}; }
 
   // Lemma 1, by induction: a bullet that moves for the k-th time arrives at an agent with
   // distL >= k; the carrier keeps its distL while it carries; and no follower that a bullet arrives
@@ -201,7 +202,7 @@ inline Claims<Prl::State> claims_of(const Prl& protocol) {
   using State = Prl::State;
   const PrlLemmas lemmas(protocol.bound());
   const auto in = [lemmas](bool (PrlRing::*contains)() const) {
-    return [=](Configuration<State> agents) { return (lemmas.ring(agents).*contains)(); };
+    return [=](ConfigurationView<State> agents) { return (lemmas.ring(agents).*contains)(); };
   };
   const auto at_each = [lemmas](bool (PrlLemmas::*holds)(const Step<State>&) const) {
     return [=](const Step<State>& step) { return (lemmas.*holds)(step); };
@@ -218,7 +219,7 @@ inline Claims<Prl::State> claims_of(const Prl& protocol) {
       {"C_PB", "a leader exists and all live bullets are peaceful", in(&PrlRing::in_c_pb)},
       {"M", "all live bullets are modest", in(&PrlRing::all_live_are_modest)},
       {"C_M", "a leader exists and all live bullets are modest",
-       [lemmas](Configuration<State> agents) {
+       [lemmas](ConfigurationView<State> agents) {
          const PrlRing ring = lemmas.ring(agents);
          return ring.leaders() >= 1 && ring.all_live_are_modest();
        }},

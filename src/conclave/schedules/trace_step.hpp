@@ -6,7 +6,7 @@
 
 namespace conclave::schedules {
 
-struct Told {
+struct TraceStep {
   std::string title;
   std::vector<std::string> details{};
 };

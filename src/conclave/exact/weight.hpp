@@ -45,6 +45,6 @@ struct Weight {
   }
 };
 
-using EveryChoice = conclave::EveryChoice<Weight>;
+using EveryWeightedChoice = EveryChoice<Weight>;
 
 }  // namespace conclave::exact

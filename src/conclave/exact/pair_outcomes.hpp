@@ -8,13 +8,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "conclave/exact/every_choice.hpp"
+#include "conclave/exact/weight.hpp"
 
 namespace conclave::exact {
 
 using StateNumber = std::uint32_t;
 
-struct MeetingResult {
+struct PairOutcome {
   StateNumber u;
   StateNumber v;
   Weight weight;
@@ -22,19 +22,19 @@ struct MeetingResult {
 };
 
 // Computes the results of each ordered pair of states once.
-class Meetings {
+class PairOutcomes {
  public:
-  virtual ~Meetings() = default;
+  virtual ~PairOutcomes() = default;
 
   // Valid until the next call.
-  std::span<const MeetingResult> meet(StateNumber u, StateNumber v) {
+  std::span<const PairOutcome> outcomes(StateNumber u, StateNumber v) {
     Place& place = u < dense_side && v < dense_side ? dense(u, v) : sparse_[key(u, v)];
     if (place.count == 0) remember(place, u, v);
     return {results_.data() + place.first, place.count};
   }
 
  protected:
-  virtual std::vector<MeetingResult> outcomes(StateNumber u, StateNumber v) = 0;
+  virtual std::vector<PairOutcome> compute(StateNumber u, StateNumber v) = 0;
 
  private:
   struct Place {
@@ -53,12 +53,12 @@ class Meetings {
   }
 
   void remember(Place& place, StateNumber u, StateNumber v) {
-    const std::vector<MeetingResult> found = outcomes(u, v);
+    const std::vector<PairOutcome> found = compute(u, v);
     place = {results_.size(), static_cast<std::uint32_t>(found.size())};
     results_.insert(results_.end(), found.begin(), found.end());
   }
 
-  std::vector<MeetingResult> results_;
+  std::vector<PairOutcome> results_;
   std::vector<std::vector<Place>> dense_;  // by initiator: the first states meet most often
   std::unordered_map<std::uint64_t, Place> sparse_;
 };

@@ -17,9 +17,9 @@ namespace conclave::exact {
 // Two states whose meeting differs from that of their normal forms, in words; nothing if there are
 // none among all pairs of `states`, of which `normal_form` must keep the outputs.
 template <PopulationProtocol P>
-std::optional<std::string> incongruence(const P& protocol,
-                                        const std::vector<typename P::State>& states,
-                                        const typename StateTable<P>::NormalForm& normal_form) {
+std::optional<std::string> quotient_violation(
+    const P& protocol, const std::vector<typename P::State>& states,
+    const typename StateTable<P>::NormalForm& normal_form) {
   using State = typename P::State;
   StateTable<P> plain(protocol);
   StateTable<P> normal(protocol, normal_form);
@@ -28,7 +28,7 @@ std::optional<std::string> incongruence(const P& protocol,
     const StateNumber first = table.number(u);
     const StateNumber second = table.number(v);
     std::vector<Outcome> all;
-    for (const MeetingResult& result : table.meet(first, second)) {
+    for (const PairOutcome& result : table.outcomes(first, second)) {
       all.emplace_back(normal.number(table.state(result.u)), normal.number(table.state(result.v)),
                        result.weight.as_double());
     }
