@@ -117,10 +117,11 @@ class Machines(unittest.TestCase):
     def config(self, member):
         return self.folder / f"member-{member}.toml"
 
-    def start(self, member, *words, prefix=()):
+    def start(self, member, *words, prefix=(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+              **settings):
         self.processes[member] = subprocess.Popen(
             [*prefix, BINARY, "node", "--config", self.config(member), *words],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            stdout=stdout, stderr=stderr, text=True, **settings)
 
     def kill(self, member):
         process = self.processes.pop(member)
@@ -221,6 +222,175 @@ class Nodes(Machines):
         result = conclave("node", "--config", str(self.config(1)))
         self.assertEqual(result.returncode, 2)
         self.assertIn("open to others", result.stderr)
+
+
+class Logs(Machines):
+    """A member outlives whoever reads its lines."""
+
+    def await_another_leader(self, members, killed):
+        self.kill(killed)
+        others = [each for each in members if each != killed]
+        self.assertIn(self.await_leader(others), others)
+        for member in others:
+            self.assertIsNone(self.processes[member].poll(), f"member {member} has died")
+
+    def test_may_be_full(self):
+        self.init(3, extra="[timing]\nlease_ms = 600\n")
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for member in range(3):
+                self.start(member, "--stay", "--verbose", stdout=full, stderr=full)
+            self.await_another_leader(range(3), self.await_leader(range(3)))
+
+    def test_may_have_lost_their_readers(self):
+        self.init(3, extra="[timing]\nlease_ms = 600\n")
+        for member in range(3):
+            self.start(member, "--stay", "--verbose")
+            self.processes[member].stdout.close()
+            self.processes[member].stderr.close()
+        leader = self.await_leader(range(3))
+        process = self.processes.pop(leader)
+        process.kill()
+        process.wait()
+        others = [each for each in range(3) if each != leader]
+        self.assertIn(self.await_leader(others), others)
+        for member in others:
+            self.assertIsNone(self.processes[member].poll(), f"member {member} has died")
+            process = self.processes.pop(member)
+            process.kill()
+            process.wait()
+
+    def test_may_have_readers_that_sleep(self):
+        self.init(3, extra="[timing]\nlease_ms = 600\n")
+        ends = []
+        for member in range(3):
+            reading, writing = os.pipe()
+            fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+            ends += [reading, writing]
+            self.start(member, "--stay", "--log", "json", stdout=writing, stderr=writing)
+        for _ in range(3):
+            leader = self.await_leader(range(3))
+            self.kill(leader)
+            self.await_leader([each for each in range(3) if each != leader])
+            self.start(leader, "--stay", "--log", "json", stdout=ends[1], stderr=ends[1])
+        self.await_leader(range(3))
+        for end in ends:
+            os.close(end)
+
+    def test_may_be_closed_and_then_reach_no_other_file(self):
+        self.init(3, extra="[timing]\nlease_ms = 600\n")
+        for member in range(3):
+            self.start(member, "--stay", "--verbose",
+                       prefix=("sh", "-c", 'exec "$@" >&- 2>&-', "-"))
+        self.await_another_leader(range(3), self.await_leader(range(3)))
+        for member in range(3):
+            text = (self.folder / f"member-{member}.state").read_text()
+            self.assertNotIn("connected", text)
+
+    def test_are_json_for_machines(self):
+        self.init(1)
+        self.start(0, "--stay", "--log", "json")
+        self.await_leader([0])
+        process = self.processes.pop(0)
+        process.send_signal(signal.SIGTERM)
+        lines = [json.loads(line) for line in process.communicate(timeout=60)[1].splitlines()]
+        events = [line["event"] for line in lines]
+        for event in ("started", "won", "leader", "leaving", "ended"):
+            self.assertIn(event, events)
+        self.assertEqual({(line["cluster"], line["member"]) for line in lines}, {("conclave", 0)})
+
+    def test_of_an_unknown_format_are_refused(self):
+        self.init(1)
+        result = conclave("node", "--config", str(self.config(0)), "--log", "xml")
+        self.assertEqual((result.returncode, "log format" in result.stderr), (2, True))
+
+
+class Operators(Machines):
+    """What those do to a member who run it."""
+
+    def time_until_led(self, members, without):
+        start = time.monotonic()
+        while time.monotonic() < start + 60:
+            if any((status := self.status(each)) and status["leads"]
+                   for each in members if each != without):
+                return time.monotonic() - start
+            time.sleep(0.01)
+        self.fail("nobody leads")
+
+    def test_end_a_leader_with_sigterm_and_another_leads_long_before_the_lease_is_over(self):
+        self.init(3, extra="[timing]\nlease_ms = 15000\n")
+        for member in range(3):
+            self.start(member, "--stay")
+        leader = self.await_leader(range(3))
+        term = self.status(leader)["term"]
+        process = self.processes.pop(leader)
+        process.send_signal(signal.SIGTERM)
+        self.assertLess(self.time_until_led(range(3), leader), 5)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        others = [each for each in range(3) if each != leader]
+        self.assertEqual(self.status(self.await_leader(others))["term"], term + 1)
+
+    def test_kill_leaders_and_the_median_time_without_one_is_under_1_3_leases(self):
+        lease = 3
+        self.init(5)
+        for member in range(5):
+            self.start(member, "--stay")
+        times = []
+        for _ in range(5):
+            leader = self.await_leader(range(5))
+            time.sleep(random.random())
+            self.kill(leader)
+            times.append(self.time_until_led(range(5), leader))
+            self.start(leader, "--stay")
+        self.assertLess(sorted(times)[2], 1.3 * lease, times)
+
+    def test_renew_and_revoke_certificates_of_a_running_cluster(self):
+        self.init(3, extra="[timing]\nlease_ms = 600\n")
+        with tempfile.TemporaryDirectory() as other:
+            conclave("cluster", "init", other, "--n", "3")  # another authority
+            strange = pathlib.Path(other, "member-0.pem").read_text()
+        for member in range(3):
+            self.start(member, "--stay", "--log", "json")
+        self.await_leader(range(3))
+        serial = subprocess.run(["openssl", "x509", "-noout", "-serial", "-in",
+                                 self.folder / "member-2.pem"], capture_output=True, text=True,
+                                check=True).stdout.strip().partition("=")[2]
+        own = (self.folder / "member-0.pem").read_text()
+        (self.folder / "member-0.pem").write_text(strange)
+        self.processes[0].send_signal(signal.SIGHUP)
+        self.await_line(0, "not-reloaded")
+        (self.folder / "member-0.pem").write_text(own)
+        for member in (0, 1):
+            path = self.config(member)
+            path.write_text(f'revoked = ["{serial}"]\n' + path.read_text())
+            self.processes[member].send_signal(signal.SIGHUP)
+            self.await_line(member, "reloaded")
+        self.assertIn(self.await_leader([0, 1]), (0, 1))
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            refusals = [self.status(member)["refusals"].get("revoked", 0) for member in (0, 1)]
+            if all(refusals):
+                return
+            time.sleep(0.1)
+        self.fail(f"the revoked certificate is not refused: {refusals}")
+
+    def await_line(self, member, event):
+        for line in self.processes[member].stderr:
+            if json.loads(line)["event"] == event:
+                return
+        self.fail(f"member {member} never says {event}")
+
+    def test_are_told_by_the_member_that_it_is_ready_and_that_it_stops(self):
+        self.init(1)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+            supervisor.bind(str(self.folder / "notify"))
+            supervisor.settimeout(60)
+            self.start(0, "--stay",
+                       env={**os.environ, "NOTIFY_SOCKET": str(self.folder / "notify")})
+            self.assertIn(b"READY=1", supervisor.recv(4096))
+            self.processes[0].send_signal(signal.SIGTERM)
+            while b"STOPPING=1" not in supervisor.recv(4096):
+                pass
 
 
 class Relay(threading.Thread):

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """The library as others use it: installed, found by CMake, linked with the example program.
 
-Usage: package_test.py BUILD_FOLDER EXAMPLE_FOLDER
+Usage: package_test.py BUILD_FOLDER EXAMPLES_FOLDER
 """
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-BUILD, EXAMPLE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+BUILD, EXAMPLES = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 
 
 def run(*words):
@@ -27,17 +29,50 @@ def free_ports(count):
 
 
 class Package(unittest.TestCase):
-    def test_installs_and_the_example_elects_one_leader(self):
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            run("cmake", "--install", BUILD, "--component", "election",
-                "--prefix", folder / "prefix")
-            self.assertEqual([path.name for path in (folder / "prefix/include").rglob("*.hpp")],
-                             ["election.hpp"])
-            run("cmake", "-S", EXAMPLE, "-B", folder / "build",
-                f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}")
-            run("cmake", "--build", folder / "build")
-            self.elect(folder / "build/elect", 3)
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        run("cmake", "--install", BUILD, "--component", "election",
+            "--prefix", cls.folder / "prefix")
+
+    def build(self, example):
+        folder = self.folder / example
+        run("cmake", "-S", EXAMPLES / example, "-B", folder,
+            f"-DCMAKE_PREFIX_PATH={self.folder / 'prefix'}")
+        run("cmake", "--build", folder)
+        return folder / example
+
+    def test_installs_one_header(self):
+        self.assertEqual([path.name for path in (self.folder / "prefix/include").rglob("*.hpp")],
+                         ["election.hpp"])
+
+    def test_example_elects_one_leader(self):
+        self.elect(self.build("elect"), 3)
+
+    def test_example_with_a_fence_keeps_former_leaders_out(self):
+        program, store = self.build("fenced"), self.folder / "store"
+        members = [f"127.0.0.1:{port}" for port in free_ports(3)]
+        processes = [subprocess.Popen([program, str(index), store, *members], text=True,
+                                      stdout=subprocess.PIPE) for index in range(3)]
+        self.addCleanup(lambda: [process.kill() for process in processes])
+        first = self.await_token(store, 1)
+        store.write_text(f"{first + 1} 1000\n")  # as if a later leader had been there
+        time.sleep(1)
+        self.assertEqual(store.read_text(), f"{first + 1} 1000\n")
+        for process in processes:  # each leads in its turn, or never, and hands over
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.5)
+        outputs = [process.communicate(timeout=100)[0] for process in processes]
+        self.assertEqual([process.returncode for process in processes], [0, 0, 0])
+        self.assertIn(f"refused at 1000 with token {first}", "".join(outputs))
+
+    def await_token(self, store, least):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            if store.exists() and (words := store.read_text().split()) and int(words[0]) >= least:
+                return int(words[0])
+            time.sleep(0.05)
+        return self.fail("no leader has written")
 
     def elect(self, program, count):
         members = [f"127.0.0.1:{port}" for port in free_ports(count)]

@@ -73,7 +73,7 @@ struct Member final : TransportEvents {
 struct Cluster {
   explicit Cluster(MemberIndex members, const TransportLimits& some_limits = {},
                    const Certified* some_certificates = nullptr)
-      : limits(some_limits), certificates(some_certificates), ports(members, 0) {
+      : limits(some_limits), certificates(some_certificates), ports(members, 0), issued(members) {
     for (MemberIndex i = 0; i < members; ++i) all.push_back(std::make_unique<Member>(members));
     for (MemberIndex i = 0; i < members; ++i) start(i);
   }
@@ -82,7 +82,7 @@ struct Cluster {
   void start(MemberIndex index) {
     TransportOptions options{.cluster = "test", .self = index, .limits = limits};
     for (const std::uint16_t port : ports) options.members.push_back({"127.0.0.1", port});
-    if (certificates != nullptr) options.credentials = certificates->member(index);
+    if (certificates != nullptr) options.credentials = issued[index] = certificates->member(index);
     all[index]->transport = std::make_unique<Transport>(loop, std::move(options), *all[index]);
     ports[index] = all[index]->transport->port();
     for (const auto& member : all)
@@ -110,6 +110,7 @@ struct Cluster {
   TransportLimits limits;
   const Certified* certificates;
   std::vector<std::uint16_t> ports;
+  std::vector<Credentials> issued;  // to each member, last
   std::vector<std::unique_ptr<Member>> all;
 };
 

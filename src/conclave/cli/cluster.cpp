@@ -1,5 +1,7 @@
 // `conclave cluster`: an election between processes of this machine, measured and compared with the
 // simulator; `conclave cluster init`: certificates and configurations for a cluster of machines.
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,6 +20,7 @@
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/journal.hpp"
 #include "conclave/cli/local_cluster.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/runner.hpp"
@@ -211,12 +214,14 @@ LocalClusterOptions cluster_options(const Options& options) {
 }
 
 Exit elect(const Options& options) {
+  outlive_readers();
   check_name("format", options.format, formats);
   check_name("wake-up", options.wakeup, wakeups);
   const std::uint64_t elections = count_option_64("--elections", options.elections, 1, 1'000'000);
   LocalClusterOptions cluster = cluster_options(options);
   if (options.is_insecure) {
-    fmt::print(stderr, "conclave: insecure: no certificates and no encryption, on loopback only\n");
+    write_line(STDERR_FILENO,
+               "conclave: insecure: no certificates and no encryption, on loopback only");
   }
   const std::atomic<bool>& stop = interrupted_flag();
   std::vector<Outcome> outcomes;
@@ -228,7 +233,7 @@ Exit elect(const Options& options) {
   const Expectation expected = simulate(cluster.n, options.wakeup, stop);  // starts threads: last
   bool all_elected = true;
   for (const Outcome& outcome : outcomes) {
-    if (!outcome.failure.empty()) fmt::print(stderr, "conclave: {}\n", outcome.failure);
+    if (!outcome.failure.empty()) write_line(STDERR_FILENO, "conclave: " + outcome.failure);
     if (options.format == "jsonl")
       print_json(outcome, expected, options);
     else if (outcome.failure.empty())

@@ -1,7 +1,11 @@
 // `conclave node`: one member of a cluster of real processes.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +15,8 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/journal.hpp"
+#include "conclave/cli/supervisor.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/election/config.hpp"
 #include "conclave/election/status.hpp"
@@ -23,16 +29,36 @@ using namespace std::chrono_literals;
 struct Options {
   std::string config;
   std::string seed;
+  std::string log = "text";
   bool stays = false;
   bool waits = false;
   bool is_verbose = false;
 };
 
+constexpr std::array<std::string_view, 2> log_formats{"text", "json"};
+
+// What the process has been told by signals; handlers can do no more than note it.
+std::atomic<int> told_to_leave = 0;  // the signal
+std::atomic<bool> told_to_reload = false;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+void on_signal(int signal) {
+  if (signal == SIGHUP) {
+    told_to_reload = true;
+    return;
+  }
+  told_to_leave = signal;
+  std::signal(signal, SIG_DFL);  // a second one ends the process at once
+}
+
 class Node {
  public:
-  Node(election::NodeConfig config, bool is_verbose)
-      : config_(std::move(config)),
-        is_verbose_(is_verbose),
+  using Level = Journal::Level;
+
+  Node(const Options& options, election::NodeConfig config, Journal journal)
+      : config_path_(options.config),
+        config_(std::move(config)),
+        journal_(std::move(journal)),
         service_(loop_, config_.service,
                  {.changed = [this] { on_change(); },
                   .log = [this](std::string_view line) { on_log(line); },
@@ -41,15 +67,27 @@ class Node {
   }
 
   Exit run() {
-    look_for_interrupt();
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_signal);
+    look_for_signals();
     if (!config_.stays) loop_.after(config_.give_up, [this] { give_up(); });
     if (config_.wakes) loop_.post([this] { service_.wake(); });
+    journal_.add(Level::info, "started", fmt::format("listens on port {}", service_.port()));
+    notify_supervisor("READY=1\nSTATUS=no leader yet");
     loop_.run();
+    journal_.add(
+        Level::info, "ended",
+        fmt::format("exit status {}, {} lines lost", static_cast<int>(status_), journal_.lost()));
     return status_;
   }
 
  private:
   void on_change() {
+    const bool leads = service_.holds_lease();
+    if (leads != std::exchange(leads_, leads)) {
+      journal_.add(Level::info, leads ? "won" : "lost",
+                   fmt::format("this member {} in term {}", leads ? "leads" : "leads no more",
+                               service_.view().term));
+    }
     const election::MemberView view = service_.view();
     if (view.leader == election::nobody) {
       if (config_.stays && told_) say("no leader");
@@ -65,67 +103,102 @@ class Node {
     if (line == last_line_) return;
     last_line_ = line;
     told_ = true;
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
+    write_line(STDOUT_FILENO, line);
+    journal_.add(Level::info, "leader", line);
+    notify_supervisor("STATUS=" + line);
   }
 
   void on_log(std::string_view line) {
     last_log_ = line;
-    if (is_verbose_) fmt::print(stderr, "conclave: {}\n", line);
+    journal_.add(Level::info, "log", line);
   }
 
   void fail(const std::exception& error) {
-    fmt::print(stderr, "conclave: {}\n", error.what());
+    journal_.add(Level::error, "failed", error.what());
     status_ = Exit::failed;
     loop_.stop();
   }
 
   void give_up() {
     if (is_leaving_) return;
-    fmt::print(stderr, "conclave: no leader after {} s; {} of {} other members do not answer{}{}\n",
-               config_.give_up.count(), service_.view().suspected, service_.members().size() - 1,
-               last_log_.empty() ? "" : "; last: ", last_log_);
+    journal_.add(
+        Level::error, "gave-up",
+        fmt::format("no leader after {} s; {} of {} other members do not answer{}{}",
+                    config_.give_up.count(), service_.view().suspected,
+                    service_.members().size() - 1, last_log_.empty() ? "" : "; last: ", last_log_));
     leave(Exit::not_converged);
   }
 
   void leave(Exit status) {
-    if (is_leaving_) return;
-    is_leaving_ = true;
+    if (std::exchange(is_leaving_, true)) return;
     status_ = status;
     service_.leave([this] { loop_.stop(); });
   }
 
-  void look_for_interrupt() {
-    if (interrupted_) leave(Exit::interrupted);
-    loop_.after(100ms, [this] { look_for_interrupt(); });
+  // Told to end by its supervisor, which is no failure, or from the keyboard.
+  void retire(int signal) {
+    if (std::exchange(is_leaving_, true)) return;
+    status_ = signal == SIGTERM ? Exit::done : Exit::interrupted;
+    journal_.add(Level::info, "leaving", "hands over if it leads, and leaves");
+    notify_supervisor("STOPPING=1");
+    service_.resign_and_leave([this] { loop_.stop(); });
   }
 
+  // Certificates, and which are revoked, as the configuration has them now. Nothing else of it is
+  // read again.
+  void reload() {
+    try {
+      const election::NodeConfig fresh = election::read_config(config_path_);
+      const election::TransportOptions& transport = fresh.service.transport;
+      service_.reload(transport.credentials, transport.revoked);
+      journal_.add(Level::info, "reloaded", "certificates have been read again");
+    } catch (const std::exception& error) {
+      journal_.add(Level::error, "not-reloaded",
+                   fmt::format("goes on with the old certificates: {}", error.what()));
+    }
+  }
+
+  void look_for_signals() {
+    if (const int signal = told_to_leave) retire(signal);
+    if (told_to_reload.exchange(false)) reload();
+    loop_.after(50ms, [this] { look_for_signals(); });
+  }
+
+  std::string config_path_;
   election::NodeConfig config_;
-  bool is_verbose_;
-  const std::atomic<bool>& interrupted_ = interrupted_flag();
+  Journal journal_;
   election::Loop loop_;
   election::Service service_;
   std::optional<election::StatusEndpoint> endpoint_;
   std::string last_log_;
   std::string last_line_;
   bool told_ = false;
+  bool leads_ = false;
   bool is_leaving_ = false;
   Exit status_ = Exit::done;
 };
 
 Exit node(const Options& options) {
+  outlive_readers();
+  if (std::ranges::find(log_formats, options.log) == log_formats.end()) {
+    throw Error(unknown_name("log format", options.log, log_formats));
+  }
   election::NodeConfig config = election::read_config(options.config);
   if (options.stays) config.stays = true;
   if (options.waits) config.wakes = false;
   if (!options.seed.empty()) {
     config.service.seed = count_option_64("--seed", options.seed, 0, UINT64_MAX);
   }
-  if (!config.service.transport.credentials) {
-    fmt::print(stderr, "conclave: insecure: anyone on this machine can take part\n");
+  const election::TransportOptions& transport = config.service.transport;
+  Journal journal(options.log == "json" ? Journal::Format::json : Journal::Format::text,
+                  options.is_verbose, transport.cluster, transport.self);
+  if (!transport.credentials) {
+    journal.add(Journal::Level::error, "insecure",
+                "insecure: anyone on this machine can take part");
   }
   // Whoever has won must reach all that are to know it before it leaves.
   config.service.transport.limits.farewell = 10s;
-  return Node(std::move(config), options.is_verbose).run();
+  return Node(options, std::move(config), std::move(journal)).run();
 }
 
 constexpr const char* examples = R"(
@@ -135,12 +208,14 @@ The configuration, in TOML (`conclave cluster init DIR --n N` writes one per mem
   authority = "ca.pem"    certificate = "member-0.pem"    key = "member-0.key"
   state = "member-0.state"    wake = true    stay = true    status = "member-0.sock"
 Without `stay` it prints the leader and exits with 0, or with 3 after give_up_s = 60 seconds.
+SIGTERM hands leadership over and exits with 0; SIGHUP reads certificates and `revoked` again.
 
 Examples:
   conclave cluster init demo --n 3
   conclave node --config demo/member-0.toml
   conclave node --config demo/member-1.toml --stay
-  curl --unix-socket demo/member-1.sock http://member/)";
+  curl --unix-socket demo/member-1.sock http://member/
+  curl --unix-socket demo/member-1.sock http://member/metrics)";
 
 }  // namespace
 
@@ -154,6 +229,8 @@ void add_node(Command& conclave) {
   command.flag("--stay", options->stays, "Go on after the leader is known, and elect again");
   command.flag("--wait", options->waits, "Do not start an election; wait for another member to");
   command.flag("--verbose", options->is_verbose, "Tell on standard error what happens");
+  command.option("--log", "FORMAT", options->log,
+                 "text or json, one object per line with all that happens (default text)");
   command.footer(examples);
   command.runs([options] { return node(*options); });
 }

@@ -177,6 +177,16 @@ std::string last_openssl_error() {
   return reason != nullptr ? reason : fmt::format("OpenSSL error {:x}", code);
 }
 
+std::string serial_in(const X509& certificate) {
+  const ASN1_INTEGER* serial = X509_get0_serialNumber(&certificate);
+  BIGNUM* wide = ASN1_INTEGER_to_BN(serial, nullptr);
+  char* digits = wide != nullptr ? BN_bn2hex(wide) : nullptr;
+  const std::string text = digits != nullptr ? digits : "";
+  OPENSSL_free(digits);
+  BN_free(wide);
+  return plain_serial(text);
+}
+
 CertificatePtr certificate_in(const std::string& pem) {
   CertificatePtr certificate{
       PEM_read_bio_X509(reader_of(pem).get(), nullptr, no_passphrase, nullptr)};
@@ -293,6 +303,29 @@ Credentials load_credentials(const CredentialFiles& files, const Identity& ident
                             files.key));
   }
   return credentials;
+}
+
+std::string serial_of(const std::string& certificate) {
+  const CertificatePtr parsed = detail::certificate_in(certificate);
+  if (!parsed) throw Error("this is not a certificate in PEM");
+  return detail::serial_in(*parsed);
+}
+
+std::string plain_serial(std::string_view text) {
+  std::string digits;
+  for (const char each : text) {
+    const bool is_capital = each >= 'A' && each <= 'F';
+    const char digit = is_capital ? static_cast<char>(each - 'A' + 'a') : each;
+    const bool is_digit = (digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f');
+    if (!is_digit && digit != ':')
+      throw Error(fmt::format("'{}' is no serial number: hexadecimal digits are allowed, with or "
+                              "without colons",
+                              text.substr(0, 80)));
+    const bool is_leading_zero = digits.empty() && digit == '0';
+    if (is_digit && !is_leading_zero) digits += digit;
+  }
+  if (text.empty()) throw Error("a serial number has at least one digit");
+  return digits;
 }
 
 void write_private_file(const std::string& path, std::string_view text) {

@@ -49,6 +49,13 @@ Credentials issue_credentials(const Authority& authority, const Identity& identi
 // the authority has not issued it, now is not within its validity, or it is for somebody else.
 void check_credentials(const Credentials& credentials, const Identity& identity);
 
+// The serial number of a certificate in PEM, as `openssl x509 -serial` prints it but in one
+// spelling: hexadecimal digits in lower case without leading zeros. Throws Error.
+std::string serial_of(const std::string& certificate);
+// A serial number as people write it (capitals, colons, leading zeros) in that spelling. Throws
+// Error where it is not hexadecimal.
+std::string plain_serial(std::string_view text);
+
 struct CredentialFiles {
   std::string authority;
   std::string certificate;

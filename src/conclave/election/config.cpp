@@ -14,9 +14,9 @@
 namespace conclave::election {
 namespace {
 
-constexpr std::array<std::string_view, 14> keys{
-    "cluster",  "member", "members", "listen", "authority", "certificate", "key",
-    "insecure", "state",  "wake",    "stay",   "status",    "give_up_s",   "timing"};
+constexpr std::array<std::string_view, 15> keys{
+    "cluster", "member", "members", "listen", "authority", "certificate", "key",    "insecure",
+    "state",   "wake",   "stay",    "status", "give_up_s", "timing",      "revoked"};
 constexpr std::array<std::string_view, 6> timing_keys{"lease_ms",  "renewal_ms",  "patience_ms",
                                                       "answer_ms", "election_ms", "clock_drift"};
 
@@ -102,6 +102,18 @@ class Table {
     return result;
   }
 
+  std::vector<std::string> serials(std::string_view key) const {
+    const toml::array* list = table_[key].as_array();
+    if (list == nullptr) refuse(key, "must be a list of serial numbers, in hexadecimal");
+    std::vector<std::string> result;
+    for (const toml::node& node : *list) {
+      const auto value = node.value_exact<std::string>();
+      if (!value) refuse(key, "must be a list of serial numbers, in hexadecimal");
+      result.push_back(made(key, [&] { return plain_serial(*value); }));
+    }
+    return result;
+  }
+
   // The path of a file, relative to this one.
   std::string file(std::string_view key) const {
     const std::string name = text(key);
@@ -151,6 +163,7 @@ Timing read_timing(const Table& file) {
 void read_security(const Table& file, TransportOptions& transport) {
   const std::array<std::string_view, 3> parts{"authority", "certificate", "key"};
   if (file.flag("insecure", false)) {
+    if (file.has("revoked")) file.refuse("revoked", "makes no sense together with insecure = true");
     for (const std::string_view part : parts) {
       if (file.has(part)) file.refuse(part, "makes no sense together with insecure = true");
     }
@@ -165,6 +178,7 @@ void read_security(const Table& file, TransportOptions& transport) {
   transport.credentials = file.made("certificate", [&] {
     return load_credentials(files, {transport.cluster, transport.self});
   });
+  if (file.has("revoked")) transport.revoked = file.serials("revoked");
 }
 
 }  // namespace

@@ -44,10 +44,10 @@ struct Election::Running {
   void tell() {
     const MemberView view = service.view();
     const bool acts = service.holds_lease();
-    if (acts != std::exchange(acted, acts)) {
-      const auto& call = acts ? callbacks.won : callbacks.lost;
-      if (call) call(view.term);
-    }
+    if (acted && !acts && callbacks.lost) callbacks.lost(token);
+    if (!acted && acts && callbacks.won) callbacks.won(view.term);
+    acted = acts;
+    if (acts) token = view.term;
     const bool is_news = std::exchange(leader, view.leader) != view.leader;
     const bool is_other = view.leader != nobody && !view.leads;
     if (is_news && is_other && callbacks.follows) callbacks.follows(view.leader, view.term);
@@ -61,11 +61,15 @@ struct Election::Running {
   void leave() {
     if (!std::exchange(is_leaving, true)) service.leave([this] { loop.stop(); });
   }
+  void retire() {
+    if (!std::exchange(is_leaving, true)) service.resign_and_leave([this] { loop.stop(); });
+  }
 
   Loop loop;
   ElectionCallbacks callbacks;
   bool wakes;
   bool acted = false;
+  Term token = 0;  // with which it has won last
   MemberIndex leader = nobody;
   bool is_leaving = false;
   std::string failure;
@@ -87,8 +91,24 @@ void Election::stop() {
   running_->loop.post([running = running_.get()] { running->leave(); });
 }
 
+void Election::resign() {
+  running_->loop.post([running = running_.get()] { running->service.resign(); });
+}
+
+void Election::retire() {
+  running_->loop.post([running = running_.get()] { running->retire(); });
+}
+
 bool Election::may_act() const { return running_->service.holds_lease(); }
 
-std::uint64_t Election::term() const { return running_->service.view().term; }
+std::optional<std::uint64_t> Election::token() const {
+  const Lease lease = running_->service.lease();
+  if (!lease.holds(Service::local_time())) return {};
+  return lease.term;
+}
+
+milliseconds Election::lease_left() const { return running_->service.lease_left(); }
+
+std::uint64_t Election::term() const { return running_->service.lease().term; }
 
 }  // namespace conclave::election

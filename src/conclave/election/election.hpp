@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +32,17 @@ struct ElectionOptions {
   std::chrono::milliseconds lease{3000};  // at least 30; other timeouts are multiples of it
 };
 
-// All are called from run().
+// All are called from run(), in its thread. They must not throw, and while one runs nothing else of
+// this member happens: work that takes longer than a fraction of the lease belongs into a thread of
+// its own, which asks token() before each step.
 struct ElectionCallbacks {
-  std::function<void(std::uint64_t term)> won{};   // this member may act as the leader now
-  std::function<void(std::uint64_t term)> lost{};  // it may no more
+  // This member may act as the leader now. The token is the term: later leaders have larger ones,
+  // as long as state files survive, so whoever is acted upon can refuse a token smaller than the
+  // largest it has seen. A process that was stopped between asking and acting is caught by this and
+  // by nothing else.
+  std::function<void(std::uint64_t token)> won{};
+  // It may no more. In a handover this comes before any other member can lead.
+  std::function<void(std::uint64_t token)> lost{};
   std::function<void(std::uint32_t leader, std::uint64_t term)> follows{};  // another one leads
   std::function<void(std::string_view line)> log{};
 };
@@ -47,15 +55,22 @@ class Election {
   Election(const Election&) = delete;
   Election& operator=(const Election&) = delete;
 
-  // Takes part until stop(), then takes its leave. Throws std::runtime_error where a promise cannot
-  // be stored.
+  // Takes part until stop() or retire(), then takes its leave. Throws std::runtime_error where a
+  // promise cannot be stored.
   void run();
-  void stop();  // from any thread or a callback
+  // These three from any thread, or a callback; they return at once.
+  void stop();    // leaves; if it led, the others elect when its lease is over
+  void resign();  // hands leadership over, if it leads, and stays as a follower
+  void retire();  // hands over, then leaves: what a program does when it is told to end
 
-  // From callbacks only, or while it does not run. Ask before each action as the leader: callbacks
-  // may come late. Mark what you do with the term, so that others can refuse what is out of date.
+  // From any thread, at any time, never blocking on the election: each compares the lease with the
+  // clock at the moment of the call, so the answer is right even where the loop is late. The margin
+  // for clocks that drift has been taken off already. Ask before each action as the leader.
   bool may_act() const;
-  std::uint64_t term() const;
+  // The token to mark an action with; empty: it may not act now.
+  std::optional<std::uint64_t> token() const;
+  std::chrono::milliseconds lease_left() const;  // rounded down; 0 unless it may act
+  std::uint64_t term() const;                    // in which it takes part, as leader or not
 
  private:
   struct Running;

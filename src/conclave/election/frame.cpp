@@ -116,10 +116,20 @@ std::variant<Frame, Refusal> frame_in(std::size_t type, std::span<const std::byt
 }  // namespace
 
 std::string_view name_of(Refusal refusal) {
-  constexpr std::array<std::string_view, refusal_kinds> names{
-      "malformed",        "oversized", "wrong-version",       "out-of-order",    "foreign-cluster",
-      "wrong-identity",   "replayed",  "no-certificate",      "bad-certificate", "certificate-time",
-      "handshake-failed", "too-slow",  "too-many-connections"};
+  constexpr std::array<std::string_view, refusal_kinds> names{"malformed",
+                                                              "oversized",
+                                                              "wrong-version",
+                                                              "out-of-order",
+                                                              "foreign-cluster",
+                                                              "wrong-identity",
+                                                              "replayed",
+                                                              "no-certificate",
+                                                              "bad-certificate",
+                                                              "certificate-time",
+                                                              "handshake-failed",
+                                                              "too-slow",
+                                                              "too-many-connections",
+                                                              "revoked"};
   return names[static_cast<std::size_t>(refusal)];
 }
 

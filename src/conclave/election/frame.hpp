@@ -38,8 +38,9 @@ enum class Refusal : std::uint8_t {
   handshake_failed,      // not TLS 1.3
   too_slow,              // did not introduce itself in time
   too_many_connections,  // pushed out by newer ones
+  revoked,               // a certificate whose serial number the configuration names
 };
-inline constexpr std::size_t refusal_kinds = 13;
+inline constexpr std::size_t refusal_kinds = 14;
 std::string_view name_of(Refusal refusal);  // "out-of-order"
 
 // What each end says first.

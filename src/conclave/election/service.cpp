@@ -78,15 +78,38 @@ void Service::wake() {
   after_step();
 }
 
+void Service::resign() {
+  if (is_leaving_) return;
+  member_->resign(local_time());
+  after_step();
+}
+
+void Service::resign_and_leave(std::function<void()> left) {
+  left_ = std::move(left);
+  resign();
+  leave_if_resigned();
+}
+
+// Resigning ends within timing.renewal, with an heir or without.
+void Service::leave_if_resigned() {
+  if (left_ && !is_leaving_ && !member_->is_claimant()) leave(std::exchange(left_, nullptr));
+}
+
 void Service::leave(std::function<void()> left) {
   is_leaving_ = true;
+  lease_.set({.term = member_->view().term});
   loop_.cancel(timer_);
   transport_->close(std::move(left));
 }
 
+void Service::reload(const std::optional<Credentials>& credentials,
+                     const std::vector<std::string>& revoked) {
+  transport_->reload(credentials, revoked);
+}
+
 milliseconds Service::lease_left() const {
-  if (!holds_lease()) return milliseconds(0);
-  return std::chrono::duration_cast<milliseconds>(member_->lease_until() - local_time());
+  const Instant left = lease_.get().until - local_time();
+  return std::chrono::duration_cast<milliseconds>(std::max(left, Instant(0)));
 }
 
 void Service::on_message(MemberIndex from, std::span<const std::byte> bytes) {
@@ -107,6 +130,12 @@ void Service::on_unreachable(MemberIndex peer, std::string_view why) {
 
 void Service::on_restarted(MemberIndex peer) { lose(peer); }
 
+// A process that is killed closes its connections. For the leader's this is reason to elect as soon
+// as promises allow, unless it is heard of again; for others it means nothing yet.
+void Service::on_disconnected(MemberIndex peer, std::string_view /*why*/) {
+  if (peer == member_->view().leader) lose(peer);
+}
+
 void Service::on_log(std::string_view line) {
   if (callbacks_.log) callbacks_.log(line);
 }
@@ -117,18 +146,29 @@ void Service::lose(MemberIndex peer) {
   after_step();
 }
 
-// A promise is on the disk before anybody hears of it.
+// A promise is on the disk before anybody hears of it, and a lease that has been given up is known
+// to all threads and to the caller before anybody else may have it.
 void Service::after_step() {
   try {
     if (file_ && member_->promise() != file_->promise()) file_->store(member_->promise());
   } catch (const std::exception& error) {
     is_leaving_ = true;
+    lease_.set({.term = member_->view().term});
     if (callbacks_.failed) callbacks_.failed(error);
     return;
   }
+  publish();
+  const bool has_lost_lease = known_.holds && !holds_lease();
+  if (has_lost_lease) announce();
   for (const Letter& letter : member_->take_letters()) send(letter);
   arm();
   announce();
+  leave_if_resigned();
+}
+
+void Service::publish() {
+  const MemberView view = member_->view();
+  lease_.set({.term = view.term, .until = view.leads ? member_->lease_until() : Instant{}});
 }
 
 // A full queue is a peer that takes nothing.

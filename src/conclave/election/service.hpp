@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "conclave/election/lease.hpp"
 #include "conclave/election/loop.hpp"
 #include "conclave/election/member.hpp"
 #include "conclave/election/promise_file.hpp"
@@ -45,21 +46,35 @@ class Service final : public TransportEvents {
   Service& operator=(const Service&) = delete;
 
   void wake();
-  // Tells what there is to tell, takes its leave and calls back.
+  // Hands leadership over to another member and stays; nothing happens where it does not lead.
+  // Leads on until the heir is ready, timing.renewal at most; `changed` is called before anybody
+  // hears that it has resigned.
+  void resign();
+  // Tells what there is to tell, takes its leave and calls back. A leader leaves at once: the
+  // others elect when its lease is over.
   void leave(std::function<void()> left);
+  // The same after handing over.
+  void resign_and_leave(std::function<void()> left);
+
+  // Other credentials from now on, and certificates that are no longer accepted, by serial number:
+  // see Transport. Throws Error and changes nothing where they are bad.
+  void reload(const std::optional<Credentials>& credentials,
+              const std::vector<std::string>& revoked);
 
   const std::string& cluster() const { return options_.transport.cluster; }
   MemberIndex self() const { return options_.transport.self; }
   const std::vector<Endpoint>& members() const { return options_.transport.members; }
   MemberView view() const { return member_->view(); }
-  bool holds_lease() const { return member_->holds_lease(local_time()); }
-  milliseconds lease_left() const;
+  // These three may be called from any thread, also while the loop runs.
+  bool holds_lease() const { return lease_.get().holds(local_time()); }
+  milliseconds lease_left() const;  // rounded down; 0 unless it holds the lease
+  Lease lease() const { return lease_.get(); }
   const NoteCounts& sent() const { return member_->sent(); }
   const TransportCounters& counters() const { return transport_->counters(); }
   std::uint64_t malformed() const { return malformed_; }
   std::uint16_t port() const { return transport_->port(); }
 
-  static Instant local_time();
+  static Instant local_time();  // CLOCK_BOOTTIME, from any thread
 
  private:
   // What callers are told about.
@@ -74,6 +89,7 @@ class Service final : public TransportEvents {
   void on_message(MemberIndex from, std::span<const std::byte> bytes) override;
   void on_unreachable(MemberIndex peer, std::string_view why) override;
   void on_restarted(MemberIndex peer) override;
+  void on_disconnected(MemberIndex peer, std::string_view why) override;
   void on_log(std::string_view line) override;
 
   void lose(MemberIndex peer);
@@ -81,6 +97,8 @@ class Service final : public TransportEvents {
   void send(const Letter& letter);
   void arm();
   void announce();
+  void publish();
+  void leave_if_resigned();
 
   Loop& loop_;
   ServiceOptions options_;
@@ -90,6 +108,8 @@ class Service final : public TransportEvents {
   std::unique_ptr<Transport> transport_;
   Loop::TimerId timer_ = 0;
   Known known_;
+  SharedLease lease_;
+  std::function<void()> left_;  // to be called when it has resigned and left
   bool is_leaving_ = false;
   std::uint64_t malformed_ = 0;
   std::shared_ptr<bool> alive_;  // shared with calls posted to the loop, which may come too late

@@ -1,6 +1,10 @@
-// What a member knows, as JSON, over a local socket: one HTTP answer per connection, whatever is
-// asked (curl --unix-socket node.sock http://member/). Only those may ask whom the file system
-// lets.
+// What a member knows, over HTTP on a local socket: `/` answers with JSON, `/metrics` with the text
+// format of Prometheus, everything else with 404 (curl --unix-socket node.sock http://member/).
+// Only those may ask whom the file system lets: the socket is its owner's alone.
+//
+// An answer is made when the question has been read, and goes out in one piece; it says at which
+// moment it was true. A visitor has two seconds; of more than sixteen at a time the one that has
+// been silent longest is sent away, so visitors that say nothing keep nobody out.
 #pragma once
 
 #include <memory>
@@ -12,12 +16,15 @@ namespace conclave::election {
 
 class Service;
 
+// `at_ms` is the moment by the clock that leases count on (Service::local_time), `time` the same
+// moment for people; `leads` and `lease_left_ms` belong to it. Both from the loop's thread only.
 std::string status_json(const Service& service);
+std::string status_metrics(const Service& service);
 
 class StatusEndpoint {
  public:
   // Takes the place of a socket that nobody listens on any more. Throws Error. The service must
-  // outlive the endpoint.
+  // outlive the endpoint. Does not touch the process's umask.
   StatusEndpoint(Loop& loop, const std::string& path, const Service& service);
   ~StatusEndpoint();  // removes the socket
   StatusEndpoint(const StatusEndpoint&) = delete;
@@ -25,7 +32,7 @@ class StatusEndpoint {
 
  private:
   struct Listener;
-  std::shared_ptr<Listener> listener_;  // shared with the callbacks of the loop
+  std::shared_ptr<Listener> listener_;
 };
 
 }  // namespace conclave::election

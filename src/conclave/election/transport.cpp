@@ -1,3 +1,5 @@
+// The connections of a member and what waits to go over them. The file is long because it is one
+// state machine per peer: dialling, introducing, sending, acknowledging, giving up, closing.
 #include "conclave/election/transport.hpp"
 
 #include <algorithm>
@@ -44,6 +46,8 @@ class Transport::Core final : public detail::LinkOwner {
 
   bool send(MemberIndex to, std::span<const std::byte> bytes);
   void close(std::function<void()> closed);
+  void reload(const std::optional<Credentials>& credentials,
+              const std::vector<std::string>& revoked);
   Peer& peer(MemberIndex member) { return peers_[member]; }
   const TransportCounters& counters() const { return counters_; }
   std::size_t pending() const { return pending_; }
@@ -108,7 +112,7 @@ Transport::Core::Core(Loop& loop, const TransportOptions& options, TransportEven
                           static_cast<MemberIndex>(options.members.size()),
                           unforeseeable_number()};
   if (options.credentials)
-    settings_.tls = std::make_unique<detail::TlsSettings>(*options.credentials);
+    settings_.tls = std::make_unique<detail::TlsSettings>(*options.credentials, options.revoked);
   settings_.limits = options.limits;
   settings_.counters = &counters_;
   settings_.owner = this;
@@ -155,6 +159,20 @@ void Transport::Core::close(std::function<void()> closed) {
   closed_ = std::move(closed);
   listener_.stop();
   finish_closing_soon(pending_ == 0 ? Clock::duration::zero() : settings_.limits.farewell);
+}
+
+void Transport::Core::reload(const std::optional<Credentials>& credentials,
+                             const std::vector<std::string>& revoked) {
+  if (credentials.has_value() != (settings_.tls != nullptr))
+    throw Error("TLS can neither begin nor end while a member runs");
+  if (!credentials) return;
+  check_credentials(*credentials, settings_.membership.self);
+  settings_.tls = std::make_unique<detail::TlsSettings>(*credentials, revoked);
+  for (Peer& peer : peers_) {
+    const auto live = peer.live;
+    if (live && live->is_revoked())
+      live->refuse({Refusal::revoked, "its certificate has been revoked"});
+  }
 }
 
 void Transport::Core::finish_closing_soon(Clock::duration time) {
@@ -388,6 +406,10 @@ bool Transport::send(MemberIndex to, std::span<const std::byte> bytes) {
   return core_->send(to, bytes);
 }
 void Transport::close(std::function<void()> closed) { core_->close(std::move(closed)); }
+void Transport::reload(const std::optional<Credentials>& credentials,
+                       const std::vector<std::string>& revoked) {
+  core_->reload(credentials, revoked);
+}
 void Transport::move_member(MemberIndex member, Endpoint endpoint) {
   core_->peer(member).endpoint = std::move(endpoint);
 }

@@ -56,6 +56,7 @@ struct TransportOptions {
   std::optional<Endpoint> listen{};  // ... unless it is this, for example 0.0.0.0:7000
   std::optional<int> listener{};     // ... or this socket, which listens already and is taken over
   std::optional<Credentials> credentials{};  // none: plain, on loopback only
+  std::vector<std::string> revoked{};        // serial numbers of certificates that are refused
   TransportLimits limits{};
 };
 
@@ -117,6 +118,12 @@ class Transport {
   // says farewell to all peers, then calls back, and that call may destroy it. send() returns false
   // from now on.
   void close(std::function<void()> closed);
+
+  // Uses these for connections from now on. Those that there are stay, except with peers whose
+  // certificate is revoked. Throws Error and changes nothing where the credentials are bad,
+  // somebody else's or revoked themselves, or where TLS would begin or end.
+  void reload(const std::optional<Credentials>& credentials,
+              const std::vector<std::string>& revoked);
 
   void move_member(MemberIndex member, Endpoint endpoint);  // it listens there from now on
   const TransportCounters& counters() const;

@@ -45,6 +45,16 @@ TEST_F(CertificatesTest, AreGoodForTheirMemberOnly) {
   EXPECT_TRUE(says(complaint(good_, {"beta", 3}), "not for member 3 of cluster 'beta'"));
 }
 
+TEST_F(CertificatesTest, HaveSerialNumbersInOneSpelling) {
+  EXPECT_EQ(plain_serial("0A:1b:00"), "a1b00");
+  EXPECT_EQ(plain_serial("a1b00"), "a1b00");
+  EXPECT_THROW(plain_serial("0xa"), Error);
+  EXPECT_THROW(plain_serial(""), Error);
+  EXPECT_EQ(serial_of(good_.certificate), plain_serial(serial_of(good_.certificate)));
+  EXPECT_NE(serial_of(good_.certificate),
+            serial_of(issue_credentials(authority_, me_, valid_for(days{1})).certificate));
+}
+
 TEST_F(CertificatesTest, NeedTheirOwnKey) {
   Credentials mixed = good_;
   mixed.key = issue_credentials(authority_, me_, valid_for(days{1})).key;

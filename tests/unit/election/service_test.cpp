@@ -173,6 +173,38 @@ TEST(Services, ElectAgainWhenTheLeaderIsGone) {
   EXPECT_EQ(cluster.await_leader(), second);
 }
 
+TEST(Services, HandOverLongBeforeTheLeaseIsOver) {
+  Cluster cluster(3, timing_for(20s));
+  cluster.wake(0);
+  const MemberIndex first = cluster.await_leader();
+  ASSERT_NE(first, nobody);
+  cluster[first].resign();
+  const auto start = Loop::Clock::now();
+  MemberIndex second = first;
+  while (second == first || second == nobody) {
+    ASSERT_LT(Loop::Clock::now() - start, 6s) << "less than a renewal";
+    second = cluster.await_leader(1s);
+    EXPECT_LE(cluster.leases(), 1u);
+  }
+  EXPECT_EQ(cluster[second].view().term, 2u);
+}
+
+TEST(Services, HandOverWhenTheyLeave) {
+  Cluster cluster(3, timing_for(20s));
+  cluster.wake(0);
+  const MemberIndex first = cluster.await_leader();
+  ASSERT_NE(first, nobody);
+  bool has_left = false;
+  cluster[first].resign_and_leave([&] { has_left = true; });
+  const auto start = Loop::Clock::now();
+  while (!has_left && Loop::Clock::now() < start + 6s) cluster.await_leader(10ms);
+  ASSERT_TRUE(has_left);
+  EXPECT_FALSE(cluster[first].holds_lease());
+  cluster.stop(first);
+  EXPECT_NE(cluster.await_leader(6s), nobody);
+  EXPECT_EQ(cluster.leases(), 1u);
+}
+
 TEST(Services, TellTheirStatus) {
   Cluster cluster(1, timing_for(20s));
   cluster.wake_all();
@@ -291,6 +323,7 @@ TEST(Configurations, ThatAreWrongAreRefusedWithLineAndKey) {
       {"cluster = \"a b\"\n", ":1: cluster is wrong"},
       {"cluster = \"a\"\nmember = 0\nmembers = [\"nowhere\"]\n", ":3: members is wrong"},
       {good, "authority is missing"},
+      {good + "insecure = true\nrevoked = [\"a\"]\n", ":5: revoked makes no sense"},
       {good + "insecure = 1\n", ":4: insecure must be true or false"},
       {good + "insecure = true\nkey = \"k\"\n", ":5: key makes no sense"},
       {good + "insecure = true\n[timing]\nlease_ms = 1\n", ":6: lease_ms must be"},

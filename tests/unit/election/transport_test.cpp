@@ -316,5 +316,38 @@ TEST(Transport, ReadsEndpoints) {
     EXPECT_THROW(parse_endpoint(wrong), Error) << wrong;
 }
 
+TEST(Reloading, EndsConnectionsWithRevokedCertificatesOnly) {
+  Cluster cluster(3, {}, &certified());
+  cluster[0].send(1, "before");
+  cluster[0].send(2, "before");
+  ASSERT_TRUE(cluster.run_until([&] { return cluster[1].received + cluster[2].received == 2; }));
+  const std::string serial = serial_of(cluster.issued[1].certificate);
+  cluster[0].transport->reload(cluster.issued[0], {serial});
+  EXPECT_EQ(cluster[0].refusals(Refusal::revoked), 1u);
+  EXPECT_EQ(cluster[0].disconnects, 1);
+  cluster[1].send(0, "after");
+  cluster[2].send(0, "after");
+  ASSERT_TRUE(cluster.run_until(
+      [&] { return cluster[0].received == 1 && cluster[0].refusals(Refusal::revoked) > 2; }));
+  EXPECT_TRUE(cluster[0].from[1].empty()) << "its certificate is revoked";
+  EXPECT_EQ(cluster[0].from[2].size(), 1u);
+
+  cluster[1].transport->reload(certified().member(1), {});  // a new certificate for member 1
+  ASSERT_TRUE(cluster.run_until([&] { return cluster[0].from[1].size() == 1; })) << cluster[0].log;
+}
+
+TEST(Reloading, ChangesNothingWhereTheCredentialsAreBad) {
+  Cluster cluster(2, {}, &certified());
+  Transport& transport = *cluster[0].transport;
+  EXPECT_THROW(transport.reload(cluster.issued[1], {}), Error) << "another member's";
+  EXPECT_THROW(transport.reload({}, {}), Error) << "TLS cannot end";
+  EXPECT_THROW(transport.reload(cluster.issued[0], {"not hexadecimal"}), Error);
+  EXPECT_THROW(transport.reload(cluster.issued[0], {serial_of(cluster.issued[0].certificate)}),
+               Error)
+      << "its own";
+  cluster[0].send(1, "still there");
+  EXPECT_TRUE(cluster.run_until([&] { return cluster[1].received == 1; }));
+}
+
 }  // namespace
 }  // namespace conclave::election

@@ -228,7 +228,14 @@ void Link::take(std::span<const std::byte> plain) {
   }
 }
 
+bool Link::is_revoked() const {
+  return settings_->tls && settings_->tls->has_revoked(tunnel_.serial());
+}
+
 std::optional<Verdict> Link::on(const Hello& hello) {
+  if (is_revoked())
+    return Verdict{Refusal::revoked,
+                   fmt::format("its certificate {} is revoked here", tunnel_.serial())};
   if (auto verdict = introduction_.on_hello(hello, tunnel_.peer())) return verdict;
   if (!std::exchange(is_greeted_, true)) send(introduction_.hello(hello.sender));
   Ready ready = settings_->owner->position(hello);

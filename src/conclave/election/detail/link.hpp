@@ -76,7 +76,8 @@ class Link : public std::enable_shared_from_this<Link> {
   std::optional<MemberIndex> expected() const { return expected_; }
   bool is_ready() const { return introduction_.is_ready(); }
   const std::optional<Hello>& peer() const { return introduction_.peer(); }
-  bool insists() const;  // whoever has opened it
+  bool insists() const;     // whoever has opened it
+  bool is_revoked() const;  // the peer's certificate, by the settings of now
   // Both ends must decide alike when each has opened a link at the same time: the one opened by the
   // smaller member stays. Otherwise the newer one is there because the older one is broken.
   bool replaces(const Link& older) const;

@@ -39,6 +39,8 @@ std::string last_openssl_error();
 CertificatePtr certificate_in(const std::string& pem);
 KeyPtr key_in(const std::string& pem);
 
+std::string serial_in(const X509& certificate);  // see serial_of
+
 // What a certificate says in its alternative name; whether to believe it is another question.
 std::optional<Identity> identity_in(const X509& certificate);
 

@@ -82,9 +82,17 @@ struct TlsSettings::Native {
   SslContextPtr context;
 };
 
-TlsSettings::TlsSettings(const Credentials& credentials)
-    : native_(std::make_unique<Native>(Native{context_of(credentials)})) {}
+TlsSettings::TlsSettings(const Credentials& credentials, const std::vector<std::string>& revoked)
+    : native_(std::make_unique<Native>(Native{context_of(credentials)})) {
+  for (const std::string& serial : revoked) revoked_.push_back(plain_serial(serial));
+  if (has_revoked(serial_of(credentials.certificate)))
+    throw Error("this member's own certificate is among the revoked ones");
+}
 TlsSettings::~TlsSettings() = default;
+
+bool TlsSettings::has_revoked(const std::string& serial) const {
+  return std::ranges::find(revoked_, serial) != revoked_.end();
+}
 
 struct Tunnel::Native {
   SslPtr ssl;
@@ -163,7 +171,10 @@ void Tunnel::shake_hands() {
   if (done != 1) return;
   is_open_ = true;
   const X509* certificate = SSL_get0_peer_certificate(native_->ssl.get());
-  if (certificate != nullptr) peer_ = identity_in(*certificate);
+  if (certificate != nullptr) {
+    peer_ = identity_in(*certificate);
+    serial_ = serial_in(*certificate);
+  }
   if (!peer_) failure_ = {Refusal::bad_certificate, "its certificate names no member of a cluster"};
 }
 

@@ -26,20 +26,26 @@ struct TunnelFailure {
 // session tickets and no early data, so no connection can be continued or played again.
 class TlsSettings {
  public:
-  explicit TlsSettings(const Credentials& credentials);  // throws Error
+  // `revoked`: serial numbers of certificates that are refused, see plain_serial. Throws Error.
+  explicit TlsSettings(const Credentials& credentials,
+                       const std::vector<std::string>& revoked = {});
   ~TlsSettings();
   TlsSettings(const TlsSettings&) = delete;
   TlsSettings& operator=(const TlsSettings&) = delete;
+
+  bool has_revoked(const std::string& serial) const;
 
  private:
   friend class Tunnel;
   struct Native;
   std::unique_ptr<Native> native_;
+  std::vector<std::string> revoked_;
 };
 
 class Tunnel {
  public:
-  Tunnel(const TlsSettings* settings, Side side);  // null: plain
+  // Null: plain. The settings are needed during the call only.
+  Tunnel(const TlsSettings* settings, Side side);
   ~Tunnel();
   Tunnel(const Tunnel&) = delete;
   Tunnel& operator=(const Tunnel&) = delete;
@@ -56,6 +62,7 @@ class Tunnel {
   bool is_finished() const { return is_finished_; }  // the peer will send nothing more
   const std::optional<TunnelFailure>& failure() const { return failure_; }
   const std::optional<Identity>& peer() const { return peer_; }  // as certified; empty if plain
+  const std::string& serial() const { return serial_; }  // of its certificate; empty if plain
 
  private:
   struct Native;
@@ -70,6 +77,7 @@ class Tunnel {
   bool is_finished_ = false;
   std::optional<TunnelFailure> failure_;
   std::optional<Identity> peer_;
+  std::string serial_;
 };
 
 }  // namespace conclave::election::detail

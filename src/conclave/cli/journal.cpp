@@ -1,0 +1,68 @@
+#include "conclave/cli/journal.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "conclave/election/wall_clock.hpp"
+
+namespace conclave::cli {
+namespace {
+
+constexpr std::size_t longest_line =
+    4000;  // a pipe takes PIPE_BUF = 4096 bytes whole or not at all
+
+bool has_room(int descriptor) {
+  pollfd end{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return ::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0;
+}
+
+}  // namespace
+
+void outlive_readers() {
+  ::signal(SIGPIPE, SIG_IGN);
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // The lowest free number is this one, because those below it are in use.
+    if (::fcntl(standard, F_GETFD) == -1) [[maybe_unused]]
+      const int same = ::open("/dev/null", O_RDWR);
+  }
+}
+
+bool write_line(int descriptor, std::string text) {
+  if (text.size() > longest_line) text.resize(longest_line);
+  text += '\n';
+  if (!has_room(descriptor)) return false;
+  ssize_t written = -1;
+  do {
+    written = ::write(descriptor, text.data(), text.size());
+  } while (written < 0 && errno == EINTR);
+  return written == static_cast<ssize_t>(text.size());
+}
+
+Journal::Journal(Format format, bool is_verbose, std::string cluster, election::MemberIndex member)
+    : format_(format), is_verbose_(is_verbose), cluster_(std::move(cluster)), member_(member) {}
+
+void Journal::add(Level level, std::string_view event, std::string_view message) {
+  const bool is_wanted = format_ == Format::json || is_verbose_ || level == Level::error;
+  if (is_wanted && !write_line(STDERR_FILENO, line(level, event, message))) ++lost_;
+}
+
+std::string Journal::line(Level level, std::string_view event, std::string_view message) const {
+  if (format_ == Format::text) return fmt::format("conclave: {}", message);
+  const nlohmann::ordered_json json{{"time", election::wall_clock_text()},
+                                    {"level", level == Level::error ? "error" : "info"},
+                                    {"cluster", cluster_},
+                                    {"member", member_},
+                                    {"event", event},
+                                    {"message", message.substr(0, longest_line / 2)}};
+  return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace conclave::cli
