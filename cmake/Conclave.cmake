@@ -1,5 +1,15 @@
 # How modules, tests and the protocol folder become targets. Flags live in one INTERFACE target.
 
+# The oldest compilers, which Debian 12 has; CONTRIBUTING says so.
+foreach(oldest IN ITEMS "GNU 12" "Clang 14")
+  separate_arguments(oldest)
+  list(POP_FRONT oldest compiler version)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL compiler AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS version)
+    message(FATAL_ERROR "conclave is C++20 and needs GCC 12, Clang 14 or newer; "
+            "${CMAKE_CXX_COMPILER} is ${compiler} ${CMAKE_CXX_COMPILER_VERSION}")
+  endif()
+endforeach()
+
 add_library(conclave_flags INTERFACE)
 target_compile_features(conclave_flags INTERFACE cxx_std_20)
 target_include_directories(conclave_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)

@@ -115,7 +115,8 @@ Json json_of(const ExploredProperty& property) {
 void print_json(const Options& options, const Exploration& result) {
   Json parameters = Json::object();
   for (const auto& [name, value] : result.parameters) {
-    std::visit([&](const auto& v) { parameters[std::string(name)] = v; }, value);
+    Json& parameter = parameters[std::string(name)];
+    std::visit([&](const auto& v) { parameter = v; }, value);
   }
   Json properties = Json::array();
   for (const ExploredProperty& property : result.properties) {

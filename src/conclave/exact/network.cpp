@@ -114,7 +114,7 @@ void Network::canonicalize(std::span<StateNumber> configuration) const {
   if (symmetry_ != Symmetry::rotation) return;
   const auto middle =
       configuration.begin() + static_cast<std::ptrdiff_t>(smallest_rotation(configuration));
-  std::ranges::rotate(configuration, middle);
+  std::rotate(configuration.begin(), middle, configuration.end());
 }
 
 double Network::orbit(std::span<const StateNumber> configuration) const {

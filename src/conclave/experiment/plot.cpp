@@ -43,7 +43,7 @@ std::size_t trials_in(const Table& table) {
   std::vector<std::string> trials;
   for (const Table::Line& line : table.lines) trials.push_back(line[table.column("trial")]);
   std::ranges::sort(trials);
-  return static_cast<std::size_t>(std::ranges::unique(trials).begin() - trials.begin());
+  return static_cast<std::size_t>(std::unique(trials.begin(), trials.end()) - trials.begin());
 }
 
 std::string script(const Table& table, const PlotOptions& options) {

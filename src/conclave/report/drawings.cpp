@@ -268,7 +268,7 @@ std::vector<Mark> chances(std::span<const double> values) {
   std::vector<Mark> points;
   if (values.empty()) return points;
   for (double i = 1; i <= values.back(); ++i) {
-    const auto [from, to] = std::ranges::equal_range(values, i);
+    const auto [from, to] = std::equal_range(values.begin(), values.end(), i);
     const auto count = static_cast<std::uint64_t>(to - from);
     if (count == 0) continue;
     const Interval interval = proportion_interval(count, values.size());

@@ -161,7 +161,8 @@ class PlanReader {
                      const Sampling& sampling) {
     const std::vector<RunTable::Param> all = table_->params();
     if (index == all.size()) return add(words, sampling);
-    const auto& [name, node] = all[index];
+    const std::string& name = all[index].name;
+    const toml::node* const node = all[index].node;
     const std::string key = "params." + name;
     const Rounding rounding =
         takes_decimals(words.protocol, name) ? Rounding::none : Rounding::down;

@@ -27,7 +27,7 @@ Rows symmetric_upper(const Pattern& pattern) {
 
 void sort_and_merge(std::vector<std::uint32_t>& columns) {
   std::ranges::sort(columns);
-  columns.erase(std::ranges::unique(columns).begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
 }
 
 // Both halves of a symmetric pattern, from the upper one.
