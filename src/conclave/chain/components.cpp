@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "conclave/chain/detail/counting_sort.hpp"
+
 namespace conclave::chain {
 namespace {
 
@@ -97,6 +99,35 @@ class Tarjan {
 
 Components components(const MarkovChain& chain, const StateSet& target) {
   return Tarjan(chain, target).run();
+}
+
+StateSet can_reach(const MarkovChain& chain, const StateSet& set) {
+  std::vector<StateIndex> predecessors(chain.transitions());
+  const auto for_each_transition = [&](const auto& visit) {
+    const auto size = static_cast<StateIndex>(chain.size());
+    for (StateIndex from = 0; from < size; ++from) {
+      for (const StateIndex to : chain.successors(from)) visit(to, from);
+    }
+  };
+  const std::vector<std::uint64_t> starts = detail::counting_sort(
+      chain.size(), for_each_transition,
+      [&](std::uint64_t place, StateIndex from) { predecessors[place] = from; });
+  StateSet reaching(chain.size());
+  std::vector<StateIndex> open;
+  const auto take = [&](StateIndex state) {
+    if (reaching.contains(state)) return;
+    reaching.insert(state);
+    open.push_back(state);
+  };
+  for (StateIndex state = 0; state < chain.size(); ++state) {
+    if (set.contains(state)) take(state);
+  }
+  while (!open.empty()) {
+    const StateIndex state = open.back();
+    open.pop_back();
+    for (std::uint64_t k = starts[state]; k < starts[state + 1]; ++k) take(predecessors[k]);
+  }
+  return reaching;
 }
 
 }  // namespace conclave::chain

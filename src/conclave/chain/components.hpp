@@ -26,4 +26,8 @@ struct Components {
 // Tarjan's algorithm without recursion: linear time, 16 bytes per state.
 Components components(const MarkovChain& chain, const StateSet& target);
 
+// The states from which some state of the set can be reached, those of the set included. Linear
+// time, 4 bytes per transition.
+StateSet can_reach(const MarkovChain& chain, const StateSet& set);
+
 }  // namespace conclave::chain

@@ -8,11 +8,14 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/chain/detail/mapped_file.hpp"
-#include "conclave/chain/detail/scanner.hpp"
+#include "conclave/chain/detail/counting_sort.hpp"
+#include "conclave/chain/detail/text_input.hpp"
 
 namespace conclave::chain {
 namespace {
+
+using detail::MappedFile;
+using detail::Scanner;
 
 constexpr double largest_defect = 1e-6;
 
@@ -60,11 +63,13 @@ Transition read_transition(Scanner& scanner, std::size_t states) {
 
 // The transitions sorted by row, those of a row as they came.
 std::vector<Transition> by_row(const std::vector<Transition>& transitions, std::size_t states) {
-  std::vector<std::uint64_t> places(states + 1, 0);
-  for (const Transition& transition : transitions) ++places[transition.from + 1];
-  for (std::size_t state = 0; state < states; ++state) places[state + 1] += places[state];
   std::vector<Transition> sorted(transitions.size());
-  for (const Transition& transition : transitions) sorted[places[transition.from]++] = transition;
+  const auto for_each_transition = [&](const auto& visit) {
+    for (const Transition& transition : transitions) visit(transition.from, transition);
+  };
+  detail::counting_sort(
+      states, for_each_transition,
+      [&](std::uint64_t place, const Transition& transition) { sorted[place] = transition; });
   return sorted;
 }
 
@@ -147,6 +152,25 @@ MarkovChain read_transitions(const std::string& path) {
   }
   MarkovChain chain = std::move(rows).build();
   check_rows(chain, path);
+  return chain;
+}
+
+RationalChain read_rational_transitions(const std::string& path) {
+  const MappedFile file(path);
+  Scanner scanner(file.text(), path);
+  scanner.next_line();
+  std::vector<std::vector<RationalChain::Transition>> rows(scanner.integer());
+  scanner.skip_line();
+  for (; scanner.next_line(); scanner.skip_line()) {
+    const StateIndex from = scanner.integer();
+    const StateIndex to = scanner.integer();
+    rows.at(from).push_back({to, parse_rational(scanner.word())});
+  }
+  RationalChain chain;
+  for (auto& row : rows) {
+    for (auto& [to, probability] : row) chain.add(to, std::move(probability));
+    chain.end_row();
+  }
   return chain;
 }
 

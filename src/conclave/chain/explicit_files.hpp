@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "conclave/chain/markov_chain.hpp"
+#include "conclave/chain/rational_chain.hpp"
 
 namespace conclave::chain {
 
 // Reads a .tra file: a line "states transitions", then lines "from to probability" in any order.
 // Throws Error where the file is malformed or a row does not sum to 1 within 10^-6.
 MarkovChain read_transitions(const std::string& path);
+
+// The same without rounding, from a file that read_transitions() has found to be well formed.
+RationalChain read_rational_transitions(const std::string& path);
 
 // Labels of states, in the order of the file.
 struct Labels {

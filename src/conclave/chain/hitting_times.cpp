@@ -9,14 +9,20 @@
 #include <fmt/format.h>
 
 #include "conclave/base/check.hpp"
+#include "conclave/chain/detail/componentwise_solver.hpp"
 #include "conclave/chain/detail/equations.hpp"
-#include "conclave/chain/detail/many_bits.hpp"
-#include "conclave/chain/detail/structured.hpp"
+#include "conclave/chain/detail/multiprecision.hpp"
 #include "conclave/chain/detail/sweeps.hpp"
-#include "conclave/chain/walk.hpp"
 
 namespace conclave::chain {
 namespace {
+
+using detail::Certificate;
+using detail::certify;
+using detail::ComponentwiseSolver;
+using detail::DoubleDoubleVector;
+using detail::Equations;
+using detail::rounding;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -27,12 +33,12 @@ constexpr std::size_t large_chain = 50'000;
 double precise(double tolerance) { return tolerance / 100; }
 
 struct Solution {
-  Unknowns x;
+  DoubleDoubleVector x;
   Certificate certificate;
 };
 
 // Whether an expectation has left the range of doubles; that is not an infinite one.
-bool overflows(const Unknowns& start, const Unknowns& x) {
+bool overflows(const DoubleDoubleVector& start, const DoubleDoubleVector& x) {
   for (StateIndex state = 0; state < x.size(); ++state) {
     if (!std::isinf(start[state]) && !std::isfinite(x[state])) return true;
   }
@@ -40,14 +46,14 @@ bool overflows(const Unknowns& start, const Unknowns& x) {
 }
 
 Solution solve(const Equations& equations, std::span<const double> cost, double tolerance) {
-  Unknowns x(std::vector<double>(equations.size(), 0.0));
+  DoubleDoubleVector x(std::vector<double>(equations.size(), 0.0));
   if (equations.size() >= large_chain && std::ranges::min(cost) > 0) {
-    if (const auto certificate = sweep(equations, cost, tolerance, x)) {
+    if (const auto certificate = detail::sweep(equations, cost, tolerance, x)) {
       return {std::move(x), *certificate};
     }
   }
-  const Structured structured(equations);
-  const Unknowns start = structured.start();
+  const ComponentwiseSolver structured(equations);
+  const DoubleDoubleVector start = structured.start();
   x = start;
   structured.solve(cost, tolerance / 4, x);
   const Certificate certificate =
@@ -56,8 +62,8 @@ Solution solve(const Equations& equations, std::span<const double> cost, double 
 }
 
 // Whether nothing can be paid from this state, given that this is so for all others without value.
-bool costs_nothing(const Equations& equations, std::span<const double> cost, const Unknowns& x,
-                   StateIndex state) {
+bool costs_nothing(const Equations& equations, std::span<const double> cost,
+                   const DoubleDoubleVector& x, StateIndex state) {
   return cost[state] == 0 && std::ranges::all_of(equations.chain().successors(state),
                                                  [&](StateIndex to) { return x[to] == 0; });
 }
@@ -97,8 +103,8 @@ double certified_error(const Equations& equations, std::span<const double> cost,
 Solution certified(const Equations& equations, std::span<const double> cost, double tolerance) {
   Solution solution = solve(equations, cost, tolerance);
   if (certified_error(equations, cost, solution) <= tolerance) return solution;
-  Unknowns x = Structured(equations).start();
-  if (const auto certificate = solve_in_many_bits(equations, cost, solution.x, x)) {
+  DoubleDoubleVector x = ComponentwiseSolver(equations).start();
+  if (const auto certificate = detail::solve_in_multiprecision(equations, cost, solution.x, x)) {
     return {std::move(x), *certificate};
   }
   return solution;
@@ -118,8 +124,8 @@ void require(double error, double tolerance) {
 
 // With T the remaining cost after a step of cost c, E (c + T)^2 = E T^2 + 2 c E T + c^2, and
 // E T = mean - c: the second moments are expected costs again, of 2 c mean - c^2 per step.
-void add_variances(const Equations& equations, std::span<const double> cost, const Unknowns& mean,
-                   double tolerance, HittingTimes& times) {
+void add_variances(const Equations& equations, std::span<const double> cost,
+                   const DoubleDoubleVector& mean, double tolerance, HittingTimes& times) {
   std::vector<double> second_cost(equations.size(), 1.0);
   for (StateIndex state = 0; state < equations.size(); ++state) {
     if (equations.target().contains(state) || std::isinf(mean[state])) continue;
@@ -175,23 +181,6 @@ HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
   times.infinite = static_cast<std::uint64_t>(
       std::ranges::count_if(times.mean, [](double mean) { return std::isinf(mean); }));
   return times;
-}
-
-std::vector<double> hitting_distribution(const MarkovChain& chain, const StateSet& target,
-                                         StateIndex from, std::size_t last_step) {
-  std::vector<double> law(last_step + 1, 0.0);
-  std::vector<double> now(chain.size(), 0.0);
-  std::vector<double> next(chain.size());
-  now[from] = 1;
-  for (std::size_t step = 0; step <= last_step; ++step) {
-    walk_one_step(chain, now, next, [&](StateIndex state) {
-      const bool is_there = target.contains(state);
-      if (is_there) law[step] += now[state];
-      return !is_there;
-    });
-    now.swap(next);
-  }
-  return law;
 }
 
 }  // namespace conclave::chain

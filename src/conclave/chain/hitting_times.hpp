@@ -1,5 +1,5 @@
 // How long a chain takes to reach a target: expectation and variance from every state with a
-// certified error, and the distribution from one state.
+// certified error.
 #pragma once
 
 #include <cstddef>
@@ -40,9 +40,5 @@ struct HittingTimes {
 // whatever error they have; they take the cost of a step from a state to be fixed.
 HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
                            const HittingOptions& options = {});
-
-// The probability that the target is reached at step t exactly, t = 0 ... last_step.
-std::vector<double> hitting_distribution(const MarkovChain& chain, const StateSet& target,
-                                         StateIndex from, std::size_t last_step);
 
 }  // namespace conclave::chain

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/chain/detail/mapped_file.hpp"
-#include "conclave/chain/detail/scanner.hpp"
 
 namespace conclave::chain {
 namespace {
@@ -91,26 +89,6 @@ Rational parse_rational(std::string_view text) {
   Rational value(whole(text.substr(0, bar), text), denominator);
   value.canonicalize();
   return value;
-}
-
-// read_transitions() has found the file to be well formed.
-RationalChain read_rational_transitions(const std::string& path) {
-  const MappedFile file(path);
-  Scanner scanner(file.text(), path);
-  scanner.next_line();
-  std::vector<std::vector<RationalChain::Transition>> rows(scanner.integer());
-  scanner.skip_line();
-  for (; scanner.next_line(); scanner.skip_line()) {
-    const StateIndex from = scanner.integer();
-    const StateIndex to = scanner.integer();
-    rows.at(from).push_back({to, parse_rational(scanner.word())});
-  }
-  RationalChain chain;
-  for (auto& row : rows) {
-    for (auto& [to, probability] : row) chain.add(to, std::move(probability));
-    chain.end_row();
-  }
-  return chain;
 }
 
 }  // namespace conclave::chain

@@ -43,7 +43,4 @@ class RationalChain {
 // `0.125`, `1e-3`, `1/3`, exactly as written. Throws Error for other texts.
 Rational parse_rational(std::string_view text);
 
-// Reads a .tra file without rounding.
-RationalChain read_rational_transitions(const std::string& path);
-
 }  // namespace conclave::chain

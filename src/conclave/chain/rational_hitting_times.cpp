@@ -8,13 +8,15 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/chain/detail/elimination.hpp"
 #include "conclave/chain/detail/lifting.hpp"
-#include "conclave/chain/detail/local_system.hpp"
 #include "conclave/chain/detail/refinement.hpp"
 #include "conclave/chain/hitting_times.hpp"
 
 namespace conclave::chain {
 namespace {
+
+using detail::IntegerEquations;
 
 // Multiplications in a factorization modulo a prime.
 constexpr double little_work = 3e8;
@@ -43,7 +45,7 @@ std::vector<StateIndex> visited(const MarkovChain& chain, const StateSet& target
 std::vector<StateIndex> in_good_order(const MarkovChain& chain, std::vector<StateIndex> states) {
   std::vector<std::uint32_t> places(chain.size(), nowhere);
   for (std::uint32_t i = 0; i < states.size(); ++i) places[states[i]] = i;
-  LocalSystem system;
+  detail::LocalSystem system;
   for (const StateIndex state : states) {
     for (const StateIndex to : chain.successors(state)) {
       if (to == state || places[to] == nowhere) continue;
@@ -53,7 +55,7 @@ std::vector<StateIndex> in_good_order(const MarkovChain& chain, std::vector<Stat
     system.end_row(0);
   }
   std::vector<StateIndex> result;
-  for (const std::uint32_t i : elimination_order(system)) result.push_back(states[i]);
+  for (const std::uint32_t i : detail::elimination_order(system)) result.push_back(states[i]);
   return result;
 }
 
@@ -107,15 +109,15 @@ std::vector<Rational> solve(const IntegerEquations& equations,
                             std::span<const std::uint32_t> unknowns, double largest) {
   const mpz_class determinant = largest_determinant(equations);
   const mpz_class modulus = 2 * determinant * determinant * mpz_class(std::ceil(largest));
-  if (const auto found = lift(equations, unknowns, modulus, little_work)) {
-    return reconstruct(*found, determinant);
+  if (const auto found = detail::lift(equations, unknowns, modulus, little_work)) {
+    return detail::reconstruct(*found, determinant);
   }
   const std::size_t bits = 2 * mpz_sizeinbase(determinant.get_mpz_t(), 2) + 1;
-  if (const auto found = refine(equations, unknowns, {.largest = largest, .bits = bits})) {
-    return reconstruct(*found, determinant);
+  if (const auto found = detail::refine(equations, unknowns, {.largest = largest, .bits = bits})) {
+    return detail::reconstruct(*found, determinant);
   }
-  if (const auto found = lift(equations, unknowns, modulus, most_work)) {
-    return reconstruct(*found, determinant);
+  if (const auto found = detail::lift(equations, unknowns, modulus, most_work)) {
+    return detail::reconstruct(*found, determinant);
   }
   throw Error("the chain is too intricate for exact fractions; leave out --exact");
 }

@@ -15,6 +15,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/chain/explicit_files.hpp"
+#include "conclave/chain/hitting_law.hpp"
 #include "conclave/chain/hitting_times.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/cli/cli.hpp"

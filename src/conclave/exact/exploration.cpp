@@ -8,15 +8,11 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
-#include "conclave/chain/walk.hpp"
 
 namespace conclave::exact {
 namespace {
 
 constexpr StateIndex rows_between_looks = 1u << 16;
-// Where a target may never be reached, a law is followed so far at least: that nobody comes later
-// is worth seeing.
-constexpr std::uint64_t least_law_steps = 1000;
 constexpr double gibibyte = 1024.0 * 1024 * 1024;
 
 // What exploring, checking and solving takes at its peak, about: a growing vector is there twice
@@ -109,32 +105,6 @@ class Walk {
   std::vector<StateIndex> targets_;  // their numbers
 };
 
-// The chain backwards: the predecessors of each state, with repetitions.
-class Predecessors {
- public:
-  explicit Predecessors(const MarkovChain& chain)
-      : starts_(chain.size() + 1), states_(chain.transitions()) {
-    const auto size = static_cast<StateIndex>(chain.size());
-    for (StateIndex from = 0; from < size; ++from) {
-      for (const StateIndex to : chain.successors(from)) ++starts_[to];
-    }
-    std::uint64_t sum = 0;
-    for (std::uint64_t& start : starts_) sum += std::exchange(start, sum);
-    std::vector<std::uint64_t> next(starts_.begin(), starts_.end() - 1);
-    for (StateIndex from = 0; from < size; ++from) {
-      for (const StateIndex to : chain.successors(from)) states_[next[to]++] = from;
-    }
-  }
-
-  std::span<const StateIndex> of(StateIndex state) const {
-    return {states_.data() + starts_[state], states_.data() + starts_[state + 1]};
-  }
-
- private:
-  std::vector<std::uint64_t> starts_;
-  std::vector<StateIndex> states_;
-};
-
 }  // namespace
 
 void check_size(const Network& network, double states, const Bounds& bounds) {
@@ -204,51 +174,6 @@ MarkovChain until_output_changes(const Network& network, PairOutcomes& pairs,
   chain.add(changed, 1);
   chain.end_row();
   return std::move(chain).build();
-}
-
-StateSet can_reach(const MarkovChain& chain, const StateSet& set) {
-  const Predecessors predecessors(chain);
-  StateSet reaching(chain.size());
-  std::vector<StateIndex> open;
-  const auto take = [&](StateIndex state) {
-    if (reaching.contains(state)) return;
-    reaching.insert(state);
-    open.push_back(state);
-  };
-  for (StateIndex state = 0; state < chain.size(); ++state) {
-    if (set.contains(state)) take(state);
-  }
-  while (!open.empty()) {
-    const StateIndex state = open.back();
-    open.pop_back();
-    for (const StateIndex before : predecessors.of(state)) take(before);
-  }
-  return reaching;
-}
-
-std::vector<double> hitting_law(const MarkovChain& chain, const StateSet& target,
-                                std::vector<double> start, std::uint64_t last_step, double tail,
-                                const Bounds& bounds) {
-  const StateSet coming = can_reach(chain, target);
-  std::vector<double> now = std::move(start);
-  std::vector<double> next(chain.size());
-  std::vector<double> law;
-  double arrived = 0;
-  for (std::uint64_t time = 0; time <= last_step; ++time) {
-    if (!bounds.progress("distribution", time, last_step)) throw Interrupted();
-    double still_coming = 0;
-    chain::walk_one_step(chain, now, next, [&](StateIndex from) {
-      if (!coming.contains(from)) return false;
-      const bool is_there = target.contains(from);
-      (is_there ? arrived : still_coming) += now[from];
-      return !is_there;
-    });
-    law.push_back(std::min(arrived, 1.0));
-    if (1 - arrived <= tail) break;
-    if (still_coming <= tail && tail > 0 && time >= least_law_steps) break;
-    std::swap(now, next);
-  }
-  return law;
 }
 
 }  // namespace conclave::exact

@@ -66,13 +66,4 @@ RationalChain explore_exactly(const Network& network, PairOutcomes& pairs,
 MarkovChain until_output_changes(const Network& network, PairOutcomes& pairs,
                                  ConfigurationIndex& index, const Bounds& bounds);
 
-// The states from which some state of the set can be reached, those of the set included.
-StateSet can_reach(const MarkovChain& chain, const StateSet& set);
-
-// P(T <= t) for t = 0, 1, ... where T is the first time in the target and `start` the law of the
-// first state; up to `last_step`, or until P(t < T < infinity) has fallen to a positive `tail`.
-std::vector<double> hitting_law(const MarkovChain& chain, const StateSet& target,
-                                std::vector<double> start, std::uint64_t last_step, double tail,
-                                const Bounds& bounds);
-
 }  // namespace conclave::exact

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/chain/hitting_law.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/exact/analysis.hpp"
 #include "conclave/exact/claims_check.hpp"
@@ -297,8 +298,12 @@ class Verification {
     }
     if (options_.exactly && std::isfinite(report_.start.mean)) report_exactly(target);
     if (options_.law_steps == 0) return;
-    report_.law =
-        hitting_law(chain_, target, start_, options_.law_steps, options_.law_tail, options_.bounds);
+    const auto look_up = [&](std::uint64_t step) {
+      const bool goes_on = options_.bounds.progress("distribution", step, options_.law_steps);
+      if (!goes_on) throw Interrupted();
+    };
+    report_.law = chain::hitting_law(chain_, target, start_,
+                                     {options_.law_steps, options_.law_tail}, look_up);
   }
 
   void report_exactly(const StateSet& target) {

@@ -9,13 +9,16 @@
 #include "conclave/chain/components.hpp"
 #include "conclave/chain/detail/deflated_sweeps.hpp"
 #include "conclave/chain/detail/equations.hpp"
-#include "conclave/chain/detail/frontal_factors.hpp"
+#include "conclave/chain/detail/frontal_elimination.hpp"
 #include "conclave/chain/detail/multigrid.hpp"
+#include "conclave/chain/hitting_law.hpp"
 
 #include "tests/support/known_chains.hpp"
 
 namespace conclave::chain {
 namespace {
+
+using namespace detail;
 
 using tests::KnownChain;
 
@@ -248,15 +251,15 @@ TEST(Certificate, SeesEverySolutionThatIsWrong) {
   const Equations equations(chain, target);
   const std::vector<double> ones(500, 1.0);
   const std::vector<double> right = hitting_times(chain, target).mean;
-  EXPECT_LT(certify(equations, ones, Unknowns(right)).relative_error, 1e-10);
+  EXPECT_LT(certify(equations, ones, DoubleDoubleVector(right)).relative_error, 1e-10);
   for (StateIndex state = 0; state < 499; ++state) {
     std::vector<double> wrong = right;
     wrong[state] *= 1 + 1e-8;
-    EXPECT_GE(certify(equations, ones, Unknowns(wrong)).relative_error, 1e-8) << state;
+    EXPECT_GE(certify(equations, ones, DoubleDoubleVector(wrong)).relative_error, 1e-8) << state;
   }
   std::vector<double> scaled = right;
   for (double& value : scaled) value *= 1 + 1e-8;
-  EXPECT_GE(certify(equations, ones, Unknowns(scaled)).relative_error, 0.99e-8);
+  EXPECT_GE(certify(equations, ones, DoubleDoubleVector(scaled)).relative_error, 0.99e-8);
 }
 
 // One state without a number must not be forgotten over those that come later.
@@ -268,7 +271,7 @@ TEST(Certificate, ProvesNothingWhereSomethingIsNotANumber) {
   std::vector<double> values = hitting_times(chain, target).mean;
   values[0] = std::nan("");
   const Certificate certificate =
-      certify(equations, std::vector<double>(500, 1.0), Unknowns(values));
+      certify(equations, std::vector<double>(500, 1.0), DoubleDoubleVector(values));
   EXPECT_TRUE(std::isinf(certificate.relative_error));
   EXPECT_TRUE(std::isinf(certificate.residual));
 }

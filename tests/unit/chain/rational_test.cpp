@@ -13,6 +13,8 @@
 namespace conclave::chain {
 namespace {
 
+using namespace detail;
+
 using tests::KnownChain;
 using tests::ratio;
 

@@ -5,9 +5,9 @@
 #include <queue>
 #include <utility>
 
-#include "conclave/chain/detail/vectors.hpp"
+#include "conclave/chain/detail/krylov.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 namespace {
 
 constexpr int most_power_steps = 150;
@@ -169,4 +169,4 @@ void DeflatedSweeps::solve(std::span<const double> right, std::span<long double>
   }
 }
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "conclave/chain/detail/local_system.hpp"
+#include "conclave/chain/detail/elimination.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 
 class DeflatedSweeps {
  public:
@@ -44,4 +44,4 @@ class DeflatedSweeps {
   std::vector<double> start_, rest_;  // of a solve
 };
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

@@ -6,7 +6,12 @@
 #include <limits>
 #include <utility>
 
-namespace conclave::chain {
+#include <Eigen/OrderingMethods>
+#include <Eigen/SparseCore>
+
+#include "conclave/chain/detail/counting_sort.hpp"
+
+namespace conclave::chain::detail {
 namespace {
 
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
@@ -33,20 +38,20 @@ void sort_and_merge(std::vector<std::uint32_t>& columns) {
 // Both halves of a symmetric pattern, from the upper one.
 Pattern mirrored(const Rows& upper) {
   Pattern full;
-  std::vector<std::uint64_t> lengths(upper.size());
-  for (std::size_t i = 0; i < upper.size(); ++i) {
-    lengths[i] += upper[i].size();
-    for (const std::uint32_t j : upper[i]) ++lengths[j];
-  }
-  for (const std::uint64_t length : lengths) full.starts.push_back(full.starts.back() + length);
-  full.columns.resize(full.starts.back());
-  std::vector<std::uint64_t> ends(full.starts.begin(), full.starts.end() - 1);
-  for (std::uint32_t i = 0; i < upper.size(); ++i) {
-    for (const std::uint32_t j : upper[i]) full.columns[ends[j]++] = i;
-  }
-  for (std::size_t i = 0; i < upper.size(); ++i) {
-    std::ranges::copy(upper[i], full.columns.begin() + static_cast<std::ptrdiff_t>(ends[i]));
-  }
+  std::size_t entries = 0;
+  for (const auto& row : upper) entries += 2 * row.size();
+  full.columns.resize(entries);
+  const auto for_each_entry = [&](const auto& visit) {
+    for (std::uint32_t i = 0; i < upper.size(); ++i) {
+      for (const std::uint32_t j : upper[i]) visit(j, i);
+    }
+    for (std::uint32_t i = 0; i < upper.size(); ++i) {
+      for (const std::uint32_t j : upper[i]) visit(i, j);
+    }
+  };
+  full.starts = counting_sort(
+      upper.size(), for_each_entry,
+      [&](std::uint64_t place, std::uint32_t column) { full.columns[place] = column; });
   return full;
 }
 
@@ -58,6 +63,96 @@ mpf_class zero_like(const std::vector<mpf_class>& numbers) {
 }
 
 }  // namespace
+
+void LocalSystem::end_row(double exit) {
+  double sum = exit;
+  for (std::uint64_t k = pattern.starts.back(); k < values.size(); ++k) sum += values[k];
+  exits.push_back(exit);
+  leaving.push_back(sum);
+  pattern.starts.push_back(pattern.columns.size());
+}
+
+void LocalSystem::residual(std::span<const double> x, std::span<const double> right,
+                           std::span<double> result) const {
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto columns = pattern.row(i);
+    const auto row = row_values(i);
+    double sum = right[i] - leaving[i] * x[i];
+    for (std::size_t k = 0; k < columns.size(); ++k) sum += row[k] * x[columns[k]];
+    result[i] = sum;
+  }
+}
+
+void LocalSystem::multiply(std::span<const double> x, std::span<double> result) const {
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto columns = pattern.row(i);
+    const auto row = row_values(i);
+    double sum = leaving[i] * x[i];
+    for (std::size_t k = 0; k < columns.size(); ++k) sum -= row[k] * x[columns[k]];
+    result[i] = sum;
+  }
+}
+
+LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> order) {
+  std::vector<std::uint32_t> place(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  LocalSystem result;
+  std::vector<std::pair<std::uint32_t, double>> row;
+  for (const std::uint32_t old : order) {
+    row.clear();
+    const auto columns = system.pattern.row(old);
+    const auto values = system.row_values(old);
+    for (std::size_t k = 0; k < columns.size(); ++k) row.emplace_back(place[columns[k]], values[k]);
+    std::ranges::sort(row);
+    for (const auto& [column, value] : row) {
+      result.pattern.columns.push_back(column);
+      result.values.push_back(value);
+    }
+    result.end_row(system.exits[old]);
+  }
+  return result;
+}
+
+Transposed transposed(const LocalSystem& system) {
+  Transposed result;
+  result.pattern.columns.resize(system.values.size());
+  result.values.resize(system.values.size());
+  const auto for_each_entry = [&](const auto& visit) {
+    for (std::uint32_t i = 0; i < system.size(); ++i) {
+      for (std::uint64_t k = system.pattern.starts[i]; k < system.pattern.starts[i + 1]; ++k) {
+        visit(system.pattern.columns[k], i, system.values[k]);
+      }
+    }
+  };
+  result.pattern.starts = counting_sort(system.size(), for_each_entry,
+                                        [&](std::uint64_t place, std::uint32_t i, double value) {
+                                          result.pattern.columns[place] = i;
+                                          result.values[place] = value;
+                                        });
+  return result;
+}
+
+std::vector<std::uint32_t> elimination_order(const LocalSystem& system) {
+  const auto n = static_cast<Eigen::Index>(system.size());
+  std::vector<Eigen::Triplet<signed char>> entries;
+  entries.reserve(2 * system.values.size() + system.size());
+  for (std::size_t i = 0; i < system.size(); ++i) {
+    entries.emplace_back(static_cast<int>(i), static_cast<int>(i), 1);  // AMD skips rows without
+    for (const std::uint32_t j : system.pattern.row(i)) {
+      entries.emplace_back(static_cast<int>(i), static_cast<int>(j), 1);
+      entries.emplace_back(static_cast<int>(j), static_cast<int>(i), 1);
+    }
+  }
+  Eigen::SparseMatrix<signed char> symmetric(n, n);
+  symmetric.setFromTriplets(entries.begin(), entries.end());
+  Eigen::AMDOrdering<int>::PermutationType permutation;
+  Eigen::AMDOrdering<int>()(symmetric, permutation);
+  std::vector<std::uint32_t> order(system.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = static_cast<std::uint32_t>(permutation.indices()[static_cast<Eigen::Index>(i)]);
+  }
+  return order;
+}
 
 // Eliminating a state joins all its neighbours; it is enough to hand them on to the first of them.
 std::optional<Pattern> filled_pattern(const Pattern& pattern, double most_work) {
@@ -182,4 +277,4 @@ void BasicFactors<Real>::solve(std::span<Real> right) const {
 template class BasicFactors<double>;
 template class BasicFactors<mpf_class>;
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

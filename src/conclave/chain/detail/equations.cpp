@@ -5,7 +5,7 @@
 
 #include "conclave/base/check.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 Equations::Equations(const MarkovChain& chain, const StateSet& target)
     : chain_(chain), target_(target), waiting_(chain.size(), 0.0) {
   CONCLAVE_CHECK(target.size() == chain.size());
@@ -27,13 +27,13 @@ Equations::Equations(const MarkovChain& chain, const StateSet& target)
 // Of k successors, each difference errs by 3 roundings of the larger of its parts, each product and
 // each sum by one more; the sizes themselves by as many, which the factor 2 covers.
 Equations::Residual Equations::residual(StateIndex state, long double cost,
-                                        const Unknowns& x) const {
+                                        const DoubleDoubleVector& x) const {
   const auto successors = chain_.successors(state);
   const auto probabilities = chain_.probabilities(state);
   long double sum = cost;
   long double size = std::abs(cost);
   for (std::size_t k = 0; k < successors.size(); ++k) {
-    const Unknowns::Difference difference = x.difference(state, successors[k]);
+    const DoubleDoubleVector::Difference difference = x.difference(state, successors[k]);
     const long double probability = probabilities[k];
     sum -= probability * difference.value;
     size += probability * difference.size;
@@ -53,7 +53,8 @@ void Certificate::take(double residual_bound, double cost) {
   relative_error = std::max(relative_error, std::isnan(relative) ? infinity : relative);
 }
 
-Certificate certify(const Equations& equations, std::span<const double> cost, const Unknowns& x) {
+Certificate certify(const Equations& equations, std::span<const double> cost,
+                    const DoubleDoubleVector& x) {
   Certificate certificate;
   for (StateIndex state = 0; state < x.size(); ++state) {
     if (equations.target().contains(state) || std::isinf(x[state])) continue;
@@ -62,4 +63,4 @@ Certificate certify(const Equations& equations, std::span<const double> cost, co
   return certificate;
 }
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

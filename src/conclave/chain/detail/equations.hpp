@@ -1,3 +1,6 @@
+// The unknowns of the equations, one per state: doubles and, where those are too coarse, their
+// continuation. Without it a mean of 10^9 steps could not be certified to nine digits: a double
+// near 10^9 is known to 10^-7 only, and the equations compare it with the cost of one step.
 // The linear equations of hitting times. With q_ij the probability to step from i to another state
 // j, the expected cost x until the target satisfies, for every i outside the target,
 //     sum over j of q_ij (x_i - x_j) = cost_i,   x = 0 in the target.
@@ -8,13 +11,82 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
-#include "conclave/chain/detail/unknowns.hpp"
 #include "conclave/chain/markov_chain.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
+
+// Half the distance from 1 to the next number.
+inline constexpr double rounding = std::numeric_limits<double>::epsilon() / 2;
+inline constexpr long double fine_rounding = std::numeric_limits<long double>::epsilon() / 2;
+
+class DoubleDoubleVector {
+ public:
+  explicit DoubleDoubleVector(std::vector<double> values) : high_(std::move(values)) {}
+
+  std::size_t size() const { return high_.size(); }
+  bool has_low_parts() const { return !low_.empty(); }
+  void extend() { low_.resize(high_.size(), 0.0); }
+
+  double operator[](std::size_t state) const { return high_[state]; }
+  std::span<const double> rounded() const { return high_; }
+
+  // Each rounded once.
+  std::vector<double> release() && {
+    for (std::size_t state = 0; state < low_.size(); ++state) {
+      if (!std::isinf(high_[state])) high_[state] = static_cast<double>(value(state));
+    }
+    return std::move(high_);
+  }
+
+  void set(std::size_t state, long double value) {
+    high_[state] = static_cast<double>(value);
+    if (has_low_parts()) {
+      low_[state] = static_cast<double>(value - static_cast<long double>(high_[state]));
+    }
+  }
+
+  // Knuth's exact sum for the high parts; about 100 bits of a continued result are right.
+  void add(std::size_t state, double step) {
+    const double sum = high_[state] + step;
+    if (has_low_parts()) {
+      const double part = sum - high_[state];
+      const double rest = low_[state] + ((high_[state] - (sum - part)) + (step - part));
+      high_[state] = sum + rest;
+      low_[state] = rest - (high_[state] - sum);
+    } else {
+      high_[state] = sum;
+    }
+  }
+
+  long double value(std::size_t state) const {
+    return static_cast<long double>(high_[state]) + low(state);
+  }
+
+  struct Difference {
+    long double value;
+    long double size;  // at least that of every number that occurred on the way
+  };
+
+  // Rounded thrice.
+  Difference difference(std::size_t a, std::size_t b) const {
+    const long double high =
+        static_cast<long double>(high_[a]) - static_cast<long double>(high_[b]);
+    if (!has_low_parts()) return {high, std::abs(high)};
+    return {high + (low(a) - low(b)), std::abs(high) + std::abs(low(a)) + std::abs(low(b))};
+  }
+
+ private:
+  long double low(std::size_t state) const {
+    return has_low_parts() ? static_cast<long double>(low_[state]) : 0.0L;
+  }
+
+  std::vector<double> high_;
+  std::vector<double> low_;  // empty until the values are continued
+};
 
 class Equations {
  public:
@@ -49,7 +121,7 @@ class Equations {
   };
 
   // cost - flow in long double arithmetic.
-  Residual residual(StateIndex state, long double cost, const Unknowns& x) const;
+  Residual residual(StateIndex state, long double cost, const DoubleDoubleVector& x) const;
 
  private:
   const MarkovChain& chain_;
@@ -71,6 +143,7 @@ struct Certificate {
 };
 
 // Over the states outside the target with finite x. O(transitions).
-Certificate certify(const Equations& equations, std::span<const double> cost, const Unknowns& x);
+Certificate certify(const Equations& equations, std::span<const double> cost,
+                    const DoubleDoubleVector& x);
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

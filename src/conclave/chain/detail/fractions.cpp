@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 namespace {
 
 constexpr std::size_t bits_of_head = 62;
@@ -141,4 +141,4 @@ std::vector<mpq_class> reconstruct(const BinaryFractions& approximations,
   return result;
 }
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 
 struct Residues {
   mpz_class modulus;
@@ -34,4 +34,4 @@ std::vector<mpq_class> reconstruct(const BinaryFractions& approximations,
 mpz_class convergent_denominator(const mpz_class& numerator, const mpz_class& denominator,
                                  const mpz_class& most);
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

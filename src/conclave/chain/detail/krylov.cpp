@@ -5,10 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/chain/detail/unknowns.hpp"
-#include "conclave/chain/detail/vectors.hpp"
+#include "conclave/chain/detail/equations.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 namespace {
 
 using Vector = std::vector<double>;
@@ -89,4 +88,4 @@ bool bicgstab(const LocalSystem& system, const Preconditioner& preconditioner,
   return is_done;
 }
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

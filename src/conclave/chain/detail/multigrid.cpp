@@ -6,10 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "conclave/chain/detail/counting_sort.hpp"
 #include "conclave/chain/detail/krylov.hpp"
-#include "conclave/chain/detail/vectors.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 namespace {
 
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
@@ -112,17 +112,18 @@ Groups clusters(const LocalSystem& system) {
 
 // The states of each group, group by group.
 struct Members {
-  std::vector<std::uint32_t> starts;
+  std::vector<std::uint64_t> starts;
   std::vector<std::uint32_t> states;
 };
 
 Members members(const Groups& groups) {
-  Members result{std::vector<std::uint32_t>(groups.count + 1, 0),
-                 std::vector<std::uint32_t>(groups.of.size())};
-  for (const std::uint32_t group : groups.of) ++result.starts[group + 1];
-  for (std::uint32_t g = 0; g < groups.count; ++g) result.starts[g + 1] += result.starts[g];
-  std::vector<std::uint32_t> ends(result.starts.begin(), result.starts.end() - 1);
-  for (std::uint32_t i = 0; i < groups.of.size(); ++i) result.states[ends[groups.of[i]]++] = i;
+  Members result{{}, std::vector<std::uint32_t>(groups.of.size())};
+  const auto for_each_state = [&](const auto& visit) {
+    for (std::uint32_t i = 0; i < groups.of.size(); ++i) visit(groups.of[i], i);
+  };
+  result.starts = counting_sort(
+      groups.count, for_each_state,
+      [&](std::uint64_t place, std::uint32_t state) { result.states[place] = state; });
   return result;
 }
 
@@ -135,7 +136,7 @@ LocalSystem grouped(const LocalSystem& system, const Groups& groups) {
   for (std::uint32_t g = 0; g < groups.count; ++g) {
     double exit = 0;
     columns.clear();
-    for (std::uint32_t m = all.starts[g]; m < all.starts[g + 1]; ++m) {
+    for (std::uint64_t m = all.starts[g]; m < all.starts[g + 1]; ++m) {
       const std::uint32_t i = all.states[m];
       exit += system.exits[i];
       for (std::uint64_t k = system.pattern.starts[i]; k < system.pattern.starts[i + 1]; ++k) {
@@ -268,4 +269,4 @@ void Multigrid::combine(const Step& first, const Step& second, std::span<double>
   }
 }
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "conclave/chain/detail/elimination.hpp"
-#include "conclave/chain/detail/local_system.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 
 class Multigrid {
  public:
@@ -54,4 +53,4 @@ class Multigrid {
   Factors last_;  // of the last level
 };
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

@@ -10,7 +10,7 @@
 #include "conclave/chain/detail/elimination.hpp"
 #include "conclave/chain/detail/krylov.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 namespace {
 
 constexpr int most_digit_bits = 60;
@@ -216,4 +216,4 @@ std::optional<BinaryFractions> refine(const IntegerEquations& equations,
              : refine_with<mpz_class>(equations, unknowns, goal, most_digit_bits);
 }
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

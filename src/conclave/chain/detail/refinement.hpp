@@ -9,9 +9,9 @@
 #include <span>
 
 #include "conclave/chain/detail/fractions.hpp"
-#include "conclave/chain/detail/remainder.hpp"
+#include "conclave/chain/detail/lifting.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 
 struct RefinementGoal {
   double largest = 1;    // no unknown is larger
@@ -23,4 +23,4 @@ std::optional<BinaryFractions> refine(const IntegerEquations& equations,
                                       std::span<const std::uint32_t> unknowns,
                                       const RefinementGoal& goal);
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

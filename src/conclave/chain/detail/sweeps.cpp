@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 namespace {
 
 constexpr int sweeps_between_checks = 7;
@@ -104,7 +104,7 @@ class Sweeps {
 };
 
 // One sweep in double-double arithmetic.
-void fine_sweep(const Equations& equations, std::span<const double> cost, Unknowns& x) {
+void fine_sweep(const Equations& equations, std::span<const double> cost, DoubleDoubleVector& x) {
   const auto n = static_cast<StateIndex>(equations.size());
   for (StateIndex k = 0; k < n; ++k) {
     const StateIndex state = equations.leads_upwards() ? n - 1 - k : k;
@@ -117,23 +117,23 @@ void fine_sweep(const Equations& equations, std::span<const double> cost, Unknow
 }  // namespace
 
 std::optional<Certificate> sweep(const Equations& equations, std::span<const double> cost,
-                                 double tolerance, Unknowns& x) {
+                                 double tolerance, DoubleDoubleVector& x) {
   Sweeps sweeps(equations, cost);
   if (!sweeps.settle(tolerance / 4)) return std::nullopt;
   std::vector<double> values = std::move(sweeps).values();
   // Not so where a state is its own only successor and the target is never reached.
   const auto is_finite = [](double value) { return std::isfinite(value); };
   if (!std::ranges::all_of(values, is_finite)) return std::nullopt;
-  x = Unknowns(std::move(values));
+  x = DoubleDoubleVector(std::move(values));
   double before = std::numeric_limits<double>::infinity();
   while (true) {
     const Certificate certificate = certify(equations, cost, x);
     if (certificate.relative_error <= tolerance) return certificate;
     if (!(certificate.relative_error < before)) return std::nullopt;
     before = certificate.relative_error;
-    x.continue_all();
+    x.extend();
     for (int k = 0; k < sweeps_between_checks; ++k) fine_sweep(equations, cost, x);
   }
 }
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

@@ -7,12 +7,12 @@
 
 #include "conclave/chain/detail/equations.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 
 // Solves for x until `tolerance` is certified; costs outside the target must be positive. Nothing
 // if that takes more than a few dozen sweeps: the chain has structure that sweeps are blind to, or
 // the target can be missed.
 std::optional<Certificate> sweep(const Equations& equations, std::span<const double> cost,
-                                 double tolerance, Unknowns& x);
+                                 double tolerance, DoubleDoubleVector& x);
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

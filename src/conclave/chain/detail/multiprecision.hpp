@@ -8,12 +8,13 @@
 
 #include "conclave/chain/detail/equations.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 
 // Solves for the states with finite x and overwrites these; `estimate` says how large the unknowns
 // are. Nothing if the chain is too large for this or an expectation too large for a double.
-std::optional<Certificate> solve_in_many_bits(const Equations& equations,
-                                              std::span<const double> cost,
-                                              const Unknowns& estimate, Unknowns& x);
+std::optional<Certificate> solve_in_multiprecision(const Equations& equations,
+                                                   std::span<const double> cost,
+                                                   const DoubleDoubleVector& estimate,
+                                                   DoubleDoubleVector& x);
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

@@ -1,3 +1,4 @@
+// A file mapped into memory for reading.
 // Reads numbers and words from a text, one line after the other; mistakes are Errors that name the
 // file and the line.
 #pragma once
@@ -8,7 +9,21 @@
 #include <string_view>
 #include <utility>
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
+
+class MappedFile {
+ public:
+  // Throws Error if there is no such file or it cannot be read.
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ private:
+  std::string_view text_;
+};
 
 class Scanner {
  public:
@@ -103,4 +118,4 @@ class Scanner {
   std::string path_;
 };
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail

@@ -1,4 +1,6 @@
 // Solves the equations of one component, for any right-hand side, by the method that suits it.
+// Solves the equations component by component, each after those it leads to: for chains of any
+// structure. Finds the states from which the target can be missed.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +8,14 @@
 #include <span>
 #include <vector>
 
+#include "conclave/chain/components.hpp"
 #include "conclave/chain/detail/elimination.hpp"
-#include "conclave/chain/detail/frontal_factors.hpp"
+#include "conclave/chain/detail/equations.hpp"
+#include "conclave/chain/detail/frontal_elimination.hpp"
 #include "conclave/chain/detail/krylov.hpp"
-#include "conclave/chain/detail/local_system.hpp"
 #include "conclave/chain/detail/multigrid.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 
 // Elimination where it fills in little, as on lines, trees and narrow bands, or where the component
 // is small; otherwise BiCGSTAB; if that is slow, BiCGSTAB with corrections for clusters, if there
@@ -43,4 +46,27 @@ class ComponentSolver {
   int long_attempts_ = 0;
 };
 
-}  // namespace conclave::chain
+class ComponentwiseSolver {
+ public:
+  explicit ComponentwiseSolver(const Equations& equations);
+
+  // Zero in the target, infinite where it may be missed, otherwise unknown and 0 as well.
+  DoubleDoubleVector start() const;
+
+  // From start(): solves and refines until every residual is at most `tolerance` times its cost or
+  // no longer falls.
+  void solve(std::span<const double> cost, double tolerance, DoubleDoubleVector& x) const;
+
+ private:
+  bool may_miss(std::size_t component, const std::vector<double>& values) const;
+  void solve_single(StateIndex state, double cost, DoubleDoubleVector& x) const;
+  void solve_component(std::size_t component, std::span<const double> cost, double tolerance,
+                       DoubleDoubleVector& x) const;
+  LocalSystem local_system(std::size_t component) const;
+
+  const Equations& equations_;
+  Components components_;
+  std::vector<std::uint32_t> places_;  // of the states in components_.order
+};
+
+}  // namespace conclave::chain::detail

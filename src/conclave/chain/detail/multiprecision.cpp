@@ -1,4 +1,4 @@
-#include "conclave/chain/detail/many_bits.hpp"
+#include "conclave/chain/detail/multiprecision.hpp"
 
 #include <gmpxx.h>
 
@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "conclave/chain/detail/elimination.hpp"
-#include "conclave/chain/detail/local_system.hpp"
 
-namespace conclave::chain {
+namespace conclave::chain::detail {
 namespace {
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
@@ -52,7 +51,7 @@ void build(const MarkovChain& chain, std::vector<StateIndex> states, WholeSystem
   for (const StateIndex state : whole.states) add_row(chain, state, whole);
 }
 
-WholeSystem in_good_order(const Equations& equations, const Unknowns& x) {
+WholeSystem in_good_order(const Equations& equations, const DoubleDoubleVector& x) {
   std::vector<StateIndex> states;
   for (StateIndex state = 0; state < x.size(); ++state) {
     if (!equations.target().contains(state) && !std::isinf(x[state])) states.push_back(state);
@@ -65,9 +64,9 @@ WholeSystem in_good_order(const Equations& equations, const Unknowns& x) {
   return whole;
 }
 
-class ManyBits {
+class Multiprecision {
  public:
-  ManyBits(const Equations& equations, const WholeSystem& whole, mp_bitcnt_t bits)
+  Multiprecision(const Equations& equations, const WholeSystem& whole, mp_bitcnt_t bits)
       : equations_(equations), whole_(whole), zero_(0, bits) {}
 
   void solve(std::span<const double> cost, Pattern filled) {
@@ -91,8 +90,8 @@ class ManyBits {
     return std::ranges::none_of(x_, [](const mpf_class& x) { return std::isinf(x.get_d()); });
   }
 
-  void write(Unknowns& x) const {
-    x.continue_all();
+  void write(DoubleDoubleVector& x) const {
+    x.extend();
     for (std::size_t i = 0; i < x_.size(); ++i) {
       const double high = x_[i].get_d();
       const mpf_class low = x_[i] - high;
@@ -139,7 +138,7 @@ class ManyBits {
 
 // Eliminating without subtractions loses as many bits as the expectations and the square of their
 // number have; the equations of x need those of x again.
-mp_bitcnt_t enough_bits(const WholeSystem& whole, const Unknowns& estimate) {
+mp_bitcnt_t enough_bits(const WholeSystem& whole, const DoubleDoubleVector& estimate) {
   double largest = 1;
   for (const StateIndex state : whole.states) {
     if (!std::isfinite(estimate[state])) return most_bits;
@@ -151,18 +150,19 @@ mp_bitcnt_t enough_bits(const WholeSystem& whole, const Unknowns& estimate) {
 
 }  // namespace
 
-std::optional<Certificate> solve_in_many_bits(const Equations& equations,
-                                              std::span<const double> cost,
-                                              const Unknowns& estimate, Unknowns& x) {
+std::optional<Certificate> solve_in_multiprecision(const Equations& equations,
+                                                   std::span<const double> cost,
+                                                   const DoubleDoubleVector& estimate,
+                                                   DoubleDoubleVector& x) {
   if (equations.size() > most_states) return std::nullopt;
   const WholeSystem whole = in_good_order(equations, x);
   auto filled = filled_pattern(whole.system.pattern, most_work);
   if (!filled || filled->columns.size() > most_entries) return std::nullopt;
-  ManyBits method(equations, whole, enough_bits(whole, estimate));
+  Multiprecision method(equations, whole, enough_bits(whole, estimate));
   method.solve(cost, *std::move(filled));
   if (!method.fit_doubles()) return std::nullopt;
   method.write(x);
   return method.certificate(cost);
 }
 
-}  // namespace conclave::chain
+}  // namespace conclave::chain::detail
