@@ -393,6 +393,41 @@ class Operators(Machines):
                 pass
 
 
+class Deployment(Machines):
+    """The files in deploy/ fit the program."""
+
+    FOLDER = pathlib.Path(__file__).resolve().parents[2] / "deploy"
+
+    def test_has_a_unit_for_systemd_that_starts_a_member(self):
+        unit = (self.FOLDER / "conclave@.service").read_text()
+        self.assertIn("\nType=notify\n", unit)
+        self.assertIn("\nExecReload=/bin/kill -HUP $MAINPID\n", unit)
+        self.init(1)
+        words = re.search(r"^ExecStart=/usr/bin/conclave (.*)$", unit, re.M)[1].split()
+        words = [word.replace("/etc/conclave/%i", str(self.folder / "member-0")) for word in words]
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+            supervisor.bind(str(self.folder / "notify"))
+            supervisor.settimeout(60)
+            self.processes[0] = subprocess.Popen(
+                [BINARY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env={**os.environ, "NOTIFY_SOCKET": str(self.folder / "notify")})
+            self.assertIn(b"READY=1", supervisor.recv(4096))
+
+    def test_has_a_container_with_the_libraries_of_the_program(self):
+        if not shutil.which("dpkg") or not shutil.which("objdump"):
+            self.skipTest("needs dpkg and objdump")
+        text = (self.FOLDER / "Containerfile").read_text()
+        present = re.findall(r"lib[a-z0-9.+-]+", text.partition("bookworm-slim")[2])
+        present += ["libc6", "libstdc++6", "libgcc-s1"]  # of which the base consists
+        needed = subprocess.run(["objdump", "-p", BINARY], capture_output=True, text=True,
+                                check=True).stdout
+        for library in re.findall(r"NEEDED +(\S+)", needed):
+            owner = subprocess.run(["dpkg", "-S", f"*/{library}"], capture_output=True, text=True,
+                                   check=False).stdout.partition(":")[0]
+            if owner:
+                self.assertIn(owner, present, library)
+
+
 class Relay(threading.Thread):
     """A network that delays, loses and reorders: frames between TAP devices, through this thread.
     It does what tc netem does, also where the kernel has none."""
