@@ -206,6 +206,11 @@ std::span<const Entry> entries();
 // the place of what is wrong in the text.
 Entry find(std::string_view name);
 
+// The entry of a protocol text whose content was stored, for example with the results of a sweep;
+// no file is read. `name` is the file's name without folders. Throws Error where the content makes
+// no sense.
+Entry kept_text_entry(const std::string& name, std::string_view content);
+
 inline constexpr Interactions most_agents = std::uint64_t{1} << 62;
 
 // n as a number of agents; throws Error unless 2 <= n <= 2^62.

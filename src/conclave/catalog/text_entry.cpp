@@ -7,7 +7,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/engines.hpp"
-#include "conclave/catalog/kept_text.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::catalog {

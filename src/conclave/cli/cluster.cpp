@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/statistics.hpp"
@@ -23,10 +22,13 @@
 #include "conclave/cli/journal.hpp"
 #include "conclave/cli/local_cluster.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/runner.hpp"
 
 namespace conclave::cli {
 namespace {
+
+using experiment::Json;
 
 using election::NoteCounts;
 using election::other_messages;
@@ -155,8 +157,8 @@ void print_table(const Outcome& outcome, const Expectation& expected) {
       100 * deviation(outcome, expected), simulated_trials, other_messages(outcome.sent));
 }
 
-nlohmann::ordered_json counts_json(const NoteCounts& counts, std::size_t from, std::size_t to) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+Json counts_json(const NoteCounts& counts, std::size_t from, std::size_t to) {
+  Json json = Json::object();
   for (std::size_t kind = from; kind < to; ++kind) {
     const bool is_kind = !election::count_name(kind).empty();
     if (is_kind) json[std::string(election::count_name(kind))] = counts[kind];
@@ -165,7 +167,7 @@ nlohmann::ordered_json counts_json(const NoteCounts& counts, std::size_t from, s
 }
 
 void print_json(const Outcome& outcome, const Expectation& expected, const Options& options) {
-  const nlohmann::ordered_json json{
+  const Json json{
       {"n", outcome.n},
       {"secure", !options.is_insecure},
       {"wakeup", options.wakeup},

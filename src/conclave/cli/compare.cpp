@@ -9,15 +9,17 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/comparison.hpp"
+#include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
+
+using experiment::Json;
 
 using experiment::ComparisonRow;
 
@@ -72,7 +74,6 @@ void print_table(const Options& options, const std::vector<ComparisonRow>& rows)
 }
 
 void print_json(const std::vector<ComparisonRow>& rows) {
-  using Json = nlohmann::ordered_json;
   Json all = Json::array();
   for (const ComparisonRow& row : rows) {
     Json json{{"protocol", row.protocol},

@@ -7,15 +7,17 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
+
+using experiment::Json;
 
 constexpr std::size_t width = 100;
 
@@ -96,14 +98,13 @@ Exit describe_table(const catalog::Entry& entry) {
 }
 
 template <class Items, class Convert>
-nlohmann::ordered_json json_array(const Items& items, Convert convert) {
-  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+Json json_array(const Items& items, Convert convert) {
+  Json array = Json::array();
   for (const auto& item : items) array.push_back(convert(item));
   return array;
 }
 
 Exit describe_json(const catalog::Entry& entry) {
-  using Json = nlohmann::ordered_json;
   const ProtocolInfo& info = entry.info;
   const auto named = [](const auto& item) -> Json {
     return {{"name", item.name}, {"meaning", item.meaning}};
@@ -150,7 +151,7 @@ Exit describe_json(const catalog::Entry& entry) {
     description["delays"] = json_array(entry.network->delays, named);
     description["wakeups"] = json_array(entry.network->wakeups, named);
   }
-  fmt::print("{}\n", description.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", description.dump(2));
   return Exit::done;
 }
 

@@ -9,20 +9,20 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using catalog::Exploration;
 using catalog::ExploredProperty;
+using experiment::Json;
 
 struct Options {
   std::string protocol;

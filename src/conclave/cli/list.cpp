@@ -5,14 +5,16 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
+
+using experiment::Json;
 
 Exit list_table() {
   fmt::print("{:<17} {:<23} {:<31} {}\n", "PROTOCOL", "NETWORK", "BOUND OF THE PAPER",
@@ -27,7 +29,7 @@ Exit list_table() {
 }
 
 Exit list_json() {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::array();
   for (const catalog::Entry& entry : catalog::entries()) {
     all.push_back({{"name", entry.info.name},
                    {"title", entry.info.title},

@@ -16,6 +16,7 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/output.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/export.hpp"

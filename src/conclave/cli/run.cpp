@@ -21,7 +21,7 @@
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/output.hpp"
 #include "conclave/experiment/row.hpp"
-#include "conclave/experiment/run_words.hpp"
+#include "conclave/experiment/run_text.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"
 
@@ -29,7 +29,7 @@ namespace conclave::cli {
 namespace {
 
 struct Options {
-  experiment::RunWords words{.engine = "auto"};
+  experiment::RunText words{.engine = "auto"};
   std::string trials = "1";
   std::string threads;
   std::string format = "table";

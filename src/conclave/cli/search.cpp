@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/statistics.hpp"
@@ -18,10 +17,13 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/run_words.hpp"
+#include "conclave/experiment/json.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
 namespace {
+
+using experiment::Json;
 
 struct Options {
   std::string protocol;
@@ -48,12 +50,12 @@ std::uint64_t budget(const Options& options, Interactions n) {
 }
 
 catalog::SearchRequest request(const Options& options) {
-  const experiment::RunWords words{.protocol = options.protocol,
-                                   .n = options.n,
-                                   .seed = options.seed,
-                                   .params = options.params,
-                                   .graph = options.graph,
-                                   .max_interactions = options.max_interactions};
+  const experiment::RunText words{.protocol = options.protocol,
+                                  .n = options.n,
+                                  .seed = options.seed,
+                                  .params = options.params,
+                                  .graph = options.graph,
+                                  .max_interactions = options.max_interactions};
   catalog::SearchRequest result{
       .run = experiment::request_of(words, {.command = "search", .n = "100"})};
   result.budget = budget(options, result.run.n);
@@ -65,19 +67,19 @@ bool is_finite(const catalog::Searched& found) {
 }
 
 std::string json(const Options& options, const catalog::Searched& found) {
-  nlohmann::ordered_json params = nlohmann::ordered_json::object();
+  Json params = Json::object();
   for (const catalog::ParameterValue& parameter : found.parameters) {
     std::visit([&](const auto& value) { params[std::string(parameter.name)] = value; },
                parameter.value);
   }
-  nlohmann::ordered_json all{{"protocol", options.protocol},
-                             {"n", *count_option("--n", options.n).as_uint64()},
-                             {"params", params},
-                             {"seed", std::stoull(options.seed)},
-                             {"candidates", found.candidates},
-                             {"trials", found.trials},
-                             {"configuration", found.configuration},
-                             {"fresh_trials", found.times.size()}};
+  Json all{{"protocol", options.protocol},
+           {"n", *count_option("--n", options.n).as_uint64()},
+           {"params", params},
+           {"seed", std::stoull(options.seed)},
+           {"candidates", found.candidates},
+           {"trials", found.trials},
+           {"configuration", found.configuration},
+           {"fresh_trials", found.times.size()}};
   if (is_finite(found)) {
     const Summary summary = summarize(found.times);
     const Interval interval = mean_interval(summary);

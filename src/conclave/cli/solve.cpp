@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "conclave/base/error.hpp"
 #include "conclave/chain/explicit_files.hpp"
@@ -20,13 +19,13 @@
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
 
 using chain::StateIndex;
-using Json = nlohmann::ordered_json;
-
+using experiment::Json;
 // Of the probabilities of a state from 1, beyond what printing with 12 digits does.
 constexpr double noteworthy_defect = 1e-10;
 
@@ -172,8 +171,8 @@ void add_fractions(const Question& question, const chain::HittingTimes& times,
 }
 
 std::string value_text(const Json& value) {
-  return value.is_number_float() ? fmt::format("{:.15g}", value.get<double>())
-         : value.is_string()     ? value.get<std::string>()
+  return value.is_number_float() ? fmt::format("{:.15g}", value.number())
+         : value.is_string()     ? value.text()
                                  : value.dump();
 }
 
@@ -191,9 +190,8 @@ void print_text(const Json& json) {
   line("target states", json["target_states"].dump());
   line(fmt::format("expected from {}", json["from"].dump()), value_text(json["expected"]));
   if (json.contains("variance")) {
-    line("variance",
-         fmt::format("{} (error at most {:.2g} of the second moment)", value_text(json["variance"]),
-                     json["variance_error"].get<double>()));
+    line("variance", fmt::format("{} (error at most {:.2g} of the second moment)",
+                                 value_text(json["variance"]), json["variance_error"].number()));
   }
   line("maximum",
        fmt::format("{} from state {}", value_text(json["maximum"]), json["maximum_from"].dump()));
@@ -201,9 +199,8 @@ void print_text(const Json& json) {
     line("infinite",
          fmt::format("from {} states, which may miss the target", json["infinite_states"].dump()));
   }
-  line("relative error",
-       fmt::format("at most {:.2g}, certified", json["relative_error"].get<double>()));
-  if (const double defect = json["row_defect"].get<double>(); defect > noteworthy_defect) {
+  line("relative error", fmt::format("at most {:.2g}, certified", json["relative_error"].number()));
+  if (const double defect = json["row_defect"].number(); defect > noteworthy_defect) {
     line("rows", fmt::format("miss 1 by up to {:.2g}; self-loops take the rest", defect));
   }
   if (json.contains("distribution")) print_list("step probability", json["distribution"]);

@@ -20,7 +20,7 @@
 #include "conclave/experiment/law_test.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/output.hpp"
-#include "conclave/experiment/run_words.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -70,12 +70,12 @@ std::uint64_t memory(const Options& options) {
 }
 
 catalog::VerifyRequest request(const Options& options) {
-  const experiment::RunWords words{.protocol = options.protocol,
-                                   .n = options.n,
-                                   .seed = options.seed,
-                                   .params = options.params,
-                                   .init = options.init,
-                                   .graph = options.graph};
+  const experiment::RunText words{.protocol = options.protocol,
+                                  .n = options.n,
+                                  .seed = options.seed,
+                                  .params = options.params,
+                                  .init = options.init,
+                                  .graph = options.graph};
   return {.run = experiment::request_of(words, {.command = "verify", .n = "3"}),
           .extent = extent(options),
           .congruence = !options.no_congruence,

@@ -5,13 +5,13 @@
 #include <variant>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
+using experiment::Json;
 // A count as an integer as long as a double holds it exactly; JSON has no infinity.
 Json count(double value) {
   if (value < 9e15) return static_cast<std::uint64_t>(value);

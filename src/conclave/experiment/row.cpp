@@ -6,8 +6,8 @@
 #include <variant>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/network_row.hpp"
 
 namespace conclave::experiment {
@@ -78,11 +78,6 @@ std::string csv_fault(const FaultOutcome& fault) {
 }
 
 }  // namespace
-
-// Names of files and texts of users may hold any bytes; what is not UTF-8 is replaced.
-std::string json_string(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 std::string csv_field(std::string text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;

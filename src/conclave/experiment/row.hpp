@@ -38,9 +38,6 @@ class RowFormat {
   std::string csv_head_;
 };
 
-// A string as a JSON literal, quotes included.
-std::string json_string(std::string_view text);
-
 // A field of CSV, quoted only where necessary (RFC 4180).
 std::string csv_field(std::string text);
 

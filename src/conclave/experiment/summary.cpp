@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "conclave/experiment/json.hpp"
+
 namespace conclave::experiment {
 namespace {
 

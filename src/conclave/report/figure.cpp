@@ -14,6 +14,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/experiment/gnuplot.hpp"
+#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
 
 namespace conclave::report {

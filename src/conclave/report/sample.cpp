@@ -66,9 +66,9 @@ std::string joined(const std::vector<std::string>& words) {
 
 // The words of a cell as name and value, parameters among them. Limits and what is counted do not
 // tell one law from another.
-std::map<std::string, std::string> settings(const experiment::RunWords& words) {
+std::map<std::string, std::string> settings(const experiment::RunText& words) {
   std::map<std::string, std::string> result{{"fault", joined(words.faults)}};
-  for (const auto& [option, value] : experiment::given_words(words)) {
+  for (const auto& [option, value] : experiment::given_options(words)) {
     const std::size_t equals = value.find('=');
     if (option == "fault" || option == "count-edges" || option.starts_with("max-")) continue;
     if (option != "param") {
@@ -211,9 +211,9 @@ RunNames name_cells(const RunSample& run) {
   return names;
 }
 
-std::string command_of(const experiment::RunWords& words, std::uint64_t trials) {
+std::string command_of(const experiment::RunText& words, std::uint64_t trials) {
   std::string text = "conclave run " + quoted_for_shell(words.protocol);
-  for (const auto& [option, value] : experiment::given_words(words)) {
+  for (const auto& [option, value] : experiment::given_options(words)) {
     if (option == "seed") text += fmt::format(" --trials {}", trials);
     text += fmt::format(" --{}", option);
     if (!value.empty()) text += ' ' + quoted_for_shell(value);

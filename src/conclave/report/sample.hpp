@@ -46,6 +46,6 @@ struct RunNames {
 RunNames name_cells(const RunSample& run);
 
 // `conclave run ...`, which repeats the trials of a cell.
-std::string command_of(const experiment::RunWords& words, std::uint64_t trials);
+std::string command_of(const experiment::RunText& words, std::uint64_t trials);
 
 }  // namespace conclave::report

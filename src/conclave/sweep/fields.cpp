@@ -4,100 +4,102 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "conclave/base/numbers.hpp"
+#include "conclave/experiment/json.hpp"
 
 namespace conclave::sweep {
 namespace {
 
-using experiment::RunWords;
-using Json = nlohmann::ordered_json;
+using experiment::Json;
+using experiment::JsonLeaf;
+using experiment::RunText;
 
-// Collects what the parser meets. Numbers that are no 64-bit integers come with their own text, so
-// that nothing is lost.
-class Collector : public nlohmann::json_sax<nlohmann::json> {
+constexpr std::array<std::pair<const char*, std::string RunText::*>, 11> texts{
+    {{"protocol", &RunText::protocol},
+     {"n", &RunText::n},
+     {"seed", &RunText::seed},
+     {"init", &RunText::init},
+     {"engine", &RunText::engine},
+     {"graph", &RunText::graph},
+     {"max_parallel_time", &RunText::max_parallel_time},
+     {"max_interactions", &RunText::max_interactions},
+     {"delay", &RunText::delay},
+     {"wakeup", &RunText::wakeup},
+     {"ids", &RunText::ids}}};
+
+// The members of a JSON object that json_of made.
+class Stored {
  public:
-  bool null() override { return add(""); }
-  bool boolean(bool value) override { return add(value ? "true" : "false"); }
-  bool number_integer(number_integer_t value) override { return add(fmt::format("{}", value)); }
-  bool number_unsigned(number_unsigned_t value) override { return add(fmt::format("{}", value)); }
-  bool number_float(number_float_t, const string_t& text) override { return add(text); }
-  bool string(string_t& value) override { return add(value); }
-  bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(false); }
-  bool end_object() override { return close(); }
-  bool start_array(std::size_t) override { return open(true); }
-  bool end_array() override { return close(); }
-  bool key(string_t& name) override {
-    levels_.back().name = name;
-    return true;
-  }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
-    return false;
+  explicit Stored(std::string_view text) : text_(text) {
+    auto leaves = experiment::json_leaves(text);
+    if (!leaves || !text.starts_with('{')) refuse();
+    leaves_ = std::move(*leaves);
   }
 
-  Fields fields;
+  std::string text(std::string_view name) const {
+    const auto found = std::ranges::find(leaves_, name, &JsonLeaf::path);
+    if (found == leaves_.end()) return {};
+    if (!found->is_string) refuse();
+    return found->value;
+  }
+
+  std::vector<std::string> list(std::string_view name) const {
+    std::vector<std::string> items;
+    const auto path = [&] { return fmt::format("{}.{}", name, items.size()); };
+    while (std::ranges::find(leaves_, path(), &JsonLeaf::path) != leaves_.end()) {
+      items.push_back(text(path()));
+    }
+    return items;
+  }
+
+  bool flag(std::string_view name) const {
+    const auto found = std::ranges::find(leaves_, name, &JsonLeaf::path);
+    return found != leaves_.end() && found->value == "true";
+  }
+
+  double real(std::string_view name, double fallback) const {
+    return number(name, fallback, [](const std::string& text) { return parse_real(text); });
+  }
+
+  std::uint64_t count(std::string_view name, std::uint64_t fallback) const {
+    return number(name, fallback, [](const std::string& text) -> std::optional<std::uint64_t> {
+      const auto count = parse_count(text);
+      return count ? count->as_uint64() : std::nullopt;
+    });
+  }
 
  private:
-  struct Level {
-    bool is_list = false;
-    std::string name{};
-    std::size_t index = 0;
-  };
-
-  bool open(bool is_list) {
-    levels_.push_back({is_list});
-    return true;
-  }
-  bool close() {
-    levels_.pop_back();
-    next();
-    return true;
-  }
-  void next() {
-    if (!levels_.empty()) ++levels_.back().index;
-  }
-  bool add(std::string value) {
-    if (levels_.empty()) return false;
-    std::string path;
-    for (const Level& level : levels_) {
-      if (!path.empty()) path += '.';
-      path += level.is_list ? fmt::format("{}", level.index) : level.name;
-    }
-    fields.emplace_back(std::move(path), std::move(value));
-    next();
-    return true;
+  template <class Number, class Parse>
+  Number number(std::string_view name, Number fallback, Parse parse) const {
+    const auto found = std::ranges::find(leaves_, name, &JsonLeaf::path);
+    if (found == leaves_.end()) return fallback;
+    const std::optional<Number> value = parse(found->value);
+    if (!value || found->is_string) refuse();
+    return *value;
   }
 
-  std::vector<Level> levels_;
+  [[noreturn]] void refuse() const {
+    throw std::runtime_error(fmt::format("'{}' was not stored by a sweep", text_.substr(0, 80)));
+  }
+
+  std::string_view text_;
+  std::vector<JsonLeaf> leaves_;
 };
-
-constexpr std::array<std::pair<const char*, std::string RunWords::*>, 11> texts{
-    {{"protocol", &RunWords::protocol},
-     {"n", &RunWords::n},
-     {"seed", &RunWords::seed},
-     {"init", &RunWords::init},
-     {"engine", &RunWords::engine},
-     {"graph", &RunWords::graph},
-     {"max_parallel_time", &RunWords::max_parallel_time},
-     {"max_interactions", &RunWords::max_interactions},
-     {"delay", &RunWords::delay},
-     {"wakeup", &RunWords::wakeup},
-     {"ids", &RunWords::ids}}};
-
-Json parsed(std::string_view text) {
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_object()) return json;
-  throw std::runtime_error(fmt::format("'{}' is no JSON object", text));
-}
 
 }  // namespace
 
 Fields fields_of(std::string_view json) {
-  Collector collector;
-  if (nlohmann::json::sax_parse(json, &collector)) return std::move(collector.fields);
-  throw std::runtime_error(fmt::format("'{}' is no row of results", json.substr(0, 80)));
+  auto leaves = experiment::json_leaves(json);
+  if (!leaves) {
+    throw std::runtime_error(fmt::format("'{}' is no row of results", json.substr(0, 80)));
+  }
+  Fields fields;
+  fields.reserve(leaves->size());
+  for (JsonLeaf& leaf : *leaves) {
+    fields.emplace_back(std::move(leaf.path), std::move(leaf.value));
+  }
+  return fields;
 }
 
 std::optional<std::string> field(const Fields& fields, std::string_view name) {
@@ -111,7 +113,7 @@ std::optional<double> number_field(const Fields& fields, std::string_view name) 
   return text ? parse_real(*text) : std::nullopt;
 }
 
-std::string json_of(const RunWords& words) {
+std::string json_of(const RunText& words) {
   Json json;
   for (const auto& [name, member] : texts) {
     if (!(words.*member).empty()) json[name] = words.*member;
@@ -119,16 +121,16 @@ std::string json_of(const RunWords& words) {
   if (!words.params.empty()) json["params"] = words.params;
   if (!words.faults.empty()) json["faults"] = words.faults;
   if (words.count_edges) json["count_edges"] = true;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump();
 }
 
-RunWords words_of(std::string_view text) {
-  const Json json = parsed(text);
-  RunWords words;
-  for (const auto& [name, member] : texts) words.*member = json.value(name, std::string());
-  words.params = json.value("params", std::vector<std::string>());
-  words.faults = json.value("faults", std::vector<std::string>());
-  words.count_edges = json.value("count_edges", false);
+RunText words_of(std::string_view text) {
+  const Stored stored(text);
+  RunText words;
+  for (const auto& [name, member] : texts) words.*member = stored.text(name);
+  words.params = stored.list("params");
+  words.faults = stored.list("faults");
+  words.count_edges = stored.flag("count_edges");
   return words;
 }
 
@@ -143,11 +145,11 @@ std::string json_of(const Sampling& sampling) {
 }
 
 Sampling sampling_of(std::string_view text) {
-  const Json json = parsed(text);
-  return {.trials = json.value("trials", std::uint64_t{1}),
-          .precision = json.value("precision", 0.0),
-          .batch = json.value("batch", std::uint64_t{100}),
-          .measure = json.value("measure", std::string())};
+  const Stored stored(text);
+  return {.trials = stored.count("trials", 1),
+          .precision = stored.real("precision", 0),
+          .batch = stored.count("batch", 100),
+          .measure = stored.text("measure")};
 }
 
 }  // namespace conclave::sweep

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/experiment/run_words.hpp"
+#include "conclave/experiment/run_text.hpp"
 #include "conclave/sweep/plan.hpp"
 
 namespace conclave::sweep {
@@ -24,8 +24,8 @@ std::optional<std::string> field(const Fields& fields, std::string_view name);
 std::optional<double> number_field(const Fields& fields, std::string_view name);
 
 // One line of JSON that reads back as the same words.
-std::string json_of(const experiment::RunWords& words);
-experiment::RunWords words_of(std::string_view json);
+std::string json_of(const experiment::RunText& words);
+experiment::RunText words_of(std::string_view json);
 std::string json_of(const Sampling& sampling);
 Sampling sampling_of(std::string_view json);
 

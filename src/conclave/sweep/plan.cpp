@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "conclave/catalog/kept_text.hpp"
+#include "conclave/catalog/catalog.hpp"
 
 namespace conclave::sweep {
 
@@ -12,7 +12,7 @@ catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts) {
   return catalog::kept_text_entry(kept->second.name, kept->second.content);
 }
 
-std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunWords& words,
+std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunText& words,
                                                     const KeptTexts& texts) {
   const catalog::Entry entry = entry_of(words.protocol, texts);
   return entry.prepare(experiment::request_of(words));
@@ -20,7 +20,7 @@ std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunWords& 
 
 std::string cell_text(const Cell& cell) {
   std::string text = cell.words.protocol;
-  for (const auto& [option, value] : experiment::given_words(cell.words)) {
+  for (const auto& [option, value] : experiment::given_options(cell.words)) {
     const bool is_whole = option == "param" || value.empty();
     text += is_whole ? fmt::format(" {}", value.empty() ? option : value)
                      : fmt::format(" {}={}", option, value);

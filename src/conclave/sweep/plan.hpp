@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/experiment/run_words.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::sweep {
 
@@ -27,7 +27,7 @@ struct Sampling {
 
 struct Cell {
   std::size_t run = 0;  // which [[run]] of the plan, from 0
-  experiment::RunWords words;
+  experiment::RunText words;
   Sampling sampling{};
   std::string head{};       // what its rows have in common, as a JSON object
   std::uint64_t bytes = 0;  // memory of a trial
@@ -40,7 +40,7 @@ struct KeptText {
 
   friend bool operator==(const KeptText&, const KeptText&) = default;
 };
-using KeptTexts = std::map<std::string, KeptText>;  // by path, as in RunWords::protocol
+using KeptTexts = std::map<std::string, KeptText>;  // by path, as in RunText::protocol
 
 struct Plan {
   std::string name;
@@ -56,7 +56,7 @@ Plan read_plan(const std::string& path);
 
 // The entry of a protocol, from a kept text where there is one.
 catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts);
-std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunWords& words,
+std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunText& words,
                                                     const KeptTexts& texts);
 
 // "prl n=50 init=random N=200", for people.

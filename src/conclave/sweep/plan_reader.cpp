@@ -23,22 +23,22 @@
 namespace conclave::sweep {
 namespace {
 
-using experiment::RunWords;
+using experiment::RunText;
 
 constexpr std::size_t most_cells = 1'000'000;
 
 // The keys that are copied into the words of a run as they stand.
-constexpr std::array<std::pair<std::string_view, std::string RunWords::*>, 7> plain_keys{
-    {{"init", &RunWords::init},
-     {"engine", &RunWords::engine},
-     {"graph", &RunWords::graph},
-     {"delay", &RunWords::delay},
-     {"wakeup", &RunWords::wakeup},
-     {"ids", &RunWords::ids},
-     {"seed", &RunWords::seed}}};
-constexpr std::array<std::pair<std::string_view, std::string RunWords::*>, 2> limit_keys{
-    {{"max_parallel_time", &RunWords::max_parallel_time},
-     {"max_interactions", &RunWords::max_interactions}}};
+constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 7> plain_keys{
+    {{"init", &RunText::init},
+     {"engine", &RunText::engine},
+     {"graph", &RunText::graph},
+     {"delay", &RunText::delay},
+     {"wakeup", &RunText::wakeup},
+     {"ids", &RunText::ids},
+     {"seed", &RunText::seed}}};
+constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 2> limit_keys{
+    {{"max_parallel_time", &RunText::max_parallel_time},
+     {"max_interactions", &RunText::max_interactions}}};
 
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -95,7 +95,7 @@ class PlanReader {
     for (const Value& protocol : table_->values("protocol")) {
       keep_text(protocol);
       for (const Value& n : table_->values("n")) {
-        RunWords words{.protocol = protocol.text, .n = size_of(n)};
+        RunText words{.protocol = protocol.text, .n = size_of(n)};
         expand_plain(0, words, [&] { expand_faults(words, sampling); });
       }
     }
@@ -113,7 +113,7 @@ class PlanReader {
   }
 
   // One loop per key that is copied, then `inner`.
-  void expand_plain(std::size_t index, RunWords& words, const std::function<void()>& inner) {
+  void expand_plain(std::size_t index, RunText& words, const std::function<void()>& inner) {
     if (index == plain_keys.size()) return inner();
     const auto& [key, member] = plain_keys[index];
     const std::vector<Value> all = table_->values(key);
@@ -122,10 +122,10 @@ class PlanReader {
       words.*member = key == "graph" ? kept_graph(each) : each.text;
       expand_plain(index + 1, words, inner);
     }
-    words.*member = RunWords{}.*member;
+    words.*member = RunText{}.*member;
   }
 
-  void expand_faults(RunWords& words, const Sampling& sampling) {
+  void expand_faults(RunText& words, const Sampling& sampling) {
     const toml::node* const node = table_->find("faults");
     std::vector<std::vector<Value>> all{{}};
     if (node != nullptr) all = table_->about("faults", [&] { return fault_alternatives(*node); });
@@ -138,11 +138,11 @@ class PlanReader {
   }
 
   static text::Number number_of(Interactions count) { return text::evaluate(to_string(count), {}); }
-  static text::Constants constants_of(const RunWords& words) {
+  static text::Constants constants_of(const RunText& words) {
     return {{"n", number_of(*parse_count(words.n))}};
   }
 
-  void set_rest(RunWords& words) const {
+  void set_rest(RunText& words) const {
     const text::Constants constants = constants_of(words);
     for (const auto& [key, member] : limit_keys) {
       const toml::node* const node = table_->find(key);
@@ -157,7 +157,7 @@ class PlanReader {
   }
 
   // A parameter may speak of n and of those before it.
-  void expand_params(std::size_t index, RunWords& words, const text::Constants& constants,
+  void expand_params(std::size_t index, RunText& words, const text::Constants& constants,
                      const Sampling& sampling) {
     const std::vector<RunTable::Param> all = table_->params();
     if (index == all.size()) return add(words, sampling);
@@ -218,7 +218,7 @@ class PlanReader {
   }
 
   // Cells that differ in anything have seeds that look independent, whatever else is in the plan.
-  std::string seed_of(const RunWords& words) const {
+  std::string seed_of(const RunText& words) const {
     const toml::node* const asked = table_->find("cell_seeds");
     if (asked == nullptr) return words.seed;
     const Value value = table_->only("cell_seeds", *asked);
@@ -233,7 +233,7 @@ class PlanReader {
     return fmt::format("{}", (hash ^ hash >> 32) & ((std::uint64_t{1} << 52) - 1));
   }
 
-  void add(RunWords words, const Sampling& sampling) {
+  void add(RunText words, const Sampling& sampling) {
     words.seed = seed_of(words);
     if (plan_.cells.size() == most_cells) {
       table_->object(table_->line(), "", fmt::format("more than {} cells", most_cells));
@@ -265,7 +265,7 @@ class PlanReader {
                                 std::vector<std::string_view>(names.begin(), names.end())));
   }
 
-  std::unique_ptr<const catalog::PreparedRun> prepared(const RunWords& words) const {
+  std::unique_ptr<const catalog::PreparedRun> prepared(const RunText& words) const {
     try {
       return prepare(words, plan_.texts);
     } catch (const Error& error) {
@@ -274,8 +274,8 @@ class PlanReader {
   }
 
   // The key to blame is one without which the cell would make sense.
-  [[noreturn]] void blame(const RunWords& words, const std::string& sentence) const {
-    const auto is_cured = [&](const RunWords& without) {
+  [[noreturn]] void blame(const RunText& words, const std::string& sentence) const {
+    const auto is_cured = [&](const RunText& without) {
       try {
         prepare(without, plan_.texts);
         return true;
@@ -284,18 +284,18 @@ class PlanReader {
       }
     };
     const auto try_without = [&](std::string_view key, auto member) {
-      RunWords without = words;
-      without.*member = RunWords{}.*member;
+      RunText without = words;
+      without.*member = RunText{}.*member;
       if (table_->find(key) == nullptr || !is_cured(without)) return;
       table_->object(RunTable::line_of(*table_->find(key)), key, sentence);
     };
     for (const auto& [key, member] : plain_keys) try_without(key, member);
     for (const auto& [key, member] : limit_keys) try_without(key, member);
-    try_without("faults", &RunWords::faults);
-    try_without("count_edges", &RunWords::count_edges);
+    try_without("faults", &RunText::faults);
+    try_without("count_edges", &RunText::count_edges);
     const std::vector<RunTable::Param> all = table_->params();
     for (std::size_t i = 0; i < all.size(); ++i) {
-      RunWords without = words;
+      RunText without = words;
       without.params.erase(without.params.begin() + static_cast<std::ptrdiff_t>(i));
       if (!is_cured(without)) continue;
       table_->object(RunTable::line_of(*all[i].node), "params." + all[i].name, sentence);

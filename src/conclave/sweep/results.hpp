@@ -19,7 +19,7 @@ class Database;
 struct StoredCell {
   std::size_t id = 0;   // from 0, in the order of the plan
   std::size_t run = 0;  // which [[run]] of the plan
-  experiment::RunWords words;
+  experiment::RunText words;
   Sampling sampling;
   std::string head;        // what all its rows have in common, as a JSON object
   Fields fields;           // the same by name: protocol, engine, n, params.N, init, seed, ...

@@ -1,4 +1,4 @@
-#include "conclave/experiment/run_words.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace conclave::experiment {
 namespace {
 
-Interactions limit(const RunWords& words, Interactions n) {
+Interactions limit(const RunText& words, Interactions n) {
   if (!words.max_interactions.empty() && !words.max_parallel_time.empty()) {
     throw Error("--max-interactions and --max-parallel-time contradict each other: give one");
   }
@@ -32,21 +32,21 @@ Interactions limit(const RunWords& words, Interactions n) {
   return static_cast<std::uint64_t>(product);
 }
 
-TrialPlan plan(const RunWords& words, Interactions n) {
+TrialPlan plan(const RunText& words, Interactions n) {
   TrialPlan result{.limit = limit(words, n)};
   for (const std::string& text : words.faults) result.faults.push_back(parse_fault(text));
   return result;
 }
 
-std::shared_ptr<const Digraph> graph(const RunWords& words, Interactions n, std::uint64_t seed) {
+std::shared_ptr<const Digraph> graph(const RunText& words, Interactions n, std::uint64_t seed) {
   if (words.graph.empty()) return nullptr;
   return make_graph(words.graph, catalog::checked_population(n), seed);
 }
 
 }  // namespace
 
-std::vector<RunWord> given_words(const RunWords& words) {
-  std::vector<RunWord> result;
+std::vector<RunOption> given_options(const RunText& words) {
+  std::vector<RunOption> result;
   const auto add = [&](std::string_view option, const std::string& value) {
     if (!value.empty()) result.push_back({option, value});
   };
@@ -66,10 +66,10 @@ std::vector<RunWord> given_words(const RunWords& words) {
   return result;
 }
 
-catalog::RunRequest request_of(const RunWords& words, const AskedBy& asked_by) {
+catalog::RunRequest request_of(const RunText& words, const UsageExample& usage) {
   if (words.n.empty()) {
     throw Error(fmt::format("the population size is missing, for example: conclave {} {} --n {}",
-                            asked_by.command, words.protocol, asked_by.n));
+                            usage.command, words.protocol, usage.n));
   }
   const Interactions n = count_option("--n", words.n);
   const std::uint64_t seed = count_option_64("--seed", words.seed, 0, UINT64_MAX);

@@ -1,0 +1,55 @@
+// A run as the user writes it: every option is still text, as it stood on the command line, in a
+// plan or in a stored result. `run`, `sweep` and `replay` all start from this text, so that equal
+// texts give equal rows.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conclave/catalog/catalog.hpp"
+
+namespace conclave::experiment {
+
+struct RunText {
+  std::string protocol{};  // a name of the catalog, or the path of a text
+  std::string n{};
+  std::string seed = "1";
+  std::vector<std::string> params{};  // NAME=VALUE
+  std::string init{};
+  std::string engine{};
+  std::string graph{};
+  std::string max_parallel_time{};
+  std::string max_interactions{};
+  std::vector<std::string> faults{};
+  std::string delay{};
+  std::string wakeup{};
+  std::string ids{};
+  bool count_edges = false;
+
+  friend bool operator==(const RunText&, const RunText&) = default;
+};
+
+// One option of the command line, without its dashes, and its value; a flag has no value.
+struct RunOption {
+  std::string_view option;
+  std::string value{};
+};
+
+// The options of a run that have a value, in the order in which a command shows them. Each
+// parameter and each fault is an option of its own. The views refer to literals.
+std::vector<RunOption> given_options(const RunText& words);
+
+// The command and the population size that an error message shows as an example where --n is
+// missing.
+struct UsageExample {
+  std::string_view command = "run";
+  std::string_view n = "1e6";
+};
+
+// The run that the text asks for; a graph that it names is built or read here. Leaves the plan's
+// trace empty. Throws Error with one sentence where an option is missing, cannot be read or
+// contradicts another.
+catalog::RunRequest request_of(const RunText& words, const UsageExample& usage = {});
+
+}  // namespace conclave::experiment
