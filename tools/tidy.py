@@ -20,7 +20,6 @@ LIBRARIES = {
     "Eigen": "Eigen/", "GMP": "gmpxx.h", "Asio": "asio", "OpenSSL": "openssl/", "MPI": "mpi.h",
     "CUDA": "cuda", "pybind11": "pybind11/", "GoogleTest": "gtest",
 }
-DETAIL_EXCEPTIONS = {("population", "base")}  # (who, whose detail/ it may include)
 FORBIDDEN_HEADERS = {"protocols": {"thread", "chrono", "iostream", "fstream"}}
 SYSTEM_HEADER = re.compile(r"[^/]+|(?:sys|net|netinet|arpa|linux)/.*")
 
@@ -182,7 +181,7 @@ def check_includes(file, layers):
         elif ours and ours[1] not in allowed:
             yield line, "layers", f"{file.module} may not include {ours[1]}"
         elif ours and ours[2] and ours[1] not in (file.module, file.detail_of):
-            if (file.module, ours[1]) not in DETAIL_EXCEPTIONS and not file.is_mutant:
+            if not file.is_mutant:
                 yield line, "layers", f"{path} is private to {ours[1]}"
         elif not quoted and file.module in layers.modules:
             if not layers.may_include(file.module, path):

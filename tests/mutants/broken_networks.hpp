@@ -8,7 +8,7 @@
 
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/calendar.hpp"
-#include "conclave/network/detail/constant_transit.hpp"
+#include "conclave/network/constant_transit.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 
 namespace conclave::tests::mutants {
@@ -51,7 +51,7 @@ class OvertakingTransit {
   NodeCount n_;
   network::DelayAdversary* adversary_;
   const network::Spectacle* spectacle_;
-  network::Calendar<network::Delivery<Message>> calendar_;
+  network::detail::Calendar<network::Delivery<Message>> calendar_;
 };
 
 // Asks its first ports instead of random ones, but says that it treats all ports alike.

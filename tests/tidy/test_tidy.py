@@ -174,8 +174,9 @@ class TidyTest(unittest.TestCase):
                      "src/conclave/network/queue.cpp:3: layers")
         self.rejects({"tests/unit/exact/lanes_test.cpp": include, **hidden},
                      "tests/unit/exact/lanes_test.cpp:1: layers")
-        for path in ("src/conclave/base/random.cpp", "src/conclave/population/agents.cpp",
-                     "tests/unit/base/lanes_test.cpp"):
+        self.rejects({**source("src/conclave/population/agents.cpp", include), **hidden},
+                     "src/conclave/population/agents.cpp:3: layers")
+        for path in ("src/conclave/base/random.cpp", "tests/unit/base/lanes_test.cpp"):
             self.accepts({**source(path, include), **hidden})
 
     def test_quoted_includes_start_with_conclave(self):

@@ -3,7 +3,7 @@
 #include <Random123/philox.h>
 
 #include "conclave/base/check.hpp"
-#include "conclave/base/detail/lanes.hpp"
+#include "conclave/base/lanes.hpp"
 
 namespace conclave {
 
@@ -20,7 +20,7 @@ Lanes::Lanes(const StreamName& name) {
 
 void Lanes::fill(std::span<std::uint64_t> words) {
   CONCLAVE_CHECK(words.size() % count == 0);
-  detail::fill_words(state_, words);
+  fill_words(state_, words);
 }
 
 std::uint64_t Stream::below64_carefully(std::uint64_t bound, std::uint64_t low,

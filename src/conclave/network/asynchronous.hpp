@@ -10,8 +10,8 @@
 #include "conclave/model/message.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/adversarial_transit.hpp"
-#include "conclave/network/detail/constant_transit.hpp"
+#include "conclave/network/adversarial_transit.hpp"
+#include "conclave/network/constant_transit.hpp"
 #include "conclave/network/stage.hpp"
 
 namespace conclave::network {

@@ -67,7 +67,7 @@ class Stage final : public Spectacle {
   const Node& state(NodeIndex index) const { return nodes_[index]; }
   void prefetch(NodeIndex index) const { nodes_.prefetch(index); }
   Watcher* watcher() const { return options_.watcher; }
-  const Accounts<P>& accounts() const { return accounts_; }
+  const detail::Accounts<P>& accounts() const { return accounts_; }
 
   // Lets an event happen to a node.
   template <class Event, class Effects>
@@ -154,16 +154,16 @@ class Stage final : public Spectacle {
 
   P protocol_;
   StageOptions options_;
-  NodeStore<P> nodes_;
+  detail::NodeStore<P> nodes_;
   Ports ports_;
   Permutation identifiers_;
   Stream coins_;
   DistinctDraws draws_;
-  Accounts<P> accounts_;
+  detail::Accounts<P> accounts_;
   Ticks now_ = 0;
   Ticks first_waking_ = 0;
   std::uint64_t candidates_ = 0;
-  mutable std::optional<FrontRunner> front_runner_;
+  mutable std::optional<detail::FrontRunner> front_runner_;
 };
 
 }  // namespace conclave::network

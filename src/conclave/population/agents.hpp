@@ -17,13 +17,13 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
-#include "conclave/population/detail/agent_memory.hpp"
+#include "conclave/population/agent_memory.hpp"
 #include "conclave/population/detail/calm_meetings.hpp"
-#include "conclave/population/detail/graph_pipeline.hpp"
+#include "conclave/population/graph_pipeline.hpp"
 #include "conclave/population/detail/instruction_set.hpp"
 #include "conclave/population/detail/named_agents.hpp"
-#include "conclave/population/detail/pair_pipeline.hpp"
-#include "conclave/population/detail/ring_pipeline.hpp"
+#include "conclave/population/pair_pipeline.hpp"
+#include "conclave/population/ring_pipeline.hpp"
 #include "conclave/population/detail/watched.hpp"
 
 namespace conclave::population {
@@ -48,11 +48,11 @@ struct PipelineFor<Topology::directed_ring> {
 };
 
 template <PopulationProtocol P, class Pipeline = typename PipelineFor<topology_of<P>>::type>
-class Agents : public Watched<P> {
+class Agents : public detail::Watched<P> {
  public:
-  using typename Watched<P>::State;
-  using typename Watched<P>::Tally;
-  using Watched<P>::is_positional;
+  using typename detail::Watched<P>::State;
+  using typename detail::Watched<P>::Tally;
+  using detail::Watched<P>::is_positional;
   using Storage = Stored<P>;
   static_assert(!HasShortcut<P> || ShortcutTallyOf<Tally, P>);
   static constexpr AgentCount most_agents = Pipeline::most_agents;
@@ -70,7 +70,7 @@ class Agents : public Watched<P> {
   template <class Source>
   Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory,
          const Source& source, MeetingTable* table = nullptr)
-      : Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), source), table_(table) {
+      : detail::Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), source), table_(table) {
     agents_ = allocate(memory, n);
     Stream start_choice(name.with(Purpose::start));
     for (AgentCount agent = 0; agent < n; ++agent) {
@@ -87,7 +87,7 @@ class Agents : public Watched<P> {
   // Agents in these states; on the complete graph it does not matter which is which.
   Agents(const P& protocol, AgentCount n, const Census<State>& census, StreamName name,
          AgentMemory& memory)
-      : Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), n) {
+      : detail::Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), n) {
     agents_ = allocate(memory, n);
     try_names(census.front().first);
     AgentCount next = 0;
@@ -475,11 +475,11 @@ class Agents : public Watched<P> {
     return is_over();
   }
 
-  using Watched<P>::choice_;
-  using Watched<P>::is_over;
-  using Watched<P>::protocol_;
-  using Watched<P>::tally_;
-  using Watched<P>::watch_;
+  using detail::Watched<P>::choice_;
+  using detail::Watched<P>::is_over;
+  using detail::Watched<P>::protocol_;
+  using detail::Watched<P>::tally_;
+  using detail::Watched<P>::watch_;
 
   Pipeline pairs_;
   std::span<Packed> agents_;

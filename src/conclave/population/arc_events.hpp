@@ -55,16 +55,16 @@ class ActiveArcs {
 
 // Graph may be a reference type for a graph too large to copy.
 template <PopulationProtocol P, class Graph>
-class ArcEvents : public Jumping<ArcEvents<P, Graph>, P> {
+class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
  public:
-  using typename Watched<P>::State;
-  using typename Watched<P>::Tally;
+  using typename detail::Watched<P>::State;
+  using typename detail::Watched<P>::Tally;
   using Storage = Stored<P>;
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type) + 8;
 
   ArcEvents(const P& protocol, const std::remove_cvref_t<Graph>& graph, std::size_t start,
             const StreamName& name)
-      : Jumping<ArcEvents<P, Graph>, P>(protocol, graph.agents(), name),
+      : detail::Jumping<ArcEvents<P, Graph>, P>(protocol, graph.agents(), name),
         graph_(graph),
         active_(graph.arcs()) {
     Stream start_choice(name.with(Purpose::start));
@@ -92,7 +92,7 @@ class ArcEvents : public Jumping<ArcEvents<P, Graph>, P> {
   AgentCount size() const { return agents_.size(); }
 
  private:
-  friend Jumping<ArcEvents<P, Graph>, P>;
+  friend detail::Jumping<ArcEvents<P, Graph>, P>;
 
   using Packed = typename Storage::type;
 
@@ -160,10 +160,10 @@ class ArcEvents : public Jumping<ArcEvents<P, Graph>, P> {
     graph_.for_each_near(arc, [this](Arc near) { refresh(near); });
   }
 
-  using Watched<P>::choice_;
-  using Watched<P>::protocol_;
-  using Watched<P>::tally_;
-  using Jumping<ArcEvents<P, Graph>, P>::schedule_;
+  using detail::Watched<P>::choice_;
+  using detail::Watched<P>::protocol_;
+  using detail::Watched<P>::tally_;
+  using detail::Jumping<ArcEvents<P, Graph>, P>::schedule_;
 
   Graph graph_;
   std::vector<Packed> agents_;

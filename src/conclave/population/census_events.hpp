@@ -22,15 +22,15 @@
 namespace conclave::population {
 
 template <PopulationProtocol P>
-class CensusEvents : public Jumping<CensusEvents<P>, P> {
+class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
  public:
-  using typename Watched<P>::State;
-  using typename Watched<P>::Tally;
+  using typename detail::Watched<P>::State;
+  using typename detail::Watched<P>::Tally;
   static constexpr AgentCount most_agents = AgentCount{1} << 62;
   static_assert(TallyOf<Tally, P>);
 
   CensusEvents(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
-      : Jumping<CensusEvents<P>, P>(protocol, n, name), n_(n) {
+      : detail::Jumping<CensusEvents<P>, P>(protocol, n, name), n_(n) {
     CONCLAVE_CHECK(n >= 2 && n <= most_agents);
     fill(start, name.with(Purpose::start));
     draw_next_event();
@@ -61,7 +61,7 @@ class CensusEvents : public Jumping<CensusEvents<P>, P> {
   AgentCount size() const { return n_; }
 
  private:
-  friend Jumping<CensusEvents<P>, P>;
+  friend detail::Jumping<CensusEvents<P>, P>;
 
   // A state with the agents in it and, for each other state, whether a meeting would change
   // something (this one initiating), and how many agents it could react with.
@@ -81,7 +81,7 @@ class CensusEvents : public Jumping<CensusEvents<P>, P> {
   }
 
   void recount() {
-    Tally fresh = Watched<P>::empty_tally(protocol_, n_);
+    Tally fresh = detail::Watched<P>::empty_tally(protocol_, n_);
     for (const Species& each : species_) this->add_to(fresh, each.state, each.count);
     this->replace_tally(std::move(fresh));
   }
@@ -187,10 +187,10 @@ class CensusEvents : public Jumping<CensusEvents<P>, P> {
     tally_.replace(u, v, new_u, new_v);
   }
 
-  using Watched<P>::choice_;
-  using Watched<P>::protocol_;
-  using Watched<P>::tally_;
-  using Jumping<CensusEvents<P>, P>::schedule_;
+  using detail::Watched<P>::choice_;
+  using detail::Watched<P>::protocol_;
+  using detail::Watched<P>::tally_;
+  using detail::Jumping<CensusEvents<P>, P>::schedule_;
 
   AgentCount n_;
   std::vector<Species> species_;

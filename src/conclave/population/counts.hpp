@@ -24,7 +24,6 @@
 #include <vector>
 
 #include "conclave/base/binomial.hpp"
-#include "conclave/base/detail/contingency.hpp"
 #include "conclave/base/geometric.hpp"
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
@@ -55,16 +54,16 @@ struct CountsCosts {
 };
 
 template <PopulationProtocol P, class Costs = CountsCosts>
-class Counts : public CensusKeeper<P> {
+class Counts : public detail::CensusKeeper<P> {
  public:
-  using typename CensusKeeper<P>::State;
-  using typename CensusKeeper<P>::Tally;
+  using typename detail::CensusKeeper<P>::State;
+  using typename detail::CensusKeeper<P>::Tally;
 
   Counts(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
-      : CensusKeeper<P>(protocol, n, start, name), schedule_(name.with(Purpose::schedule)) {}
+      : detail::CensusKeeper<P>(protocol, n, start, name), schedule_(name.with(Purpose::schedule)) {}
 
   Counts(const P& protocol, AgentCount n, const Census<State>& census, const StreamName& name)
-      : CensusKeeper<P>(protocol, n, census, name), schedule_(name.with(Purpose::schedule)) {}
+      : detail::CensusKeeper<P>(protocol, n, census, name), schedule_(name.with(Purpose::schedule)) {}
 
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
   // about so much work, counted in random variates.
@@ -103,9 +102,9 @@ class Counts : public CensusKeeper<P> {
   }
 
  private:
-  using typename CensusKeeper<P>::SpeciesId;
+  using typename detail::CensusKeeper<P>::SpeciesId;
   using Kind = detail::Outcome::Kind;
-  using CensusKeeper<P>::no_rank;
+  using detail::CensusKeeper<P>::no_rank;
 
   // --- costs ---
 
@@ -293,7 +292,10 @@ class Counts : public CensusKeeper<P> {
     return Interactions(touched) * Interactions(2 * n_ - touched - 1);
   }
   double about_colliding(AgentCount touched) const {
-    return conclave::detail::real(touched) * conclave::detail::real(2 * n_ - touched - 1);
+    const auto real = [](AgentCount count) {  // below 2^63, where this is one instruction
+      return static_cast<double>(static_cast<std::int64_t>(count));
+    };
+    return real(touched) * real(2 * n_ - touched - 1);
   }
 
   // An interaction with at least one agent touched before, all of them equally likely. False if
@@ -580,12 +582,12 @@ class Counts : public CensusKeeper<P> {
     return true;
   }
 
-  const std::vector<SpeciesId>& active() const { return CensusKeeper<P>::active(); }
-  using CensusKeeper<P>::census_;
-  using CensusKeeper<P>::choice_;
-  using CensusKeeper<P>::n_;
-  using CensusKeeper<P>::species_;
-  using CensusKeeper<P>::tally_;
+  const std::vector<SpeciesId>& active() const { return detail::CensusKeeper<P>::active(); }
+  using detail::CensusKeeper<P>::census_;
+  using detail::CensusKeeper<P>::choice_;
+  using detail::CensusKeeper<P>::n_;
+  using detail::CensusKeeper<P>::species_;
+  using detail::CensusKeeper<P>::tally_;
 
   Stream schedule_;
   Interactions now_;

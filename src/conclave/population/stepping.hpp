@@ -10,7 +10,7 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/configuration.hpp"
-#include "conclave/population/detail/pair_pipeline.hpp"
+#include "conclave/population/pair_pipeline.hpp"
 
 namespace conclave::population {
 

@@ -19,7 +19,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-#include "conclave/base/detail/lanes.hpp"
+#include "conclave/base/lanes.hpp"
 #include "conclave/base/random.hpp"
 
 namespace conclave {
@@ -96,7 +96,7 @@ Words words_of(const StreamName& name, std::size_t count) {
 Words pairs_of(const StreamName& name, std::uint64_t n, std::size_t words) {
   Lanes lanes(name);
   Words pairs(words);
-  pairs.resize(detail::fill_pairs(lanes.state(), n, pairs.data(), words));
+  pairs.resize(fill_pairs(lanes.state(), n, pairs.data(), words));
   return pairs;
 }
 
@@ -303,7 +303,7 @@ Words words_at_threshold(std::uint64_t factor, int bits) {
 void expect_scalar_pairs(const Words& words, std::uint64_t n, std::size_t most_kept) {
   Words pairs(Lanes::count);
   Lanes lanes = lanes_that_give(words);
-  pairs.resize(detail::fill_pairs(lanes.state(), n, pairs.data(), Lanes::count));
+  pairs.resize(fill_pairs(lanes.state(), n, pairs.data(), Lanes::count));
   EXPECT_EQ(pairs, scalar_pairs(words, n)) << "n " << n << " words " << in_hex(words);
   EXPECT_LE(pairs.size(), most_kept) << "n " << n << " words " << in_hex(words);
 }
@@ -332,7 +332,7 @@ TEST(RandomVectors, PairsConsumeTheWordsAndKeepWithinThem) {
     Lanes with_words(names[0]);
     Words pairs(512 + 64, untouched);
     Words words(512);
-    EXPECT_LE(detail::fill_pairs(with_pairs.state(), n, pairs.data(), 512), 512u);
+    EXPECT_LE(fill_pairs(with_pairs.state(), n, pairs.data(), 512), 512u);
     with_words.fill(words);
     EXPECT_EQ(with_pairs.state(), with_words.state()) << "n " << n;
     EXPECT_EQ(std::count(pairs.begin() + 512, pairs.end(), untouched), 64) << "n " << n;

@@ -16,7 +16,7 @@
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
 #include "conclave/network/detail/wire.hpp"
-#include "conclave/network/edge_table.hpp"
+#include "conclave/network/detail/edge_table.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
@@ -82,11 +82,11 @@ TEST(Wire, BringsBackEveryMessageInFewBytes) {
       {{Kind::leader, 0, 7, 0}, 5},
       {{Kind::decide, 255, 0xffffffff, stream.word()}, 13}};
   for (const auto& [message, bytes] : cases) {
-    std::array<std::uint8_t, Wire<Message>::most_bytes> buffer;
+    std::array<std::uint8_t, detail::Wire<Message>::most_bytes> buffer;
     buffer.fill(0xaa);
-    EXPECT_EQ(Wire<Message>::encode(message, buffer.data()), bytes) << to_text(message);
+    EXPECT_EQ(detail::Wire<Message>::encode(message, buffer.data()), bytes) << to_text(message);
     std::fill(buffer.begin() + static_cast<std::ptrdiff_t>(bytes), buffer.end(), 0xaa);
-    EXPECT_EQ(Wire<Message>::decode(static_cast<std::uint8_t>(message.kind), buffer.data(), bytes),
+    EXPECT_EQ(detail::Wire<Message>::decode(static_cast<std::uint8_t>(message.kind), buffer.data(), bytes),
               message);
   }
 }
@@ -99,7 +99,7 @@ struct Entry {
 // Adds and takes in turns, at all distances, with many equal times.
 TEST(Calendar, GivesEntriesInOrderOfTimeAndOfArrival) {
   for (const std::uint64_t crowd : {1u, 100'000u}) {
-    Calendar<Entry> calendar(crowd);
+    detail::Calendar<Entry> calendar(crowd);
     Stream stream({.seed = 5});
     std::map<std::pair<Ticks, std::uint64_t>, int> reference;
     Ticks now = 0;
@@ -127,7 +127,7 @@ TEST(Calendar, GivesEntriesInOrderOfTimeAndOfArrival) {
 }
 
 TEST(EdgeTable, RemembersWhatIsNotOver) {
-  EdgeTable table;
+  detail::EdgeTable table;
   std::map<std::pair<NodeIndex, NodeIndex>, std::uint64_t> reference;
   Stream stream({.seed = 9});
   for (std::uint64_t now = 1; now < 20'000; ++now) {
@@ -143,7 +143,7 @@ TEST(EdgeTable, RemembersWhatIsNotOver) {
 // Some senders have few messages on their way, some many, and one broadcasts now and then.
 TEST(LastArrivals, NeverLetAMessageOvertake) {
   constexpr NodeCount senders = 4;
-  LastArrivals arrivals(senders);
+  detail::LastArrivals arrivals(senders);
   std::map<std::pair<NodeIndex, NodeIndex>, Ticks> reference;
   Stream stream({.seed = 11});
   std::vector<NodeIndex> receivers;  // from so many that some look alike in a record's tag
@@ -181,7 +181,7 @@ TEST(DistinctDraws, NeverRepeatThemselves) {
 
 TEST(FrontRunner, IsTheLiveCandidateFurthestAhead) {
   std::vector<NodeView> nodes(5);
-  FrontRunner front;
+  detail::FrontRunner front;
   const auto set = [&](NodeIndex node, Standing standing, std::uint32_t phase, std::uint64_t rank) {
     nodes[node] = {.standing = standing, .phase = phase, .rank = rank};
     front.saw(node, nodes[node]);

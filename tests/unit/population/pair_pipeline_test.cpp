@@ -1,4 +1,4 @@
-#include "conclave/population/detail/pair_pipeline.hpp"
+#include "conclave/population/pair_pipeline.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "conclave/population/detail/ring_pipeline.hpp"
+#include "conclave/population/ring_pipeline.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -9,9 +9,9 @@
 
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/edge_table.hpp"
+#include "conclave/network/detail/edge_table.hpp"
 
-namespace conclave::network {
+namespace conclave::network::detail {
 
 template <class P>
 class Accounts {
@@ -54,4 +54,4 @@ class Accounts {
   std::uint64_t busiest_ = 0;
 };
 
-}  // namespace conclave::network
+}  // namespace conclave::network::detail

@@ -16,7 +16,7 @@
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/large_pages.hpp"
 
-namespace conclave::network {
+namespace conclave::network::detail {
 
 template <class Entry>  // with a member `at`
 class Calendar {
@@ -157,4 +157,4 @@ class Calendar {
   Block* spare_ = nullptr;
 };
 
-}  // namespace conclave::network
+}  // namespace conclave::network::detail

@@ -9,7 +9,7 @@
 #include "conclave/model/message.hpp"
 #include "conclave/network/ports.hpp"
 
-namespace conclave::network {
+namespace conclave::network::detail {
 
 class FrontRunner {
  public:
@@ -43,4 +43,4 @@ class FrontRunner {
   std::vector<Seen> heap_;
 };
 
-}  // namespace conclave::network
+}  // namespace conclave::network::detail

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace conclave::network {
+namespace conclave::network::detail {
 
 template <class T>
 struct LargePages {  // an allocator
@@ -35,4 +35,4 @@ struct LargePages {  // an allocator
   static constexpr std::size_t huge = std::size_t{2} << 20;
 };
 
-}  // namespace conclave::network
+}  // namespace conclave::network::detail

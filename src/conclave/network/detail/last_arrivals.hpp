@@ -14,9 +14,9 @@
 
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/large_pages.hpp"
-#include "conclave/network/edge_table.hpp"
+#include "conclave/network/detail/edge_table.hpp"
 
-namespace conclave::network {
+namespace conclave::network::detail {
 
 class LastArrivals {
  public:
@@ -158,4 +158,4 @@ class LastArrivals {
   EdgeTable crowded_;
 };
 
-}  // namespace conclave::network
+}  // namespace conclave::network::detail

@@ -10,7 +10,7 @@
 #include "conclave/network/detail/large_pages.hpp"
 #include "conclave/network/ports.hpp"
 
-namespace conclave::network {
+namespace conclave::network::detail {
 
 template <class P>
 class NodeStore {
@@ -53,4 +53,4 @@ class NodeStore {
   std::vector<std::uint64_t> touched_;
 };
 
-}  // namespace conclave::network
+}  // namespace conclave::network::detail

@@ -10,7 +10,7 @@
 
 #include "conclave/base/fields.hpp"
 
-namespace conclave::network {
+namespace conclave::network::detail {
 
 template <Described Message>
 class Wire {
@@ -55,4 +55,4 @@ class Wire {
   }
 };
 
-}  // namespace conclave::network
+}  // namespace conclave::network::detail

@@ -9,7 +9,7 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/population/detail/meeting_pipeline.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 
 namespace conclave::population::detail {
 

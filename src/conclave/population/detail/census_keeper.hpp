@@ -17,7 +17,7 @@
 #include "conclave/population/detail/species.hpp"
 #include "conclave/population/detail/watched.hpp"
 
-namespace conclave::population {
+namespace conclave::population::detail {
 
 template <PopulationProtocol P>
 class CensusKeeper : public Watched<P> {
@@ -32,14 +32,14 @@ class CensusKeeper : public Watched<P> {
   // The states that some agent is in, with how many.
   Census<State> census() const {
     Census<State> result;
-    for (detail::SpeciesId id = 0; id < census_.size(); ++id) {
+    for (SpeciesId id = 0; id < census_.size(); ++id) {
       if (census_[id] != 0) result.emplace_back(species_.state(id), census_[id]);
     }
     return result;
   }
 
  protected:
-  using SpeciesId = detail::SpeciesId;
+  using SpeciesId = SpeciesId;
 
   // An ordered pair of ranks whose meeting the tally may have to be told of at its time.
   struct WatchablePair {
@@ -105,8 +105,8 @@ class CensusKeeper : public Watched<P> {
   }
 
   // What becomes of two agents that meet.
-  std::pair<SpeciesId, SpeciesId> decide(const detail::Outcome& outcome, SpeciesId u, SpeciesId v) {
-    if (outcome.kind == detail::Outcome::Kind::certain) [[likely]]
+  std::pair<SpeciesId, SpeciesId> decide(const Outcome& outcome, SpeciesId u, SpeciesId v) {
+    if (outcome.kind == Outcome::Kind::certain) [[likely]]
       return {outcome.u, outcome.v};
     return decide_by_chance(u, v);
   }
@@ -124,7 +124,7 @@ class CensusKeeper : public Watched<P> {
   using Watched<P>::tally_;
 
   AgentCount n_;
-  detail::SpeciesTable<P, Tally> species_;
+  SpeciesTable<P, Tally> species_;
   std::vector<AgentCount> census_;  // by species
 
  private:
@@ -200,8 +200,8 @@ class CensusKeeper : public Watched<P> {
   }
 
   void list_if_watchable(std::uint32_t u, std::uint32_t v) {
-    const detail::Outcome outcome = species_.outcome(active_[u], active_[v]);
-    if (!outcome.is_counted && outcome.milestone <= detail::milestone(tally_)) return;
+    const Outcome outcome = species_.outcome(active_[u], active_[v]);
+    if (!outcome.is_counted && outcome.milestone <= milestone(tally_)) return;
     watchable_.push_back({u, v, outcome.is_counted, outcome.milestone});
   }
 
@@ -211,4 +211,4 @@ class CensusKeeper : public Watched<P> {
   std::uint64_t version_ = 0;
 };
 
-}  // namespace conclave::population
+}  // namespace conclave::population::detail

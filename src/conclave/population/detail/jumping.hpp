@@ -10,7 +10,7 @@
 #include "conclave/model/population.hpp"
 #include "conclave/population/detail/watched.hpp"
 
-namespace conclave::population {
+namespace conclave::population::detail {
 
 // Engine offers `is_silent` (nothing can change any more), `react` (the interaction that is due)
 // and `draw_next_event`, which ends in `next_event_after` unless all is silent.
@@ -68,4 +68,4 @@ class Jumping : public Watched<P> {
   std::uint64_t effective_ = 0;
 };
 
-}  // namespace conclave::population
+}  // namespace conclave::population::detail

@@ -11,7 +11,7 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/population/detail/meeting_pipeline.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 #include "conclave/population/detail/meeting_table.hpp"
 
 namespace conclave::population::detail {

@@ -8,7 +8,7 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
 
-namespace conclave::population {
+namespace conclave::population::detail {
 
 template <PopulationProtocol P>
 class Watched {
@@ -147,4 +147,4 @@ class Watched {
   Watch watch_ = Watch::convergence;
 };
 
-}  // namespace conclave::population
+}  // namespace conclave::population::detail

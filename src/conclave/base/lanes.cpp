@@ -1,13 +1,13 @@
 // Compiled once per target by Highway's foreach_target; see lanes.hpp for the contract.
-#include "conclave/base/detail/lanes.hpp"
+#include "conclave/base/lanes.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "conclave/base/detail/lanes.cpp"
+#define HWY_TARGET_INCLUDE "conclave/base/lanes.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace conclave::detail::HWY_NAMESPACE {
+namespace conclave::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -176,11 +176,11 @@ std::size_t fill_arcs(Lanes::State& state, std::uint64_t n, std::uint64_t* arcs,
   return static_cast<std::size_t>(out - arcs);
 }
 
-}  // namespace conclave::detail::HWY_NAMESPACE
+}  // namespace conclave::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace conclave::detail {
+namespace conclave {
 
 HWY_EXPORT(fill_words);
 HWY_EXPORT(fill_pairs);
@@ -200,5 +200,5 @@ std::size_t fill_arcs(Lanes::State& state, std::uint64_t n, std::uint64_t* arcs,
   return HWY_DYNAMIC_DISPATCH(fill_arcs)(state, n, arcs, words);
 }
 
-}  // namespace conclave::detail
+}  // namespace conclave
 #endif

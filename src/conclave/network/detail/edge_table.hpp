@@ -11,7 +11,7 @@
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 
-namespace conclave::network {
+namespace conclave::network::detail {
 
 class EdgeTable {
  public:
@@ -73,4 +73,4 @@ class EdgeTable {
   std::size_t used_ = 0;
 };
 
-}  // namespace conclave::network
+}  // namespace conclave::network::detail

@@ -107,7 +107,7 @@ class ConstantTransit {
     if (marks_.empty() || marks_.back().arrives != now + unit) marks_.push_back({now + unit, 0});
     ++marks_.back().records;
     std::uint8_t* const begin = blocks_.back()->bytes.data() + blocks_.back()->used;
-    const std::size_t length = Wire<Message>::encode(message, begin + 1);
+    const std::size_t length = detail::Wire<Message>::encode(message, begin + 1);
     *begin = static_cast<std::uint8_t>(static_cast<unsigned>(message.kind) | (to_many ? 8u : 0u) |
                                        length << 4);
     std::uint8_t* end = begin + 1 + length;
@@ -153,7 +153,7 @@ class ConstantTransit {
     }
     const std::uint8_t* place = blocks_.front()->bytes.data() + read_;
     const auto head = read<std::uint8_t>(place);
-    current_.message = Wire<Message>::decode(head & 7, place, head >> 4);
+    current_.message = detail::Wire<Message>::decode(head & 7, place, head >> 4);
     place += head >> 4;
     current_.from = read<NodeIndex>(place);
     left_ = (head & 8) != 0 ? read<std::uint32_t>(place) : 1;

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "conclave/base/detail/lanes.hpp"
+#include "conclave/base/lanes.hpp"
 #include "conclave/model/graph.hpp"
-#include "conclave/population/detail/meeting_pipeline.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 
 namespace conclave::population {
 
@@ -16,7 +16,7 @@ class GraphArcs {
  public:
   explicit GraphArcs(const Digraph& graph) : graph_(&graph) {}
   std::size_t fill(Lanes::State& state, std::uint64_t* meetings, std::size_t words) const {
-    const std::size_t count = conclave::detail::fill_arcs(state, graph_->arcs(), meetings, words);
+    const std::size_t count = fill_arcs(state, graph_->arcs(), meetings, words);
     for (std::size_t k = 0; k < count; ++k) {
       const Arc arc = meetings[k] & 0xffffffffu;
       meetings[k] = graph_->initiator(arc) | graph_->responder(arc) << 32;

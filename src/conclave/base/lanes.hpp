@@ -7,7 +7,7 @@
 
 #include "conclave/base/random.hpp"
 
-namespace conclave::detail {
+namespace conclave {
 
 void fill_words(Lanes::State& state, std::span<std::uint64_t> words);
 
@@ -24,4 +24,4 @@ std::size_t fill_pairs(Lanes::State& state, std::uint64_t n, std::uint64_t* pair
 // 2 <= n < 2^32; drops less than one word in 2^32.
 std::size_t fill_arcs(Lanes::State& state, std::uint64_t n, std::uint64_t* arcs, std::size_t words);
 
-}  // namespace conclave::detail
+}  // namespace conclave

@@ -1,4 +1,4 @@
-#include "conclave/population/detail/agent_memory.hpp"
+#include "conclave/population/agent_memory.hpp"
 
 #include <sys/mman.h>
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "conclave/base/detail/lanes.hpp"
-#include "conclave/population/detail/meeting_pipeline.hpp"
+#include "conclave/base/lanes.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 
 namespace conclave::population {
 
@@ -14,7 +14,7 @@ class RingArcs {
  public:
   explicit RingArcs(AgentCount n) : n_(n) {}
   std::size_t fill(Lanes::State& state, std::uint64_t* meetings, std::size_t words) const {
-    return conclave::detail::fill_arcs(state, n_, meetings, words);
+    return fill_arcs(state, n_, meetings, words);
   }
 
  private:

@@ -8,7 +8,7 @@
 #include "conclave/base/check.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/calendar.hpp"
-#include "conclave/network/detail/constant_transit.hpp"
+#include "conclave/network/constant_transit.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
 
 namespace conclave::network {
@@ -61,8 +61,8 @@ class AdversarialTransit {
   NodeCount n_;
   DelayAdversary* adversary_;
   const Spectacle* spectacle_;
-  Calendar<Delivery<Message>> calendar_;
-  LastArrivals arrivals_;
+  detail::Calendar<Delivery<Message>> calendar_;
+  detail::LastArrivals arrivals_;
 };
 
 }  // namespace conclave::network
