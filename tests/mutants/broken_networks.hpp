@@ -20,13 +20,13 @@ class OvertakingTransit {
   using Message = typename P::Message;
 
   OvertakingTransit(NodeCount n, network::DelayAdversary* adversary,
-                    const network::Spectacle* spectacle)
-      : n_(n), adversary_(adversary), spectacle_(spectacle), calendar_(20 * n) {}
+                    const network::NetworkView* view)
+      : n_(n), adversary_(adversary), view_(view), calendar_(20 * n) {}
 
   network::Ticks post(network::Ticks now, network::NodeIndex from, network::NodeIndex to,
                       const Message& message) {
     const network::Parcel parcel{from, to, P::kinds[static_cast<std::size_t>(message.kind)]};
-    const network::Ticks arrives = now + adversary_->delay(parcel, *spectacle_);
+    const network::Ticks arrives = now + adversary_->delay(parcel, *view_);
     calendar_.add(now, {arrives, from, to, message});
     return arrives;
   }
@@ -50,7 +50,7 @@ class OvertakingTransit {
  private:
   NodeCount n_;
   network::DelayAdversary* adversary_;
-  const network::Spectacle* spectacle_;
+  const network::NetworkView* view_;
   network::detail::Calendar<network::Delivery<Message>> calendar_;
 };
 

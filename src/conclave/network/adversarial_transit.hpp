@@ -18,13 +18,13 @@ class AdversarialTransit {
  public:
   using Message = typename P::Message;
 
-  AdversarialTransit(NodeCount n, DelayAdversary* adversary, const Spectacle* spectacle)
-      : n_(n), adversary_(adversary), spectacle_(spectacle), calendar_(20 * n), arrivals_(n) {}
+  AdversarialTransit(NodeCount n, DelayAdversary* adversary, const NetworkView* view)
+      : n_(n), adversary_(adversary), view_(view), calendar_(20 * n), arrivals_(n) {}
 
   // Returns the time of arrival.
   Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
     const Parcel parcel{from, to, P::kinds[static_cast<std::size_t>(message.kind)]};
-    const Ticks delay = adversary_->delay(parcel, *spectacle_);
+    const Ticks delay = adversary_->delay(parcel, *view_);
     CONCLAVE_CHECK(delay - 1 < unit);
     const Ticks arrival = arrivals_.take(now, from, to, now + delay);
     calendar_.add(now, {arrival, from, to, message});
@@ -60,7 +60,7 @@ class AdversarialTransit {
  private:
   NodeCount n_;
   DelayAdversary* adversary_;
-  const Spectacle* spectacle_;
+  const NetworkView* view_;
   detail::Calendar<Delivery<Message>> calendar_;
   detail::LastArrivals arrivals_;
 };

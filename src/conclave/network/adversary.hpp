@@ -34,9 +34,9 @@ struct AdversaryInfo {
 };
 
 // The network as the adversary sees it.
-class Spectacle {
+class NetworkView {
  public:
-  virtual ~Spectacle() = default;
+  virtual ~NetworkView() = default;
 
   virtual NodeCount n() const = 0;
   virtual Ticks now() const = 0;
@@ -57,7 +57,7 @@ class DelayAdversary {
  public:
   virtual ~DelayAdversary() = default;
   // In 1 ... unit. What would overtake an earlier message on its edge arrives together with it.
-  virtual Ticks delay(const Parcel& parcel, const Spectacle& spectacle) = 0;
+  virtual Ticks delay(const Parcel& parcel, const NetworkView& view) = 0;
 };
 
 struct Waking {
@@ -76,7 +76,7 @@ class WakeupAdversary {
   // Whether to be asked, besides, before every delivery (before every round, without a parcel,
   // until the answer is nothing), which node to wake at this moment.
   virtual bool is_adaptive() const { return false; }
-  virtual std::optional<NodeIndex> before(const Parcel*, const Spectacle&) { return std::nullopt; }
+  virtual std::optional<NodeIndex> before(const Parcel*, const NetworkView&) { return std::nullopt; }
 };
 
 template <class Adversary>

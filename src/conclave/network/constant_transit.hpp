@@ -33,7 +33,7 @@ class ConstantTransit {
  public:
   using Message = typename P::Message;
 
-  ConstantTransit(NodeCount n, DelayAdversary*, const Spectacle*) : n_(n) {}
+  ConstantTransit(NodeCount n, DelayAdversary*, const NetworkView*) : n_(n) {}
 
   // Returns the time of arrival.
   Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {

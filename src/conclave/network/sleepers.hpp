@@ -13,10 +13,10 @@ class Sleepers {
       : n_(n), order_(n, Stream(name.with(Purpose::wakeup)).word()) {}
 
   // One that still sleeps; nothing when nobody does. O(n) in all.
-  std::optional<NodeIndex> next(const Spectacle& spectacle) {
-    while (seen_ < n_ && spectacle.asleep() > 0) {
+  std::optional<NodeIndex> next(const NetworkView& view) {
+    while (seen_ < n_ && view.asleep() > 0) {
       const auto node = static_cast<NodeIndex>(order_(seen_++));
-      if (spectacle.node(node).standing == Standing::asleep) return node;
+      if (view.node(node).standing == Standing::asleep) return node;
     }
     return std::nullopt;
   }

@@ -30,7 +30,7 @@ struct StageOptions {
 };
 
 template <MessageProtocol P>
-class Stage final : public Spectacle {
+class Stage final : public NetworkView {
  public:
   using Node = typename P::Node;
   using Message = typename P::Message;

@@ -87,7 +87,7 @@ TEST(KmppSyncLaw, RoundsOfALoneNodeFollowItsThreeCoins) {
   }
 }
 
-struct Nothing final : network::Spectacle {
+struct Nothing final : network::NetworkView {
   NodeCount n() const override { return 100; }
   Ticks now() const override { return 12345; }
   NodeView node(network::NodeIndex) const override { return {}; }

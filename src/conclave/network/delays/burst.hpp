@@ -15,9 +15,9 @@ class Burst final : public DelayAdversary {
 
   Burst(NodeCount, const StreamName& name) : key_(Stream(name.with(Purpose::delay)).word()) {}
 
-  Ticks delay(const Parcel& parcel, const Spectacle& spectacle) override {
+  Ticks delay(const Parcel& parcel, const NetworkView& view) override {
     const Ticks moment = mixed(key_, parcel.to) >> 32;
-    return unit - (spectacle.now() + unit - moment) % unit;
+    return unit - (view.now() + unit - moment) % unit;
   }
 
  private:

@@ -14,7 +14,7 @@ class Exponential final : public DelayAdversary {
 
   Exponential(NodeCount, const StreamName& name) : stream_(name.with(Purpose::delay)) {}
 
-  Ticks delay(const Parcel&, const Spectacle&) override {
+  Ticks delay(const Parcel&, const NetworkView&) override {
     for (;;) {
       const Ticks quarters = standard();  // in units of a quarter
       if (quarters < 4 * unit) return quarters / 4 + 1;

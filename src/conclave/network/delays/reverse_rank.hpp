@@ -16,8 +16,8 @@ class ReverseRank final : public DelayAdversary {
 
   ReverseRank(NodeCount n, const StreamName& name) : order_(n, name) {}
 
-  Ticks delay(const Parcel& parcel, const Spectacle& spectacle) override {
-    return std::max(soon, unit - order_.delay(parcel, spectacle));
+  Ticks delay(const Parcel& parcel, const NetworkView& view) override {
+    return std::max(soon, unit - order_.delay(parcel, view));
   }
 
  private:

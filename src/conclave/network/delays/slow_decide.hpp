@@ -12,7 +12,7 @@ struct SlowDecide final : DelayAdversary {
 
   SlowDecide(NodeCount, const StreamName&) {}
 
-  Ticks delay(const Parcel& parcel, const Spectacle&) override {
+  Ticks delay(const Parcel& parcel, const NetworkView&) override {
     const bool is_dispute =
         parcel.kind == "DECIDE" || parcel.kind == "WINS" || parcel.kind == "LOSES";
     return is_dispute ? unit : soon;

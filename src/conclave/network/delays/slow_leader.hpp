@@ -12,8 +12,8 @@ struct SlowLeader final : DelayAdversary {
 
   SlowLeader(NodeCount, const StreamName&) {}
 
-  Ticks delay(const Parcel& parcel, const Spectacle& spectacle) override {
-    const auto leader = spectacle.front_runner();
+  Ticks delay(const Parcel& parcel, const NetworkView& view) override {
+    const auto leader = view.front_runner();
     const bool concerns_it = leader && (parcel.from == *leader || parcel.to == *leader);
     return concerns_it ? unit : soon;
   }

@@ -10,7 +10,7 @@ class Uniform final : public DelayAdversary {
   static constexpr AdversaryInfo info{"uniform", "independent delays, uniform in (0, 1]"};
 
   Uniform(NodeCount, const StreamName& name) : stream_(name.with(Purpose::delay)) {}
-  Ticks delay(const Parcel&, const Spectacle&) override { return 1 + (stream_.word() >> 32); }
+  Ticks delay(const Parcel&, const NetworkView&) override { return 1 + (stream_.word() >> 32); }
 
  private:
   Stream stream_;

@@ -9,7 +9,7 @@ struct Unit final : DelayAdversary {
   static constexpr AdversaryInfo info{"unit", "every message takes exactly one unit of time"};
 
   Unit(NodeCount, const StreamName&) {}
-  Ticks delay(const Parcel&, const Spectacle&) override { return unit; }
+  Ticks delay(const Parcel&, const NetworkView&) override { return unit; }
 };
 
 }  // namespace conclave::network

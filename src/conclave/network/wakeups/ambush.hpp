@@ -25,17 +25,17 @@ class Ambush final : public WakeupAdversary {
 
   bool is_adaptive() const override { return true; }
 
-  std::optional<NodeIndex> before(const Parcel*, const Spectacle& spectacle) override {
+  std::optional<NodeIndex> before(const Parcel*, const NetworkView& view) override {
     if (!springs_at_) {
-      const auto leader = spectacle.front_runner();
-      if (!leader || spectacle.node(*leader).phase == 0) return std::nullopt;
-      springs_at_ = spectacle.now();
-      left_for_later_ = spectacle.asleep() / 2;
+      const auto leader = view.front_runner();
+      if (!leader || view.node(*leader).phase == 0) return std::nullopt;
+      springs_at_ = view.now();
+      left_for_later_ = view.asleep() / 2;
     }
-    if (spectacle.now() < *springs_at_ + unit && spectacle.asleep() <= left_for_later_) {
+    if (view.now() < *springs_at_ + unit && view.asleep() <= left_for_later_) {
       return std::nullopt;
     }
-    return sleepers_.next(spectacle);
+    return sleepers_.next(view);
   }
 
  private:

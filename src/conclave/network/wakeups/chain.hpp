@@ -25,23 +25,23 @@ class Chain final : public WakeupAdversary {
 
   bool is_adaptive() const override { return true; }
 
-  std::optional<NodeIndex> before(const Parcel* parcel, const Spectacle& spectacle) override {
+  std::optional<NodeIndex> before(const Parcel* parcel, const NetworkView& view) override {
     if (!begun_) return std::nullopt;
     const Moment moment =
-        parcel != nullptr ? about_to_win(*parcel, spectacle) : Moment{0, spectacle.now()};
+        parcel != nullptr ? about_to_win(*parcel, view) : Moment{0, view.now()};
     if (moment == last_ || moment == never) return std::nullopt;
     last_ = moment;
-    return sleepers_.next(spectacle);
+    return sleepers_.next(view);
   }
 
  private:
   using Moment = std::pair<NodeIndex, Ticks>;  // the front runner and its phase, or the round
   static constexpr Moment never{0, 0};
 
-  static Moment about_to_win(const Parcel& parcel, const Spectacle& spectacle) {
-    const NodeView node = spectacle.node(parcel.to);
+  static Moment about_to_win(const Parcel& parcel, const NetworkView& view) {
+    const NodeView node = view.node(parcel.to);
     if (node.standing != Standing::candidate || node.awaited != 1) return never;
-    if (spectacle.front_runner() != parcel.to) return never;
+    if (view.front_runner() != parcel.to) return never;
     return {parcel.to, node.phase};
   }
 
