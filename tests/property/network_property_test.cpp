@@ -27,7 +27,7 @@ using network::AdversarialTransit;
 using network::ConstantTransit;
 using network::NodeIndex;
 using network::Parcel;
-using network::StageOptions;
+using network::NetworkOptions;
 using network::Ticks;
 using protocols::KmppAsync;
 using protocols::KmppReading;
@@ -53,7 +53,7 @@ struct Case {
   std::string_view delay = "uniform";
   std::string_view wakeup = "all";
   std::uint64_t trial = 0;
-  StageOptions options{};
+  NetworkOptions options{};
   KmppReading reading = KmppReading::corrected;
 
   std::string text() const {
@@ -74,7 +74,7 @@ TrialResult run(const Case& c) {
 
 TrialResult run_in_rounds(NodeCount n, std::string_view wakeup_name, std::uint64_t trial,
                           KmppSyncReading reading = KmppSyncReading::corrected,
-                          const StageOptions& options = {.counts_edges = false}) {
+                          const NetworkOptions& options = {.counts_edges = false}) {
   const StreamName name{.seed = 1, .trial = trial};
   const auto wakeup = named(network::wakeups(), wakeup_name).make(n, name);
   const KmppSync protocol({reading}, n);

@@ -117,7 +117,7 @@ class PreparedNetwork final : public PreparedRun {
   TrialResult run_watched(std::uint64_t trial, network::Watcher* watcher,
                           const KeepGoing& keep_going) const {
     const StreamName name{.seed = seed_, .trial = trial};
-    const network::StageOptions options{
+    const network::NetworkOptions options{
         .has_identifiers = ids_ == 0, .counts_edges = counts_edges_, .watcher = watcher};
     const auto wakeup = network::wakeups()[wakeup_].make(n_, name);
     if constexpr (is_synchronous) {

@@ -12,7 +12,7 @@
 #include "conclave/model/message.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/stage.hpp"
+#include "conclave/network/network_state.hpp"
 
 namespace conclave::network {
 
@@ -22,8 +22,8 @@ class Synchronous {
   using Message = typename P::Message;
 
   Synchronous(const P& protocol, NodeCount n, const StreamName& name, WakeupAdversary& wakeup,
-              const StageOptions& options = {})
-      : stage_(protocol, n, name, options), wakeup_(wakeup), mail_(n), next_mail_(n) {}
+              const NetworkOptions& options = {})
+      : state_(protocol, n, name, options), wakeup_(wakeup), mail_(n), next_mail_(n) {}
   Synchronous(const Synchronous&) = delete;
   Synchronous& operator=(const Synchronous&) = delete;
 
@@ -31,8 +31,8 @@ class Synchronous {
   TrialResult run(const KeepGoing& keep_going) {
     waking_ = wakeup_.next();
     first_round_ = waking_ ? waking_->at / unit : 0;
-    for (std::uint64_t round = first_round_; keep_going(stage_.accounts().messages()); ++round) {
-      stage_.set_now(round * unit);
+    for (std::uint64_t round = first_round_; keep_going(state_.accounts().messages()); ++round) {
+      state_.set_now(round * unit);
       const bool has_woken = wake_all(round);
       next_mail_.sort();
       std::swap(mail_, next_mail_);
@@ -44,7 +44,7 @@ class Synchronous {
     return {};
   }
 
-  const Stage<P>& stage() const { return stage_; }
+  const NetworkState<P>& state() const { return state_; }
 
  private:
   // All messages of one round. Those to everybody are kept once.
@@ -112,76 +112,76 @@ class Synchronous {
     NodeIndex from;
 
     void send(Port port, const Message& message) {
-      network.stage_.account(message, 1);
-      network.post(from, network.stage_.neighbour(from, port), message);
+      network.state_.account(message, 1);
+      network.post(from, network.state_.neighbour(from, port), message);
     }
     void broadcast(const Message& message) { network.broadcast(from, message); }
     void send_to_some(std::uint32_t count, const Message& message, Choice auto& choice) {
-      network.stage_.account(message, count);
-      for (const NodeIndex to : network.stage_.some_neighbours(from, count, choice)) {
+      network.state_.account(message, count);
+      for (const NodeIndex to : network.state_.some_neighbours(from, count, choice)) {
         network.post(from, to, message);
       }
     }
   };
 
   bool wake_all(std::uint64_t round) {
-    const NodeCount asleep = stage_.asleep();
-    while (waking_ && stage_.asleep() > 0 && waking_->at / unit <= round) {
+    const NodeCount asleep = state_.asleep();
+    while (waking_ && state_.asleep() > 0 && waking_->at / unit <= round) {
       wake(waking_->node);
       waking_ = wakeup_.next();
     }
-    if (stage_.asleep() == 0) waking_.reset();
+    if (state_.asleep() == 0) waking_.reset();
     if (wakeup_.is_adaptive()) {
-      while (const auto node = wakeup_.before(nullptr, stage_)) wake(*node);
+      while (const auto node = wakeup_.before(nullptr, state_)) wake(*node);
     }
-    return stage_.asleep() < asleep;
+    return state_.asleep() < asleep;
   }
 
   void wake(NodeIndex node) {
     Effects effects{*this, node};
-    stage_.wake(node, effects);
+    state_.wake(node, effects);
   }
 
   // Whether a node's state has changed.
   bool play_round() {
     bool has_changed = false;
-    for (NodeCount index = 0; index < stage_.n(); ++index) {
+    for (NodeCount index = 0; index < state_.n(); ++index) {
       const auto node = static_cast<NodeIndex>(index);
-      mail_.collect(node, stage_.ports(), inbox_);
-      if (inbox_.empty() && !stage_.is_touched(node)) continue;
-      const bool was_touched = stage_.is_touched(node);
-      const typename P::Node before = was_touched ? stage_.state(node) : typename P::Node{};
+      mail_.collect(node, state_.ports(), inbox_);
+      if (inbox_.empty() && !state_.is_touched(node)) continue;
+      const bool was_touched = state_.is_touched(node);
+      const typename P::Node before = was_touched ? state_.state(node) : typename P::Node{};
       Effects effects{*this, node};
-      stage_.act(node, Round<Message>{inbox_}, effects);
-      has_changed = has_changed || !was_touched || !(before == stage_.state(node));
+      state_.act(node, Round<Message>{inbox_}, effects);
+      has_changed = has_changed || !was_touched || !(before == state_.state(node));
     }
     return has_changed;
   }
 
   void post(NodeIndex from, NodeIndex to, const Message& message) {
     next_mail_.add(from, to, message);
-    if (stage_.is_followed()) stage_.follow(from, to, message, stage_.now() + unit);
+    if (state_.is_followed()) state_.follow(from, to, message, state_.now() + unit);
   }
 
   void broadcast(NodeIndex from, const Message& message) {
-    stage_.account(message, stage_.n() - 1);
+    state_.account(message, state_.n() - 1);
     next_mail_.add_for_all(from, message);
-    if (!stage_.is_followed()) return;
-    for (NodeCount step = 1; step < stage_.n(); ++step) {
-      const auto to = static_cast<NodeIndex>((from + step) % stage_.n());
-      stage_.follow(from, to, message, stage_.now() + unit);
+    if (!state_.is_followed()) return;
+    for (NodeCount step = 1; step < state_.n(); ++step) {
+      const auto to = static_cast<NodeIndex>((from + step) % state_.n());
+      state_.follow(from, to, message, state_.now() + unit);
     }
   }
 
   TrialResult result() const {
-    TrialResult result = stage_.result();
-    const bool has_sent = stage_.accounts().messages() > 0;
-    const std::uint64_t last_round = stage_.accounts().last_sending() / unit;
+    TrialResult result = state_.result();
+    const bool has_sent = state_.accounts().messages() > 0;
+    const std::uint64_t last_round = state_.accounts().last_sending() / unit;
     result.network->rounds = has_sent ? last_round - first_round_ + 1 : 0;
     return result;
   }
 
-  Stage<P> stage_;
+  NetworkState<P> state_;
   WakeupAdversary& wakeup_;
   std::optional<Waking> waking_;
   std::uint64_t first_round_ = 0;

@@ -23,20 +23,20 @@
 
 namespace conclave::network {
 
-struct StageOptions {
+struct NetworkOptions {
   bool has_identifiers = true;
   bool counts_edges = true;
   Watcher* watcher = nullptr;
 };
 
 template <MessageProtocol P>
-class Stage final : public NetworkView {
+class NetworkState final : public NetworkView {
  public:
   using Node = typename P::Node;
   using Message = typename P::Message;
   using Ports = std::conditional_t<PortBlind<P>, RotatedPorts, ScatteredPorts>;
 
-  Stage(const P& protocol, NodeCount n, const StreamName& name, const StageOptions& options)
+  NetworkState(const P& protocol, NodeCount n, const StreamName& name, const NetworkOptions& options)
       : protocol_(protocol),
         options_(options),
         nodes_(n),
@@ -153,7 +153,7 @@ class Stage final : public NetworkView {
   }
 
   P protocol_;
-  StageOptions options_;
+  NetworkOptions options_;
   detail::NodeStore<P> nodes_;
   Ports ports_;
   Permutation identifiers_;
