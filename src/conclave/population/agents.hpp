@@ -24,7 +24,7 @@
 #include "conclave/population/detail/named_agents.hpp"
 #include "conclave/population/pair_pipeline.hpp"
 #include "conclave/population/ring_pipeline.hpp"
-#include "conclave/population/detail/watched.hpp"
+#include "conclave/population/detail/tally_host.hpp"
 
 namespace conclave::population {
 // Arrays larger than this profit from prefetching; a smaller one stays in the caches, where the
@@ -48,11 +48,11 @@ struct PipelineFor<Topology::directed_ring> {
 };
 
 template <PopulationProtocol P, class Pipeline = typename PipelineFor<topology_of<P>>::type>
-class Agents : public detail::Watched<P> {
+class Agents : public detail::TallyHost<P> {
  public:
-  using typename detail::Watched<P>::State;
-  using typename detail::Watched<P>::Tally;
-  using detail::Watched<P>::is_positional;
+  using typename detail::TallyHost<P>::State;
+  using typename detail::TallyHost<P>::Tally;
+  using detail::TallyHost<P>::is_positional;
   using Storage = Stored<P>;
   static_assert(!HasShortcut<P> || ShortcutTallyOf<Tally, P>);
   static constexpr AgentCount most_agents = Pipeline::most_agents;
@@ -70,7 +70,7 @@ class Agents : public detail::Watched<P> {
   template <class Source>
   Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory,
          const Source& source, MeetingTable* table = nullptr)
-      : detail::Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), source), table_(table) {
+      : detail::TallyHost<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), source), table_(table) {
     agents_ = allocate(memory, n);
     Stream start_choice(name.with(Purpose::start));
     for (AgentCount agent = 0; agent < n; ++agent) {
@@ -87,7 +87,7 @@ class Agents : public detail::Watched<P> {
   // Agents in these states; on the complete graph it does not matter which is which.
   Agents(const P& protocol, AgentCount n, const Census<State>& census, StreamName name,
          AgentMemory& memory)
-      : detail::Watched<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), n) {
+      : detail::TallyHost<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), n) {
     agents_ = allocate(memory, n);
     try_names(census.front().first);
     AgentCount next = 0;
@@ -475,11 +475,11 @@ class Agents : public detail::Watched<P> {
     return is_over();
   }
 
-  using detail::Watched<P>::choice_;
-  using detail::Watched<P>::is_over;
-  using detail::Watched<P>::protocol_;
-  using detail::Watched<P>::tally_;
-  using detail::Watched<P>::watch_;
+  using detail::TallyHost<P>::choice_;
+  using detail::TallyHost<P>::is_over;
+  using detail::TallyHost<P>::protocol_;
+  using detail::TallyHost<P>::tally_;
+  using detail::TallyHost<P>::watch_;
 
   Pipeline pairs_;
   std::span<Packed> agents_;

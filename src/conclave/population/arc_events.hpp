@@ -57,8 +57,8 @@ class ActiveArcs {
 template <PopulationProtocol P, class Graph>
 class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
  public:
-  using typename detail::Watched<P>::State;
-  using typename detail::Watched<P>::Tally;
+  using typename detail::TallyHost<P>::State;
+  using typename detail::TallyHost<P>::Tally;
   using Storage = Stored<P>;
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type) + 8;
 
@@ -160,9 +160,9 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
     graph_.for_each_near(arc, [this](Arc near) { refresh(near); });
   }
 
-  using detail::Watched<P>::choice_;
-  using detail::Watched<P>::protocol_;
-  using detail::Watched<P>::tally_;
+  using detail::TallyHost<P>::choice_;
+  using detail::TallyHost<P>::protocol_;
+  using detail::TallyHost<P>::tally_;
   using detail::Jumping<ArcEvents<P, Graph>, P>::schedule_;
 
   Graph graph_;

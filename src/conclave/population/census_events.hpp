@@ -24,8 +24,8 @@ namespace conclave::population {
 template <PopulationProtocol P>
 class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
  public:
-  using typename detail::Watched<P>::State;
-  using typename detail::Watched<P>::Tally;
+  using typename detail::TallyHost<P>::State;
+  using typename detail::TallyHost<P>::Tally;
   static constexpr AgentCount most_agents = AgentCount{1} << 62;
   static_assert(TallyOf<Tally, P>);
 
@@ -81,7 +81,7 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
   }
 
   void recount() {
-    Tally fresh = detail::Watched<P>::empty_tally(protocol_, n_);
+    Tally fresh = detail::TallyHost<P>::empty_tally(protocol_, n_);
     for (const Species& each : species_) this->add_to(fresh, each.state, each.count);
     this->replace_tally(std::move(fresh));
   }
@@ -187,9 +187,9 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
     tally_.replace(u, v, new_u, new_v);
   }
 
-  using detail::Watched<P>::choice_;
-  using detail::Watched<P>::protocol_;
-  using detail::Watched<P>::tally_;
+  using detail::TallyHost<P>::choice_;
+  using detail::TallyHost<P>::protocol_;
+  using detail::TallyHost<P>::tally_;
   using detail::Jumping<CensusEvents<P>, P>::schedule_;
 
   AgentCount n_;

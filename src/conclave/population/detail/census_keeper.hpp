@@ -15,15 +15,15 @@
 #include "conclave/model/starting_census.hpp"
 #include "conclave/population/detail/batch_tally.hpp"
 #include "conclave/population/detail/species.hpp"
-#include "conclave/population/detail/watched.hpp"
+#include "conclave/population/detail/tally_host.hpp"
 
 namespace conclave::population::detail {
 
 template <PopulationProtocol P>
-class CensusKeeper : public Watched<P> {
+class CensusKeeper : public TallyHost<P> {
  public:
-  using typename Watched<P>::State;
-  using typename Watched<P>::Tally;
+  using typename TallyHost<P>::State;
+  using typename TallyHost<P>::Tally;
   static constexpr AgentCount most_agents = AgentCount{1} << 62;
   static_assert(TallyOf<Tally, P>);
 
@@ -50,13 +50,13 @@ class CensusKeeper : public Watched<P> {
   };
 
   CensusKeeper(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
-      : Watched<P>(protocol, n, name), n_(n), species_(protocol_, tally_) {
+      : TallyHost<P>(protocol, n, name), n_(n), species_(protocol_, tally_) {
     CONCLAVE_CHECK(n >= 2 && n <= most_agents);
     fill(start, name.with(Purpose::start));
   }
 
   CensusKeeper(const P& protocol, AgentCount n, const Census<State>& census, const StreamName& name)
-      : Watched<P>(protocol, n, name), n_(n), species_(protocol_, tally_) {
+      : TallyHost<P>(protocol, n, name), n_(n), species_(protocol_, tally_) {
     for (const auto& [state, count] : census) add_agents(state, count);
   }
 
@@ -119,9 +119,9 @@ class CensusKeeper : public Watched<P> {
     return {id, species_.id_of(new_v)};
   }
 
-  using Watched<P>::choice_;
-  using Watched<P>::protocol_;
-  using Watched<P>::tally_;
+  using TallyHost<P>::choice_;
+  using TallyHost<P>::protocol_;
+  using TallyHost<P>::tally_;
 
   AgentCount n_;
   SpeciesTable<P, Tally> species_;
@@ -152,7 +152,7 @@ class CensusKeeper : public Watched<P> {
   }
 
   void recount() {
-    Tally fresh = Watched<P>::empty_tally(protocol_, n_);
+    Tally fresh = TallyHost<P>::empty_tally(protocol_, n_);
     for (SpeciesId id = 0; id < census_.size(); ++id) {
       if (census_[id] != 0) this->add_to(fresh, species_.state(id), census_[id]);
     }

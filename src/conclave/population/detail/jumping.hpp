@@ -8,14 +8,14 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/population/detail/watched.hpp"
+#include "conclave/population/detail/tally_host.hpp"
 
 namespace conclave::population::detail {
 
 // Engine offers `is_silent` (nothing can change any more), `react` (the interaction that is due)
 // and `draw_next_event`, which ends in `next_event_after` unless all is silent.
 template <class Engine, PopulationProtocol P>
-class Jumping : public Watched<P> {
+class Jumping : public TallyHost<P> {
  public:
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after this
   // many that change something.
@@ -47,7 +47,7 @@ class Jumping : public Watched<P> {
 
  protected:
   Jumping(const P& protocol, AgentCount n, const StreamName& name)
-      : Watched<P>(protocol, n, name), schedule_(name.with(Purpose::schedule)) {}
+      : TallyHost<P>(protocol, n, name), schedule_(name.with(Purpose::schedule)) {}
 
   void next_event_after(const Geometric& wait) { next_event_ = later(wait(schedule_)); }
   void no_next_event() { next_event_ = Interactions::max(); }

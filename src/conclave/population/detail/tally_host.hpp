@@ -11,15 +11,15 @@
 namespace conclave::population::detail {
 
 template <PopulationProtocol P>
-class Watched {
+class TallyHost {
  public:
   using State = typename P::State;
   using Tally = typename TallyFor<P>::type;
   static constexpr bool is_positional = PositionalTallyOf<Tally, P>;
   static_assert(TallyOf<Tally, P> || is_positional);
 
-  Watched(const Watched&) = delete;  // the tally may look at the protocol beside it
-  Watched& operator=(const Watched&) = delete;
+  TallyHost(const TallyHost&) = delete;  // the tally may look at the protocol beside it
+  TallyHost& operator=(const TallyHost&) = delete;
 
   AgentCount leaders() const { return tally_.leaders(); }
   bool converged() const { return tally_.converged(); }
@@ -28,7 +28,7 @@ class Watched {
   void watch(Watch what) { watch_ = what; }
 
   // Goes on where another engine has stopped, whose agents this one already has.
-  void take_over(const Watched& other) {
+  void take_over(const TallyHost& other) {
     if constexpr (requires { tally_.inherit(other.tally_); }) tally_.inherit(other.tally_);
     watch_ = other.watch_;
   }
@@ -42,7 +42,7 @@ class Watched {
   bool violated() const requires MeasuresHolding<P> { return tally_.violated(); }
 
  protected:
-  Watched(const P& protocol, AgentCount n, const StreamName& name)
+  TallyHost(const P& protocol, AgentCount n, const StreamName& name)
       : protocol_(protocol),
         choice_(name.with(Purpose::transition)),
         fault_choice_(name.with(Purpose::fault)),
