@@ -402,7 +402,7 @@ class Counts : public detail::CensusKeeper<P> {
     fresh_pairs_ = 0;
     work_ += pairing_.samples();
     for (const auto& [from, to, count] : pairing_.moves()) shift(from, to, count);
-    for (const auto& game : pairing_.games()) play(game);
+    for (const auto& meetings : pairing_.random_meetings()) apply_random(meetings);
   }
 
   void shift(SpeciesId from, SpeciesId to, AgentCount count) {
@@ -418,30 +418,30 @@ class Counts : public detail::CensusKeeper<P> {
   }
 
   // So many meetings whose outcome is random: a multinomial split of their number.
-  void play(const detail::Pairing::Game& game) {
-    const detail::Outcome outcome = species_.outcome(game.u, game.v);
-    if (outcome.kind == Kind::too_many) return play_one_by_one(game, outcome);
-    const detail::Lottery& lottery = species_.lottery(outcome);
-    std::uint64_t weight = lottery.total;
-    AgentCount left = game.count;
-    for (const auto& ticket : lottery.tickets) {
+  void apply_random(const detail::Pairing::RandomMeetings& meetings) {
+    const detail::Outcome outcome = species_.outcome(meetings.u, meetings.v);
+    if (outcome.kind == Kind::too_many) return apply_one_by_one(meetings, outcome);
+    const detail::OutcomeDistribution& distribution = species_.distribution(outcome);
+    std::uint64_t weight = distribution.total;
+    AgentCount left = meetings.count;
+    for (const auto& branch : distribution.branches) {
       if (left == 0) return;
-      const AgentCount count = binomial(left, ticket.weight, weight, choice_);
+      const AgentCount count = binomial(left, branch.weight, weight, choice_);
       ++work_;
-      weight -= ticket.weight;
+      weight -= branch.weight;
       left -= count;
-      shift(game.u, ticket.u, count);
-      shift(game.v, ticket.v, count);
+      shift(meetings.u, branch.u, count);
+      shift(meetings.v, branch.v, count);
     }
   }
 
-  void play_one_by_one(const detail::Pairing::Game& game, const detail::Outcome& outcome) {
-    for (AgentCount i = 0; i < game.count; ++i) {
-      const auto [u, v] = this->decide(outcome, game.u, game.v);
-      shift(game.u, u, 1);
-      shift(game.v, v, 1);
+  void apply_one_by_one(const detail::Pairing::RandomMeetings& meetings, const detail::Outcome& outcome) {
+    for (AgentCount i = 0; i < meetings.count; ++i) {
+      const auto [u, v] = this->decide(outcome, meetings.u, meetings.v);
+      shift(meetings.u, u, 1);
+      shift(meetings.v, v, 1);
     }
-    work_ += game.count;
+    work_ += meetings.count;
   }
 
   void end_batch() {

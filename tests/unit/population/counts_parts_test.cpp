@@ -24,7 +24,7 @@
 namespace conclave::tests {
 namespace {
 
-using population::detail::Lottery;
+using population::detail::OutcomeDistribution;
 using population::detail::Outcome;
 using population::detail::Pairing;
 using population::detail::Pool;
@@ -234,16 +234,16 @@ TEST(Pairing, LeavesRandomOutcomesToTheirLotteries) {
   Pairing pairing;
   pairing.learn({0, 1}, [](SpeciesId u, SpeciesId v) {
     Outcome outcome = certain(u, v);
-    if (u == 0 && v == 1) outcome.kind = Outcome::Kind::lottery;
+    if (u == 0 && v == 1) outcome.kind = Outcome::Kind::random;
     return outcome;
   });
   Stream stream({.seed = 6});
   pairing.meet({4, 4}, 8, 4, stream);
   EXPECT_TRUE(pairing.moves().empty());
-  for (const auto& game : pairing.games()) {
-    EXPECT_EQ(game.u, 0u);
-    EXPECT_EQ(game.v, 1u);
-    EXPECT_LE(game.count, 4u);
+  for (const auto& meetings : pairing.random_meetings()) {
+    EXPECT_EQ(meetings.u, 0u);
+    EXPECT_EQ(meetings.v, 1u);
+    EXPECT_LE(meetings.count, 4u);
   }
 }
 
@@ -276,13 +276,13 @@ TEST(Species, ListTheOutcomesOfAMeetingWithTheirWeights) {
   const SpeciesId leader = species.id_of({1});
   EXPECT_EQ(species.id_of({1}), leader);
   const Outcome outcome = species.outcome(leader, leader);
-  ASSERT_EQ(outcome.kind, Outcome::Kind::lottery);
+  ASSERT_EQ(outcome.kind, Outcome::Kind::random);
   EXPECT_TRUE(outcome.is_counted);
-  const Lottery& lottery = species.lottery(outcome);
-  EXPECT_EQ(lottery.total, 6u);
+  const OutcomeDistribution& distribution = species.distribution(outcome);
+  EXPECT_EQ(distribution.total, 6u);
   std::map<std::pair<int, int>, std::uint64_t> weights;
-  for (const auto& ticket : lottery.tickets) {
-    weights[{species.state(ticket.u).value, species.state(ticket.v).value}] += ticket.weight;
+  for (const auto& branch : distribution.branches) {
+    weights[{species.state(branch.u).value, species.state(branch.v).value}] += branch.weight;
   }
   const std::map<std::pair<int, int>, std::uint64_t> expected{
       {{1, 0}, 2}, {{2, 0}, 2}, {{0, 1}, 1}, {{0, 2}, 1}};

@@ -75,7 +75,7 @@ void Pairing::sort_by_count(const std::vector<AgentCount>& pool) {
 void Pairing::meet(const std::vector<AgentCount>& pool, AgentCount total, AgentCount pairs,
                    Stream& stream) {
   moves_.clear();
-  games_.clear();
+  random_meetings_.clear();
   samples_ = 0;
   if (pairs == 0) return;
   sort_by_count(pool);
@@ -185,8 +185,8 @@ void Pairing::meet_one(const Block& block) {
       move(own, fate.own, entry.count);
       move(partner, fate.partner, entry.count);
     } else {
-      games_.push_back(initiators_drawn_ ? Game{own, partner, entry.count}
-                                         : Game{partner, own, entry.count});
+      random_meetings_.push_back(initiators_drawn_ ? RandomMeetings{own, partner, entry.count}
+                                         : RandomMeetings{partner, own, entry.count});
     }
   }
 }

@@ -28,7 +28,7 @@ class Pairing {
     AgentCount count;
   };
   // So many pairs of these species meet, and chance decides what comes of it.
-  struct Game {
+  struct RandomMeetings {
     SpeciesId u;
     SpeciesId v;
     AgentCount count;
@@ -48,12 +48,12 @@ class Pairing {
   }
 
   // `pairs` pairs are drawn from a pool with these counts, `total` in all, and meet. What comes of
-  // it stands in `moves` and `games` until the next call.
+  // it stands in `moves` and `random_meetings` until the next call.
   void meet(const std::vector<AgentCount>& pool, AgentCount total, AgentCount pairs,
             Stream& stream);
 
   const std::vector<Move>& moves() const { return moves_; }
-  const std::vector<Game>& games() const { return games_; }
+  const std::vector<RandomMeetings>& random_meetings() const { return random_meetings_; }
 
   // Random variates drawn by the last call: what it cost.
   std::uint64_t samples() const { return samples_; }
@@ -122,7 +122,7 @@ class Pairing {
   std::vector<AgentCount> up_to_;     // their sums
   std::vector<Entry> stack_;
   std::vector<Move> moves_;
-  std::vector<Game> games_;
+  std::vector<RandomMeetings> random_meetings_;
   std::uint64_t samples_ = 0;
 };
 

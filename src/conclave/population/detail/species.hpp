@@ -21,10 +21,10 @@ namespace conclave::population::detail {
 
 using SpeciesId = std::uint32_t;
 
-// What comes of a meeting. If chance decides, u and v name a Lottery, or there are too many
+// What comes of a meeting. If chance decides, u and v name a OutcomeDistribution, or there are too many
 // outcomes to list.
 struct Outcome {
-  enum class Kind : std::uint8_t { unknown, certain, lottery, too_many };
+  enum class Kind : std::uint8_t { unknown, certain, random, too_many };
   SpeciesId u = 0;
   SpeciesId v = 0;
   Kind kind = Kind::unknown;
@@ -34,26 +34,26 @@ struct Outcome {
 };
 
 // All outcomes of a random meeting with their weights, which add up to `total`.
-struct Lottery {
-  struct Ticket {
+struct OutcomeDistribution {
+  struct Branch {
     SpeciesId u;
     SpeciesId v;
     std::uint64_t weight;
   };
-  std::vector<Ticket> tickets;
+  std::vector<Branch> branches;
   std::uint64_t total = 0;
 };
 
-// The weight of a ticket: a fraction that need not be reduced; 0/0 if it does not fit.
-struct TicketWeight {
+// The weight of a branch: a fraction that need not be reduced; 0/0 if it does not fit.
+struct BranchWeight {
   std::uint64_t numerator = 1;
   std::uint64_t denominator = 1;
 
-  TicketWeight times(std::uint64_t p, std::uint64_t q) const {
-    TicketWeight product;
+  BranchWeight times(std::uint64_t p, std::uint64_t q) const {
+    BranchWeight product;
     const bool overflows = __builtin_mul_overflow(numerator, p, &product.numerator) ||
                            __builtin_mul_overflow(denominator, q, &product.denominator);
-    return overflows ? TicketWeight{0, 0} : product;
+    return overflows ? BranchWeight{0, 0} : product;
   }
 };
 
@@ -68,8 +68,8 @@ class SpeciesTable {
 
   std::size_t size() const { return index_.size(); }
   const State& state(SpeciesId id) const { return index_.state(id); }
-  const Lottery& lottery(const Outcome& outcome) const {
-    return lotteries_[outcome.u + outcome.v * 65536];
+  const OutcomeDistribution& distribution(const Outcome& outcome) const {
+    return distributions_[outcome.u + outcome.v * 65536];
   }
 
   // The number of a state; one met for the first time gets the next.
@@ -99,7 +99,7 @@ class SpeciesTable {
   // Forgets all species but these, which are renumbered in this order.
   void keep(const std::vector<SpeciesId>& kept) {
     index_.keep(kept);
-    lotteries_.clear();
+    distributions_.clear();
     remembered_.clear();
     side_ = 0;
     grow(std::max<std::size_t>(64, std::bit_ceil(2 * index_.size())));
@@ -159,9 +159,9 @@ class SpeciesTable {
     return result;
   }
 
-  // A lottery is drawn up only for what will be remembered.
+  // A distribution is drawn up only for what will be remembered.
   Outcome evaluate_every_choice(const State& u, const State& v, bool is_remembered) {
-    EveryChoice<TicketWeight> choice;
+    EveryChoice<BranchWeight> choice;
     Outcome result{.kind = Outcome::Kind::too_many};
     std::vector<Drawn> drawn;
     do {
@@ -171,9 +171,9 @@ class SpeciesTable {
       const SpeciesId id = id_of(new_u);
       drawn.push_back({id, id_of(new_v), choice.weight()});
       note(result, u, v, new_u, new_v);
-    } while (choice.next() && drawn.size() <= most_tickets);
-    if (drawn.size() <= most_tickets) {
-      if (is_remembered) draw_up(result, drawn);
+    } while (choice.next() && drawn.size() <= most_branches);
+    if (drawn.size() <= most_branches) {
+      if (is_remembered) list_branches(result, drawn);
     } else {
       expect_anything(result);
     }
@@ -198,35 +198,35 @@ class SpeciesTable {
   struct Drawn {
     SpeciesId u;
     SpeciesId v;
-    TicketWeight weight;
+    BranchWeight weight;
   };
 
-  // Turns weighted outcomes into a lottery with whole-number weights, if these are small enough.
-  void draw_up(Outcome& result, const std::vector<Drawn>& drawn) {
-    Lottery lottery{.tickets = {}, .total = 1};
+  // Turns weighted outcomes into a distribution with whole-number weights, if these are small enough.
+  void list_branches(Outcome& result, const std::vector<Drawn>& drawn) {
+    OutcomeDistribution distribution{.branches = {}, .total = 1};
     for (const Drawn& each : drawn) {
       if (each.weight.denominator == 0) return;
       const std::uint64_t factor =
-          each.weight.denominator / std::gcd(lottery.total, each.weight.denominator);
-      if (lottery.total > most_weight / factor) return;
-      lottery.total *= factor;
+          each.weight.denominator / std::gcd(distribution.total, each.weight.denominator);
+      if (distribution.total > most_weight / factor) return;
+      distribution.total *= factor;
     }
     for (const auto& [u, v, weight] : drawn) {
-      lottery.tickets.push_back({u, v, lottery.total / weight.denominator * weight.numerator});
+      distribution.branches.push_back({u, v, distribution.total / weight.denominator * weight.numerator});
     }
-    result.kind = Outcome::Kind::lottery;
-    result.u = static_cast<SpeciesId>(lotteries_.size() % 65536);
-    result.v = static_cast<SpeciesId>(lotteries_.size() / 65536);
-    lotteries_.push_back(std::move(lottery));
+    result.kind = Outcome::Kind::random;
+    result.u = static_cast<SpeciesId>(distributions_.size() % 65536);
+    result.v = static_cast<SpeciesId>(distributions_.size() / 65536);
+    distributions_.push_back(std::move(distribution));
   }
 
-  static constexpr std::size_t most_tickets = 64;
+  static constexpr std::size_t most_branches = 64;
   static constexpr std::uint64_t most_weight = std::uint64_t{1} << 62;
 
   const P* protocol_;
   const Tally* tally_;
   StateIndex<State> index_;
-  std::vector<Lottery> lotteries_;
+  std::vector<OutcomeDistribution> distributions_;
   std::vector<Remembered> remembered_;  // of u and v at u * side_ + v
   std::size_t side_ = 0;
   std::size_t capacity_ = 0;
