@@ -51,7 +51,7 @@ Packet packed(const Report& report) {
   for (const std::string& row : report.done.rows) packet.put_text(row);
   packet.put_number(report.done.steps);
   packet.put_number(report.done.seconds);
-  packet.put_number(report.appetite);
+  packet.put_number(report.batch_size);
   packet.put_text(report.failure);
   return packet;
 }
@@ -64,7 +64,7 @@ Report unpacked_report(Packet packet) {
   }
   report.done.steps = packet.take_number<double>();
   report.done.seconds = packet.take_number<double>();
-  report.appetite = packet.take_number<std::uint64_t>();
+  report.batch_size = packet.take_number<std::uint64_t>();
   report.failure = packet.take_text();
   return report;
 }

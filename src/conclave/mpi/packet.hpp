@@ -60,7 +60,7 @@ sweep::Task unpacked_task(Packet& packet);
 // What a worker brings, and how much it can do next.
 struct Report {
   sweep::Done done{};  // no rows: nothing
-  std::uint64_t appetite = 1;
+  std::uint64_t batch_size = 1;
   std::string failure{};  // what went wrong, in a sentence
 };
 Packet packed(const Report& report);

@@ -82,7 +82,7 @@ void labour(const sweep::Plan& plan, const std::atomic<bool>& stop) {
         report.failure = error.what();
       }
     }
-    report.appetite = worker.appetite();
+    report.batch_size = worker.batch_size();
   }
 }
 
@@ -131,7 +131,7 @@ void Ranks::answer(sweep::Sweep& sweep, const std::atomic<bool>& stop) {
   if (stop || sweep.is_over()) {
     send({}, received.rank, home_tag);
     --at_work_;
-  } else if (const auto task = sweep.next(report.appetite)) {
+  } else if (const auto task = sweep.next(report.batch_size)) {
     send(packed(*task), received.rank, task_tag);
   } else {
     send({}, received.rank, wait_tag);

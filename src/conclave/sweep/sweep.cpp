@@ -74,7 +74,7 @@ void Sweep::run_worker(PreparedCells& cells, const std::atomic<bool>& stop) {
   try {
     Worker worker(cells, stop);
     while (!stop && !is_over()) {
-      if (const auto task = next(worker.appetite())) {
+      if (const auto task = next(worker.batch_size())) {
         take(worker.run(*task));
         continue;
       }

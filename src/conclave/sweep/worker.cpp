@@ -27,7 +27,7 @@ void Worker::prepare(std::size_t cell) {
   run_ = cells_(cell);
   workspace_ = run_->workspace();
   cell_ = cell;
-  appetite_ = 1;  // trials of this cell may take a thousand times longer
+  batch_size_ = 1;  // trials of this cell may take a thousand times longer
 }
 
 Done Worker::run(const Task& task) {
@@ -45,8 +45,8 @@ Done Worker::run(const Task& task) {
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   done.seconds = elapsed.count();
-  if (done.seconds < short_task) appetite_ = std::min(appetite_ * 2, largest_task);
-  if (done.seconds > long_task) appetite_ = std::max<std::size_t>(appetite_ / 2, 1);
+  if (done.seconds < short_task) batch_size_ = std::min(batch_size_ * 2, largest_task);
+  if (done.seconds > long_task) batch_size_ = std::max<std::size_t>(batch_size_ / 2, 1);
   return done;
 }
 

@@ -43,7 +43,7 @@ class Worker {
 
   // How many trials to ask for, so that tasks take long enough to be worth handing out, and no
   // longer than a user waits.
-  std::size_t appetite() const { return appetite_; }
+  std::size_t batch_size() const { return batch_size_; }
 
  private:
   void prepare(std::size_t cell);
@@ -53,7 +53,7 @@ class Worker {
   std::size_t cell_ = SIZE_MAX;
   std::shared_ptr<const catalog::PreparedRun> run_;
   std::unique_ptr<catalog::Workspace> workspace_;
-  std::size_t appetite_ = 1;
+  std::size_t batch_size_ = 1;
 };
 
 }  // namespace conclave::sweep

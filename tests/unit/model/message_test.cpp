@@ -89,7 +89,7 @@ TEST(AsynchronousNetwork, RunsItsArchetype) {
   EXPECT_EQ(result.network->most_on_an_edge, 2u);
   EXPECT_EQ(result.network->by_kind.front().kind, "SHOUT");
   for (network::NodeIndex node = 0; node < n; ++node) {
-    EXPECT_EQ(network.stage().state(node).heard, n - 1);
+    EXPECT_EQ(network.state().state(node).heard, n - 1);
   }
 }
 
