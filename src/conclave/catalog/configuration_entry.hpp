@@ -16,7 +16,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/settings.hpp"
-#include "conclave/model/configuration.hpp"
+#include "conclave/model/configuration_protocol.hpp"
 #include "conclave/population/run.hpp"
 #include "conclave/population/stepping.hpp"
 
@@ -27,7 +27,7 @@ inline constexpr EngineInfo stepping_engine{
 inline constexpr EngineInfo dense_engine{
     "dense", "the same with literal arrays of messages, slow: the reference for small r"};
 
-template <Configuration C, Configuration Dense = C>
+template <ConfigurationProtocol C, ConfigurationProtocol Dense = C>
 class PreparedConfiguration final : public PreparedRun {
  public:
   using Parameters = typename C::Parameters;
@@ -127,7 +127,7 @@ class PreparedConfiguration final : public PreparedRun {
   std::vector<ParameterValue> parameters_;
 };
 
-template <Configuration C, Configuration Dense = C>
+template <ConfigurationProtocol C, ConfigurationProtocol Dense = C>
 Entry configuration_entry(std::size_t bytes_per_agent) {
   Entry entry{
       .info = C::info,

@@ -9,12 +9,12 @@
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
-#include "conclave/model/configuration.hpp"
+#include "conclave/model/configuration_protocol.hpp"
 #include "conclave/population/pair_pipeline.hpp"
 
 namespace conclave::population {
 
-template <Configuration C>
+template <ConfigurationProtocol C>
 class Stepping {
  public:
   Stepping(const typename C::Parameters& parameters, AgentCount n, std::size_t start,

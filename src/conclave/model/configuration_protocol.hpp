@@ -17,7 +17,7 @@ namespace conclave {
 // Built from its Parameters, n and a start; `objection` says in one sentence why these do not fit
 // together, or is empty.
 template <class C>
-concept Configuration = requires(C& configuration, const C& view,
+concept ConfigurationProtocol = requires(C& configuration, const C& view,
                                  const typename C::Parameters& parameters, AgentCount agent,
                                  std::size_t start, Interactions number, Stream& choice) {
   { C::info } -> std::convertible_to<const ProtocolInfo&>;
@@ -36,7 +36,7 @@ concept Configuration = requires(C& configuration, const C& view,
 
 // A configuration that can be hurt: whatever a fault makes of an agent.
 template <class C>
-concept CorruptibleConfiguration = Configuration<C> &&
+concept CorruptibleConfiguration = ConfigurationProtocol<C> &&
     requires(C& configuration, AgentCount agent, Stream& choice) {
   { configuration.strike(agent, FaultKind::corrupt, choice) } -> std::same_as<void>;
 };
