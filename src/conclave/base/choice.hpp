@@ -23,7 +23,7 @@ static_assert(Choice<AnyChoice>);
 
 // Uniform on 0 ... bound-1, exactly. One draw where 32 bits are enough; otherwise the digits of a
 // number with as few bits as the bound needs, drawn again until it is below the bound.
-inline std::uint64_t wide_below(Choice auto& choice, std::uint64_t bound) {
+inline std::uint64_t below64(Choice auto& choice, std::uint64_t bound) {
   if (bound <= 0xffffffff) return choice.below(static_cast<std::uint32_t>(bound));
   const auto high_bits = static_cast<int>(std::bit_width(bound - 1)) - 32;
   for (;;) {

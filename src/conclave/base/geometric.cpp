@@ -60,7 +60,7 @@ std::uint64_t exponential_outside(std::uint64_t word, Stream& stream) {
 
 }  // namespace detail
 
-Interactions below_wide(Stream& stream, Interactions bound) {
+Interactions below128(Stream& stream, Interactions bound) {
   if (const auto narrow = bound.as_uint64()) return stream.below64(*narrow);
   // Take as many bits as the largest result has, until they are below the bound: at most two tries
   // on average.
@@ -91,7 +91,7 @@ Geometric::Geometric(Interactions successes, Interactions total)
 Interactions Geometric::try_one_by_one(Stream& stream) const {
   Interactions trials = 1u;
   if (successes_ == total_) return trials;
-  while (below_wide(stream, total_) >= successes_) ++trials;
+  while (below128(stream, total_) >= successes_) ++trials;
   return trials;
 }
 

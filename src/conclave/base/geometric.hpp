@@ -39,6 +39,6 @@ class Geometric {
 };
 
 // Uniform on 0 ... bound-1, exactly, for bounds beyond 64 bits.
-Interactions below_wide(Stream& stream, Interactions bound);
+Interactions below128(Stream& stream, Interactions bound);
 
 }  // namespace conclave

@@ -154,7 +154,7 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
 
   // One of the pairs that react, all equally likely, meets.
   void react() {
-    Interactions pick = below_wide(schedule_, weight_);
+    Interactions pick = below128(schedule_, weight_);
     std::size_t initiator = 0;
     for (;; ++initiator) {
       const Interactions pairs = pairs_of(species_[initiator], initiator);

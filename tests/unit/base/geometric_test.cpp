@@ -250,26 +250,26 @@ bool is_uniform(Interactions bound, Draw draw) {
   return p_value(counts, weights) >= reject && uniform_p_value(bytes) >= reject;
 }
 
-TEST(BelowWide, IsUniform) {
+TEST(Below128, IsUniform) {
   const Interactions word = power_of_two(64);
   for (const Interactions bound :
        {Interactions(3'000'000'000u), word - 1u, word + 1u, word + 12345u, word * 3u,
         word * 3u + 1u, power_of_two(124) - 1u, power_of_two(124), power_of_two(124) + 1u}) {
-    EXPECT_TRUE(is_uniform(bound, below_wide)) << to_string(bound) << " seed=4";
+    EXPECT_TRUE(is_uniform(bound, below128)) << to_string(bound) << " seed=4";
   }
 }
 
 // All words, and none of more bits. In a process of its own, which ends if this takes for ever.
-TEST(BelowWideDeathTest, IsUniformBelowTwoToThe64) {
+TEST(Below128DeathTest, IsUniformBelowTwoToThe64) {
   EXPECT_EXIT(
       {
         alarm(10);
-        std::exit(is_uniform(power_of_two(64), below_wide) ? 0 : 1);
+        std::exit(is_uniform(power_of_two(64), below128) ? 0 : 1);
       },
       testing::ExitedWithCode(0), "");
 }
 
-TEST(BelowWide, IsNotTakenModuloTheBound) {
+TEST(Below128, IsNotTakenModuloTheBound) {
   const auto modulo = [](Stream& stream, Interactions bound) {
     const Interactions::Wide random = static_cast<Interactions::Wide>(stream.word()) << 64;
     return Interactions::from_wide((random | stream.word()) >> 62) % bound;
@@ -277,7 +277,7 @@ TEST(BelowWide, IsNotTakenModuloTheBound) {
   EXPECT_FALSE(is_uniform(power_of_two(64) * 3u, modulo));
 }
 
-TEST(BelowWide, IsNotTruncated) {
+TEST(Below128, IsNotTruncated) {
   const auto truncated = [](Stream& stream, Interactions) { return Interactions(stream.word()); };
   EXPECT_FALSE(is_uniform(power_of_two(64) * 3u, truncated));
   EXPECT_FALSE(is_uniform(power_of_two(124), truncated));

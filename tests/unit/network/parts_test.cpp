@@ -206,7 +206,7 @@ TEST(WideBelow, StaysBelowItsBoundAndReachesTheTop) {
         (std::uint64_t{3} << 40), UINT64_MAX}) {
     std::uint64_t largest = 0;
     for (int i = 0; i < 2000; ++i) {
-      const std::uint64_t value = wide_below(stream, bound);
+      const std::uint64_t value = below64(stream, bound);
       ASSERT_LT(value, bound);
       largest = std::max(largest, value);
     }

@@ -74,7 +74,7 @@ class ReactingPairs {
 
   // All equally likely.
   Pair pick(Stream& stream) const {
-    Interactions pick = below_wide(stream, number_);
+    Interactions pick = below128(stream, number_);
     std::size_t u = 0;
     for (; pick >= pairs_of(u); ++u) pick -= pairs_of(u);
     AgentCount partner = stream.below64(partners_of(u));

@@ -226,7 +226,7 @@ class KmppAsync {
   void on(Node& node, WakeUp, auto& effects, Choice auto& choice) const {
     if (node.standing != Standing::asleep) return;
     node.standing = Standing::candidate;
-    node.rank = 1 + wide_below(choice, most_ranks_);
+    node.rank = 1 + below64(choice, most_ranks_);
     begin_phase(node, 1, effects, choice);
   }
 

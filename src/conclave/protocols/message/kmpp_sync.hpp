@@ -190,7 +190,7 @@ class KmppSync {
   void on(Node& node, WakeUp, auto&, Choice auto& choice) const {
     if (node.standing != Standing::asleep) return;
     node.standing = Standing::candidate;
-    node.rank = 1 + wide_below(choice, most_ranks_);
+    node.rank = 1 + below64(choice, most_ranks_);
     if (n_ == 1) crown(node);
   }
 

@@ -32,7 +32,7 @@ struct MessageSpace {
   // Any signature, all with the same probability.
   std::uint64_t signature(Choice auto& choice) const {
     if (contents == fifth_power(m)) return uniform_power(m, 5, choice);
-    return 1 + wide_below(choice, contents);
+    return 1 + below64(choice, contents);
   }
 };
 

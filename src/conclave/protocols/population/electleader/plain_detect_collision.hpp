@@ -208,13 +208,13 @@ class PlainDetectCollision {
     const MessageSpace& all = space(s);
     const std::size_t ids = all.ids();
     for (std::size_t id = 0; id < ids; ++id) {
-      set_cell(s, ids * all.m + id, 1 + wide_below(choice, all.contents));
+      set_cell(s, ids * all.m + id, 1 + below64(choice, all.contents));
     }
     for (std::size_t i = 0; i < ids * all.m; ++i) {
       if (cell(s, i) == 0) continue;
       const bool is_own = i / ids == standing(s).position;
       set_cell(s, i,
-               is_own ? cell(s, ids * all.m + i % ids) : 1 + wide_below(choice, all.contents));
+               is_own ? cell(s, ids * all.m + i % ids) : 1 + below64(choice, all.contents));
     }
   }
 
