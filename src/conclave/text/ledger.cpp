@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "conclave/text/outlook.hpp"
+#include "conclave/text/condition_stability.hpp"
 
 namespace conclave::text {
 namespace {
@@ -62,7 +62,7 @@ AgentCount Ledger::changes_to_stop() const {
   settled();
   constexpr std::uint64_t many = ~std::uint64_t{0} / 4;
   std::uint64_t steps = std::min(calm_, many) + patience_;
-  if (steps < outlook_ / 2) {  // much has changed since it was looked at
+  if (steps < stable_steps_ / 2) {  // much has changed since it was looked at
     decide();
     steps = std::min(calm_, many);
     calm_ -= std::min(calm_, patience_);
@@ -165,15 +165,15 @@ void Ledger::grant_patience() {
 void Ledger::decide() const try {
   const std::vector<AgentCount> now = counts();
   const Scene scene{.counts = now, .is_silent = is_silent(), .silence_steps = silence_steps()};
-  const Outlook stop = outlook(protocol_->stop(), scene);
+  const ConditionStability stop = stability_of(protocol_->stop(), scene);
   calm_ = stop.steps;
   status_ = stop.holds ? Status::converged : Status::open;
   if (protocol_->fail()) {
-    const Outlook fail = outlook(*protocol_->fail(), scene);
+    const ConditionStability fail = stability_of(*protocol_->fail(), scene);
     calm_ = std::min(calm_, fail.steps);
     if (!stop.holds && fail.holds) status_ = Status::failed;
   }
-  outlook_ = calm_;
+  stable_steps_ = calm_;
 } catch (const Mistake& mistake) {
   protocol_->text().object(mistake);
 }

@@ -83,7 +83,7 @@ class Ledger {
   // more.
   std::uint64_t patience_ = 0;
   mutable std::uint64_t calm_ = 0;
-  mutable std::uint64_t outlook_ = 0;  // what calm_ was when the condition was last looked at
+  mutable std::uint64_t stable_steps_ = 0;  // what calm_ was when the condition was last looked at
   mutable Status status_ = Status::stale;
   bool follows_states_ = false;
   std::array<AgentCount, lanes> carried_{};

@@ -1,4 +1,4 @@
-#include "conclave/text/outlook.hpp"
+#include "conclave/text/condition_stability.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -184,7 +184,7 @@ std::uint64_t steps_apart(const Node& comparison, const Scene& scene) try {
 }
 
 // `decisive` is the value of one part that settles the whole.
-Outlook joined(const Outlook& a, const Outlook& b, bool decisive) {
+ConditionStability joined(const ConditionStability& a, const ConditionStability& b, bool decisive) {
   if (a.holds == decisive && b.holds == decisive) return {decisive, std::max(a.steps, b.steps)};
   if (a.holds == decisive) return a;
   if (b.holds == decisive) return b;
@@ -193,18 +193,18 @@ Outlook joined(const Outlook& a, const Outlook& b, bool decisive) {
 
 }  // namespace
 
-Outlook outlook(const Node& condition, const Scene& scene) {
+ConditionStability stability_of(const Node& condition, const Scene& scene) {
   if (condition.kind == Node::Kind::constant) return {holds(condition, scene), for_ever};
   if (condition.kind == Node::Kind::silent) return {scene.is_silent, scene.silence_steps};
   if (condition.kind != Node::Kind::operation) return {holds(condition, scene), 0};
-  const auto part = [&](std::size_t i) { return outlook(condition.parts[i], scene); };
+  const auto part = [&](std::size_t i) { return stability_of(condition.parts[i], scene); };
   switch (condition.operation) {
     case Operator::conjunction:
       return joined(part(0), part(1), false);
     case Operator::disjunction:
       return joined(part(0), part(1), true);
     case Operator::negation: {
-      const Outlook inner = part(0);
+      const ConditionStability inner = part(0);
       return {!inner.holds, inner.steps};
     }
     case Operator::equal:

@@ -9,11 +9,11 @@ namespace conclave::text {
 
 // The condition keeps its value for this many interactions at least, whatever they are: each
 // changes two agents, and so no count by more than 2.
-struct Outlook {
+struct ConditionStability {
   bool holds = false;
   std::uint64_t steps = 0;
 };
 
-Outlook outlook(const Node& condition, const Scene& scene);
+ConditionStability stability_of(const Node& condition, const Scene& scene);
 
 }  // namespace conclave::text
