@@ -16,7 +16,7 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/text/compiled.hpp"
-#include "conclave/text/ledger.hpp"
+#include "conclave/text/condition_tally.hpp"
 
 namespace conclave::text {
 
@@ -119,30 +119,30 @@ class TextProtocol {
 
   class Tally {
    public:
-    explicit Tally(const TextProtocol& protocol) : ledger_(protocol.compiled()) {}
-    void add(const State& state, AgentCount count = 1) { ledger_.add(state.index, count); }
-    void remove(const State& state, AgentCount count = 1) { ledger_.remove(state.index, count); }
+    explicit Tally(const TextProtocol& protocol) : tally_(protocol.compiled()) {}
+    void add(const State& state, AgentCount count = 1) { tally_.add(state.index, count); }
+    void remove(const State& state, AgentCount count = 1) { tally_.remove(state.index, count); }
     void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
-      ledger_.replace(u.index, v.index, new_u.index, new_v.index);
+      tally_.replace(u.index, v.index, new_u.index, new_v.index);
     }
     bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
-      return ledger_.is_counted(u.index, v.index, new_u.index, new_v.index);
+      return tally_.is_counted(u.index, v.index, new_u.index, new_v.index);
     }
-    AgentCount changes_to_stop() const { return ledger_.changes_to_stop(); }
-    bool is_patient() const { return ledger_.is_patient(); }
-    std::uint64_t patience() const { return ledger_.patience(); }
+    AgentCount changes_to_stop() const { return tally_.changes_to_stop(); }
+    bool is_patient() const { return tally_.is_patient(); }
+    std::uint64_t patience() const { return tally_.patience(); }
     auto words() const {
-      return [words = ledger_.words()](const State& state) { return words[state.index]; };
+      return [words = tally_.words()](const State& state) { return words[state.index]; };
     }
-    void defer(std::uint64_t steps, std::uint64_t change) { ledger_.defer(steps, change); }
-    void take(std::uint64_t change) { ledger_.take(change); }
-    AgentCount leaders() const { return ledger_.leaders(); }
-    bool converged() const { return ledger_.converged(); }
-    bool hopeless() const { return ledger_.hopeless(); }
-    std::vector<Observation> observations() const { return ledger_.observations(); }
+    void defer(std::uint64_t steps, std::uint64_t change) { tally_.defer(steps, change); }
+    void take(std::uint64_t change) { tally_.take(change); }
+    AgentCount leaders() const { return tally_.leaders(); }
+    bool converged() const { return tally_.converged(); }
+    bool hopeless() const { return tally_.hopeless(); }
+    std::vector<Observation> observations() const { return tally_.observations(); }
 
    private:
-    Ledger ledger_;
+    ConditionTally tally_;
   };
 
  private:

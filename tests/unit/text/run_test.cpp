@@ -314,7 +314,7 @@ TEST(StopConditions, AreNotMetSoonerThanTheTallySays) {
   }
 }
 
-TEST(Ledger, AgreesWithARecountThroughChangesOfAllKinds) {
+TEST(ConditionTally, AgreesWithARecountThroughChangesOfAllKinds) {
   for (const std::string_view stop : {"count(A) == 1000000", "silent and count(A) < 0"}) {
     const auto protocol = compiled(std::string(four_states) +
                                        "leader = A or B\nobserve c = count(C)\n"

@@ -16,9 +16,9 @@ namespace conclave::text {
 // interaction costs a few additions, and the condition is looked at again only when it may have
 // changed. A text that counts more than eight sets of states, or speaks of silence, is followed
 // state by state instead.
-class Ledger {
+class ConditionTally {
  public:
-  explicit Ledger(const Compiled& protocol);
+  explicit ConditionTally(const Compiled& protocol);
 
   void add(StateIndex state, AgentCount count) { change(state, count); }
   void remove(StateIndex state, AgentCount count) { change(state, AgentCount{0} - count); }

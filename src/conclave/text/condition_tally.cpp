@@ -1,4 +1,4 @@
-#include "conclave/text/ledger.hpp"
+#include "conclave/text/condition_tally.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -21,7 +21,7 @@ decltype(Observation::value) observed(const Node& observable, const Scene& scene
 
 }  // namespace
 
-Ledger::Ledger(const Compiled& protocol)
+ConditionTally::ConditionTally(const Compiled& protocol)
     : protocol_(&protocol),
       steps_(protocol.counting_steps().data()),
       follows_states_(protocol.watches_silence() || protocol.counted().size() > lanes) {
@@ -32,7 +32,7 @@ Ledger::Ledger(const Compiled& protocol)
 }
 
 // `count` more agents in a state (fewer, modulo 2^64, if it is the negative of a number).
-void Ledger::change(StateIndex state, AgentCount count) {
+void ConditionTally::change(StateIndex state, AgentCount count) {
   spend_calm(std::min(count, AgentCount{0} - count));
   if (follows_states_) {
     const AgentCount before = by_state_[state];
@@ -48,7 +48,7 @@ void Ledger::change(StateIndex state, AgentCount count) {
 }
 
 // The changes of so many agents are those of half as many interactions.
-void Ledger::spend_calm(AgentCount agents) {
+void ConditionTally::spend_calm(AgentCount agents) {
   const AgentCount interactions = agents / 2 + agents % 2;
   if (interactions <= calm_) {
     calm_ -= interactions;
@@ -58,7 +58,7 @@ void Ledger::spend_calm(AgentCount agents) {
   }
 }
 
-AgentCount Ledger::changes_to_stop() const {
+AgentCount ConditionTally::changes_to_stop() const {
   settled();
   constexpr std::uint64_t many = ~std::uint64_t{0} / 4;
   std::uint64_t steps = std::min(calm_, many) + patience_;
@@ -70,7 +70,7 @@ AgentCount Ledger::changes_to_stop() const {
   return 2 * steps + 1;
 }
 
-bool Ledger::is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) const {
+bool ConditionTally::is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) const {
   if (follows_states_) return u != new_u || v != new_v;
   return steps_[new_u] + steps_[new_v] != steps_[u] + steps_[v];
 }
@@ -78,7 +78,7 @@ bool Ledger::is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex
 // Two states that react with each other and have many agents keep the population from silence. To
 // look for them takes as long as some interactions; where it finds too few of these, it is not
 // worth doing the next times.
-std::uint64_t Ledger::silence_steps() const {
+std::uint64_t ConditionTally::silence_steps() const {
   if (is_silent()) return ~std::uint64_t{0};
   if (!protocol_->transitions().has_table()) return 0;
   if (looks_to_skip_ != 0) {
@@ -98,7 +98,7 @@ std::uint64_t Ledger::silence_steps() const {
   return steps;
 }
 
-void Ledger::replace_states(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) {
+void ConditionTally::replace_states(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) {
   if (u == new_u && v == new_v) return;
   if (u != new_u) {
     change(u, AgentCount{0} - 1);
@@ -110,7 +110,7 @@ void Ledger::replace_states(StateIndex u, StateIndex v, StateIndex new_u, StateI
   }
 }
 
-std::uint64_t Ledger::reactions_with_others(StateIndex state) const {
+std::uint64_t ConditionTally::reactions_with_others(StateIndex state) const {
   std::uint64_t pairs = 0;
   for (const StateIndex other : present_) {
     if (other == state) continue;
@@ -120,7 +120,7 @@ std::uint64_t Ledger::reactions_with_others(StateIndex state) const {
   return pairs;
 }
 
-void Ledger::change_presence(StateIndex state, AgentCount before, AgentCount after) {
+void ConditionTally::change_presence(StateIndex state, AgentCount before, AgentCount after) {
   if (!protocol_->watches_silence()) return;
   if ((before >= 2) != (after >= 2) && protocol_->reacts(state, state)) {
     active_pairs_ += after >= 2 ? 1 : std::uint64_t{0} - 1;
@@ -138,14 +138,14 @@ void Ledger::change_presence(StateIndex state, AgentCount before, AgentCount aft
   }
 }
 
-void Ledger::carry_over() {
+void ConditionTally::carry_over() {
   for (std::size_t set = 0; set < lanes; ++set) {
     carried_[set] += (recent_ >> (8 * set) & 0xff) - 0x80;
   }
   recent_ = zeros;
 }
 
-void Ledger::take(std::uint64_t change) {
+void ConditionTally::take(std::uint64_t change) {
   recent_ += change;
   carry_over();
   if (calm_ > 0) {
@@ -156,13 +156,13 @@ void Ledger::take(std::uint64_t change) {
   grant_patience();
 }
 
-void Ledger::grant_patience() {
+void ConditionTally::grant_patience() {
   carry_over();
   patience_ = std::min(calm_, most_patience);
   calm_ -= patience_;
 }
 
-void Ledger::decide() const try {
+void ConditionTally::decide() const try {
   const std::vector<AgentCount> now = counts();
   const Scene scene{.counts = now, .is_silent = is_silent(), .silence_steps = silence_steps()};
   const ConditionStability stop = stability_of(protocol_->stop(), scene);
@@ -178,14 +178,14 @@ void Ledger::decide() const try {
   protocol_->text().object(mistake);
 }
 
-std::vector<AgentCount> Ledger::counts() const {
+std::vector<AgentCount> ConditionTally::counts() const {
   if (follows_states_) return all_counts_;
-  Ledger copy = *this;
+  ConditionTally copy = *this;
   copy.carry_over();
   return {copy.carried_.begin(), copy.carried_.end()};
 }
 
-std::vector<Observation> Ledger::observations() const {
+std::vector<Observation> ConditionTally::observations() const {
   const std::vector<AgentCount> now = counts();
   const Scene scene{.counts = now, .is_silent = is_silent()};
   std::vector<Observation> all;
