@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "conclave/protocols/population/electleader/dense_messages.hpp"
-#include "conclave/protocols/population/electleader/lazy_messages.hpp"
+#include "conclave/protocols/population/electleader/engine/lazy_messages.hpp"
 
 namespace conclave::tests {
 

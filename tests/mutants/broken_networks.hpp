@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/calendar.hpp"
 #include "conclave/network/constant_transit.hpp"
+#include "conclave/network/detail/calendar.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 
 namespace conclave::tests::mutants {

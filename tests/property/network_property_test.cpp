@@ -25,9 +25,9 @@ namespace {
 
 using network::AdversarialTransit;
 using network::ConstantTransit;
+using network::NetworkOptions;
 using network::NodeIndex;
 using network::Parcel;
-using network::NetworkOptions;
 using network::Ticks;
 using protocols::KmppAsync;
 using protocols::KmppReading;

@@ -29,17 +29,6 @@ Wide fine_exponential(Stream& stream) {
   }
 }
 
-// -1 / log(1 - p) for 0 < p <= 1/4: basic arithmetic only. For small p by its own series, whose
-// coefficients are Gregory's; otherwise log(1 - p) is -2 artanh(p / (2 - p)).
-double decay_time(double p, double inverse) {
-  if (p < 0x1p-10) {
-    return inverse - (0.5 + p * (1.0 / 12 + p * (1.0 / 24 + p * (19.0 / 720))));
-  }
-  const double z = p / (2 - p);
-  const double square = z * z;
-  return 0.5 / (z + z * square * detail::artanh_tail<9>(square));
-}
-
 }  // namespace
 
 namespace detail {
@@ -81,7 +70,7 @@ Geometric::Geometric(Interactions successes, Interactions total)
   // P(floor(E mean) >= t) = exp(-t / mean) = (1 - p)^t for an exponential variate E.
   const double some = successes.as_double();
   const double all = total.as_double();
-  const double mean = decay_time(some / all, all / some);
+  const double mean = detail::decay_time(some / all, all / some);
   const auto bits = std::bit_cast<std::uint64_t>(mean);
   constexpr std::uint64_t leading_bit = std::uint64_t{1} << 52;
   digits_ = (bits & (leading_bit - 1)) | leading_bit;

@@ -63,16 +63,6 @@ Subject<P> subject_of(const RunRequest& request) {
           .parameters = values_in_effect(parameters)};
 }
 
-// Whether most interactions of a protocol change nothing, as far as it knows itself.
-template <PopulationProtocol P>
-bool is_mostly_null(const P& protocol) {
-  if constexpr (requires { protocol.is_mostly_null(); }) {
-    return protocol.is_mostly_null();
-  } else {
-    return requires { P::is_mostly_null; };
-  }
-}
-
 template <PopulationProtocol P>
 class PreparedPopulation final : public PreparedRun {
  public:

@@ -18,8 +18,8 @@ namespace conclave {
 // together, or is empty.
 template <class C>
 concept ConfigurationProtocol = requires(C& configuration, const C& view,
-                                 const typename C::Parameters& parameters, AgentCount agent,
-                                 std::size_t start, Interactions number, Stream& choice) {
+                                         const typename C::Parameters& parameters, AgentCount agent,
+                                         std::size_t start, Interactions number, Stream& choice) {
   { C::info } -> std::convertible_to<const ProtocolInfo&>;
   { C::starts.size() } -> std::convertible_to<std::size_t>;
   { C::objection(parameters, agent) } -> std::same_as<std::string>;

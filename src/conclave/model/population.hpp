@@ -112,6 +112,20 @@ concept HasNullTest = Packing<P> && requires(const P& protocol, typename P::Pack
   { protocol.may_change(packed, packed) } -> std::same_as<typename P::Packed>;
 };
 
+// Whether most interactions of a protocol change nothing, which `--engine auto` asks. A protocol
+// may say so for all parameters (`static constexpr bool is_mostly_null`) or for the given ones (a
+// member function of that name); one that says nothing is taken for busy.
+template <PopulationProtocol P>
+bool is_mostly_null(const P& protocol) {
+  if constexpr (requires { protocol.is_mostly_null(); }) {
+    return protocol.is_mostly_null();
+  } else if constexpr (requires { P::is_mostly_null; }) {
+    return P::is_mostly_null;
+  } else {
+    return false;
+  }
+}
+
 template <PopulationProtocol P>
 struct Stored {
   using type = typename P::State;

@@ -7,8 +7,8 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/calendar.hpp"
 #include "conclave/network/constant_transit.hpp"
+#include "conclave/network/detail/calendar.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
 
 namespace conclave::network {

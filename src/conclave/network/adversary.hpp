@@ -76,7 +76,9 @@ class WakeupAdversary {
   // Whether to be asked, besides, before every delivery (before every round, without a parcel,
   // until the answer is nothing), which node to wake at this moment.
   virtual bool is_adaptive() const { return false; }
-  virtual std::optional<NodeIndex> before(const Parcel*, const NetworkView&) { return std::nullopt; }
+  virtual std::optional<NodeIndex> before(const Parcel*, const NetworkView&) {
+    return std::nullopt;
+  }
 };
 
 template <class Adversary>

@@ -9,8 +9,8 @@
 
 #include "conclave/model/message.hpp"
 #include "conclave/model/trial.hpp"
-#include "conclave/network/adversary.hpp"
 #include "conclave/network/adversarial_transit.hpp"
+#include "conclave/network/adversary.hpp"
 #include "conclave/network/constant_transit.hpp"
 #include "conclave/network/network_state.hpp"
 

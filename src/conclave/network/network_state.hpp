@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "conclave/base/distinct_draws.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/base/whole_numbers.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
@@ -36,7 +36,8 @@ class NetworkState final : public NetworkView {
   using Message = typename P::Message;
   using Ports = std::conditional_t<PortBlind<P>, RotatedPorts, ScatteredPorts>;
 
-  NetworkState(const P& protocol, NodeCount n, const StreamName& name, const NetworkOptions& options)
+  NetworkState(const P& protocol, NodeCount n, const StreamName& name,
+               const NetworkOptions& options)
       : protocol_(protocol),
         options_(options),
         nodes_(n),
@@ -144,7 +145,7 @@ class NetworkState final : public NetworkView {
 
   void add_observations(TrialResult& result, std::uint32_t last_phase) const {
     const std::uint64_t bits = accounts_.largest_bits();
-    const double log_n = std::log2(static_cast<double>(n()));
+    const double log_n = binary_logarithm(n());
     result.observations = {
         {"candidates", candidates_},
         {"last_phase", std::uint64_t{last_phase}},

@@ -19,12 +19,12 @@
 #include "conclave/model/tally.hpp"
 #include "conclave/population/agent_memory.hpp"
 #include "conclave/population/detail/calm_meetings.hpp"
-#include "conclave/population/graph_pipeline.hpp"
 #include "conclave/population/detail/instruction_set.hpp"
 #include "conclave/population/detail/named_agents.hpp"
+#include "conclave/population/detail/tally_host.hpp"
+#include "conclave/population/graph_pipeline.hpp"
 #include "conclave/population/pair_pipeline.hpp"
 #include "conclave/population/ring_pipeline.hpp"
-#include "conclave/population/detail/tally_host.hpp"
 
 namespace conclave::population {
 // Arrays larger than this profit from prefetching; a smaller one stays in the caches, where the
@@ -70,7 +70,9 @@ class Agents : public detail::TallyHost<P> {
   template <class Source>
   Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory,
          const Source& source, MeetingTable* table = nullptr)
-      : detail::TallyHost<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), source), table_(table) {
+      : detail::TallyHost<P>(protocol, n, name),
+        pairs_(name.with(Purpose::schedule), source),
+        table_(table) {
     agents_ = allocate(memory, n);
     Stream start_choice(name.with(Purpose::start));
     for (AgentCount agent = 0; agent < n; ++agent) {

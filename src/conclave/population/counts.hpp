@@ -60,10 +60,12 @@ class Counts : public detail::CensusKeeper<P> {
   using typename detail::CensusKeeper<P>::Tally;
 
   Counts(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
-      : detail::CensusKeeper<P>(protocol, n, start, name), schedule_(name.with(Purpose::schedule)) {}
+      : detail::CensusKeeper<P>(protocol, n, start, name),
+        schedule_(name.with(Purpose::schedule)) {}
 
   Counts(const P& protocol, AgentCount n, const Census<State>& census, const StreamName& name)
-      : detail::CensusKeeper<P>(protocol, n, census, name), schedule_(name.with(Purpose::schedule)) {}
+      : detail::CensusKeeper<P>(protocol, n, census, name),
+        schedule_(name.with(Purpose::schedule)) {}
 
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
   // about so much work, counted in random variates.
@@ -435,7 +437,8 @@ class Counts : public detail::CensusKeeper<P> {
     }
   }
 
-  void apply_one_by_one(const detail::Pairing::RandomMeetings& meetings, const detail::Outcome& outcome) {
+  void apply_one_by_one(const detail::Pairing::RandomMeetings& meetings,
+                        const detail::Outcome& outcome) {
     for (AgentCount i = 0; i < meetings.count; ++i) {
       const auto [u, v] = this->decide(outcome, meetings.u, meetings.v);
       shift(meetings.u, u, 1);

@@ -70,7 +70,8 @@ AgentCount ConditionTally::changes_to_stop() const {
   return 2 * steps + 1;
 }
 
-bool ConditionTally::is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) const {
+bool ConditionTally::is_counted(StateIndex u, StateIndex v, StateIndex new_u,
+                                StateIndex new_v) const {
   if (follows_states_) return u != new_u || v != new_v;
   return steps_[new_u] + steps_[new_v] != steps_[u] + steps_[v];
 }
@@ -98,7 +99,8 @@ std::uint64_t ConditionTally::silence_steps() const {
   return steps;
 }
 
-void ConditionTally::replace_states(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) {
+void ConditionTally::replace_states(StateIndex u, StateIndex v, StateIndex new_u,
+                                    StateIndex new_v) {
   if (u == new_u && v == new_v) return;
   if (u != new_u) {
     change(u, AgentCount{0} - 1);

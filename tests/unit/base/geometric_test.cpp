@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
+#include <boost/multiprecision/cpp_bin_float.hpp>
 #include <gtest/gtest.h>
 
 #include "conclave/base/detail/exponential.hpp"
+#include "conclave/base/detail/logarithms.hpp"
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
@@ -109,11 +111,52 @@ TEST(Exponential, DoesNotForgetTheCurvedPartsOfLayers) {
   EXPECT_LT(exponential_fit(forgetful), reject);
 }
 
-TEST(Exponential, HasLayersOfEqualArea) {
+using Real = boost::multiprecision::cpp_bin_float_50;
+
+Real exactly(Interactions count) {
+  const Interactions::Wide wide = count.as_wide();
+  return ldexp(Real(static_cast<std::uint64_t>(wide >> 64)), 64) +
+         Real(static_cast<std::uint64_t>(wide));
+}
+
+// Each layer, with the part of it above the curve, up to the error that docs/randomness.md states.
+TEST(Exponential, HasLayersOfEqualAreaUpTo45Bits) {
   const auto& edge = detail::exponential_layers.edge;
-  const double area = (edge[1] + 1) * std::exp(-edge[1]);  // of the lowest, with the tail
+  const Real lowest = (Real(edge[1]) + 1) * exp(-Real(edge[1]));  // with the tail
   for (std::size_t i = 1; i < detail::ExponentialLayers::count; ++i) {
-    EXPECT_NEAR(edge[i] * (std::exp(-edge[i + 1]) - std::exp(-edge[i])), area, 0x1p-50) << i;
+    const Real height = exp(-Real(edge[i + 1])) - exp(-Real(edge[i]));
+    EXPECT_LE(abs(edge[i] * height / lowest - 1), Real(0x1p-45)) << i;
+  }
+}
+
+// The places inside a layer are so close that a border between two waits, of which the mean is
+// below 2^32, is off by less than 2^-20 of a trial.
+TEST(Exponential, HasFineSteps) {
+  const double widest = detail::exponential_layers.edge[0] * 0x1p-56;
+  EXPECT_LE(widest * 0x1p32, 0x1p-20);
+  for (std::size_t i = 0; i < detail::ExponentialLayers::count; ++i) {
+    const Real width = ldexp(Real(detail::exponential_layers.width[i]), -detail::exponential_bits);
+    EXPECT_LE(abs(width - Real(detail::exponential_layers.edge[i])), Real(0x1p-52)) << i;
+  }
+}
+
+// The rate at which P(T > t) falls, against 50 digits: from 1/4 down to 1/2^124, from simple
+// fractions to those of which neither number is a double.
+TEST(Geometric, DecaysAtItsRateUpTo50Bits) {
+  std::vector<Odds> all{{1u, 5u}, {(1u << 28) - 1u, 1u << 30}, {249u, 1000u}, {1u, 1000u}};
+  for (int exponent = 3; exponent <= 124; ++exponent) {
+    const Interactions total = power_of_two(exponent);
+    all.push_back({1u, total});
+    all.push_back({1u, total - 1u});
+    if (exponent > 60) all.push_back({power_of_two(exponent - 3) - 3u, total - 7u});
+    if (exponent > 60) all.push_back({power_of_two(exponent - 11) - 3u, total - 7u});
+  }
+  for (const Odds& odds : all) {
+    const double some = odds.successes.as_double();
+    const double all_trials = odds.total.as_double();
+    const Real exact = -1 / log1p(-exactly(odds.successes) / exactly(odds.total));
+    const Real computed = detail::decay_time(some / all_trials, all_trials / some);
+    EXPECT_LE(abs(computed / exact - 1), Real(0x1p-50)) << odds.name();
   }
 }
 

@@ -59,6 +59,27 @@ static_assert(!HasShortcut<CoinFight>);
 static_assert(TallyOf<LeaderTally<CoinFight>, CoinFight>);
 static_assert(PopulationEngine<population::Agents<CoinFight>>);
 
+// What a protocol says about its null interactions, not that it says something.
+struct BusyFight : CoinFight {
+  using CoinFight::CoinFight;
+  static constexpr bool is_mostly_null = false;
+};
+struct IdleFight : CoinFight {
+  using CoinFight::CoinFight;
+  static constexpr bool is_mostly_null = true;
+};
+struct AskedFight : CoinFight {
+  using CoinFight::CoinFight;
+  bool is_mostly_null() const { return false; }
+};
+
+TEST(IsMostlyNull, IsWhatTheProtocolSays) {
+  EXPECT_FALSE(is_mostly_null(CoinFight({}, 2)));
+  EXPECT_FALSE(is_mostly_null(BusyFight({}, 2)));
+  EXPECT_TRUE(is_mostly_null(IdleFight({}, 2)));
+  EXPECT_FALSE(is_mostly_null(AskedFight({}, 2)));
+}
+
 // The same protocol, stored in one byte, with the most frequent interaction as a shortcut.
 struct PackedFight : CoinFight {
   using CoinFight::CoinFight;

@@ -13,12 +13,13 @@
 #include "conclave/base/random.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/calendar.hpp"
+#include "conclave/network/detail/edge_table.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
 #include "conclave/network/detail/wire.hpp"
-#include "conclave/network/detail/edge_table.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
+#include "conclave/network/wakeups/three_waves.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 
 namespace conclave::network {
@@ -86,7 +87,8 @@ TEST(Wire, BringsBackEveryMessageInFewBytes) {
     buffer.fill(0xaa);
     EXPECT_EQ(detail::Wire<Message>::encode(message, buffer.data()), bytes) << to_text(message);
     std::fill(buffer.begin() + static_cast<std::ptrdiff_t>(bytes), buffer.end(), 0xaa);
-    EXPECT_EQ(detail::Wire<Message>::decode(static_cast<std::uint8_t>(message.kind), buffer.data(), bytes),
+    EXPECT_EQ(detail::Wire<Message>::decode(static_cast<std::uint8_t>(message.kind), buffer.data(),
+                                            bytes),
               message);
   }
 }
@@ -199,7 +201,18 @@ TEST(FrontRunner, IsTheLiveCandidateFurthestAhead) {
   EXPECT_FALSE(found());
 }
 
-TEST(WideBelow, StaysBelowItsBoundAndReachesTheTop) {
+// All nodes, each wave of its exact size: the C library makes 16385 of (2^18)^(7/9).
+TEST(ThreeWaves, HaveTheirExactSizes) {
+  constexpr NodeCount n = NodeCount{1} << 18;
+  ThreeWaves waves(n, {.seed = 1});
+  std::map<Ticks, NodeCount> woken;
+  while (const auto waking = waves.next()) ++woken[waking->at];
+  const std::map<Ticks, NodeCount> expected{
+      {0, 256}, {3 * unit, 16384 - 256}, {6 * unit, n - 16384}};
+  EXPECT_EQ(woken, expected);
+}
+
+TEST(Below64, StaysBelowItsBoundAndReachesTheTop) {
   Stream stream({.seed = 4});
   for (const std::uint64_t bound :
        {std::uint64_t{1}, std::uint64_t{0xffffffff}, (std::uint64_t{1} << 32) + 1,

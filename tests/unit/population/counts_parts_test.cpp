@@ -24,8 +24,8 @@
 namespace conclave::tests {
 namespace {
 
-using population::detail::OutcomeDistribution;
 using population::detail::Outcome;
+using population::detail::OutcomeDistribution;
 using population::detail::Pairing;
 using population::detail::Pool;
 using population::detail::ReactingPairs;

@@ -84,6 +84,18 @@ constexpr double exp_of(double x) {
          std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
+// -1 / log(1 - p) for 0 < p <= 1/4, given p and 1 / p; relative error below 2^-50 beyond that of
+// the arguments. For small p by its own series, whose coefficients are Gregory's; otherwise
+// log(1 - p) is -2 artanh(p / (2 - p)).
+inline double decay_time(double p, double inverse) {
+  if (p < 0x1p-10) {
+    return inverse - (0.5 + p * (1.0 / 12 + p * (1.0 / 24 + p * (19.0 / 720))));
+  }
+  const double z = p / (2 - p);
+  const double square = z * z;
+  return 0.5 / (z + z * square * artanh_tail<9>(square));
+}
+
 // What Stirling's formula leaves out: log(x!) - (x + 1/2) log(x) + x - log(2 pi) / 2, for x >= 16
 // with an error below 2^-52.
 constexpr double stirling_series(double x) {

@@ -17,8 +17,7 @@ class RankOrder final : public DelayAdversary {
   RankOrder(NodeCount, const StreamName&) {}
 
   Ticks delay(const Parcel& parcel, const NetworkView& view) override {
-    const std::uint64_t rank =
-        std::max(view.node(parcel.from).rank, view.node(parcel.to).rank);
+    const std::uint64_t rank = std::max(view.node(parcel.from).rank, view.node(parcel.to).rank);
     highest_ = std::max(highest_, rank);
     const double share = static_cast<double>(rank) / static_cast<double>(highest_);
     return std::clamp(static_cast<Ticks>(share * static_cast<double>(unit)), soon, unit);

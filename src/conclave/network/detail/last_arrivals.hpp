@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/large_pages.hpp"
 #include "conclave/network/detail/edge_table.hpp"
+#include "conclave/network/detail/large_pages.hpp"
 
 namespace conclave::network::detail {
 

@@ -27,8 +27,7 @@ class Chain final : public WakeupAdversary {
 
   std::optional<NodeIndex> before(const Parcel* parcel, const NetworkView& view) override {
     if (!begun_) return std::nullopt;
-    const Moment moment =
-        parcel != nullptr ? about_to_win(*parcel, view) : Moment{0, view.now()};
+    const Moment moment = parcel != nullptr ? about_to_win(*parcel, view) : Moment{0, view.now()};
     if (moment == last_ || moment == never) return std::nullopt;
     last_ = moment;
     return sleepers_.next(view);

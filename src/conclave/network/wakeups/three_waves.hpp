@@ -3,9 +3,9 @@
 // with the probabilities 1, n^(-1/3) and n^(-2/3).
 #pragma once
 
-#include <cmath>
 #include <optional>
 
+#include "conclave/base/whole_numbers.hpp"
 #include "conclave/network/adversary.hpp"
 
 namespace conclave::network {
@@ -17,21 +17,20 @@ class ThreeWaves final : public WakeupAdversary {
 
   ThreeWaves(NodeCount n, const StreamName& name)
       : n_(n),
-        first_(std::ceil(std::pow(static_cast<double>(n), 4.0 / 9))),
-        second_(std::ceil(std::pow(static_cast<double>(n), 7.0 / 9))),
+        first_(rounded_up_power(n, 4, 9)),
+        second_(rounded_up_power(n, 7, 9)),
         order_(n, Stream(name.with(Purpose::wakeup)).word()) {}
 
   std::optional<Waking> next() override {
     if (woken_ == n_) return std::nullopt;
-    const auto rank = static_cast<double>(woken_);
-    const Ticks at = rank < first_ ? 0 : rank < second_ ? 3 * unit : 6 * unit;
+    const Ticks at = woken_ < first_ ? 0 : woken_ < second_ ? 3 * unit : 6 * unit;
     return Waking{at, static_cast<NodeIndex>(order_(woken_++))};
   }
 
  private:
   NodeCount n_;
-  double first_;
-  double second_;
+  NodeCount first_;   // nodes of the first wave
+  NodeCount second_;  // of the first two
   Permutation order_;
   NodeCount woken_ = 0;
 };

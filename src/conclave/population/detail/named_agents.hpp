@@ -11,8 +11,8 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/population/meeting_pipeline.hpp"
 #include "conclave/population/detail/meeting_table.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 
 namespace conclave::population::detail {
 

@@ -186,7 +186,7 @@ void Pairing::meet_one(const Block& block) {
       move(partner, fate.partner, entry.count);
     } else {
       random_meetings_.push_back(initiators_drawn_ ? RandomMeetings{own, partner, entry.count}
-                                         : RandomMeetings{partner, own, entry.count});
+                                                   : RandomMeetings{partner, own, entry.count});
     }
   }
 }

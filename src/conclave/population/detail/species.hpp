@@ -21,8 +21,8 @@ namespace conclave::population::detail {
 
 using SpeciesId = std::uint32_t;
 
-// What comes of a meeting. If chance decides, u and v name a OutcomeDistribution, or there are too many
-// outcomes to list.
+// What comes of a meeting. If chance decides, u and v name a OutcomeDistribution, or there are too
+// many outcomes to list.
 struct Outcome {
   enum class Kind : std::uint8_t { unknown, certain, random, too_many };
   SpeciesId u = 0;
@@ -201,7 +201,8 @@ class SpeciesTable {
     BranchWeight weight;
   };
 
-  // Turns weighted outcomes into a distribution with whole-number weights, if these are small enough.
+  // Turns weighted outcomes into a distribution with whole-number weights, if these are small
+  // enough.
   void list_branches(Outcome& result, const std::vector<Drawn>& drawn) {
     OutcomeDistribution distribution{.branches = {}, .total = 1};
     for (const Drawn& each : drawn) {
@@ -212,7 +213,8 @@ class SpeciesTable {
       distribution.total *= factor;
     }
     for (const auto& [u, v, weight] : drawn) {
-      distribution.branches.push_back({u, v, distribution.total / weight.denominator * weight.numerator});
+      distribution.branches.push_back(
+          {u, v, distribution.total / weight.denominator * weight.numerator});
     }
     result.kind = Outcome::Kind::random;
     result.u = static_cast<SpeciesId>(distributions_.size() % 65536);

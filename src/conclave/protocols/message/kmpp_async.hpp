@@ -30,6 +30,7 @@
 #include <tuple>
 
 #include "conclave/base/check.hpp"
+#include "conclave/base/whole_numbers.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/protocols/message/detail/kmpp_common.hpp"
@@ -201,9 +202,10 @@ class KmppAsync {
 
   KmppAsync(const Parameters& parameters, NodeCount n) : reading_(parameters.reading), n_(n) {
     // The square root that bounds the number of referees; K = ceil(log2 of it) + 1.
-    const double root = std::sqrt(4 * static_cast<double>(n) * std::log2(static_cast<double>(n)));
-    if (n > 1) last_phase_ = static_cast<std::uint8_t>(std::ceil(std::log2(root)) + 1);
-    most_referees_ = std::min(n - 1, static_cast<NodeCount>(std::ceil(root)));
+    const double root = std::sqrt(4 * static_cast<double>(n) * binary_logarithm(n));
+    const auto referees = static_cast<NodeCount>(std::ceil(root));
+    if (n > 1) last_phase_ = static_cast<std::uint8_t>(std::bit_width(referees - 1) + 1);
+    most_referees_ = std::min(n - 1, referees);
     most_ranks_ = detail::kmpp_ranks(n);
     if (parameters.phases) last_phase_ = static_cast<std::uint8_t>(*parameters.phases);
     if (parameters.referees) most_referees_ = std::min(most_referees_, *parameters.referees);

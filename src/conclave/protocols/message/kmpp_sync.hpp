@@ -28,6 +28,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "conclave/base/whole_numbers.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/protocols/message/detail/kmpp_common.hpp"
@@ -167,8 +168,7 @@ class KmppSync {
   static std::string objection(const Parameters&, NodeCount) { return {}; }
 
   KmppSync(const Parameters& parameters, NodeCount n) : reading_(parameters.reading), n_(n) {
-    const auto size = static_cast<double>(n);
-    const double wanted = std::ceil(2 * std::sqrt(size) * std::log2(size));
+    const double wanted = std::ceil(2 * std::sqrt(static_cast<double>(n)) * binary_logarithm(n));
     referees_ = static_cast<std::uint32_t>(std::min(static_cast<NodeCount>(wanted), n - 1));
     most_ranks_ = detail::kmpp_ranks(n);
     const NodeCount most_referees = parameters.referees.value_or(referees_);

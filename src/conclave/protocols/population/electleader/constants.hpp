@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "conclave/base/whole_numbers.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/protocols/population/electleader/message_space.hpp"
@@ -166,7 +167,7 @@ struct Constants {
                  .signatures = parameters.signatures.value_or(0),
                  .loops_over_half = reading == Reading::half_of_ids} {
     const Factors factor = factors_of(parameters);
-    const double log_n = std::log(static_cast<double>(n));
+    const double log_n = natural_logarithm(n);
     const double per_group = static_cast<double>(n) / r;
     reset_count = rounded_up(factor[0] * log_n);
     delay = rounded_up(factor[1] * log_n);
@@ -180,12 +181,12 @@ struct Constants {
 
   // In-group interactions between two signatures, in a group of this size.
   std::uint32_t signature_period(std::uint32_t group_size) const {
-    return std::max(2u, rounded_up(signature_factor * std::log(static_cast<double>(group_size))));
+    return std::max(2u, rounded_up(signature_factor * natural_logarithm(group_size)));
   }
 
   // Coins that make an identifier: the smallest power of two that is at least n^3.
   std::uint32_t identifier_bits() const {
-    return static_cast<std::uint32_t>(std::ceil(3 * std::log2(static_cast<double>(n))));
+    return static_cast<std::uint32_t>(std::bit_width(std::uint64_t{n} * n * n - 1));
   }
 
   static std::uint32_t rounded_up(double value) {
@@ -206,13 +207,13 @@ inline std::string objection_to_constants(const Parameters& parameters, AgentCou
     return "R_max, D_max, c_LE, c_labels, c_sleep, C_max, P_max and c_S must be positive";
   }
   if (factor[3] < 1) return "c_labels is too small: fewer than n labels; at least 1 is needed";
-  const double log_n = std::log(static_cast<double>(n));
+  const double log_n = natural_logarithm(n);
   const double longest = std::max(factor[5], factor[6]) * static_cast<double>(n) /
                          static_cast<double>(*parameters.r) * log_n;
   if (longest > Constants::most_count) {
     return "C_max (n/r) ln n and P_max (n/r) ln n must not exceed 4e9";
   }
-  if (parameters.derandomize == Derandomize::yes && factor[1] * log_n < 3 * std::log2(n)) {
+  if (parameters.derandomize == Derandomize::yes && factor[1] * log_n < 3 * binary_logarithm(n)) {
     return "D_max is too small for derandomize=1: while dormant, an agent must see 3 lg n coins, "
            "which needs D_max >= 4.33";
   }

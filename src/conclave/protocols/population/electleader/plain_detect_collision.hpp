@@ -213,9 +213,15 @@ class PlainDetectCollision {
     for (std::size_t i = 0; i < ids * all.m; ++i) {
       if (cell(s, i) == 0) continue;
       const bool is_own = i / ids == standing(s).position;
-      set_cell(s, i,
-               is_own ? cell(s, ids * all.m + i % ids) : 1 + below64(choice, all.contents));
+      set_cell(s, i, is_own ? cell(s, ids * all.m + i % ids) : 1 + below64(choice, all.contents));
     }
+  }
+
+  // By multiplication alone, which is the same on every machine.
+  static double power(double base, std::uint32_t exponent) {
+    double result = 1;
+    for (std::uint32_t i = 0; i < exponent; ++i) result *= base;
+    return result;
   }
 
   double states_with(const State& s) const {
@@ -223,7 +229,7 @@ class PlainDetectCollision {
     double sets = 1;  // of IDs: all.ids() over all.block
     for (std::uint32_t i = 0; i < all.block; ++i) sets *= double(all.ids() - i) / (i + 1);
     const std::uint32_t free = all.ids() + all.block * (all.m - 1) + 1;
-    return std::round(std::pow(sets, all.m)) * std::pow(static_cast<double>(all.contents), free) *
+    return std::round(power(sets, all.m)) * power(static_cast<double>(all.contents), free) *
            (last_count(s) + 1);
   }
 

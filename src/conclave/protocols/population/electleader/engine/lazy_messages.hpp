@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "conclave/protocols/population/electleader/agent.hpp"
-#include "conclave/protocols/population/electleader/ledger.hpp"
+#include "conclave/protocols/population/electleader/engine/ledger.hpp"
 #include "conclave/protocols/population/electleader/messages.hpp"
 
 namespace conclave::protocols::electleader {
