@@ -104,7 +104,7 @@ class Counts : public detail::CensusKeeper<P> {
   }
 
  private:
-  using typename detail::CensusKeeper<P>::SpeciesId;
+  using SpeciesId = detail::SpeciesId;
   using Kind = detail::Outcome::Kind;
   using detail::CensusKeeper<P>::no_rank;
 

@@ -39,8 +39,6 @@ class CensusKeeper : public TallyHost<P> {
   }
 
  protected:
-  using SpeciesId = SpeciesId;
-
   // An ordered pair of ranks whose meeting the tally may have to be told of at its time.
   struct WatchablePair {
     std::uint32_t u;
