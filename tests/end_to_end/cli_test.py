@@ -413,6 +413,14 @@ class Solve(unittest.TestCase):
         self.assertEqual(self.answer("--exact", "--from", "1")["expected"], "3")
         self.assertEqual(self.answer("--exact", "--all")["expected_from"], ["0", "3", "4"])
 
+    def test_says_by_which_method_and_why(self):
+        answer = self.answer()
+        self.assertEqual(answer["method"], "elimination")
+        self.assertIn("one division", answer["method_reason"])
+        self.assertEqual(answer["method_states"], {"elimination": 2})
+        self.assertEqual(self.answer("--exact", "--method", "refinement")["method"], "refinement")
+        self.assertRegex(conclave("solve", self.chain).stdout, "(?m)^method +elimination, because ")
+
     def test_says_where_the_target_may_be_missed(self):
         answer = self.answer("--target", "2", "--from", "1")
         self.assertEqual((answer["expected"], answer["infinite_states"]), ("infinite", 2))
@@ -423,7 +431,10 @@ class Solve(unittest.TestCase):
                 (["--from", "3"], "--from takes a number from 0 to 2"),
                 (["--format", "jsn"], "did you mean 'json'?"),
                 (["--rewards", "x.rew"], "--rewards takes a .srew or a .trew file"),
-                (["--exact", "--rewards", "x.srew"], "cannot be combined")):
+                (["--exact", "--rewards", "x.srew"], "cannot be combined"),
+                (["--method", "multigird"], "unknown method 'multigird' (did you mean 'multigrid'?)"),
+                (["--exact", "--method", "sweeps"], "known: auto, lifting, refinement"),
+                (["--method", "multigrid"], "applies to no component of this chain")):
             with self.subTest(words):
                 result = conclave("solve", self.chain, *words)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))

@@ -1,13 +1,13 @@
-// How long a chain takes to reach a target: expectation and variance from every state with a
-// certified error.
+// How long a chain takes to reach a target: expectation and variance from every state, with an
+// error bound that is proved and not estimated.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "conclave/chain/markov_chain.hpp"
+#include "conclave/chain/method.hpp"
 
 namespace conclave::chain {
 
@@ -15,14 +15,17 @@ struct HittingOptions {
   bool variance = false;
   double tolerance = 1e-9;  // the relative error to be certified
   // The cost of a step from each state; empty for 1 everywhere. The expectation is then that of the
-  // sum of costs. Costs may not be negative.
+  // sum of costs. Costs may not be negative; those of target states do not matter.
   std::span<const double> costs = {};
+  // One of numerical_methods().
+  Method method = Method::automatic;
 };
 
 struct HittingTimes {
-  // Per state; 0 in the target, infinite where the target may be missed.
+  // Per state, in steps or in units of the costs; 0 in the target, infinite where the target may be
+  // missed.
   std::vector<double> mean;
-  std::vector<double> variance;  // empty unless asked for
+  std::vector<double> variance;  // per state, in squares of these units; empty unless asked for
   // Certified: |mean - exact| <= relative_error * exact for every state, rounding included. The
   // exact value is that of the chain whose transitions to other states have the probabilities given
   // and whose self-loops have the rest.
@@ -30,14 +33,18 @@ struct HittingTimes {
   double residual = 0;  // largest |cost - (I - Q) mean| over the states with finite mean
   // Certified: |variance - exact| <= variance_error * (exact second moment).
   double variance_error = 0;
-  std::uint64_t infinite = 0;  // states whose mean is infinite
+  std::uint64_t infinite = 0;      // states whose mean is infinite
+  std::vector<MethodUse> methods;  // that found the means; empty if there was nothing to solve
 
-  // The state with the largest finite mean, the first of several.
+  // The state with the largest finite mean, the first of several. O(states).
   StateIndex slowest() const;
 };
 
-// Throws std::runtime_error if the tolerance cannot be certified for the means. Variances come with
-// whatever error they have; they take the cost of a step from a state to be fixed.
+// Solves for all states at once; which method does it, and so the time, depends on the chain (see
+// method.hpp). Deterministic and single-threaded; several calls may run at the same time. Throws
+// std::runtime_error if the tolerance cannot be certified for the means, Error if the method asked
+// for does not apply. Variances come with whatever error they have; they take the cost of a step
+// from a state to be fixed.
 HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
                            const HittingOptions& options = {});
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,11 +18,11 @@ namespace {
 
 using detail::IntegerEquations;
 
-// Multiplications in a factorization modulo a prime.
+using detail::nowhere;
+
+// Multiplications in a factorization modulo a prime: half a second, and some minutes.
 constexpr double little_work = 3e8;
 constexpr double most_work = 1e11;
-
-constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 // The states that walks from the given ones can be in before they reach the target.
 std::vector<StateIndex> visited(const MarkovChain& chain, const StateSet& target,
@@ -42,20 +42,14 @@ std::vector<StateIndex> visited(const MarkovChain& chain, const StateSet& target
 }
 
 // The visited states in an order that is good for elimination.
-std::vector<StateIndex> in_good_order(const MarkovChain& chain, std::vector<StateIndex> states) {
-  std::vector<std::uint32_t> places(chain.size(), nowhere);
-  for (std::uint32_t i = 0; i < states.size(); ++i) places[states[i]] = i;
-  detail::LocalSystem system;
-  for (const StateIndex state : states) {
-    for (const StateIndex to : chain.successors(state)) {
-      if (to == state || places[to] == nowhere) continue;
-      system.pattern.columns.push_back(places[to]);
-      system.values.push_back(1);
-    }
-    system.end_row(0);
-  }
+std::vector<StateIndex> in_good_order(const MarkovChain& chain,
+                                      const std::vector<StateIndex>& states) {
+  const auto places = detail::places_of(states, chain.size());
   std::vector<StateIndex> result;
-  for (const std::uint32_t i : detail::elimination_order(system)) result.push_back(states[i]);
+  for (const std::uint32_t i :
+       detail::elimination_order(detail::local_system(chain, states, places))) {
+    result.push_back(states[i]);
+  }
   return result;
 }
 
@@ -103,33 +97,47 @@ double largest_time(const MarkovChain& chain, const StateSet& target,
   return 1.001 * largest + 1;  // the error counted
 }
 
-// By lifting where elimination fills in little; otherwise by refinement, for which chains that mix
-// well are the easiest; if that gains nothing, by lifting at any cost.
-std::vector<Rational> solve(const IntegerEquations& equations,
-                            std::span<const std::uint32_t> unknowns, double largest) {
+struct Fractions {
+  std::vector<Rational> values;
+  MethodUse use;
+};
+
+// The one place where `auto` chooses: lifting where elimination fills in little; otherwise
+// refinement, for which chains that mix well are the easiest; if that gains too few bits at a time,
+// lifting at any price.
+Fractions solve(const IntegerEquations& equations, std::span<const std::uint32_t> unknowns,
+                double largest, Method method) {
   const mpz_class determinant = largest_determinant(equations);
+  const auto result = [&](const auto& digits, Method used, const char* reason) -> Fractions {
+    return {detail::reconstruct(digits, determinant),
+            {used, equations.size(), method == used ? "it was asked for" : reason}};
+  };
   const mpz_class modulus = 2 * determinant * determinant * mpz_class(std::ceil(largest));
-  if (const auto found = detail::lift(equations, unknowns, modulus, little_work)) {
-    return detail::reconstruct(*found, determinant);
+  if (method != Method::refinement) {
+    const double limit = method == Method::lifting ? most_work : little_work;
+    const auto found = detail::lift(equations, unknowns, modulus, limit);
+    if (found) return result(*found, Method::lifting, "elimination fills in little");
   }
   const std::size_t bits = 2 * mpz_sizeinbase(determinant.get_mpz_t(), 2) + 1;
-  if (const auto found = detail::refine(equations, unknowns, {.largest = largest, .bits = bits})) {
-    return detail::reconstruct(*found, determinant);
+  if (method != Method::lifting) {
+    const auto found = detail::refine(equations, unknowns, {.largest = largest, .bits = bits});
+    if (found) return result(*found, Method::refinement, "elimination would fill in much");
   }
-  if (const auto found = detail::lift(equations, unknowns, modulus, most_work)) {
-    return detail::reconstruct(*found, determinant);
+  if (method == Method::refinement) throw Error("refinement gains too few bits on this chain");
+  if (method == Method::automatic) {
+    const auto found = detail::lift(equations, unknowns, modulus, most_work);
+    if (found) return result(*found, Method::lifting, "refinement gains too few bits");
   }
   throw Error("the chain is too intricate for exact fractions; leave out --exact");
 }
 
 }  // namespace
 
-std::vector<Rational> rational_hitting_times(const RationalChain& chain, const StateSet& target,
-                                             const std::vector<StateIndex>& from) {
+RationalHittingTimes rational_hitting_times(const RationalChain& chain, const StateSet& target,
+                                            const std::vector<StateIndex>& from, Method method) {
   const MarkovChain rounded = chain.rounded();
   const auto states = in_good_order(rounded, visited(rounded, target, from));
-  std::vector<std::uint32_t> places(chain.size(), nowhere);
-  for (std::uint32_t i = 0; i < states.size(); ++i) places[states[i]] = i;
+  const auto places = detail::places_of(states, chain.size());
   const double largest = largest_time(rounded, target, states);
   IntegerEquations equations;
   for (const StateIndex state : states) {
@@ -139,13 +147,13 @@ std::vector<Rational> rational_hitting_times(const RationalChain& chain, const S
   for (const StateIndex state : from) {
     if (places[state] != nowhere) unknowns.push_back(places[state]);
   }
-  const auto found = solve(equations, unknowns, largest);
-  std::vector<Rational> result;
-  auto next = found.begin();
+  Fractions found = solve(equations, unknowns, largest, method);
+  RationalHittingTimes times{{}, std::move(found.use)};
+  auto next = found.values.begin();
   for (const StateIndex state : from) {
-    result.push_back(places[state] == nowhere ? Rational(0) : *next++);
+    times.mean.push_back(places[state] == nowhere ? Rational(0) : std::move(*next++));
   }
-  return result;
+  return times;
 }
 
 }  // namespace conclave::chain

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "conclave/chain/explicit_files.hpp"
 #include "conclave/chain/hitting_law.hpp"
 #include "conclave/chain/hitting_times.hpp"
+#include "conclave/chain/method.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -36,6 +38,7 @@ struct Options {
   std::string rewards;
   std::string from;
   std::string steps;
+  std::string method = "auto";
   std::string format = "text";
   bool variance = false;
   bool all = false;
@@ -122,6 +125,31 @@ Question read_question(const Options& options) {
   return question;
 }
 
+// The method that found most values and why it was taken; where several took part, all of them.
+void add_methods(const std::vector<chain::MethodUse>& uses, Json& json) {
+  if (uses.empty()) return;  // all states belong to the target or may miss it
+  const chain::MethodUse& main = chain::main_use(uses);
+  json["method"] = chain::name_of(main.method);
+  json["method_reason"] = main.reason;
+  json["method_states"] = Json::object();
+  for (const chain::MethodUse& use : uses) {
+    json["method_states"][chain::name_of(use.method)] = use.states;
+  }
+}
+
+std::string method_text(const Json& json) {
+  std::string text =
+      fmt::format("{}, because {}", json["method"].text(), json["method_reason"].text());
+  const Json& states = json["method_states"];
+  if (states.size() < 2) return text;
+  text += "; states by method:";
+  for (const chain::MethodInfo& info : chain::numerical_methods()) {
+    if (states.contains(info.name))
+      text += fmt::format(" {} {}", info.name, states[info.name].dump());
+  }
+  return text;
+}
+
 Json number(double value) { return std::isinf(value) ? Json("infinite") : Json(value); }
 
 Json answer(const Question& question, const chain::HittingTimes& times, const Options& options) {
@@ -137,6 +165,7 @@ Json answer(const Question& question, const chain::HittingTimes& times, const Op
             {"relative_error", times.relative_error},
             {"residual", times.residual},
             {"row_defect", question.chain.largest_defect().first}};
+  add_methods(times.methods, json);
   if (options.variance) {
     json["variance"] = number(times.variance[question.from]);
     json["variance_error"] = times.variance_error;
@@ -155,17 +184,18 @@ Json answer(const Question& question, const chain::HittingTimes& times, const Op
 
 // The expectations as fractions: from the first state, or from all that have a finite one.
 void add_fractions(const Question& question, const chain::HittingTimes& times,
-                   const Options& options, Json& json) {
+                   const Options& options, chain::Method method, Json& json) {
   std::vector<StateIndex> from;
   for (StateIndex state = 0; state < times.mean.size(); ++state) {
     const bool is_wanted = options.all ? !std::isinf(times.mean[state]) : state == question.from;
     if (is_wanted) from.push_back(state);
   }
   const auto chain = chain::read_rational_transitions(options.transitions);
-  const auto fractions = chain::rational_hitting_times(chain, question.target, from);
+  const auto fractions = chain::rational_hitting_times(chain, question.target, from, method);
+  add_methods({fractions.method}, json);
   Json all = Json::array();
   for (const double mean : times.mean) all.push_back(number(mean));
-  for (std::size_t k = 0; k < from.size(); ++k) all[from[k]] = fractions[k].get_str();
+  for (std::size_t k = 0; k < from.size(); ++k) all[from[k]] = fractions.mean[k].get_str();
   json["expected"] = all[question.from];
   if (options.all) json["expected_from"] = all;
 }
@@ -200,6 +230,7 @@ void print_text(const Json& json) {
          fmt::format("from {} states, which may miss the target", json["infinite_states"].dump()));
   }
   line("relative error", fmt::format("at most {:.2g}, certified", json["relative_error"].number()));
+  if (json.contains("method")) line("method", method_text(json));
   if (const double defect = json["row_defect"].number(); defect > noteworthy_defect) {
     line("rows", fmt::format("miss 1 by up to {:.2g}; self-loops take the rest", defect));
   }
@@ -218,12 +249,17 @@ Exit solve(const Options& options) {
   if (options.variance && options.rewards.ends_with(".trew")) {
     throw Error("--variance needs costs that depend on the state alone, a .srew file");
   }
+  const chain::Method method = chain::parse_method(
+      options.method, options.exact ? chain::fraction_methods() : chain::numerical_methods());
   const Question question = read_question(options);
   const double loaded = cpu_seconds();
-  const chain::HittingTimes times = chain::hitting_times(
-      question.chain, question.target, {.variance = options.variance, .costs = question.costs});
+  const chain::HittingTimes times =
+      chain::hitting_times(question.chain, question.target,
+                           {.variance = options.variance,
+                            .costs = question.costs,
+                            .method = options.exact ? chain::Method::automatic : method});
   Json json = answer(question, times, options);
-  if (options.exact) add_fractions(question, times, options, json);
+  if (options.exact) add_fractions(question, times, options, method, json);
   const double solved = cpu_seconds();
   if (options.format == "json") {
     fmt::print("{}\n", json.dump(2));
@@ -232,6 +268,14 @@ Exit solve(const Options& options) {
   }
   fmt::print(stderr, "loaded in {:.2f}, solved in {:.2f} CPU seconds\n", loaded, solved - loaded);
   return Exit::done;
+}
+
+std::string names(std::span<const chain::MethodInfo> methods) {
+  std::string text;
+  for (const chain::MethodInfo& info : methods) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", info.name);
+  }
+  return text;
 }
 
 }  // namespace
@@ -254,6 +298,9 @@ void add_solve(Command& conclave) {
                  "The probability to reach the target at each step up to this one");
   command.flag("--all", options->all, "The expectations from all states");
   command.flag("--exact", options->exact, "As a fraction, without any error");
+  command.option("--method", "NAME", options->method,
+                 fmt::format("{} (default auto); with --exact {}",
+                             names(chain::numerical_methods()), names(chain::fraction_methods())));
   command.option("--format", "F", options->format, "text or json (default text)");
   command.footer("\nExamples:\n"
                  "  conclave solve chain.tra --target done\n"

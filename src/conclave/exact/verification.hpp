@@ -314,7 +314,7 @@ class Verification {
       if (start[i] != 0) support.push_back(i);
     }
     const std::vector<Rational> times =
-        chain::rational_hitting_times(*rational_chain_, target, support);
+        chain::rational_hitting_times(*rational_chain_, target, support).mean;
     Rational mean = 0;
     for (std::size_t i = 0; i < support.size(); ++i) mean += start[support[i]] * times[i];
     report_.start_exactly = mean.get_str();

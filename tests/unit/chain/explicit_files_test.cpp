@@ -115,7 +115,7 @@ TEST_F(Files, TransitionsOfProbabilityZeroAreNone) {
   const std::string file = written("c.tra", "3 5\n0 0 0.5\n0 1 0.5\n0 2 0\n1 1 1\n2 2 1\n");
   const StateSet target = set_of(std::vector<StateIndex>{1}, 3);
   EXPECT_EQ(hitting_times(read_transitions(file), target).mean[0], 2);
-  EXPECT_EQ(rational_hitting_times(read_rational_transitions(file), target, {0}).front(), 2);
+  EXPECT_EQ(rational_hitting_times(read_rational_transitions(file), target, {0}).mean.front(), 2);
 }
 
 TEST_F(Files, MistakesAreNamedWithTheirLine) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/chain/components.hpp"
 #include "conclave/chain/detail/deflated_sweeps.hpp"
 #include "conclave/chain/detail/equations.hpp"
@@ -376,6 +377,24 @@ double largest_residual(const LocalSystem& system, const std::vector<double>& x)
   return std::abs(*std::ranges::max_element(rest, {}, [](double r) { return std::abs(r); }));
 }
 
+// State 0 leads to 1 with 9/10 and to 98 others, all lead back to it with 1/2. Without 0, state 1
+// stays with 9/20, goes to the others with 1/20, which incomplete elimination takes to be lost, and
+// leaves with 1/2.
+TEST(IncompleteFactors, LoseOnlyWhatFallsOutsideOfTheirPattern) {
+  LocalSystem system;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    std::vector<LocalSystem::Entry> row;
+    for (std::uint32_t j = 1; i == 0 && j < 100; ++j) row.emplace_back(j, j == 1 ? 0.9 : 0.1 / 98);
+    if (i > 0) row.emplace_back(0, 0.5);
+    system.add_row(row, i > 0 ? 0.5 : 0);
+  }
+  const Factors incomplete(system, system.pattern, Factors::Extent::incomplete);
+  std::vector<double> x(100, 0.0);
+  x[1] = 1;
+  incomplete.solve(x);
+  EXPECT_NEAR(x[1], 1 / (0.5 + 0.05), 1e-12);
+}
+
 TEST(FrontalFactors, SolveLikeThoseRowByRow) {
   for (const bool is_random : {false, true}) {
     const LocalSystem system =
@@ -416,6 +435,52 @@ TEST(Multigrid, SolvesWalksOnSquares) {
   for (const StateIndex i : {0u, 100u, 7000u, 14398u}) {
     EXPECT_NEAR(x[i], times.mean[i], 1e-4 * times.mean[i]);
   }
+}
+
+TEST(Methods, AllAgreeOnAChainThatSuitsThem) {
+  const MarkovChain chain = square(60, 6);
+  const StateSet target = single(chain.size(), 0);
+  const HittingTimes expected = hitting_times(chain, target);
+  for (const MethodInfo& info : numerical_methods()) {
+    if (info.method == Method::sweeps || info.method == Method::clusters) continue;
+    const HittingTimes times = hitting_times(chain, target, {.method = info.method});
+    ASSERT_FALSE(times.methods.empty());
+    const MethodUse& use = main_use(times.methods);
+    EXPECT_EQ(use.states, chain.size() - (info.method == Method::multiprecision ? 0 : 1));
+    EXPECT_TRUE(info.method == Method::automatic || use.method == info.method) << info.name;
+    for (const StateIndex state : {1u, 100u, 3599u}) {
+      EXPECT_NEAR(times.mean[state], expected.mean[state], 2e-9 * expected.mean[state]);
+    }
+  }
+  const MarkovChain mixing = tests::random_chain(3000, 5, 2).chain.rounded();
+  const auto by_sweeps = hitting_times(mixing, single(3000, 2999), {.method = Method::sweeps});
+  EXPECT_EQ(main_use(by_sweeps.methods).method, Method::sweeps);
+  const auto by_auto = hitting_times(mixing, single(3000, 2999));
+  EXPECT_EQ(main_use(by_auto.methods).method, Method::bicgstab);
+  EXPECT_NEAR(by_auto.mean[0], by_sweeps.mean[0], 2e-9 * by_auto.mean[0]);
+}
+
+TEST(Methods, ThatDoNotApplySaySo) {
+  const MarkovChain chain = line(100);
+  for (const Method method : {Method::sweeps, Method::clusters, Method::multigrid}) {
+    EXPECT_THROW(hitting_times(chain, single(100, 99), {.method = method}), Error);
+  }
+  try {
+    parse_method("multigird", numerical_methods());
+    FAIL();
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("did you mean 'multigrid'"), std::string::npos);
+    EXPECT_NE(text.find("known: auto, sweeps, elimination"), std::string::npos);
+  }
+}
+
+TEST(Methods, AutoSaysWhatItChoseAndWhy) {
+  const HittingTimes slow = hitting_times(against_the_drift(60), single(60, 59));
+  EXPECT_EQ(main_use(slow.methods).method, Method::multiprecision);
+  const HittingTimes walk = hitting_times(line(100), single(100, 99));
+  EXPECT_EQ(main_use(walk.methods).method, Method::elimination);
+  EXPECT_NE(main_use(walk.methods).reason.find("fills in little"), std::string::npos);
 }
 
 TEST(HittingTimes, AreCertifiedOnLargeSquares) {

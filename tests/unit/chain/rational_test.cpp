@@ -19,7 +19,7 @@ using tests::KnownChain;
 using tests::ratio;
 
 Rational solve(const KnownChain& known) {
-  return rational_hitting_times(known.chain, known.target_set(), {known.from}).front();
+  return rational_hitting_times(known.chain, known.target_set(), {known.from}).mean.front();
 }
 
 TEST(Rational, IsReadAsWritten) {
@@ -124,7 +124,7 @@ TEST(RationalHittingTimes, SatisfyTheEquationsExactly) {
   const KnownChain known = tests::random_chain(80, 4, 3);
   std::vector<StateIndex> all(80);
   for (StateIndex state = 0; state < 80; ++state) all[state] = state;
-  const auto x = rational_hitting_times(known.chain, known.target_set(), all);
+  const auto x = rational_hitting_times(known.chain, known.target_set(), all).mean;
   EXPECT_EQ(x[79], 0);
   for (StateIndex state = 0; state < 79; ++state) {
     Rational next = 1;
@@ -141,7 +141,7 @@ TEST(RationalHittingTimes, TakeProbabilitiesWithAnyNumberOfDigits) {
   chain.end_row();
   chain.add(1, 1);
   chain.end_row();
-  const auto x = rational_hitting_times(chain, set_of(std::vector<StateIndex>{1}, 2), {0});
+  const auto x = rational_hitting_times(chain, set_of(std::vector<StateIndex>{1}, 2), {0}).mean;
   EXPECT_EQ(x.front() * parse_rational("1.2345678901234567e-25"), 1);
 }
 
@@ -170,7 +170,7 @@ TEST(HittingTimes, NeverErrByMoreThanTheyCertify) {
     const HittingTimes times = hitting_times(chain.rounded(), target);
     for (StateIndex state = 0; state < 6; ++state) {
       if (std::isinf(times.mean[state])) continue;
-      const Rational exact = rational_hitting_times(chain, target, {state}).front();
+      const Rational exact = rational_hitting_times(chain, target, {state}).mean.front();
       EXPECT_LE(abs(times.mean[state] - exact), times.relative_error * exact) << trial;
     }
   }
@@ -183,6 +183,19 @@ TEST(RationalHittingTimes, ThousandsOfWellMixedStatesAreQuick) {
   const Rational x = solve(known);
   EXPECT_NEAR(x.get_d(), times.mean[0], 1e-9 * times.mean[0]);
   EXPECT_GT(mpz_sizeinbase(x.get_den_mpz_t(), 2), 4000);
+}
+
+TEST(RationalHittingTimes, AreTheSameByBothMethods) {
+  const KnownChain known = tests::random_chain(300, 5, 8);
+  const auto solved_by = [&](Method method) {
+    return rational_hitting_times(known.chain, known.target_set(), {0}, method);
+  };
+  const auto lifted = solved_by(Method::lifting);
+  const auto refined = solved_by(Method::refinement);
+  EXPECT_EQ(lifted.mean, refined.mean);
+  EXPECT_EQ(lifted.method.method, Method::lifting);
+  EXPECT_EQ(refined.method.method, Method::refinement);
+  EXPECT_EQ(solved_by(Method::automatic).method.reason, "elimination fills in little");
 }
 
 TEST(RationalHittingTimes, RefuseAnInfiniteExpectation) {

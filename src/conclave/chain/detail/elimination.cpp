@@ -93,22 +93,55 @@ void LocalSystem::multiply(std::span<const double> x, std::span<double> result) 
   }
 }
 
+void LocalSystem::add_row(std::vector<Entry>& entries, double exit) {
+  std::ranges::sort(entries);
+  for (const auto& [column, value] : entries) {
+    pattern.columns.push_back(column);
+    values.push_back(value);
+  }
+  end_row(exit);
+}
+
+std::vector<std::uint32_t> places_of(std::span<const StateIndex> states, std::size_t chain_size) {
+  std::vector<std::uint32_t> places(chain_size, nowhere);
+  for (std::uint32_t place = 0; place < states.size(); ++place) places[states[place]] = place;
+  return places;
+}
+
+LocalSystem local_system(const MarkovChain& chain, std::span<const StateIndex> states,
+                         std::span<const std::uint32_t> places, std::uint32_t first) {
+  LocalSystem system;
+  std::vector<LocalSystem::Entry> row;
+  for (const StateIndex state : states) {
+    const auto successors = chain.successors(state);
+    const auto probabilities = chain.probabilities(state);
+    double exit = 0;
+    row.clear();
+    for (std::size_t k = 0; k < successors.size(); ++k) {
+      if (successors[k] == state) continue;
+      const std::uint32_t local = places[successors[k]] - first;  // wraps where it is outside
+      if (local < states.size()) {
+        row.emplace_back(local, probabilities[k]);
+      } else {
+        exit += probabilities[k];
+      }
+    }
+    system.add_row(row, exit);
+  }
+  return system;
+}
+
 LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> order) {
   std::vector<std::uint32_t> place(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
   LocalSystem result;
-  std::vector<std::pair<std::uint32_t, double>> row;
+  std::vector<LocalSystem::Entry> row;
   for (const std::uint32_t old : order) {
     row.clear();
     const auto columns = system.pattern.row(old);
     const auto values = system.row_values(old);
     for (std::size_t k = 0; k < columns.size(); ++k) row.emplace_back(place[columns[k]], values[k]);
-    std::ranges::sort(row);
-    for (const auto& [column, value] : row) {
-      result.pattern.columns.push_back(column);
-      result.values.push_back(value);
-    }
-    result.end_row(system.exits[old]);
+    result.add_row(row, system.exits[old]);
   }
   return result;
 }
@@ -231,29 +264,41 @@ void BasicFactors<Real>::add_row(const Real& multiplier, std::size_t k, Work& wo
   }
 }
 
-// Returns what fell outside of row i's pattern. A row k that is much longer than row i, of a state
-// that leads almost everywhere, is searched rather than read.
+// Returns what fell outside of row i's pattern; what falls on the diagonal is a self-loop.
 template <class Real>
 Real BasicFactors<Real>::add_row_within(const Real& multiplier, std::size_t k, std::uint32_t i,
                                         Work& work) const {
-  Real lost = zero_like(exits_);
-  const auto long_row = pattern_.row(k).subspan(middles_[k] - pattern_.starts[k]);
-  const auto short_row = pattern_.row(i);
-  if (long_row.size() > much_longer * short_row.size()) {
-    for (const std::uint32_t j : short_row) {
-      const auto found = std::ranges::lower_bound(long_row, j);
-      if (found == long_row.end() || *found != j) continue;
-      const auto place = static_cast<std::uint64_t>(found - long_row.begin());
-      work.values[j] += multiplier * values_[middles_[k] + place];
-    }
-    return multiplier * (1 / waiting_[k] - exits_[k]);
+  const std::size_t length = pattern_.starts[k + 1] - middles_[k];
+  if (length > much_longer * pattern_.row(i).size()) {
+    return add_long_row_within(multiplier, k, i, work);
   }
+  Real lost = zero_like(exits_);
   for (std::uint64_t m = middles_[k]; m < pattern_.starts[k + 1]; ++m) {
     const std::uint32_t j = pattern_.columns[m];
     if (j == i) continue;
     (work.owners[j] == i ? work.values[j] : lost) += multiplier * values_[m];
   }
   return lost;
+}
+
+// A row k that is much longer than row i, of a state that leads almost everywhere, is searched
+// rather than read. What is lost is then a difference, and not negative up to rounding.
+template <class Real>
+Real BasicFactors<Real>::add_long_row_within(const Real& multiplier, std::size_t k, std::uint32_t i,
+                                             Work& work) const {
+  const auto long_row = pattern_.row(k).subspan(middles_[k] - pattern_.starts[k]);
+  Real lost = 1 / waiting_[k] - exits_[k];
+  const auto take = [&](std::uint32_t j) {
+    const auto found = std::ranges::lower_bound(long_row, j);
+    if (found == long_row.end() || *found != j) return;
+    const Real& value = values_[middles_[k] + static_cast<std::uint64_t>(found - long_row.begin())];
+    lost -= value;
+    if (j != i) work.values[j] += multiplier * value;
+  };
+  for (const std::uint32_t j : pattern_.row(i)) take(j);
+  take(i);
+  if (lost < 0) lost = 0;
+  return multiplier * lost;
 }
 
 template <class Real>

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/chain/markov_chain.hpp"
+
 namespace conclave::chain::detail {
 
 // Which columns a row has, ascending and without the row itself.
@@ -39,6 +41,10 @@ struct LocalSystem {
   // Appends row number size(). Its columns are ascending; `exit` goes elsewhere.
   void end_row(double exit);
 
+  using Entry = std::pair<std::uint32_t, double>;  // column and value
+  // The same with entries in any order, which are sorted in place.
+  void add_row(std::vector<Entry>& entries, double exit);
+
   // right - (the left side at x), into `result`.
   void residual(std::span<const double> x, std::span<const double> right,
                 std::span<double> result) const;
@@ -46,6 +52,16 @@ struct LocalSystem {
   // The left side at x, into `result`.
   void multiply(std::span<const double> x, std::span<double> result) const;
 };
+
+inline constexpr std::uint32_t nowhere = UINT32_MAX;
+
+// For each of so many states its place among the given ones, `nowhere` if it is not one of them.
+std::vector<std::uint32_t> places_of(std::span<const StateIndex> states, std::size_t chain_size);
+
+// The equations of the given states; all others have known values. The place of state i of them in
+// `places` is first + i, and no other state has such a place. O(transitions of the states).
+LocalSystem local_system(const MarkovChain& chain, std::span<const StateIndex> states,
+                         std::span<const std::uint32_t> places, std::uint32_t first = 0);
 
 // The same equations with row order[i] in place i.
 LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> order);
@@ -91,6 +107,8 @@ class BasicFactors {
   void eliminate_row(std::uint32_t i, Extent extent, Work& work);
   void add_row(const Real& multiplier, std::size_t k, Work& work) const;
   Real add_row_within(const Real& multiplier, std::size_t k, std::uint32_t i, Work& work) const;
+  Real add_long_row_within(const Real& multiplier, std::size_t k, std::uint32_t i,
+                           Work& work) const;
 
   Pattern pattern_;
   std::vector<std::uint64_t> middles_;  // per row, where the columns behind the diagonal begin

@@ -13,10 +13,7 @@
 namespace conclave::chain::detail {
 namespace {
 
-constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
-constexpr double most_work = 1e8;  // multiplications, some 10^7 a second
-constexpr std::size_t most_states = 2'000'000;
-constexpr std::size_t most_entries = 20'000'000;  // of some 50 bytes
+constexpr std::size_t most_states = 2'000'000;  // of some hundred bytes, and those of their factors
 constexpr double spare_bits = 100;
 constexpr mp_bitcnt_t most_bits = 1400;  // enough for what a double can hold
 
@@ -27,46 +24,25 @@ struct WholeSystem {
   LocalSystem system;
 };
 
-void add_row(const MarkovChain& chain, StateIndex state, WholeSystem& whole) {
-  const auto successors = chain.successors(state);
-  const auto probabilities = chain.probabilities(state);
-  std::vector<std::pair<std::uint32_t, double>> row;
-  for (std::size_t k = 0; k < successors.size(); ++k) {
-    const std::uint32_t place = whole.places[successors[k]];
-    if (successors[k] != state && place != nowhere) row.emplace_back(place, probabilities[k]);
-  }
-  std::ranges::sort(row);
-  for (const auto& [place, probability] : row) {
-    whole.system.pattern.columns.push_back(place);
-    whole.system.values.push_back(probability);
-  }
-  whole.system.end_row(0);
-}
-
-void build(const MarkovChain& chain, std::vector<StateIndex> states, WholeSystem& whole) {
-  whole.states = std::move(states);
-  whole.places.assign(chain.size(), nowhere);
-  whole.system = {};
-  for (std::uint32_t i = 0; i < whole.states.size(); ++i) whole.places[whole.states[i]] = i;
-  for (const StateIndex state : whole.states) add_row(chain, state, whole);
-}
-
 WholeSystem in_good_order(const Equations& equations, const DoubleDoubleVector& x) {
   std::vector<StateIndex> states;
   for (StateIndex state = 0; state < x.size(); ++state) {
     if (!equations.target().contains(state) && !std::isinf(x[state])) states.push_back(state);
   }
+  const MarkovChain& chain = equations.chain();
   WholeSystem whole;
-  build(equations.chain(), states, whole);
-  std::vector<StateIndex> ordered;
-  for (const std::uint32_t i : elimination_order(whole.system)) ordered.push_back(states[i]);
-  build(equations.chain(), std::move(ordered), whole);
+  const auto places = places_of(states, chain.size());
+  for (const std::uint32_t i : elimination_order(local_system(chain, states, places))) {
+    whole.states.push_back(states[i]);
+  }
+  whole.places = places_of(whole.states, chain.size());
+  whole.system = local_system(chain, whole.states, whole.places);
   return whole;
 }
 
-class Multiprecision {
+class Elimination {
  public:
-  Multiprecision(const Equations& equations, const WholeSystem& whole, mp_bitcnt_t bits)
+  Elimination(const Equations& equations, const WholeSystem& whole, mp_bitcnt_t bits)
       : equations_(equations), whole_(whole), zero_(0, bits) {}
 
   void solve(std::span<const double> cost, Pattern filled) {
@@ -153,12 +129,12 @@ mp_bitcnt_t enough_bits(const WholeSystem& whole, const DoubleDoubleVector& esti
 std::optional<Certificate> solve_in_multiprecision(const Equations& equations,
                                                    std::span<const double> cost,
                                                    const DoubleDoubleVector& estimate,
-                                                   DoubleDoubleVector& x) {
+                                                   double most_work, DoubleDoubleVector& x) {
   if (equations.size() > most_states) return std::nullopt;
   const WholeSystem whole = in_good_order(equations, x);
   auto filled = filled_pattern(whole.system.pattern, most_work);
-  if (!filled || filled->columns.size() > most_entries) return std::nullopt;
-  Multiprecision method(equations, whole, enough_bits(whole, estimate));
+  if (!filled) return std::nullopt;
+  Elimination method(equations, whole, enough_bits(whole, estimate));
   method.solve(cost, *std::move(filled));
   if (!method.fit_doubles()) return std::nullopt;
   method.write(x);

@@ -17,7 +17,6 @@ constexpr int most_digit_bits = 60;
 constexpr int wide_bits = 125;           // of products that may be added in 128 bits
 constexpr int enough_digits = 45;        // bits of a digit, so that 128 bits are worth while
 constexpr int least_gain = 10;           // bits per step; with less, another method is faster
-constexpr double most_work = 1e10;       // multiplications of a factorization
 constexpr int most_bits_of_sweeps = 47;  // that doubles can hold beside the slow mode
 constexpr KrylovLimits limits{.gain = 1e-11, .most_iterations = 100};
 
@@ -176,18 +175,6 @@ std::optional<BinaryFractions> by_iterations(const LocalSystem& system, const At
   });
 }
 
-std::optional<BinaryFractions> by_elimination(const LocalSystem& system, const Attempt& attempt) {
-  auto filled = filled_pattern(system.pattern, most_work);
-  if (!filled) return std::nullopt;
-  const Factors complete(system, *std::move(filled), Factors::Extent::complete);
-  std::vector<double> x(system.size());
-  return attempt([&](std::span<const double> right, std::span<long double> solution) {
-    std::ranges::copy(right, x.begin());
-    complete.solve(x);
-    std::ranges::copy(x, solution.begin());
-  });
-}
-
 template <class Integer>
 std::optional<BinaryFractions> refine_with(const IntegerEquations& equations,
                                            std::span<const std::uint32_t> unknowns,
@@ -200,8 +187,7 @@ std::optional<BinaryFractions> refine_with(const IntegerEquations& equations,
   };
   const int bits = bits_of_remainders(goal, digit_bits) + 1;
   if (auto found = by_sweeps(system, bits, attempt)) return found;
-  if (auto found = by_iterations(system, attempt)) return found;
-  return by_elimination(system, attempt);
+  return by_iterations(system, attempt);
 }
 
 }  // namespace

@@ -1,0 +1,86 @@
+// The one place where a method is chosen: for the whole chain by solve(), and within it for each
+// strongly connected component by ComponentSolver. All thresholds that steer the choice stand at
+// the head of method_choice.cpp.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "conclave/chain/detail/elimination.hpp"
+#include "conclave/chain/detail/equations.hpp"
+#include "conclave/chain/detail/frontal_elimination.hpp"
+#include "conclave/chain/detail/multigrid.hpp"
+#include "conclave/chain/method.hpp"
+
+namespace conclave::chain::detail {
+
+struct Solution {
+  DoubleDoubleVector x;
+  Certificate certificate;
+  std::vector<MethodUse> uses;
+};
+
+// Bounds the relative error of the solution once its values are rounded to doubles. Where some
+// steps cost nothing, this takes a second solution, for the number of steps.
+double certified_error(const Equations& equations, std::span<const double> cost,
+                       const Solution& solution);
+
+// Solves by the given method or, for Method::automatic, by the first that certifies the tolerance.
+// The certificate says what was reached, which may be less. Throws Error if the method given cannot
+// be applied to this chain. Time: that of the methods; for `auto` at most some minutes.
+Solution solve(const Equations& equations, std::span<const double> cost, double tolerance,
+               Method method);
+
+// Solves the equations of one component for any number of right-hand sides: by the given method
+// where it can be applied, otherwise by the methods of its ladder, each of which is tried when
+// those before it do not apply or have stalled.
+class ComponentSolver {
+ public:
+  ComponentSolver(LocalSystem system, Method method);
+  ComponentSolver(const ComponentSolver&) = delete;
+  ComponentSolver& operator=(const ComponentSolver&) = delete;
+
+  // An approximate solution, good to about eight digits where a method was successful; refinement
+  // by further right-hand sides makes it better. Zero once every method has stalled.
+  std::vector<double> solve(std::span<const double> right);
+
+  // The method that solve() used last, or would use first, and why.
+  Method method() const;
+  std::string_view reason() const;
+
+ private:
+  // Writes an approximate solution into x; false if the method stalled.
+  using Attempt = std::function<bool(std::span<const double> right, std::span<double> x)>;
+
+  struct Rung {
+    Method method;
+    std::string_view reason;
+    Attempt (*begin)(ComponentSolver&);  // an empty attempt where the method does not apply
+  };
+  static std::span<const Rung> ladder();
+
+  void begin_next();
+  Attempt begin(Method method);
+  Attempt eliminate(double most_work);
+  Attempt eliminate_in_fronts(double most_work);
+  Attempt iterate(int most_iterations, int most_attempts);
+  Attempt correct_clusters();
+  Attempt correct_neighbours();
+
+  double entries() const { return static_cast<double>(system_.values.size()); }
+  bool is_soon_ordered();
+
+  LocalSystem system_;
+  Method asked_for_;
+  std::size_t tried_ = 0;  // rungs of the ladder, the present one included
+  Attempt attempt_;        // attempts refer to this object
+  std::optional<Fronts> plan_;
+  std::optional<Multigrid> neighbours_;
+  bool has_sought_neighbours_ = false;
+};
+
+}  // namespace conclave::chain::detail

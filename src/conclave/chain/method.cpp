@@ -1,0 +1,85 @@
+#include "conclave/chain/method.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/error.hpp"
+
+namespace conclave::chain {
+namespace {
+
+constexpr std::array numerical{
+    MethodInfo{Method::automatic, "auto", "Tries the methods below, the cheapest first.",
+               "It is the default, and says which method it took and why."},
+    MethodInfo{
+        Method::sweeps, "sweeps",
+        "Gauss-Seidel sweeps over the whole chain, and now and then one common factor.",
+        "First, on chains of 50 000 states and more: those that mix well need some 30 sweeps "
+        "however far the target is, and no analysis of their structure."},
+    MethodInfo{Method::elimination, "elimination",
+               "Eliminates the states of each strongly connected component one by one, without a "
+               "subtraction.",
+               "Where the order of the component fills in little, as on lines and trees: it is "
+               "direct, and slow chains keep all digits."},
+    MethodInfo{
+        Method::frontal, "frontal",
+        "The same elimination in minimum-degree order, by products of dense matrices.",
+        "In components of up to 5000 states at once, in larger ones if BiCGSTAB stalls; where "
+        "it takes no more work than multigrid, as on squares."},
+    MethodInfo{Method::bicgstab, "bicgstab", "BiCGSTAB, preconditioned by incomplete elimination.",
+               "In larger components, for 30 iterations: enough where the walk mixes well."},
+    MethodInfo{Method::clusters, "clusters",
+               "BiCGSTAB, preconditioned by a correction of whole clusters.",
+               "If BiCGSTAB stalls and there are clusters that the walk leaves with a probability "
+               "below 10^-3 per step."},
+    MethodInfo{Method::multigrid, "multigrid", "BiCGSTAB, preconditioned by aggregation multigrid.",
+               "If BiCGSTAB stalls and elimination is too much work, as on cubes."},
+    MethodInfo{Method::multiprecision, "multiprecision",
+               "Elimination in numbers of as many bits as the expectations need.",
+               "At last, where the others cannot certify the error because doubles do not hold the "
+               "equations: expectations beyond about 10^12."},
+};
+
+constexpr std::array fractions{
+    MethodInfo{Method::automatic, "auto", "Tries lifting, then refinement, then lifting again.",
+               "It is the default, and says which method it took and why."},
+    MethodInfo{Method::lifting, "lifting",
+               "Factors the equations modulo a prime of 60 bits and lifts the solution digit by "
+               "digit.",
+               "Where elimination fills in little, and where refinement gains too few bits."},
+    MethodInfo{Method::refinement, "refinement",
+               "Solves in doubles some 40 bits at a time, and keeps what is left exactly.",
+               "Where elimination fills in much: the chains that are worst for lifting, those that "
+               "mix well, are best for this."},
+};
+
+}  // namespace
+
+std::span<const MethodInfo> numerical_methods() { return numerical; }
+
+std::span<const MethodInfo> fraction_methods() { return fractions; }
+
+std::string_view name_of(Method method) {
+  for (const auto methods : {numerical_methods(), fraction_methods()}) {
+    const auto found = std::ranges::find(methods, method, &MethodInfo::method);
+    if (found != methods.end()) return found->name;
+  }
+  CONCLAVE_CHECK(false);
+  return {};
+}
+
+Method parse_method(std::string_view name, std::span<const MethodInfo> methods) {
+  const auto found = std::ranges::find(methods, name, &MethodInfo::name);
+  if (found != methods.end()) return found->method;
+  std::vector<std::string_view> names;
+  for (const MethodInfo& info : methods) names.push_back(info.name);
+  throw Error(unknown_name("method", name, names));
+}
+
+const MethodUse& main_use(const std::vector<MethodUse>& uses) {
+  CONCLAVE_CHECK(!uses.empty());
+  return *std::ranges::max_element(uses, {}, &MethodUse::states);
+}
+
+}  // namespace conclave::chain
