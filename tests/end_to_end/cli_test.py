@@ -432,7 +432,7 @@ class Solve(unittest.TestCase):
                 (["--format", "jsn"], "did you mean 'json'?"),
                 (["--rewards", "x.rew"], "--rewards takes a .srew or a .trew file"),
                 (["--exact", "--rewards", "x.srew"], "cannot be combined"),
-                (["--method", "multigird"], "unknown method 'multigird' (did you mean 'multigrid'?)"),
+                (["--method", "multigird"], "(did you mean 'multigrid'?); known: auto"),
                 (["--exact", "--method", "sweeps"], "known: auto, lifting, refinement"),
                 (["--method", "multigrid"], "applies to no component of this chain")):
             with self.subTest(words):
