@@ -48,12 +48,13 @@ class Attacker {
 
   // A handshake as this end sees it; whether the victim accepts it shows when reading.
   bool start_tls(const std::optional<Credentials>& credentials, int version = TLS1_3_VERSION,
-                 const std::optional<std::string>& more = {}) {
+                 const std::optional<std::string>& more = {}, SSL_SESSION* session = nullptr) {
     context_ = SSL_CTX_new(TLS_client_method());
     SSL_CTX_set_min_proto_version(context_, version);
     SSL_CTX_set_max_proto_version(context_, version);
     if (credentials) use(*credentials, more);
     ssl_ = SSL_new(context_);
+    if (session != nullptr) SSL_set_session(ssl_, session);
     SSL_set_fd(ssl_, socket_);
     BIO_set_callback_ex(SSL_get_wbio(ssl_), record);
     BIO_set_callback_arg(SSL_get_wbio(ssl_), reinterpret_cast<char*>(&recorded_));
@@ -110,10 +111,14 @@ class Attacker {
     return write(Frame{Ready{.echo = std::get<Hello>(*answer).nonce}});
   }
 
-  bool has_resumable_session() const {
-    const SSL_SESSION* session = SSL_get_session(ssl_);
-    return session != nullptr && SSL_SESSION_is_resumable(session) == 1;
+  // To be freed by the caller; null: there is none that could be resumed.
+  SSL_SESSION* resumable_session() const {
+    SSL_SESSION* session = SSL_get1_session(ssl_);
+    if (session != nullptr && SSL_SESSION_is_resumable(session) == 1) return session;
+    SSL_SESSION_free(session);
+    return nullptr;
   }
+  bool has_resumed() const { return SSL_session_reused(ssl_) == 1; }
   const Bytes& recorded() const { return recorded_; }  // what it has written, encrypted
   void reset() {                                       // ends with a reset instead of an end
     const linger now{1, 0};

@@ -103,9 +103,18 @@ Seat listening_seat() {
   return seat;
 }
 
-// Patient: many processes share few cores, and nobody is expected to fail.
-election::Timing patient_timing() {
-  return {.lease = 20s, .renewal = 5s, .patience = 40s, .answer = 20s, .election = 60s};
+// Patient, the more the more processes there are: they share few cores, and nobody is expected to
+// fail.
+std::chrono::seconds patience_for(std::size_t n) {
+  return std::chrono::seconds(20 * (1 + n / 200));
+}
+election::Timing patient_timing(std::size_t n) {
+  const std::chrono::seconds lease = patience_for(n);
+  return {.lease = lease,
+          .renewal = lease / 4,
+          .patience = 2 * lease,
+          .answer = lease,
+          .election = 3 * lease};
 }
 
 // What a process needs to know of the others.
@@ -141,11 +150,12 @@ class Process {
     result.transport.listener = listener;
     const auto& credentials = plan.options.credentials;
     if (!credentials.empty()) result.transport.credentials = credentials[self];
-    result.transport.limits.introduction = 60s;
-    result.transport.limits.silence = 60s;
-    result.transport.limits.patience = 60s;
+    const std::chrono::seconds longest = 3 * patience_for(plan.members.size());
+    result.transport.limits.introduction = longest;
+    result.transport.limits.silence = longest;
+    result.transport.limits.patience = longest;
     result.transport.limits.strangers = plan.members.size();
-    result.timing = patient_timing();
+    result.timing = patient_timing(plan.members.size());
     result.is_first_start = true;
     result.seed = plan.options.seed;
     return result;
@@ -268,6 +278,7 @@ LocalElection elect_locally(const LocalClusterOptions& options, const std::atomi
   const auto begin = Clock::now();
   const auto until = begin + options.timeout;
   std::vector<Seat> seats = seats_for(options.n);
+  if (!options.credentials.empty()) election::warm_up_tls(options.credentials.front());
   Pipe gate;
   Pipe leaving;
   Pipe reports;

@@ -101,6 +101,8 @@ void add_counters(Metrics& metrics, const Service& service) {
   }
   metrics.add("connections", "gauge", "Sockets open now.", counters.connections_now);
   metrics.add("dials_total", "counter", "Attempts to open a connection.", counters.dials);
+  metrics.add("connections_resumed_total", "counter", "Connections that resumed a TLS session.",
+              counters.connections_resumed);
   metrics.add("bytes_sent_total", "counter", "Bytes sent, with TLS.", counters.bytes_sent);
   metrics.add("bytes_received_total", "counter", "Bytes received.", counters.bytes_received);
   metrics.add("messages_lost_total", "counter", "Messages given up.", counters.messages_lost);

@@ -71,6 +71,7 @@ struct TransportCounters {
   std::uint64_t bytes_received = 0;
   std::uint64_t connections_opened = 0;      // dialled and introduced
   std::uint64_t connections_accepted = 0;    // accepted and introduced
+  std::uint64_t connections_resumed = 0;     // of these: with the TLS session of an earlier one
   std::uint64_t connections_superseded = 0;  // of these: one too many between the two
   std::uint64_t connections_now = 0;         // sockets, strangers included
   std::uint64_t dials = 0;                   // attempts to open one
@@ -100,6 +101,10 @@ class TransportEvents {
   // One line, for people: refusals, retries, whom we are connected with.
   virtual void on_log(std::string_view /*line*/) {}
 };
+
+// Does one handshake in memory, so that what OpenSSL loads at its first use is there; processes
+// that are forked afterwards share it. Takes some milliseconds, is never needed. Throws Error.
+void warm_up_tls(const Credentials& credentials);
 
 class Transport {
  public:

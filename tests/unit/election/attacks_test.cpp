@@ -201,7 +201,17 @@ TEST(Attacks, SessionTicketsAndEarlyData) {
     Attacker honest(port);
     ASSERT_TRUE(honest.start_tls(enemy_credentials()));
     ASSERT_TRUE(honest.introduce(enemy_hello));
-    EXPECT_FALSE(honest.has_resumable_session());
+    SSL_SESSION* session = honest.resumable_session();
+    ASSERT_NE(session, nullptr);
+    EXPECT_EQ(SSL_SESSION_get_max_early_data(session), 0u);
+    Attacker again(port);  // resumes the session, without a certificate, under another's name
+    ASSERT_TRUE(again.start_tls({}, TLS1_3_VERSION, {}, session));
+    EXPECT_TRUE(again.has_resumed());
+    Hello pretended = enemy_hello;
+    pretended.sender = 0;
+    again.write(Frame{pretended});
+    EXPECT_EQ(again.read_refusal(), Refusal::wrong_identity);
+    SSL_SESSION_free(session);
   });
   siege.expect_unharmed();
 }

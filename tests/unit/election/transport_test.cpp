@@ -316,6 +316,31 @@ TEST(Transport, ReadsEndpoints) {
     EXPECT_THROW(parse_endpoint(wrong), Error) << wrong;
 }
 
+TEST(Reconnecting, ResumesTheTlsSessionWithTheSameProcess) {
+  BadlyConnected pair({}, &certified());
+  Cluster& cluster = pair.cluster;
+  const auto send_and_wait = [&](std::size_t received) {
+    cluster[0].send(1, "x");
+    ASSERT_TRUE(cluster.run_until([&] { return cluster[1].received == received; }));
+    ASSERT_TRUE(cluster.run_until_idle());
+  };
+  send_and_wait(1);
+  for (std::uint64_t again = 1; again <= 3; ++again) {
+    EXPECT_EQ(cluster[0].counters().connections_resumed, again - 1);
+    pair.to_second.cut();
+    ASSERT_TRUE(
+        cluster.run_until([&] { return cluster[0].disconnects == static_cast<int>(again); }));
+    send_and_wait(again + 1);
+  }
+  EXPECT_EQ(cluster[0].counters().connections_resumed, 3u);
+  EXPECT_EQ(cluster[1].counters().connections_resumed, 3u);
+  cluster[0].transport->reload(cluster.issued[0], {});
+  pair.to_second.cut();
+  ASSERT_TRUE(cluster.run_until([&] { return cluster[0].disconnects == 4; }));
+  send_and_wait(5);
+  EXPECT_EQ(cluster[0].counters().connections_resumed, 3u) << "not across credentials";
+}
+
 TEST(Reloading, EndsConnectionsWithRevokedCertificatesOnly) {
   Cluster cluster(3, {}, &certified());
   cluster[0].send(1, "before");

@@ -52,7 +52,7 @@ Link::Link(const LinkSettings& settings, tcp::socket socket, std::optional<Membe
       resolver_(settings.loop->context()),
       expected_(expected),
       insists_(insists),
-      tunnel_(settings.tls.get(), side()),
+      tunnel_(settings.tls.get(), side(), expected),
       introduction_(settings.membership, expected, insists),
       allowance_(static_cast<double>(settings.limits.bytes_at_once)),
       charged_(Loop::Clock::now()) {
@@ -248,6 +248,7 @@ std::optional<Verdict> Link::on(const Ready& ready) {
   if (auto verdict = introduction_.on_ready(ready)) return verdict;
   settings_->loop->cancel(deadline_);
   ready_since_ = Loop::Clock::now();
+  if (tunnel_.is_resumed()) ++settings_->counters->connections_resumed;
   return settings_->owner->on_ready(*this, ready);
 }
 

@@ -30,6 +30,7 @@ using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, Freeing<X509_STORE_CTX_f
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, Freeing<X509_EXTENSION_free>>;
 using NamesPtr = std::unique_ptr<GENERAL_NAMES, Freeing<GENERAL_NAMES_free>>;
 using SslPtr = std::unique_ptr<SSL, Freeing<SSL_free>>;
+using SessionPtr = std::unique_ptr<SSL_SESSION, Freeing<SSL_SESSION_free>>;
 using SslContextPtr = std::unique_ptr<SSL_CTX, Freeing<SSL_CTX_free>>;
 
 // Empties OpenSSL's queue of errors; its oldest one, which is the cause of the others.

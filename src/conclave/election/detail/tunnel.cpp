@@ -1,6 +1,9 @@
 #include "conclave/election/detail/tunnel.hpp"
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -8,11 +11,43 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/election/detail/openssl.hpp"
+#include "conclave/election/transport.hpp"
 
 namespace conclave::election::detail {
 namespace {
 
 constexpr long most_certificate_bytes = 16L * 1024;
+
+constexpr long session_seconds = 3600;
+constexpr long most_sessions = 1024;
+
+// Sessions that this process may resume, by peer.
+using Sessions = std::unordered_map<MemberIndex, SessionPtr>;
+
+// Where a tunnel puts the session it is given: nowhere, if it was not dialled.
+struct Keeper {
+  std::shared_ptr<Sessions> sessions;  // shared, because tunnels may outlive the settings
+  std::optional<MemberIndex> peer;
+};
+
+// Called by OpenSSL. 1: the session is ours now.
+int keep_session(SSL* ssl, SSL_SESSION* session) {
+  const auto* keeper = static_cast<const Keeper*>(SSL_get_app_data(ssl));
+  if (keeper == nullptr || !keeper->peer) return 0;
+  (*keeper->sessions)[*keeper->peer].reset(session);
+  return 1;
+}
+
+// The end that accepts remembers sessions by name, those that dial keep them in `Sessions`.
+void allow_resumption(SSL_CTX* context) {
+  static constexpr std::array<unsigned char, 8> purpose{'c', 'o', 'n', 'c', 'l', 'a', 'v', 'e'};
+  SSL_CTX_set_session_id_context(context, purpose.data(), purpose.size());
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_BOTH);
+  SSL_CTX_sess_set_cache_size(context, most_sessions);
+  SSL_CTX_set_timeout(context, session_seconds);
+  SSL_CTX_set_num_tickets(context, 1);
+  SSL_CTX_sess_set_new_cb(context, keep_session);
+}
 
 void require(bool done, std::string_view doing) {
   if (!done) throw Error(fmt::format("cannot {}: {}", doing, last_openssl_error()));
@@ -30,8 +65,7 @@ SslContextPtr context_of(const Credentials& credentials) {
               SSL_CTX_set1_sigalgs_list(raw, "ECDSA+SHA256") == 1,
           "choose the algorithms of TLS");
   SSL_CTX_set_options(raw, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
-  SSL_CTX_set_num_tickets(raw, 0);
-  SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
+  allow_resumption(raw);
   SSL_CTX_set_max_early_data(raw, 0);
   SSL_CTX_set_mode(raw, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
   SSL_CTX_set_max_cert_list(raw, most_certificate_bytes);
@@ -80,6 +114,7 @@ TunnelFailure failure_in(SSL& ssl) {
 
 struct TlsSettings::Native {
   SslContextPtr context;
+  std::shared_ptr<Sessions> sessions = std::make_shared<Sessions>();
 };
 
 TlsSettings::TlsSettings(const Credentials& credentials, const std::vector<std::string>& revoked)
@@ -98,9 +133,10 @@ struct Tunnel::Native {
   SslPtr ssl;
   BIO* input;  // both belong to ssl
   BIO* output;
+  Keeper keeper;
 };
 
-Tunnel::Tunnel(const TlsSettings* settings, Side side) {
+Tunnel::Tunnel(const TlsSettings* settings, Side side, std::optional<MemberIndex> expected) {
   if (settings == nullptr) {
     is_open_ = true;
     return;
@@ -114,10 +150,22 @@ Tunnel::Tunnel(const TlsSettings* settings, Side side) {
     SSL_set_connect_state(ssl.get());
   else
     SSL_set_accept_state(ssl.get());
-  native_ = std::make_unique<Native>(Native{std::move(ssl), input, output});
+  const std::shared_ptr<Sessions>& sessions = settings->native_->sessions;
+  if (expected) {
+    const auto known = sessions->extract(*expected);
+    if (known) SSL_set_session(ssl.get(), known.mapped().get());
+  }
+  native_ =
+      std::make_unique<Native>(Native{std::move(ssl), input, output, Keeper{sessions, expected}});
+  SSL_set_app_data(native_->ssl.get(), &native_->keeper);
   shake_hands();
 }
-Tunnel::~Tunnel() = default;
+
+// OpenSSL would forget the session of a connection that ends without TLS's own farewell. Ours has
+// one of its own, and a session is worth keeping also where the network has failed.
+Tunnel::~Tunnel() {
+  if (native_) SSL_set_shutdown(native_->ssl.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
 
 void Tunnel::feed(std::span<const std::byte> bytes) {
   if (failure_) return;
@@ -170,10 +218,14 @@ void Tunnel::shake_hands() {
   collect_output();
   if (done != 1) return;
   is_open_ = true;
+  is_resumed_ = SSL_session_reused(native_->ssl.get()) == 1;
   const X509* certificate = SSL_get0_peer_certificate(native_->ssl.get());
   if (certificate != nullptr) {
     peer_ = identity_in(*certificate);
     serial_ = serial_in(*certificate);
+    // OpenSSL looks at the times in the first handshake of a session only.
+    if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
+      failure_ = {Refusal::certificate_time, "its certificate has expired since"};
   }
   if (!peer_) failure_ = {Refusal::bad_certificate, "its certificate names no member of a cluster"};
 }
@@ -188,3 +240,17 @@ void Tunnel::collect_output() {
 void Tunnel::fail() { failure_ = failure_in(*native_->ssl); }
 
 }  // namespace conclave::election::detail
+
+namespace conclave::election {
+
+void warm_up_tls(const Credentials& credentials) {
+  const detail::TlsSettings settings(credentials);
+  detail::Tunnel client(&settings, detail::Side::opened);
+  detail::Tunnel server(&settings, detail::Side::accepted);
+  for (int turn = 0; turn < 4 && !(client.is_open() && server.is_open()); ++turn) {
+    server.feed(std::exchange(client.output(), {}));
+    client.feed(std::exchange(server.output(), {}));
+  }
+}
+
+}  // namespace conclave::election

@@ -22,8 +22,11 @@ struct TunnelFailure {
   std::string sentence;
 };
 
-// What all tunnels of one process share: its credentials and the settings of TLS. There are no
-// session tickets and no early data, so no connection can be continued or played again.
+// What all tunnels of one process share: its credentials, the settings of TLS, and the sessions
+// with peers it has dialled, one each. A connection with the same process resumes its session,
+// which saves both ends their signatures and takes new keys all the same, for an hour at most and
+// not across a change of credentials. The end that has accepted keeps it in memory, so there are no
+// ticket keys that could leak. There is no early data, so nothing can be played again.
 class TlsSettings {
  public:
   // `revoked`: serial numbers of certificates that are refused, see plain_serial. Throws Error.
@@ -44,8 +47,9 @@ class TlsSettings {
 
 class Tunnel {
  public:
-  // Null: plain. The settings are needed during the call only.
-  Tunnel(const TlsSettings* settings, Side side);
+  // Null: plain. The settings are needed during the call only. `expected`: the member that is
+  // dialled, whose session may be resumed; who it really is says peer().
+  Tunnel(const TlsSettings* settings, Side side, std::optional<MemberIndex> expected = {});
   ~Tunnel();
   Tunnel(const Tunnel&) = delete;
   Tunnel& operator=(const Tunnel&) = delete;
@@ -62,6 +66,7 @@ class Tunnel {
   bool is_finished() const { return is_finished_; }  // the peer will send nothing more
   const std::optional<TunnelFailure>& failure() const { return failure_; }
   const std::optional<Identity>& peer() const { return peer_; }  // as certified; empty if plain
+  bool is_resumed() const { return is_resumed_; }                // once it is open
   const std::string& serial() const { return serial_; }  // of its certificate; empty if plain
 
  private:
@@ -75,6 +80,7 @@ class Tunnel {
   std::vector<std::byte> output_;
   bool is_open_ = false;
   bool is_finished_ = false;
+  bool is_resumed_ = false;
   std::optional<TunnelFailure> failure_;
   std::optional<Identity> peer_;
   std::string serial_;
