@@ -24,7 +24,7 @@ struct LocalClusterOptions {
 
 // What a process knows in the end. Plain: it goes through a pipe.
 struct ProcessReport {
-  enum class NetworkState : std::uint8_t { ready, decided, left, failed };
+  enum class Stage : std::uint8_t { ready, decided, left, failed };
   Stage stage = Stage::ready;
   election::MemberIndex member = 0;
   election::MemberIndex leader = election::nobody;
