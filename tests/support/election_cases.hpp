@@ -35,6 +35,10 @@ inline Case random_case(std::uint64_t seed) {
   // The margin takes its part of the lease, which must outlast the way to and fro.
   if (!is_far_apart && coins.chance(1, 2)) trouble.drift_ppm = 200'000;
   trouble.resignations = coins.below(is_stormy ? 12 : 4);
+  trouble.loses_files = coins.chance(1, 4);
+  if (coins.chance(1, 4)) trouble.turncoats = 1 + coins.below(2);
+  trouble.changes_leases = !is_far_apart && coins.chance(1, 4);
+  trouble.is_new = coins.chance(1, 2);
   return result;
 }
 
@@ -43,12 +47,37 @@ inline std::string replay(std::uint64_t seed, const Case& each) {
          std::to_string(each.trouble.crashes) + ", cuts " + std::to_string(each.trouble.cuts);
 }
 
+// Three members: the leader, a second that sees it and a third that does not. The second is killed
+// and started again where it sees the third only.
+inline Case turncoat_case(std::uint64_t seed) {
+  Case result{.n = 3};
+  result.trouble.turncoats = 1;
+  result.trouble.is_new = seed % 2 == 0;
+  return result;
+}
+
+// The same, and its promise is deleted while it is down.
+inline Case lost_file_case(std::uint64_t seed) {
+  Case result = turncoat_case(seed);
+  result.trouble.loses_files = true;
+  return result;
+}
+
+// The same, but the promise survives, and each start has a lease four times as long or as short.
+inline Case changed_lease_case(std::uint64_t seed) {
+  Case result = turncoat_case(seed);
+  result.trouble.changes_leases = true;
+  return result;
+}
+
 // Small, with much trouble: in every other one so much that nobody leads for long, in the rest
-// around the leader.
+// around the leader or its supporters.
 inline Case troubled_case(std::uint64_t seed) {
   Case result = random_case(seed);
   result.n = 2 + result.n % 4;
   Trouble& trouble = result.trouble;
+  trouble.turncoats = 0;
+  trouble.loses_files = trouble.changes_leases = false;
   if (seed % 2 == 0) {
     trouble.crashes = 40;
     trouble.cuts = 12;
@@ -56,6 +85,12 @@ inline Case troubled_case(std::uint64_t seed) {
     trouble.crashes = trouble.cuts = trouble.panics = trouble.pauses = 3;
     trouble.coups = 8;
     trouble.resignations = 8;
+  }
+  if (seed % 4 == 3) {
+    trouble.coups = trouble.crashes = trouble.pauses = 1;
+    trouble.turncoats = 3;
+    trouble.loses_files = seed % 8 == 3;
+    trouble.changes_leases = seed % 8 == 7;
   }
   return result;
 }

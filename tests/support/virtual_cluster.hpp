@@ -1,10 +1,12 @@
 // A cluster of election members in virtual time, from one seed: messages take random times, FIFO
 // per edge, on some edges much longer than on others; processes crash and start again, or are
-// stopped and continued; leaders resign; edges break and cut groups of members off; clocks drift,
-// many as far as they may; old messages come a second time, which is more than the transport allows
-// itself. After every step it is checked that no term has two leaders, no moment two holders of the
-// lease, and that questions and answers of different terms are kept apart (`PaperAudit`). The same
-// seed gives the same run.
+// stopped and continued; disks lose what members have promised; members come back with another
+// lease; leaders resign; edges break and cut groups of members off; clocks drift, many as far as
+// they may; old messages come a second time, which is more than the transport allows itself. After
+// every step it is checked that no term has two leaders (unless a file was lost), no moment two
+// holders of the lease, and that questions and answers of different terms are kept apart
+// (`PaperAudit`). The same seed gives the same run. The file is long because it is one simulation,
+// read from top to bottom: plan of the trouble, events, checks.
 #pragma once
 
 #include <algorithm>
@@ -27,27 +29,33 @@ using namespace std::chrono_literals;
 
 // What the host does right, and what a broken one does wrong.
 struct Host {
-  bool stores_promises = true;      // and gives them to the member when it starts again
-  bool tells_of_restart = true;     // so that the member waits until old promises must be over
-  std::int64_t more_drift_ppm = 0;  // of clocks, beyond what members are told
+  bool stores_promises = true;       // and gives them to the member when it starts again
+  bool tells_of_restart = true;      // so that the member waits until old promises must be over
+  bool doubts_missing_files = true;  // otherwise a lost file is taken for a first start
+  bool stores_leases = true;         // with the promises; otherwise the new process's own is used
+  std::int64_t more_drift_ppm = 0;   // of clocks, beyond what members are told
 };
 
 struct Trouble {
   unsigned crashes = 0;
-  unsigned cuts = 0;                  // a random group is cut off for a while
-  unsigned panics = 0;                // a member takes many others for dead which are not
-  unsigned pauses = 0;                // a process is stopped for a while
-  unsigned coups = 0;                 // the leader is stopped or silenced for a while
-  unsigned resignations = 0;          // the leader hands over
-  bool has_slow_edges = false;        // a quarter of them, each in one direction
+  unsigned cuts = 0;            // a random group is cut off for a while
+  unsigned panics = 0;          // a member takes many others for dead which are not
+  unsigned pauses = 0;          // a process is stopped for a while
+  unsigned coups = 0;           // the leader is stopped or silenced for a while
+  unsigned resignations = 0;    // the leader hands over
+  unsigned turncoats = 0;       // a supporter of a half isolated leader restarts on the other side
+  bool loses_files = false;     // one crash in three, and each turncoat
+  bool changes_leases = false;  // with each start
+  bool is_new = true;           // the cluster, and members are told so at their first start
+  bool has_slow_edges = false;  // a quarter of them, each in one direction
   bool repeats_messages = false;      // one in ten, up to 20 s later
   bool leaves_minority_dead = false;  // otherwise all crashed processes are back in the end
   milliseconds longest_delay{50};
   std::int64_t drift_ppm = 10'000;  // of clocks, at most; members are told so
 
   bool is_none() const {
-    return crashes + cuts + panics + pauses + coups + resignations == 0 && !has_slow_edges &&
-           !repeats_messages;
+    return crashes + cuts + panics + pauses + coups + resignations + turncoats == 0 &&
+           !has_slow_edges && !repeats_messages;
   }
 };
 
@@ -113,7 +121,9 @@ class VirtualCluster {
     panic,
     pause,
     coup,
-    resign
+    resign,
+    isolate,
+    turn
   };
   struct Event {
     Instant at{};
@@ -122,7 +132,7 @@ class VirtualCluster {
     MemberIndex member = 0;
     MemberIndex other = 0;
     std::uint64_t stamp = 0;  // of the timer, the edge or the cut
-    Instant until{};          // of the pause or coup
+    Instant until{};          // of the pause, coup or isolation
     Note note{};
 
     bool operator<(const Event& right) const {  // the queue gives the largest
@@ -219,6 +229,12 @@ class VirtualCluster {
       plan({.at = at, .what = What::resign});
       trouble_ends_ = std::max(trouble_ends_, at);
     }
+    for (unsigned i = 0; i < trouble_.turncoats; ++i) {
+      const Instant at = 6s + random_time(span);
+      const Instant until = at + 10s + random_time(15s);
+      plan({.at = at, .what = What::isolate, .until = until});
+      trouble_ends_ = std::max(trouble_ends_, until);
+    }
   }
 
   bool carry_out(const Event& event) {
@@ -241,6 +257,10 @@ class VirtualCluster {
         return strike_leader(event);
       case What::resign:
         return hand_over();
+      case What::isolate:
+        return isolate_leader(event);
+      case What::turn:
+        return turn(event);
       default:
         break;
     }
@@ -298,12 +318,13 @@ class VirtualCluster {
   bool start(MemberIndex who) {
     Seat& seat = seats_[who];
     if (seat.member) return false;
+    const Timing timing = timing_of_start();
     seat.member.emplace(
         MemberOptions{.self = who,
                       .n = n_,
-                      .timing = {.clock_drift = static_cast<double>(trouble_.drift_ppm) * 1e-6},
-                      .remembered = host_.stores_promises ? seat.stored : Promise{},
-                      .may_have_promised = seat.has_run && host_.tells_of_restart,
+                      .timing = timing,
+                      .remembered = remembered(seat, timing),
+                      .may_have_promised = may_have_promised(seat),
                       .coins = {.seed = seed_, .trial = ++seat.starts, .part = who}},
         local(seat));
     if (seat.has_run && coins_.chance(1, 2)) {
@@ -315,9 +336,28 @@ class VirtualCluster {
     return true;
   }
 
+  Timing timing_of_start() {
+    Timing timing;
+    if (trouble_.changes_leases)
+      timing = timing_for(milliseconds(coins_.chance(1, 2) ? 1500 : 6000));
+    timing.clock_drift = static_cast<double>(trouble_.drift_ppm) * 1e-6;
+    return timing;
+  }
+  Promise remembered(const Seat& seat, const Timing& timing) const {
+    Promise promise = host_.stores_promises ? seat.stored : Promise{};
+    if (!host_.stores_leases) promise.lease = timing.lease;
+    return promise;
+  }
+  bool may_have_promised(const Seat& seat) const {
+    const bool has_file = seat.stored.term > 0;
+    if (!seat.has_run) return !trouble_.is_new;
+    return host_.tells_of_restart && (has_file || host_.doubts_missing_files);
+  }
+
   bool crash(MemberIndex who) {
     Seat& seat = seats_[who];
     if (!seat.member) return false;
+    if (trouble_.loses_files && coins_.chance(1, 3)) lose_file(seat);
     add_counts(seat);
     seat.member.reset();
     seat.stopped_until = {};
@@ -380,6 +420,51 @@ class VirtualCluster {
     seats_[leader].member->resign(local(seats_[leader]));
     after_step(leader);
     return true;
+  }
+
+  // Where a forgotten promise does most harm: the leader sees just enough others for a majority,
+  // and one of these dies and comes back where it sees all but the leader.
+  bool isolate_leader(const Event& event) {
+    const MemberIndex leader = holder();
+    if (leader == nobody || n_ < 2) return false;
+    const MemberIndex witness = (leader + 1 + coins_.below(n_ - 1)) % n_;
+    MemberIndex isolated = 0;
+    for (MemberIndex each = 0; each < n_ && isolated < (n_ - 1) / 2; ++each) {
+      if (each == leader || each == witness) continue;
+      separate(leader, each, event.until);
+      ++isolated;
+    }
+    if (dead_.contains(witness)) return false;
+    plan({.at = now_ + 3s + random_time(6s),
+          .what = What::turn,
+          .member = witness,
+          .other = leader,
+          .until = event.until});
+    return false;
+  }
+
+  void separate(MemberIndex leader, MemberIndex other, Instant until) {
+    blocked_until_[edge(leader, other)] = blocked_until_[edge(other, leader)] = until;
+    plan({.at = now_ + random_time(1s), .what = What::lose, .member = other, .other = leader});
+  }
+
+  bool turn(const Event& event) {
+    if (!crash(event.member)) return false;
+    if (trouble_.loses_files) lose_file(seats_[event.member]);
+    const Instant back = now_ + random_time(500ms);
+    const Instant soon = back + random_time(200ms);
+    separate(event.other, event.member, event.until);
+    plan({.at = back, .what = What::start, .member = event.member});
+    for (MemberIndex each = 0; each < n_; ++each) {
+      if (each == event.other || !is_cut(event.other, each)) continue;
+      plan({.at = soon, .what = What::lose, .member = each, .other = event.other});
+    }
+    return true;
+  }
+
+  void lose_file(Seat& seat) {
+    seat.stored = {};
+    has_lost_file_ = true;
   }
 
   void restart_one_beside(MemberIndex leader) {
@@ -452,7 +537,7 @@ class VirtualCluster {
     const MemberView view = member.view();
     if (!view.leads) return;
     const auto [first, is_new] = leaders_.try_emplace(view.term, who);
-    if (first->second != who) {
+    if (first->second != who && !has_lost_file_) {
       verdict_.violation = "two leaders in term " + std::to_string(view.term);
     }
     if (!member.holds_lease(local(seats_[who]))) return;
@@ -504,6 +589,7 @@ class VirtualCluster {
   std::map<Term, MemberIndex> leaders_;
   std::uint64_t order_ = 0;
   std::uint64_t cut_ = 0;  // 0: none now
+  bool has_lost_file_ = false;
   Instant now_{};
   Instant trouble_ends_ = 4s;
   PaperAudit audit_;

@@ -51,7 +51,9 @@ Member::Member(const MemberOptions& options, Instant now)
       now_(now) {
   CONCLAVE_CHECK(options.self < options.n);
   // Supports nobody: whom it promised to, if anybody, has been forgotten by this process.
-  if (options.may_have_promised) promised_until_ = now + options.timing.lease;
+  const milliseconds last_lease =
+      options.remembered.term > 0 ? options.remembered.lease : options.timing.lease;
+  if (options.may_have_promised) promised_until_ = now + last_lease;
   const bool is_back = options.may_have_promised || options.remembered.term > 0;
   if (is_back) patience_until_ = now + options.timing.patience + jitter(options.timing.patience);
 }
@@ -279,7 +281,7 @@ bool Member::may_promise(Instant now, Term term, MemberIndex to) const {
 
 bool Member::make_promise(Instant now, Term term, MemberIndex to) {
   if (!may_promise(now, term, to)) return false;
-  promise_ = {term, to};
+  promise_ = {term, to, options_.timing.lease};
   bound_to_ = to;
   promised_until_ = now + options_.timing.lease;
   return true;

@@ -46,10 +46,13 @@ struct Timing {
 // All of them in the proportions of the defaults.
 Timing timing_for(milliseconds lease);
 
-// What must survive a restart: the newest promise.
+// What must survive a restart: the newest promise. `lease` is how long it is kept from the moment
+// it was made, so that a process started later, perhaps with another Timing, knows how long to
+// wait.
 struct Promise {
   Term term = 0;
   MemberIndex to = nobody;
+  milliseconds lease{0};
 
   friend bool operator==(const Promise&, const Promise&) = default;
 };
@@ -58,9 +61,12 @@ struct MemberOptions {
   MemberIndex self = 0;
   MemberIndex n = 1;
   Timing timing{};
-  Promise remembered{};
-  // A promise made before this start may still last: none is made before it must be over.
-  bool may_have_promised = false;
+  Promise remembered{};  // term 0: nothing is remembered
+  // An earlier process may have made a promise that still lasts: none is made before it must be
+  // over, which is remembered.lease after the start, or timing.lease where nothing is remembered.
+  // False only where no process of this cluster has ever had this position: a file that is missing
+  // is no proof of that.
+  bool may_have_promised = true;
   StreamName coins{};
 };
 

@@ -19,12 +19,11 @@ Promise stored(const std::optional<PromiseFile>& file) {
 
 MemberOptions member_options(const ServiceOptions& options,
                              const std::optional<PromiseFile>& file) {
-  const bool is_fresh = options.is_first_start || (file && !file->has_existed());
   return {.self = options.transport.self,
           .n = static_cast<MemberIndex>(options.transport.members.size()),
           .timing = options.timing,
           .remembered = stored(file),
-          .may_have_promised = !is_fresh,
+          .may_have_promised = !options.is_first_start,
           .coins = {.seed = options.seed ? *options.seed : unforeseeable_number(),
                     .trial = 0,
                     .purpose = Purpose::node,

@@ -19,10 +19,13 @@ namespace conclave::election {
 struct ServiceOptions {
   TransportOptions transport;
   Timing timing{};
-  // Where the promise survives a restart. Without one a member cannot know what it has promised
-  // before, and makes no promise for as long as one lasts after each start, unless this is the
-  // first start of all.
+  // Where the promise survives a restart; empty: nowhere. A file that is missing may be one that
+  // was lost, so each start, with or without a file, makes no promise before an old one must be
+  // over: for the lease in the file, or for timing.lease where there is none.
   std::string state_file{};
+  // The caller knows that no process has ever been this member of this cluster, for example because
+  // it has just invented the cluster: then there is nothing to wait for. Never true for a member
+  // that an operator or a supervisor may start again.
   bool is_first_start = false;
   std::optional<std::uint64_t> seed{};  // none: the operating system's randomness
 };

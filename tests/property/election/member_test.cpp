@@ -28,6 +28,15 @@ TEST(Members, KeepOneLeaderPerTermAndOneLeaseThroughCrashesCutsAndDrift) {
   RecordProperty("steps", std::to_string(steps));
 }
 
+TEST(Members, KeepOneLeaseThroughALostPromiseFile) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Case each = lost_file_case(seed);
+    const Verdict verdict = VirtualCluster(each.n, seed, {}, each.trouble).run();
+    ASSERT_EQ(verdict.violation, "") << replay(seed, each);
+    ASSERT_TRUE(verdict.has_leader) << "no leader in the end; " << replay(seed, each);
+  }
+}
+
 TEST(Members, ElectInTheFirstTermWhereNothingFails) {
   for (std::uint64_t seed = 1; seed <= clusters / 10; ++seed) {
     const auto n = static_cast<MemberIndex>(1 + seed % 50);
@@ -54,6 +63,27 @@ TEST(BrokenHosts, ThatForgetPromisesAreFoundOut) {
 
 TEST(BrokenHosts, ThatHideRestartsAreFoundOut) {
   EXPECT_NE(found_out({.tells_of_restart = false}, clusters), 0u);
+}
+
+// In how many of 300 clusters like the one given two members hold the lease at once.
+int double_leases(const Host& host, Case (*make)(std::uint64_t seed)) {
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Case each = make(seed);
+    const Verdict verdict = VirtualCluster(each.n, seed, host, each.trouble).run();
+    found += verdict.violation == "two leases at once" ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(BrokenHosts, ThatTakeALostFileForAFirstStartAreFoundOut) {
+  EXPECT_GE(double_leases({.doubts_missing_files = false}, lost_file_case), 50);
+  EXPECT_EQ(double_leases({}, lost_file_case), 0);
+}
+
+TEST(BrokenHosts, ThatForgetTheLeaseOfAPromiseAreFoundOut) {
+  EXPECT_GE(double_leases({.stores_leases = false}, changed_lease_case), 5);
+  EXPECT_EQ(double_leases({}, changed_lease_case), 0);
 }
 
 TEST(BrokenHosts, WhoseClocksDriftTooFarAreFoundOut) {

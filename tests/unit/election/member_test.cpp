@@ -44,6 +44,9 @@ std::vector<Letter> told(Member& member, Instant now, MemberIndex from, const No
   return member.take_letters();
 }
 
+// One that has never run before, and need not wait.
+Member newborn(MemberIndex n) { return Member({.n = n, .may_have_promised = false}, 0ms); }
+
 // What the one letter is that the member answers with.
 NoteKind answer(Member& member, Instant now, MemberIndex from, const Note& note) {
   const std::vector<Letter> letters = told(member, now, from, note);
@@ -91,7 +94,7 @@ Instant wait_for_next_term(Member& member, MemberIndex n) {
 }
 
 TEST(Member, TakesNoAnswersOfAnOlderTerm) {
-  Member member({.n = 3}, 0ms);
+  Member member = newborn(3);
   member.wake(0ms);
   const Instant now = wait_for_next_term(member, 3);
   member.take_letters();
@@ -104,20 +107,20 @@ TEST(Member, TakesNoAnswersOfAnOlderTerm) {
 }
 
 TEST(Member, AnswersNoQuestionsOfAnOlderTerm) {
-  Member member({.n = 3}, 0ms);
+  Member member = newborn(3);
   EXPECT_EQ(answer(member, 1ms, 1, request(2, 1)), NoteKind::algorithm);
   EXPECT_EQ(answer(member, 2ms, 2, request(1, 2)), NoteKind::standing);
 }
 
 TEST(Member, StartsATermThatNobodyHasSpokenOf) {
-  Member member({.n = 3}, 0ms);
+  Member member = newborn(3);
   member.receive(1ms, 1, {.kind = NoteKind::alive, .term = 7});
   member.wake(2ms);
   EXPECT_EQ(member.view().term, 8u);
 }
 
 TEST(Member, CountsItsLeaseFromItsRequestsLessWhatClocksMayDrift) {
-  Member member({.n = 3}, 0ms);
+  Member member = newborn(3);
   const std::uint64_t rank = wake_and_win(member, 100ms);
   for (const MemberIndex each : {1u, 2u}) {
     member.receive(800ms, each, promised(NoteKind::seconded, 1, rank));
@@ -130,7 +133,7 @@ TEST(Member, CountsItsLeaseFromItsRequestsLessWhatClocksMayDrift) {
 }
 
 TEST(Member, ActsUntilTheEndOfItsLeaseOnly) {
-  Member member({.n = 2}, 0ms);
+  Member member = newborn(2);
   const std::uint64_t rank = wake_and_win(member, 100ms);
   member.receive(100ms, 1, promised(NoteKind::seconded, 1, rank));
   EXPECT_TRUE(member.holds_lease(100ms + usable - 1ns));
@@ -138,7 +141,7 @@ TEST(Member, ActsUntilTheEndOfItsLeaseOnly) {
 }
 
 TEST(Member, LeadsWithAMajorityOnly) {
-  Member member({.n = 4}, 0ms);
+  Member member = newborn(4);
   const std::uint64_t rank = wake_and_win(member, 0ms);
   member.receive(1ms, 1, promised(NoteKind::seconded, 1, rank));
   EXPECT_FALSE(member.view().leads);
@@ -147,7 +150,7 @@ TEST(Member, LeadsWithAMajorityOnly) {
 }
 
 TEST(Member, CountsNoPromiseThatItDidNotAskFor) {
-  Member member({.n = 2}, 0ms);
+  Member member = newborn(2);
   const std::uint64_t rank = wake_and_win(member, 100ms);
   member.receive(101ms, 1, promised(NoteKind::seconded, 2, rank));
   member.receive(101ms, 1, promised(NoteKind::seconded, 1, rank + 1));
@@ -159,7 +162,7 @@ TEST(Member, CountsNoPromiseThatItDidNotAskFor) {
 }
 
 TEST(Member, TakesNoSupportAlongIntoTheNextTerm) {
-  Member member({.n = 5}, 0ms);
+  Member member = newborn(5);
   const std::uint64_t first = wake_and_win(member, 0ms);
   member.receive(1ms, 1, promised(NoteKind::seconded, 1, first, 60s));
   const Instant now = wait_for_next_term(member, 5);
@@ -171,7 +174,7 @@ TEST(Member, TakesNoSupportAlongIntoTheNextTerm) {
 }
 
 TEST(Member, StepsDownAtOnceForTheLeaderOfANewerTerm) {
-  Member member({.n = 3}, 0ms);
+  Member member = newborn(3);
   const std::uint64_t rank = wake_and_win(member, 0ms);
   member.receive(0ms, 1, promised(NoteKind::seconded, 1, rank));
   ASSERT_TRUE(member.holds_lease(1ms));
@@ -182,7 +185,7 @@ TEST(Member, StepsDownAtOnceForTheLeaderOfANewerTerm) {
 }
 
 TEST(Member, PromisesToOneClaimantPerTerm) {
-  Member member({.n = 5}, 0ms);
+  Member member = newborn(5);
   const std::vector<Letter> letters = told(member, 0ms, 1, victory(5, 1));
   ASSERT_EQ(letters.size(), 1u);
   EXPECT_EQ(letters.front().note.kind, NoteKind::seconded);
@@ -191,20 +194,21 @@ TEST(Member, PromisesToOneClaimantPerTerm) {
 }
 
 TEST(Member, KeepsAPromiseToItsEnd) {
-  Member member({.n = 5}, 0ms);
+  Member member = newborn(5);
   EXPECT_EQ(answer(member, 0ms, 1, renewal(5, false)), NoteKind::granted);
   EXPECT_EQ(answer(member, lease - 1ns, 2, renewal(6, false)), NoteKind::refused);
   EXPECT_EQ(answer(member, lease, 2, renewal(6, false)), NoteKind::granted);
 }
 
 TEST(Member, PromisesNothingInOlderTerms) {
-  Member member({.n = 5}, 0ms);
+  Member member = newborn(5);
   EXPECT_EQ(answer(member, 0ms, 1, renewal(6, false)), NoteKind::granted);
   EXPECT_EQ(answer(member, 2 * lease, 2, renewal(5, true)), NoteKind::refused);
 }
 
 TEST(Member, KeepsPromisesThroughARestart) {
-  Member member({.n = 5, .remembered = {.term = 5, .to = 1}, .may_have_promised = true}, 0ms);
+  const Promise remembered{.term = 5, .to = 1, .lease = lease};
+  Member member({.n = 5, .remembered = remembered}, 0ms);
   EXPECT_EQ(answer(member, lease - 1ns, 1, renewal(5, false)), NoteKind::refused);
   EXPECT_EQ(answer(member, lease, 2, renewal(5, false)), NoteKind::refused);
   EXPECT_EQ(answer(member, lease, 1, renewal(5, false)), NoteKind::granted);
@@ -216,7 +220,7 @@ Note resignation(Term term, MemberIndex heir, Term next, std::uint64_t stamp = 0
 
 // Member 0 of three leads in term 1 and has 1 and 2 for supporters.
 Member leader_of_three() {
-  Member member({.n = 3}, 0ms);
+  Member member = newborn(3);
   const std::uint64_t rank = wake_and_win(member, 0ms);
   for (const MemberIndex each : {1u, 2u}) {
     member.receive(1ms, each, promised(NoteKind::seconded, 1, rank));
@@ -258,7 +262,7 @@ TEST(Member, ResignsWithoutAnHeirWhereNoneAnswers) {
 }
 
 TEST(Member, NeverLeadsAgainInATermInWhichItHasResigned) {
-  Member member({.n = 3}, 0ms);
+  Member member = newborn(3);
   EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
   told(member, 1ms, 1, resignation(5, 0, 6));
   ASSERT_TRUE(member.is_claimant());
@@ -271,7 +275,7 @@ TEST(Member, NeverLeadsAgainInATermInWhichItHasResigned) {
 }
 
 TEST(Member, EndsThePromiseToALeaderThatHasResigned) {
-  Member member({.n = 5}, 0ms);
+  Member member = newborn(5);
   EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
   EXPECT_EQ(answer(member, 1ms, 2, renewal(6, false)), NoteKind::standing);
   told(member, 2ms, 1, resignation(5, nobody, 0));
@@ -279,7 +283,7 @@ TEST(Member, EndsThePromiseToALeaderThatHasResigned) {
 }
 
 TEST(Member, KeepsPromisesThatAResignationIsNotAbout) {
-  Member member({.n = 5}, 0ms);
+  Member member = newborn(5);
   EXPECT_EQ(answer(member, 0ms, 1, renewal(5, false)), NoteKind::granted);
   told(member, 1ms, 2, resignation(5, nobody, 0));
   EXPECT_EQ(answer(member, 2ms, 2, renewal(6, false)), NoteKind::refused) << "another's";
@@ -288,7 +292,7 @@ TEST(Member, KeepsPromisesThatAResignationIsNotAbout) {
 }
 
 TEST(Member, PromisesToTheHeirOnTheWordOfTheLeaderThatHasResigned) {
-  Member member({.n = 5}, 0ms);
+  Member member = newborn(5);
   EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
   const std::vector<Letter> letters = told(member, 1ms, 1, resignation(5, 3, 6, 77));
   ASSERT_EQ(letters.size(), 1u);
@@ -299,7 +303,7 @@ TEST(Member, PromisesToTheHeirOnTheWordOfTheLeaderThatHasResigned) {
 }
 
 TEST(Member, CountsALeaseItInheritsFromTheMomentItWasReady) {
-  Member member({.n = 3}, 0ms);
+  Member member = newborn(3);
   EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
   EXPECT_EQ(answer(member, 10ms, 1, {.kind = NoteKind::prepare, .term = 5}), NoteKind::prepared);
   told(member, 30ms, 1, resignation(5, 0, 6, stamp_of(10ms)));
@@ -313,7 +317,9 @@ class TenMilliseconds {
  public:
   TenMilliseconds() {
     for (MemberIndex each = 0; each < 3; ++each) {
-      members_.emplace_back(MemberOptions{.self = each, .n = 3, .coins = {.part = each}}, 0ms);
+      members_.emplace_back(
+          MemberOptions{.self = each, .n = 3, .may_have_promised = false, .coins = {.part = each}},
+          0ms);
     }
   }
   Member& operator[](MemberIndex who) { return members_[who]; }
@@ -367,6 +373,23 @@ TEST(Member, HandsOverWithinOneRoundTrip) {
   ASSERT_NE(cluster.holder(), nobody);
   EXPECT_NE(cluster.holder(), first);
   EXPECT_LE(cluster.now() - gone, 22ms) << "two messages of 10 ms, and the clock's 1 ms each";
+}
+
+// The lease may have been made shorter, or longer, since the promise was made.
+TEST(Member, WaitsAsLongAsItsOldPromiseLasts) {
+  for (const milliseconds old : {lease / 3, 3 * lease}) {
+    Member member({.n = 5, .remembered = {.term = 5, .to = 1, .lease = old}}, 0ms);
+    EXPECT_EQ(answer(member, old - 1ns, 2, renewal(6, false)), NoteKind::refused);
+    EXPECT_EQ(answer(member, old, 2, renewal(6, false)), NoteKind::granted);
+    EXPECT_EQ(member.promise(), (Promise{.term = 6, .to = 2, .lease = lease}));
+  }
+}
+
+// Where nothing is remembered, there may still have been a promise: its file may be lost.
+TEST(Member, WaitsALeaseWhereNothingIsRemembered) {
+  Member member({.n = 5}, 0ms);
+  EXPECT_EQ(answer(member, lease - 1ns, 1, renewal(5, false)), NoteKind::refused);
+  EXPECT_EQ(answer(member, lease, 1, renewal(5, false)), NoteKind::granted);
 }
 
 }  // namespace
