@@ -428,6 +428,118 @@ class Deployment(Machines):
                 self.assertIn(owner, present, library)
 
 
+class Cables:
+    """What lies between members on this machine: each is dialled at a port of ours, and what it is
+    sent goes on to where it listens, unless the cable between the two is cut. A connection without
+    TLS begins with the number of the member that has opened it."""
+
+    def __init__(self, ports, targets):
+        self.cut, self.open, self.lock = set(), [], threading.Lock()
+        self.servers = []
+        for member, (port, target) in enumerate(zip(ports, targets, strict=True)):
+            server = socket.create_server(("127.0.0.1", port))
+            self.servers.append(server)
+            threading.Thread(target=self.serve, args=(server, member, target), daemon=True).start()
+
+    def serve(self, server, member, target):
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = server.accept()
+                threading.Thread(target=self.join, args=(near, member, target), daemon=True).start()
+
+    def join(self, near, member, target):
+        with contextlib.suppress(OSError), near:
+            near.settimeout(5)
+            start = near.recv(8, socket.MSG_WAITALL)
+            if len(start) < 8:
+                return
+            pair = frozenset((member, int.from_bytes(start[4:], "big")))
+            near.settimeout(None)
+            with socket.create_connection(("127.0.0.1", target)) as far:
+                with self.lock:
+                    if pair in self.cut:
+                        return
+                    self.open.append((pair, near, far))
+                far.sendall(start)
+                back = threading.Thread(target=self.pump, args=(far, near), daemon=True)
+                back.start()
+                self.pump(near, far)
+                back.join()
+
+    @staticmethod
+    def pump(source, sink):
+        with contextlib.suppress(OSError):
+            while part := source.recv(65536):
+                sink.sendall(part)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def cut_between(self, one, other):
+        pair = frozenset((one, other))
+        with self.lock:
+            self.cut.add(pair)
+            for each, near, far in self.open:
+                for end in (near, far) if each == pair else ():
+                    with contextlib.suppress(OSError):
+                        end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        for server in self.servers:
+            with contextlib.suppress(OSError):
+                server.shutdown(socket.SHUT_RDWR)
+            server.close()
+
+
+class LostFiles(Machines):
+    LEASE = 0.6
+
+    def write_configs(self, port):
+        members = ", ".join(f'"127.0.0.1:{port + each}"' for each in range(3))
+        for member in range(3):
+            self.config(member).write_text(
+                f'cluster = "lost"\nmember = {member}\nmembers = [{members}]\n'
+                f'listen = "127.0.0.1:{port + 50 + member}"\ninsecure = true\nstay = true\n'
+                f'state = "member-{member}.state"\nstatus = "member-{member}.sock"\n'
+                f'[timing]\nlease_ms = {int(1000 * self.LEASE)}\n')
+
+    def leads(self, member):
+        status = self.status(member)
+        return status is not None and status["leads"]
+
+    def scene(self):
+        """The leader sees the second member only, which dies, loses its file, and comes back where
+        it sees the third only."""
+        port = first_port()
+        self.write_configs(port)
+        cables = Cables(range(port, port + 3), range(port + 50, port + 53))
+        self.addCleanup(cables.close)
+        for member in range(3):
+            self.start(member)
+        leader = self.await_leader([0, 1, 2])
+        second, third = (leader + 1) % 3, (leader + 2) % 3
+        cables.cut_between(leader, third)
+        time.sleep(1.5 * self.LEASE)
+        self.kill(second)
+        (self.folder / f"member-{second}.state").unlink()
+        cables.cut_between(leader, second)
+        self.start(second)
+        return leader, (second, third)
+
+    def test_never_make_two_leaders(self):
+        for _ in range(3):
+            leader, others = self.scene()
+            end = time.monotonic() + 4 * self.LEASE
+            while time.monotonic() < end:
+                led = self.leads(leader)
+                other = any([self.leads(each) for each in others])
+                self.assertFalse(led and other and self.leads(leader), "two lead at once")
+            self.await_leader(list(others))
+            self.stop_all()
+            for file in self.folder.glob("*.state"):
+                file.unlink()
+
+
 class Relay(threading.Thread):
     """A network that delays, loses and reorders: frames between TAP devices, through this thread.
     It does what tc netem does, also where the kernel has none."""

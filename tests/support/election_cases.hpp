@@ -39,6 +39,8 @@ inline Case random_case(std::uint64_t seed) {
   if (coins.chance(1, 4)) trouble.turncoats = 1 + coins.below(2);
   trouble.changes_leases = !is_far_apart && coins.chance(1, 4);
   trouble.is_new = coins.chance(1, 2);
+  trouble.spoils_terms = coins.chance(1, 4);
+  if (trouble.spoils_terms) trouble.leaves_minority_dead = false;
   return result;
 }
 
@@ -77,7 +79,7 @@ inline Case troubled_case(std::uint64_t seed) {
   result.n = 2 + result.n % 4;
   Trouble& trouble = result.trouble;
   trouble.turncoats = 0;
-  trouble.loses_files = trouble.changes_leases = false;
+  trouble.loses_files = trouble.changes_leases = trouble.spoils_terms = false;
   if (seed % 2 == 0) {
     trouble.crashes = 40;
     trouble.cuts = 12;
@@ -91,6 +93,10 @@ inline Case troubled_case(std::uint64_t seed) {
     trouble.turncoats = 3;
     trouble.loses_files = seed % 8 == 3;
     trouble.changes_leases = seed % 8 == 7;
+  }
+  if (seed % 8 == 6) {
+    trouble.spoils_terms = true;
+    trouble.leaves_minority_dead = false;
   }
   return result;
 }

@@ -20,7 +20,8 @@ class PaperAudit {
   explicit PaperAudit(MemberIndex n) : n_(n), unanswered_(std::size_t{n} * n), candidacies_(n) {}
 
   void delivered(MemberIndex from, MemberIndex to, const Note& note) {
-    if (note.kind == NoteKind::refused) return excuse(to);
+    const bool is_absurd = note.term > term_leap;  // healthy members do not believe it
+    if (note.kind == NoteKind::refused || is_absurd) excuse(to);
     if (note.kind != NoteKind::algorithm) return;
     if (is_question(note)) ++unanswered_[edge(from, to)][note.term];
     Candidacy& candidacy = candidacies_[to];

@@ -1,10 +1,10 @@
 // A cluster of election members in virtual time, from one seed: messages take random times, FIFO
 // per edge, on some edges much longer than on others; processes crash and start again, or are
-// stopped and continued; disks lose what members have promised; members come back with another
-// lease; leaders resign; edges break and cut groups of members off; clocks drift, many as far as
-// they may; old messages come a second time, which is more than the transport allows itself. After
-// every step it is checked that no term has two leaders (unless a file was lost), no moment two
-// holders of the lease, and that questions and answers of different terms are kept apart
+// stopped and continued; disks lose what members have promised, or spoil it; members come back with
+// another lease; leaders resign; edges break and cut groups of members off; clocks drift, many as
+// far as they may; old messages come a second time, which is more than the transport allows itself.
+// After every step it is checked that no term has two leaders (unless a file was lost), no moment
+// two holders of the lease, and that questions and answers of different terms are kept apart
 // (`PaperAudit`). The same seed gives the same run. The file is long because it is one simulation,
 // read from top to bottom: plan of the trouble, events, checks.
 #pragma once
@@ -45,6 +45,7 @@ struct Trouble {
   unsigned resignations = 0;    // the leader hands over
   unsigned turncoats = 0;       // a supporter of a half isolated leader restarts on the other side
   bool loses_files = false;     // one crash in three, and each turncoat
+  bool spoils_terms = false;    // of a minority: a crash may leave any term in the file
   bool changes_leases = false;  // with each start
   bool is_new = true;           // the cluster, and members are told so at their first start
   bool has_slow_edges = false;  // a quarter of them, each in one direction
@@ -358,6 +359,7 @@ class VirtualCluster {
     Seat& seat = seats_[who];
     if (!seat.member) return false;
     if (trouble_.loses_files && coins_.chance(1, 3)) lose_file(seat);
+    if (trouble_.spoils_terms && who < (n_ - 1) / 2 && coins_.chance(1, 2)) spoil_term(seat);
     add_counts(seat);
     seat.member.reset();
     seat.stopped_until = {};
@@ -460,6 +462,11 @@ class VirtualCluster {
       plan({.at = soon, .what = What::lose, .member = each, .other = event.other});
     }
     return true;
+  }
+
+  void spoil_term(Seat& seat) {
+    seat.stored.term = static_cast<Term>(between(std::int64_t{1} << 40, std::int64_t{1} << 61));
+    seat.stored.lease = std::max(seat.stored.lease, milliseconds(1));
   }
 
   void lose_file(Seat& seat) {

@@ -19,6 +19,7 @@
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/cluster_repair.hpp"
 #include "conclave/cli/journal.hpp"
 #include "conclave/cli/local_cluster.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -48,6 +49,9 @@ struct Options {
   std::string host = "127.0.0.1";
   std::string port = "7000";
   std::string days = "365";
+  // Of repair.
+  std::string config;
+  std::string term;
 };
 
 constexpr std::array<std::string_view, 2> formats{"table", "jsonl"};
@@ -305,7 +309,22 @@ Examples:
   conclave cluster --n 100                     TLS 1.3 between 100 processes
   conclave cluster --n 200 --insecure --wakeup one
   conclave cluster --n 50 --elections 100 --format jsonl
-  conclave cluster init demo --n 3             certificates and configurations)";
+  conclave cluster init demo --n 3             certificates and configurations
+  conclave cluster repair --config demo/member-1.toml)";
+
+void add_repair(Command& cluster, Options& options) {
+  Command command = cluster.subcommand(
+      "repair", "Say what is wrong with a member's promise file, and write it anew");
+  command.required_option("--config", "FILE", options.config, "The member's configuration");
+  command.option("--term", "T", options.term,
+                 "Write a file that allows no promise in terms up to this one");
+  command.footer(R"(
+Safe while the member has been down for a lease, with the largest `promised` of the others' status.
+
+Examples:
+  conclave cluster repair --config demo/member-1.toml
+  conclave cluster repair --config demo/member-1.toml --term 17)");
+}
 
 }  // namespace
 
@@ -324,7 +343,11 @@ void add_cluster(Command& conclave) {
   command.flag("--insecure", options->is_insecure,
                "Without certificates and encryption, on loopback only");
   command.footer(examples);
-  command.runs([options] { return options->folder.empty() ? elect(*options) : init(*options); });
+  command.runs([options] {
+    if (!options->config.empty()) return repair_member(options->config, options->term);
+    return options->folder.empty() ? elect(*options) : init(*options);
+  });
+  add_repair(command, *options);
 
   Command subcommand = command.subcommand(
       "init", "Write certificates and configurations for the members of a cluster");

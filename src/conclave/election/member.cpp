@@ -44,6 +44,7 @@ Member::Member(const MemberOptions& options, Instant now)
       coins_(options.coins),
       term_(options.remembered.term),
       newest_(options.remembered.term),
+      confirmed_(options.remembered.term),
       node_(algorithm_.asleep(options.self + 1)),
       peers_(options.n, Peer{.heard = now}),
       retired_(options.remembered.term),
@@ -63,7 +64,9 @@ MemberView Member::view() const {
           .leader = is_confirmed_ ? options_.self : leader_,
           .leads = is_confirmed_,
           .suspected = suspected_,
-          .elections = elections_};
+          .elections = elections_,
+          .promised = promise_.term,
+          .disbelieved = disbelieved_};
 }
 
 Instant Member::deadline() const {
@@ -139,7 +142,9 @@ void Member::receive(Instant now, MemberIndex from, const Note& note) {
   now_ = now;
   if (from >= options_.n || from == options_.self) return;
   hear(now, from);
-  newest_ = std::max(newest_, note.term);
+  const Term spoken = std::max(note.term, note.next);
+  if (!believes(from, spoken)) return on_refused(now, from);
+  newest_ = std::max(newest_, spoken);
   switch (note.kind) {
     case NoteKind::algorithm:
       return on_algorithm(now, from, note);
@@ -164,6 +169,26 @@ void Member::receive(Instant now, MemberIndex from, const Note& note) {
     case NoteKind::alive:
       return;
   }
+}
+
+// One member whose term has been damaged must not carry all others to the end of the terms.
+bool Member::believes(MemberIndex from, Term term) {
+  peers_[from].spoken = std::max(peers_[from].spoken, term);
+  if (term <= confirmed_ + term_leap) return true;
+  confirmed_ = std::max(confirmed_, spoken_by_majority());
+  if (term <= confirmed_ + term_leap) return true;
+  ++disbelieved_;
+  return false;
+}
+
+Term Member::spoken_by_majority() const {
+  std::vector<Term> terms;
+  terms.reserve(peers_.size());
+  for (const Peer& peer : peers_) terms.push_back(peer.spoken);
+  terms[options_.self] = newest_;
+  const auto last = terms.begin() + (majority() - 1);
+  std::ranges::nth_element(terms, last, std::greater{});
+  return *last;
 }
 
 void Member::on_algorithm(Instant now, MemberIndex from, const Note& note) {
@@ -412,7 +437,7 @@ void Member::tell_standing(Instant now, MemberIndex to) {
        {.kind = NoteKind::standing, .term = term_, .leader = hears_leader(now) ? known : nobody});
 }
 
-// It takes no part in the election of this term, so it cannot answer.
+// It takes no part in the election of this term, or cannot be believed: it will not answer.
 void Member::on_refused(Instant now, MemberIndex from) {
   silent_.push_back(from);
   fill_in_answers();

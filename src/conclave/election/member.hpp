@@ -46,6 +46,14 @@ struct Timing {
 // All of them in the proportions of the defaults.
 Timing timing_for(milliseconds lease);
 
+// A term so large has not been reached by elections, of which each takes a millisecond at least,
+// but by damage.
+inline constexpr Term most_term = Term{1} << 62;
+// A member believes terms up to so far beyond the newest of which a majority has spoken. Honest
+// members never are so far apart, not even one without memory: at ten elections a second so many
+// take thirteen years. Whoever says more is ill, and takes no part until it is repaired.
+inline constexpr Term term_leap = Term{1} << 32;
+
 // What must survive a restart: the newest promise. `lease` is how long it is kept from the moment
 // it was made, so that a process started later, perhaps with another Timing, knows how long to
 // wait.
@@ -77,10 +85,12 @@ struct Letter {
 
 struct MemberView {
   Term term = 0;
-  MemberIndex leader = nobody;  // confirmed by a majority, as far as this member has heard
-  bool leads = false;           // itself, confirmed by a majority in this term
-  std::uint32_t suspected = 0;  // members
-  std::uint64_t elections = 0;  // that this member has joined
+  MemberIndex leader = nobody;    // confirmed by a majority, as far as this member has heard
+  bool leads = false;             // itself, confirmed by a majority in this term
+  std::uint32_t suspected = 0;    // members
+  std::uint64_t elections = 0;    // that this member has joined
+  Term promised = 0;              // in which it has made its newest promise
+  std::uint64_t disbelieved = 0;  // notes of terms that cannot be: beyond term_leap
 };
 
 class Member {
@@ -118,6 +128,7 @@ class Member {
     Instant asked{};           // when it was asked for what it owes
     Instant heard{};           // when it was last heard of
     Instant supports_until{};  // by its promise, on our clock
+    Term spoken = 0;           // the newest term it has spoken of
     std::uint8_t phase = 0;    // of the request it was asked to answer
     bool owes_answer = false;
     bool owes_verdict = false;
@@ -136,6 +147,8 @@ class Member {
   MemberIndex majority() const { return options_.n / 2 + 1; }
   bool sees_majority() const { return options_.n - suspected_ >= majority(); }
   bool hears_leader(Instant now) const;
+  bool believes(MemberIndex from, Term term);
+  Term spoken_by_majority() const;
   bool is_done() const { return is_confirmed_ || leader_ != nobody; }
 
   void send(MemberIndex to, const Note& note);
@@ -188,7 +201,9 @@ class Member {
   DistinctDraws draws_;
 
   Term term_ = 0;
-  Term newest_ = 0;  // term anybody has spoken of
+  Term newest_ = 0;     // term anybody has spoken of, and been believed
+  Term confirmed_ = 0;  // at most the newest of which a majority has spoken, or the one remembered
+  std::uint64_t disbelieved_ = 0;
   Algorithm::Node node_;
   bool abstains_ = true;  // from the election of this term: before the first, or after a restart
   std::vector<Peer> peers_;

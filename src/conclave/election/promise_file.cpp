@@ -2,92 +2,236 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <openssl/evp.h>
 
+#include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
 
 namespace conclave::election {
 namespace {
 
-constexpr const char* first_word = "conclave-promise-1";
+using detail::Descriptor;
+
+constexpr std::string_view first_word = "conclave-promise 2\n";
+constexpr std::string_view older_word = "conclave-promise-1 ";
+constexpr std::size_t most_bytes = 4096;  // ten times what a file of ours has
+constexpr milliseconds most_lease = std::chrono::hours(24);
 
 [[noreturn]] void fail(const std::string& doing) {
   throw std::system_error(errno, std::generic_category(), doing);
 }
 
-int locked(const std::string& path) {
+std::string sha256(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  CONCLAVE_CHECK(
+      EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1);
+  std::string hex;
+  for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+  return hex;
+}
+
+// Takes the line `key value` from the front; false: there is none.
+bool take_line(std::string_view& text, std::string_view key, std::string_view& value) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos || !text.starts_with(key) || text.size() <= key.size() ||
+      text[key.size()] != ' ')
+    return false;
+  value = text.substr(key.size() + 1, end - key.size() - 1);
+  text.remove_prefix(end + 1);
+  return true;
+}
+
+// Digits and nothing else: no sign, no space.
+template <class T>
+bool set_number(std::string_view word, T& number) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc{} && end == word.data() + word.size() && !word.empty();
+}
+
+bool set_promise(std::string_view term, std::string_view to, std::string_view lease,
+                 Promise& promise) {
+  milliseconds::rep lease_ms = 0;
+  const bool are_numbers = set_number(term, promise.term) && set_number(lease, lease_ms) &&
+                           (to == "nobody" || set_number(to, promise.to));
+  promise.lease = milliseconds(lease_ms);
+  return are_numbers;
+}
+
+std::string damage(const std::string& name, std::string_view what) {
+  return fmt::format("'{}' is damaged: {}; conclave cluster repair says what can be done", name,
+                     what);
+}
+
+// What the numbers of an undamaged file may be.
+std::string objection_to(const Promise& promise, const std::string& name) {
+  if (promise.term > most_term)
+    return fmt::format("'{}' says term {}, and no election can reach a term beyond {}; "
+                       "conclave cluster repair says what can be done",
+                       name, promise.term, most_term);
+  if (promise.lease < milliseconds(1) || promise.lease > most_lease)
+    return fmt::format("'{}' says a lease of {} ms, which must be 1 to {}", name,
+                       promise.lease.count(), most_lease.count());
+  return {};
+}
+
+Descriptor locked(const std::string& path) {
   const std::string name = path + ".lock";
-  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) throw Error(fmt::format("cannot create '{}': {}", name, std::strerror(errno)));
-  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return file;
-  ::close(file);
+  Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open())
+    throw Error(fmt::format("cannot create '{}': {}", name, std::strerror(errno)));
+  if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) return file;
   throw Error(fmt::format("another process uses '{}'", path));
 }
 
-void write_all(int file, const std::string& text) {
-  if (::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    fail("write of the promise");
-  }
-  if (::fsync(file) != 0) fail("fsync of the promise");
+Descriptor folder_of(const std::string& path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.empty()) folder = ".";
+  Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.is_open())
+    throw Error(fmt::format("cannot open the folder '{}': {}", folder, std::strerror(errno)));
+  return file;
 }
 
-void sync_folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return;
-  ::fsync(file);
-  ::close(file);
+void write_all(const Descriptor& file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.number(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail("write of the promise");
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fsync(file.number()) != 0) fail("fsync of the promise");
+}
+
+// A file that did not exist before, whatever lay there under this name.
+void write_fresh(const std::string& path, std::string_view text) {
+  ::unlink(path.c_str());
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.is_open()) fail("creation of '" + path + "'");
+  try {
+    write_all(file, text);
+  } catch (const std::system_error&) {
+    ::unlink(path.c_str());
+    throw;
+  }
+}
+
+std::string read_all(const Descriptor& file, const std::string& path) {
+  std::string text(most_bytes + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t part = ::read(file.number(), text.data() + size, text.size() - size);
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0) throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+    if (part == 0) break;
+    size += static_cast<std::size_t>(part);
+  }
+  text.resize(size);
+  return text;
 }
 
 }  // namespace
 
-PromiseFile::PromiseFile(Locked, std::string path, Identity owner)
-    : path_(std::move(path)), owner_(std::move(owner)), lock_(locked(path_)) {}
-
-// The lock is taken by the other constructor, so that it is given back if this one fails.
-PromiseFile::PromiseFile(std::string path, Identity owner)
-    : PromiseFile(Locked{}, std::move(path), std::move(owner)) {
-  std::ifstream file(path_);
-  if (!file) {
-    if (::access(path_.c_str(), F_OK) == 0) throw Error(fmt::format("cannot read '{}'", path_));
-    return;
-  }
-  has_existed_ = true;
-  std::string word;
-  Identity found;
-  std::string end;
-  file >> word >> found.cluster >> found.member >> promise_.term >> promise_.to >> end;
-  if (word != first_word || end != "end") {
-    throw Error(fmt::format("'{}' is damaged; remove it only if this member has not run for longer "
-                            "than a lease",
-                            path_));
-  }
-  if (found != owner_) {
-    throw Error(fmt::format("'{}' belongs to member {} of cluster '{}', not to member {} of '{}'",
-                            path_, found.member, found.cluster, owner_.member, owner_.cluster));
-  }
+std::string promise_text(const Promise& promise, const Identity& owner) {
+  const std::string to = promise.to == nobody ? "nobody" : fmt::format("{}", promise.to);
+  const std::string body =
+      fmt::format("{}cluster {}\nmember {}\nterm {}\npromised-to {}\nlease-ms {}\n", first_word,
+                  owner.cluster, owner.member, promise.term, to, promise.lease.count());
+  return fmt::format("{}sha256 {}\n", body, sha256(body));
 }
 
-PromiseFile::~PromiseFile() { ::close(lock_); }
+PromiseRecord parse_promise(const std::string& text, const Identity& owner,
+                            const std::string& name) {
+  PromiseRecord record{.is_there = true};
+  std::string_view rest = text;
+  if (rest.starts_with(older_word)) {
+    record.trouble = fmt::format("'{}' has format 1, which holds no lease and no checksum; "
+                                 "conclave cluster repair writes it anew",
+                                 name);
+    return record;
+  }
+  if (!rest.starts_with(first_word)) {
+    record.trouble = damage(name, "it does not begin with 'conclave-promise 2'");
+    return record;
+  }
+  rest.remove_prefix(first_word.size());
+  std::string_view cluster, member, term, to, lease, sum;
+  Identity found;
+  const bool has_lines = take_line(rest, "cluster", cluster) && take_line(rest, "member", member) &&
+                         take_line(rest, "term", term) && take_line(rest, "promised-to", to) &&
+                         take_line(rest, "lease-ms", lease);
+  const std::size_t body = text.size() - rest.size();
+  if (!has_lines || !take_line(rest, "sha256", sum) || !rest.empty() ||
+      !set_promise(term, to, lease, record.promise) || !set_number(member, found.member)) {
+    record.trouble = damage(name, "it does not have the lines that it must have");
+    return record;
+  }
+  if (sum != sha256(std::string_view(text).substr(0, body))) {
+    record.trouble = damage(name, "its checksum does not fit");
+    return record;
+  }
+  found.cluster = cluster;
+  record.trouble = objection_to(record.promise, name);
+  record.is_foreign = found != owner;
+  if (record.is_foreign)
+    record.trouble =
+        fmt::format("'{}' belongs to member {} of cluster '{}', not to member {} of '{}'", name,
+                    found.member, found.cluster, owner.member, owner.cluster);
+  return record;
+}
 
-// A new file takes the place of the old one, so that a crash leaves one or the other.
+PromiseRecord read_promise(const std::string& path, const Identity& owner) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open()) {
+    if (errno == ENOENT) return {};
+    throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  }
+  struct stat about {};
+  if (::fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode))
+    throw Error(fmt::format("'{}' is not a plain file", path));
+  return parse_promise(read_all(file, path), owner, path);
+}
+
+PromiseFile::PromiseFile(Locked, std::string path, Identity owner)
+    : path_(std::move(path)),
+      owner_(std::move(owner)),
+      lock_(locked(path_)),
+      folder_(folder_of(path_)) {}
+
+// The lock is taken first: who reads without it may read what another process is about to replace.
+PromiseFile::PromiseFile(std::string path, Identity owner)
+    : PromiseFile(Locked{}, std::move(path), std::move(owner)) {
+  const PromiseRecord record = read_promise(path_, owner_);
+  if (!record.trouble.empty()) throw Error(record.trouble);
+  has_existed_ = record.is_there;
+  promise_ = record.promise;
+}
+
+void PromiseFile::replace(const std::string& path, const Identity& owner, const Promise& promise) {
+  PromiseFile file(Locked{}, path, owner);
+  // A crash here leaves no file, which is safe: a start without one waits like any other.
+  if (::rename(path.c_str(), (path + ".damaged").c_str()) != 0 && errno != ENOENT)
+    fail("renaming of '" + path + "'");
+  file.store(promise);
+}
+
 void PromiseFile::store(const Promise& promise) {
   const std::string fresh = path_ + ".new";
-  const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) fail("creation of '" + fresh + "'");
-  write_all(file, fmt::format("{} {} {} {} {} end\n", first_word, owner_.cluster, owner_.member,
-                              promise.term, promise.to));
-  ::close(file);
+  write_fresh(fresh, promise_text(promise, owner_));
   if (::rename(fresh.c_str(), path_.c_str()) != 0) fail("renaming of '" + fresh + "'");
-  sync_folder_of(path_);
+  if (::fsync(folder_.number()) != 0) fail("fsync of the folder of '" + path_ + "'");
   promise_ = promise;
 }
 

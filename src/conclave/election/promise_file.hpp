@@ -1,26 +1,61 @@
-// The promise of a member on disk, so that it survives a restart. Only one process at a time may
-// use a file.
+// The promise of a member on disk, so that it survives a restart. The file is text, so that an
+// operator can read it:
+//
+//     conclave-promise 2
+//     cluster demo
+//     member 1
+//     term 7
+//     promised-to 3
+//     lease-ms 3000
+//     sha256 5b...
+//
+// The last line is the checksum of those before it: it detects damage, not attacks. A new file
+// takes the place of the old one by a rename, so that a crash leaves one or the other. Only one
+// process at a time may use a file (`FILE.lock`).
 #pragma once
 
 #include <string>
 
 #include "conclave/election/certificates.hpp"
+#include "conclave/election/detail/descriptor.hpp"
 #include "conclave/election/member.hpp"
 
 namespace conclave::election {
 
+// What a promise file says. `trouble` is a sentence about what is wrong with it, empty where it is
+// sound or missing; `promise` is what could be read all the same, and must not be trusted then.
+struct PromiseRecord {
+  bool is_there = false;
+  Promise promise{};
+  std::string trouble{};
+  bool is_foreign = false;  // another member's, and otherwise sound
+};
+
+// Pure; `name` stands for the file in sentences. The text may be anything.
+PromiseRecord parse_promise(const std::string& text, const Identity& owner,
+                            const std::string& name);
+std::string promise_text(const Promise& promise, const Identity& owner);
+
+// Throws Error where the file is there and cannot be read.
+PromiseRecord read_promise(const std::string& path, const Identity& owner);
+
 class PromiseFile {
  public:
-  // Creates the file at the first store(). Throws Error: it is another member's, it is damaged, it
-  // cannot be read, or another process uses it.
+  // Creates the file at the first store(). Throws Error: it is another member's, it is damaged or
+  // says what cannot be, it cannot be read, or another process uses it.
   PromiseFile(std::string path, Identity owner);
-  ~PromiseFile();
+  // Not thread-safe; not to be copied, because it holds the lock.
   PromiseFile(const PromiseFile&) = delete;
   PromiseFile& operator=(const PromiseFile&) = delete;
 
+  // Puts a new promise in the place of a file that cannot be used, which is kept as `FILE.damaged`.
+  // Throws Error where a process uses it, std::system_error where it cannot be written.
+  static void replace(const std::string& path, const Identity& owner, const Promise& promise);
+
   bool has_existed() const { return has_existed_; }  // when it was opened
   const Promise& promise() const { return promise_; }
-  // Returns when the promise is on the disk; throws std::system_error.
+  // Returns when the promise is on the disk: the file and its place in the folder are synced.
+  // Throws std::system_error; then the promise may or may not be on the disk, and must not be told.
   void store(const Promise& promise);
 
  private:
@@ -29,7 +64,8 @@ class PromiseFile {
 
   std::string path_;
   Identity owner_;
-  int lock_ = -1;
+  detail::Descriptor lock_;
+  detail::Descriptor folder_;  // kept open, so that syncing it needs no new descriptor
   bool has_existed_ = false;
   Promise promise_;
 };

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -118,7 +119,13 @@ void Service::on_message(MemberIndex from, std::span<const std::byte> bytes) {
     ++malformed_;
     return on_log(fmt::format("member {} has sent a note that makes no sense", from));
   }
+  const std::uint64_t disbelieved = view().disbelieved;
   member_->receive(local_time(), from, *note);
+  if (view().disbelieved > disbelieved && std::has_single_bit(disbelieved + 1)) {
+    on_log(fmt::format("member {} speaks of term {}, far beyond what a majority has reached: its "
+                       "promise may be damaged (conclave cluster repair)",
+                       from, std::max(note->term, note->next)));
+  }
   after_step();
 }
 

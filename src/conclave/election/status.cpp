@@ -173,12 +173,13 @@ std::string status_json(const Service& service) {
   const TransportCounters& counters = service.counters();
   return fmt::format(
       R"({{"cluster":"{}","member":{},"members":{},"term":{},"leader":{},"leads":{},)"
-      R"("lease_left_ms":{},"at_ms":{},"time":"{}","suspected":{},"elections":{},"sent":{},)"
-      R"("connections":{},"bytes_sent":{},"bytes_received":{},"malformed":{},"refusals":{}}})",
+      R"("lease_left_ms":{},"at_ms":{},"time":"{}","suspected":{},"elections":{},"promised":{},)"
+      R"("sent":{},"connections":{},"bytes_sent":{},"bytes_received":{},"malformed":{},)"
+      R"("refusals":{}}})",
       service.cluster(), service.self(), service.members().size(), view.term, or_null(view.leader),
       now.holds, now.left().count(), now.at_ms().count(), wall_clock_text(), view.suspected,
-      view.elections, sent_json(service.sent()), counters.connections_now, counters.bytes_sent,
-      counters.bytes_received, service.malformed(), refusals_json(counters));
+      view.elections, view.promised, sent_json(service.sent()), counters.connections_now,
+      counters.bytes_sent, counters.bytes_received, service.malformed(), refusals_json(counters));
 }
 
 std::string status_metrics(const Service& service) {

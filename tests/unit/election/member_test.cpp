@@ -385,6 +385,42 @@ TEST(Member, WaitsAsLongAsItsOldPromiseLasts) {
   }
 }
 
+TEST(Member, DisbelievesTermsFarBeyondWhatAMajorityHasSpokenOf) {
+  Member member = newborn(5);
+  const Note far{.kind = NoteKind::alive, .term = term_leap + 8};
+  for (const MemberIndex each : {1u, 2u}) told(member, 1ms, each, far);
+  EXPECT_EQ(member.view().disbelieved, 2u);
+  told(member, 2ms, 3, {.kind = NoteKind::alive, .term = term_leap});
+  EXPECT_EQ(member.view().disbelieved, 2u);
+  member.wake(3ms);
+  EXPECT_EQ(member.view().term, term_leap + 1) << "the newest that was believed, and one";
+  told(member, 4ms, 4, {.kind = NoteKind::resigned, .term = 1, .next = most_term});
+  EXPECT_EQ(member.view().disbelieved, 3u);
+}
+
+TEST(Member, BelievesAnyTermOfWhichAMajorityHasSpoken) {
+  Member member = newborn(5);
+  for (const MemberIndex each : {1u, 2u}) {
+    EXPECT_TRUE(told(member, 1ms, each, request(term_leap + 9, each)).empty());
+  }
+  EXPECT_EQ(answer(member, 2ms, 3, request(term_leap + 9, 3)), NoteKind::algorithm);
+}
+
+// One of five comes back with a damaged term, and answers all that it is asked.
+TEST(Member, ElectsWithoutTheMemberThatItDisbelieves) {
+  Member member = newborn(5);
+  member.wake(0ms);
+  const std::vector<Letter> questions = member.take_letters();
+  told(member, 1ms, 4, {.kind = NoteKind::standing, .term = most_term});
+  EXPECT_EQ(member.view().term, 1u);
+  std::vector<Letter> next;
+  for (const Letter& letter : questions) {
+    if (letter.to == 4) continue;
+    next = told(member, 2ms, letter.to, approval(1, letter.note.message.phase));
+  }
+  EXPECT_FALSE(next.empty()) << "it does not wait for an answer of member 4";
+}
+
 // Where nothing is remembered, there may still have been a promise: its file may be lost.
 TEST(Member, WaitsALeaseWhereNothingIsRemembered) {
   Member member({.n = 5}, 0ms);

@@ -1,4 +1,4 @@
-// Members on real sockets, all on one loop; notes, promises on disk, configurations.
+// Members on real sockets, all on one loop; notes, configurations.
 #include "conclave/election/service.hpp"
 
 #include <dirent.h>
@@ -18,13 +18,16 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/election/config.hpp"
-#include "conclave/election/promise_file.hpp"
 #include "conclave/election/status.hpp"
+
+#include "tests/support/temporary_folder.hpp"
 
 namespace conclave::election {
 namespace {
 
 using namespace std::chrono_literals;
+using conclave::testing::error_of;
+using conclave::testing::Folder;
 
 #ifdef NDEBUG
 constexpr int many_elections = 1000;
@@ -205,6 +208,25 @@ TEST(Services, HandOverWhenTheyLeave) {
   EXPECT_EQ(cluster.leases(), 1u);
 }
 
+// A missing file may be one that was lost, with a promise in it that still lasts.
+TEST(Services, WithoutTheirPromiseFileWaitALease) {
+  const Folder folder;
+  const Listener own = listener();
+  ServiceOptions options;
+  options.transport.cluster = "test";
+  options.transport.members = {{"127.0.0.1", own.port}};
+  options.transport.listener = own.descriptor;
+  options.timing = timing_for(600ms);
+  options.state_file = folder.file("state");
+  Loop loop;
+  const auto start = Loop::Clock::now();
+  Service service(loop, options, {});
+  service.wake();
+  while (!service.holds_lease() && Loop::Clock::now() < start + 30s) loop.run_for(5ms);
+  EXPECT_TRUE(service.holds_lease());
+  EXPECT_GE(Loop::Clock::now() - start, 600ms);
+}
+
 TEST(Services, TellTheirStatus) {
   Cluster cluster(1, timing_for(20s));
   cluster.wake_all();
@@ -243,58 +265,6 @@ TEST(Notes, SurviveTheWire) {
     const std::vector<std::byte> bytes{static_cast<std::byte>(tag)};
     EXPECT_FALSE(decode_note(bytes));
   }
-}
-
-class Folder {
- public:
-  Folder()
-      : path_(std::filesystem::temp_directory_path() / ("conclave-" + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(file(name)) << text;
-    return file(name);
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
-std::string error_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-TEST(PromiseFiles, KeepThePromiseForTheirOwnerAlone) {
-  const Folder folder;
-  const std::string path = folder.file("state");
-  {
-    PromiseFile file(path, {"a", 1});
-    EXPECT_FALSE(file.has_existed());
-    file.store({7, 3});
-    EXPECT_NE(error_of([&] {
-                PromiseFile(path, {"a", 1});
-              }).find("another process uses"),
-              std::string::npos);
-  }
-  {
-    const PromiseFile file(path, {"a", 1});
-    EXPECT_TRUE(file.has_existed());
-    EXPECT_EQ(file.promise(), (Promise{7, 3}));
-  }
-  EXPECT_NE(error_of([&] {
-              PromiseFile(path, {"a", 2});
-            }).find("belongs to member 1"),
-            std::string::npos);
-  std::filesystem::resize_file(path, 12);
-  EXPECT_NE(error_of([&] { PromiseFile(path, {"a", 1}); }).find("is damaged"), std::string::npos);
 }
 
 TEST(Configurations, AreReadWithTheirPathsAndTimes) {
