@@ -64,7 +64,8 @@ LEFTOVERS = [(re.compile(pattern, re.M), sentence) for pattern, sentence in (
     (r"^(?:<{7}|>{7}|\|{7})(?: |$)", "merge marker"), (r"[^\n]\Z", "no newline at the end"),
 )]
 TABS_ALLOWED = re.compile(r"(?:^|/)(?:GNUm|M|m)akefile[^/]*$|\.(?:mk|tsv)$")
-FOREIGN = re.compile(r"\.min\.(?:js|css)$|\.svg$|(?:^|/)package-lock\.json$")  # not ours
+FOREIGN = re.compile(  # not ours, or the inputs of a fuzzer
+    r"\.min\.(?:js|css)$|\.svg$|(?:^|/)package-lock\.json$|^tests/fuzz/\w+/\w+/")
 LISTED_BY_BUILD = ("src/conclave/protocols/population/", "src/conclave/protocols/message/",
                    "src/conclave/network/delays/", "src/conclave/network/wakeups/")
 SKIPPED_FOLDERS = {".git", "build", "node_modules", "__pycache__"}  # only where git is absent

@@ -35,6 +35,18 @@ Header read_header(Scanner& scanner) {
   return header;
 }
 
+// The header of a .tra file. Every state has a transition, and every transition takes a few bytes;
+// counts that the file cannot hold are refused before memory is set aside for them.
+Header read_sizes(Scanner& scanner, std::size_t bytes) {
+  const Header header = read_header(scanner);
+  if (header.states > bytes || header.entries > bytes) {
+    scanner.object(fmt::format("{} states and {} transitions were announced, but the file has {} "
+                               "bytes",
+                               header.states, header.entries, bytes));
+  }
+  return header;
+}
+
 StateIndex read_state(Scanner& scanner, std::size_t states) {
   const StateIndex state = scanner.integer();
   if (state >= states) {
@@ -134,6 +146,11 @@ double read_reward(Scanner& scanner) {
   return reward;
 }
 
+void add_reward(const Scanner& scanner, double& sum, double reward) {
+  sum += reward;
+  if (std::isinf(sum)) scanner.object("the rewards of a state sum to more than a double holds");
+}
+
 std::vector<std::string_view> views(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
 }
@@ -143,7 +160,7 @@ std::vector<std::string_view> views(const std::vector<std::string>& names) {
 MarkovChain read_transitions(const std::string& path) {
   const MappedFile file(path);
   Scanner scanner(file.text(), path);
-  const Header header = read_header(scanner);
+  const Header header = read_sizes(scanner, file.text().size());
   Rows rows(header);
   std::uint64_t read = 0;
   for (; scanner.next_line(); ++read) rows.add(read_transition(scanner, header.states));
@@ -158,13 +175,12 @@ MarkovChain read_transitions(const std::string& path) {
 RationalChain read_rational_transitions(const std::string& path) {
   const MappedFile file(path);
   Scanner scanner(file.text(), path);
-  scanner.next_line();
-  std::vector<std::vector<RationalChain::Transition>> rows(scanner.integer());
-  scanner.skip_line();
+  const Header header = read_sizes(scanner, file.text().size());
+  std::vector<std::vector<RationalChain::Transition>> rows(header.states);
   for (; scanner.next_line(); scanner.skip_line()) {
-    const StateIndex from = scanner.integer();
-    const StateIndex to = scanner.integer();
-    rows.at(from).push_back({to, parse_rational(scanner.word())});
+    const StateIndex from = read_state(scanner, header.states);
+    const StateIndex to = read_state(scanner, header.states);
+    rows[from].push_back({to, parse_rational(scanner.word())});
   }
   RationalChain chain;
   for (auto& row : rows) {
@@ -217,7 +233,7 @@ std::vector<double> read_state_rewards(const std::string& path, std::size_t stat
   std::vector<double> rewards(states, 0.0);
   while (scanner.next_line()) {
     const StateIndex state = read_state(scanner, states);
-    rewards[state] += read_reward(scanner);
+    add_reward(scanner, rewards[state], read_reward(scanner));
   }
   return rewards;
 }
@@ -236,8 +252,8 @@ std::vector<double> read_transition_rewards(const std::string& path, const Marko
     if (found == successors.end() || *found != to) {
       scanner.object(fmt::format("there is no transition from {} to {}", from, to));
     }
-    rewards[from] +=
-        reward * chain.probabilities(from)[static_cast<std::size_t>(found - successors.begin())];
+    const auto place = static_cast<std::size_t>(found - successors.begin());
+    add_reward(scanner, rewards[from], reward * chain.probabilities(from)[place]);
   }
   return rewards;
 }

@@ -118,6 +118,21 @@ TEST_F(Files, TransitionsOfProbabilityZeroAreNone) {
   EXPECT_EQ(rational_hitting_times(read_rational_transitions(file), target, {0}).mean.front(), 2);
 }
 
+TEST_F(Files, CountsBeyondTheFileTakeNoMemory) {
+  const std::string file = written("c.tra", "4294967295 4294967295\n0 0 1\n");
+  EXPECT_NE(message_of(file).find("line 1: 4294967295 states"), std::string::npos);
+  EXPECT_THROW(read_rational_transitions(file), Error);
+}
+
+TEST_F(Files, RationalTransitionsJoinStatesThatExist) {
+  EXPECT_THROW(read_rational_transitions(written("c.tra", "1 1\n0 1 1\n")), Error);
+  EXPECT_THROW(read_rational_transitions(written("d.tra", "1 1\n1 0 1\n")), Error);
+}
+
+TEST_F(Files, RewardsThatOverflowAreRefused) {
+  EXPECT_THROW(read_state_rewards(written("c.srew", "1 2\n0 1e308\n0 1e308\n"), 1), Error);
+}
+
 TEST_F(Files, MistakesAreNamedWithTheirLine) {
   EXPECT_NE(message_of(written("a.tra", "2 2\n0 1 x\n1 1 1\n")).find("line 2: a number"),
             std::string::npos);

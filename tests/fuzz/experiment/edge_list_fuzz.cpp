@@ -1,0 +1,17 @@
+// The edge list of a stranger, as a graph of five agents.
+#include <cstddef>
+#include <cstdint>
+
+#include "conclave/experiment/graphs.hpp"
+
+#include "tests/fuzz/reading.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace conclave;
+  const fuzz::MemoryFile file(fuzz::text_of(data, size));
+  fuzz::reads([&] {
+    const auto graph = experiment::make_graph("file:" + file.path(), 5, 1);
+    CONCLAVE_CHECK(graph != nullptr);
+  });
+  return 0;
+}
