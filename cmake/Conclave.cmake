@@ -32,7 +32,9 @@ if(CONCLAVE_SANITIZE)
     target_compile_options(conclave_flags INTERFACE -fno-sanitize=null,alignment,object-size)
   endif()
   # GCC takes the instrumented reading of an empty std::optional for the use of its value.
-  target_compile_options(conclave_flags INTERFACE -Wno-maybe-uninitialized)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(conclave_flags INTERFACE -Wno-maybe-uninitialized)
+  endif()
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
@@ -63,14 +65,18 @@ function(conclave_add_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
-  if(arg_LABELS MATCHES "unit|property")
+  if(arg_LABELS MATCHES "unit|property|conformance")
     add_dependencies(fast_tests ${name})
+  endif()
+  if(arg_LABELS MATCHES "threads")
+    add_dependencies(threads_tests ${name})
   endif()
 endfunction()
 
-# The tests that ./test repeats under sanitizers: they need neither catalog nor command line, which
-# take most of the time to build.
+# The tests that ./test repeats under the address and undefined-behaviour sanitizers, and those it
+# repeats under the thread sanitizer.
 add_custom_target(fast_tests)
+add_custom_target(threads_tests)
 
 # The type that a file defines: CoinDuel in coin_duel.hpp.
 function(conclave_type_of out file)
@@ -117,6 +123,9 @@ function(conclave_list_protocols out folder)
     file(GLOB headers CONFIGURE_DEPENDS ${folder}/${kind}/*.hpp)
     foreach(header IN LISTS headers)
       get_filename_component(file ${header} NAME_WE)
+      if(CONCLAVE_PROTOCOLS AND NOT file IN_LIST CONCLAVE_PROTOCOLS)
+        continue()
+      endif()
       conclave_type_of(type ${file})
       set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
       configure_file(${PROJECT_SOURCE_DIR}/cmake/${template}.cpp.in ${source} @ONLY)

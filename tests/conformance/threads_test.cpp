@@ -1,0 +1,86 @@
+// Trials and sweeps on several threads give the rows of one thread. Under the thread sanitizer
+// (preset tsan) the same tests look for races in the runner, the sweep and what workers share.
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/results.hpp"
+#include "conclave/sweep/store.hpp"
+#include "conclave/sweep/sweep.hpp"
+
+namespace conclave::sweep {
+namespace {
+
+constexpr const char* plan_text = R"(
+seed = 7
+trials = 30
+[[run]]
+protocol = "fratricide"
+n = [20, 300]
+[[run]]
+protocol = "fratricide"
+n = 50
+graph = "regular:4"
+precision = 0.2
+batch = 5
+[[run]]
+protocol = "flooding"
+n = [8, 16]
+)";
+
+class Threads : public ::testing::Test {
+ protected:
+  Threads()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("threads_test." +
+                 std::to_string(std::hash<std::thread::id>{}(std::this_thread::get_id())))) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ / "plan.toml") << plan_text;
+  }
+  ~Threads() override { std::filesystem::remove_all(folder_); }
+
+  std::vector<std::string> rows(unsigned threads) const {
+    const Plan plan = read_plan((folder_ / "plan.toml").string());
+    const std::string file = (folder_ / (std::to_string(threads) + ".db")).string();
+    Store store(file, plan, {.code = "test"});
+    Sweep sweep(plan, {}, Results(file), store, std::uint64_t{1} << 30);
+    const std::atomic<bool> stop = false;
+    std::atomic<bool> is_done = false;
+    std::jthread watcher([&] {  // as the progress line does
+      while (!is_done) EXPECT_LE(sweep.progress().trials_done, sweep.progress().trials);
+    });
+    sweep.work(threads, stop);
+    is_done = true;
+    EXPECT_TRUE(sweep.is_complete());
+    return rows_of(Results(file));
+  }
+
+ private:
+  static std::vector<std::string> rows_of(const Results& results) {
+    std::vector<std::string> rows;
+    for (const StoredCell& cell : results.cells()) {
+      results.for_each_row(cell.id, [&](std::uint64_t trial, const std::string& row) {
+        rows.push_back(std::to_string(trial) + ' ' + row);
+      });
+    }
+    return rows;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(Threads, DoNotChangeTheRowsOfASweep) {
+  const std::vector<std::string> alone = rows(1);
+  EXPECT_GE(alone.size(), 30u * 4);
+  EXPECT_EQ(rows(4), alone);
+}
+
+}  // namespace
+}  // namespace conclave::sweep

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""tools/lint on a tree of three files: what it finds, what it records, what it need not repeat."""
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LINT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "lint"
+sys.dont_write_bytecode = True
+loader = importlib.machinery.SourceFileLoader("lint", str(LINT))
+lint = importlib.util.module_from_spec(importlib.util.spec_from_loader("lint", loader))
+loader.exec_module(lint)
+
+RULES = """Checks: '-*,clang-diagnostic-*,readability-else-after-return'
+WarningsAsErrors: '*'
+"""
+A, B, ALONE = "src/conclave/base/a.cpp", "src/conclave/base/a.hpp", "src/conclave/base/alone.hpp"
+CLEAN = {
+    ".clang-tidy": RULES,
+    A: '#include "conclave/base/a.hpp"\nint a() { return b(); }\n',
+    B: "#pragma once\ninline int b() { return 1; }\n",
+    ALONE: "#pragma once\ninline int c() { return 1; }\n",
+}
+
+
+def slip(name):
+    return (f"int {name}(int x) {{\n  if (x > 0) {{\n    return 1;\n  }} else {{\n"
+            "    return 2;\n  }\n}\n")
+
+
+class LintTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name).resolve()
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        (self.root / "tools").mkdir()
+        for path, content in CLEAN.items():
+            self.write(path, content)
+        # The flags are given; asking CMake for them is not what is tested here.
+        self.addCleanup(setattr, lint, "compile_commands", lint.compile_commands)
+        lint.compile_commands = lambda root, build: {
+            A: ["-std=c++20", f"-I{root / 'src'}"]}
+
+    def write(self, path, content):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+
+    def lint(self, *arguments):
+        """Exit status or sentence, and what was printed."""
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            try:
+                status = lint.main(["--root", str(self.root), *arguments])
+            except SystemExit as end:
+                status = end.code
+        return status, output.getvalue()
+
+    def test_clean_files_are_recorded_and_not_linted_again(self):
+        status, output = self.lint("--record")
+        self.assertEqual(status, 0, output)
+        self.assertEqual([line.split(" ")[1] for line in
+                          (self.root / lint.RECORD).read_text().splitlines()], [A, B, ALONE])
+        self.assertEqual(self.lint(), (0, "lint: 0 files linted, 0 with findings; "
+                                          "3 of 3 are clean\n"))
+
+    def test_finding_in_an_edited_file(self):
+        self.lint("--record")
+        for path in (A, B, ALONE):
+            self.write(path, CLEAN[path] + slip("slip"))
+            for record in ((), ("--record",)):
+                status, output = self.lint(*record)
+                self.assertEqual(status, 1, output)
+                self.assertIn(f"{path}:", output)
+                self.assertIn("[readability-else-after-return]", output)
+            self.write(path, CLEAN[path])
+            self.lint("--record")
+
+    def test_clean_edit_must_be_recorded(self):
+        self.lint("--record")
+        self.write(A, CLEAN[A] + "int d();\n")
+        status, output = self.lint()
+        self.assertIn("run tools/lint --record", str(status), output)
+        self.assertEqual(self.lint("--record")[0], 0)
+        self.assertEqual(self.lint()[0], 0)
+
+    def test_lines_of_a_merge_must_go(self):
+        self.lint("--record")
+        record = self.root / lint.RECORD
+        record.write_text(record.read_text() + f"{'0' * 32} {A}\n")
+        self.assertIn("run tools/lint --record", str(self.lint()[0]))
+
+    def test_other_rules_lint_everything(self):
+        self.lint("--record")
+        self.write(".clang-tidy", RULES + "FormatStyle: file\n")
+        self.assertIn("3 files linted", self.lint("--record")[1])
+
+    def test_what_does_not_compile_is_a_finding(self):
+        self.write(A, "int a( {}\n")
+        status, output = self.lint(str(self.root / A))
+        self.assertEqual(status, 1)
+        self.assertIn("[clang-diagnostic-error]", output)
+
+    def test_headers_that_do_not_fit_together_are_linted_apart(self):
+        self.write("src/conclave/base/other.hpp", "#pragma once\ninline int c() { return 2; }\n")
+        status, output = self.lint()
+        self.assertNotIn("diagnostic-error", output)
+        self.assertNotEqual(status, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
