@@ -1,17 +1,16 @@
 // One trial of any engine, from its start to convergence and, where asked, on: through faults and
-// recoveries, to the first violation of what had been elected, looked at on a grid of times.
+// recoveries, to the first violation of what had been elected, looked at on a grid of times. The
+// trial calls its engine a few times per chunk of millions of interactions, so that it knows
+// engines by virtual functions: it is compiled once, not once per protocol and engine.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/model/trace.hpp"
 #include "conclave/model/trial.hpp"
 
 namespace conclave::population {
@@ -20,151 +19,86 @@ namespace conclave::population {
 // hundredths of a second), large enough to cost nothing. Results do not depend on it.
 inline constexpr std::uint64_t interactions_per_chunk = std::uint64_t{1} << 22;
 
-template <PopulationEngine E>
-class TrialRun {
+// An engine as a trial sees it. The functions mean what they mean in PopulationEngine and
+// HoldingEngine (model/population.hpp).
+class TrialEngine {
  public:
-  TrialRun(E& engine, const TrialPlan& plan, const KeepGoing& keep_going)
-      : engine_(engine), plan_(plan), keep_going_(keep_going), waiting_(plan.faults.size(), true) {}
+  // Advances by a chunk, but not beyond the budget.
+  virtual void advance_a_chunk(Interactions budget) = 0;
+  virtual void watch(Watch what) = 0;
+  virtual bool has_stopped() const = 0;
+  virtual AgentCount size() const = 0;
+  virtual Interactions now() const = 0;
+  virtual AgentCount leaders() const = 0;
+  virtual bool converged() const = 0;
+  virtual bool hopeless() const = 0;
+  virtual std::vector<Observation> observations() const = 0;
+  // How many agents the fault has hit.
+  virtual AgentCount strike(const Fault& fault) = 0;
+  // Interactions that the engine did not jump over; 0 if it never jumps.
+  virtual std::uint64_t effective_interactions() const = 0;
+  // False for engines whose protocols do not measure it; then `hold` must not be called.
+  virtual bool measures_holding() const = 0;
+  virtual void hold() = 0;
+  virtual bool violated() const = 0;
 
-  TrialResult run() {
-    if (plan_.grid) look();
-    result_.ending = seek_convergence();
-    result_.interactions = engine_.now();
-    result_.leaders = engine_.leaders();
-    result_.observations = engine_.observations();
-    if (result_.ending == Ending::converged) run_on();
-    if constexpr (requires { engine_.effective_interactions(); }) {
-      result_.effective = engine_.effective_interactions();
-    }
-    return std::move(result_);
-  }
+ protected:
+  ~TrialEngine() = default;
+};
 
- private:
-  // Advances to a given time, less far only if what is watched for happens; false if interrupted.
-  bool advance_to(Interactions time) {
-    while (engine_.now() < time && !engine_.has_stopped()) {
-      const Interactions stop = plan_.grid ? std::min(time, next_look_) : time;
-      advance_a_chunk(stop - engine_.now());
-      if (plan_.grid && engine_.now() == next_look_) look();
-      if (!keep_going_(engine_.now()) && !engine_.has_stopped()) return false;
-    }
-    return true;
-  }
+// Runs one trial as planned. `keep_going` is asked between chunks; false ends the trial as
+// interrupted.
+TrialResult run_planned(TrialEngine& engine, const TrialPlan& plan, const KeepGoing& keep_going);
 
-  void advance_a_chunk(Interactions budget) {
+// The functions of an engine behind those of TrialEngine.
+template <PopulationEngine E>
+class AsTrialEngine final : public TrialEngine {
+ public:
+  explicit AsTrialEngine(E& engine) : engine_(engine) {}
+
+  void advance_a_chunk(Interactions budget) override {
     if constexpr (requires { engine_.advance(budget, interactions_per_chunk); }) {
       engine_.advance(budget, interactions_per_chunk);  // those it need not do one by one are free
     } else {
       engine_.advance(std::min<Interactions>(interactions_per_chunk, budget));
     }
   }
-
-  // Runs until convergence, through the faults that come before it.
-  Ending seek_convergence() {
-    for (;;) {
-      const auto fault = next_fault();
-      const Interactions end = fault ? std::min(fault->first, plan_.limit) : plan_.limit;
-      engine_.watch(Watch::convergence);
-      if (!advance_to(end)) return Ending::interrupted;
-      if (engine_.converged()) return note_convergence();
-      if (fault && fault->first <= plan_.limit) {  // also of what had become hopeless
-        engine_.watch(Watch::nothing);
-        if (!advance_to(end)) return Ending::interrupted;
-        strike(fault->second);
-        continue;
-      }
-      return engine_.hopeless() ? Ending::hopeless : Ending::limit;
+  void watch(Watch what) override { engine_.watch(what); }
+  bool has_stopped() const override { return engine_.has_stopped(); }
+  AgentCount size() const override { return engine_.size(); }
+  Interactions now() const override { return engine_.now(); }
+  AgentCount leaders() const override { return engine_.leaders(); }
+  bool converged() const override { return engine_.converged(); }
+  bool hopeless() const override { return engine_.hopeless(); }
+  std::vector<Observation> observations() const override { return engine_.observations(); }
+  AgentCount strike(const Fault& fault) override { return engine_.strike(fault); }
+  std::uint64_t effective_interactions() const override {
+    if constexpr (requires { engine_.effective_interactions(); }) {
+      return engine_.effective_interactions();
+    } else {
+      return 0;
     }
   }
-
-  Ending note_convergence() {
-    if (!first_convergence_) first_convergence_ = engine_.now();
-    if (!result_.faults.empty() && !result_.faults.back().recovered) {
-      FaultOutcome& last = result_.faults.back();
-      last.recovered = true;
-      last.recovery = engine_.now() - last.at;
-    }
-    if (plan_.grid) look();
-    return Ending::converged;
+  bool measures_holding() const override {
+    if constexpr (HoldingEngine<E>) return engine_.measures_holding();
+    return false;
+  }
+  void hold() override {
+    if constexpr (HoldingEngine<E>) engine_.hold();
+  }
+  bool violated() const override {
+    if constexpr (HoldingEngine<E>) return engine_.violated();
+    return false;
   }
 
-  // After convergence: the faults still to come, each with its recovery; then the holding time.
-  void run_on() {
-    for (auto fault = next_fault(); fault && fault->first <= plan_.limit; fault = next_fault()) {
-      engine_.watch(Watch::nothing);
-      if (!advance_to(fault->first)) return interrupt();
-      strike(fault->second);
-      if (seek_convergence() == Ending::interrupted) return interrupt();
-    }
-    if constexpr (HoldingEngine<E>) {
-      if (engine_.converged() && engine_.measures_holding()) hold();
-    }
-  }
-
-  void interrupt() { result_.ending = Ending::interrupted; }
-
-  void hold() requires HoldingEngine<E> {
-    const Interactions begin = engine_.now();
-    engine_.hold();
-    if (!advance_to(plan_.limit)) return interrupt();
-    const auto& [interactions, censored] = holding_observables;
-    result_.observations.push_back({interactions.name, engine_.now() - begin});
-    result_.observations.push_back({censored.name, !engine_.violated()});
-    if (plan_.grid) look();
-  }
-
-  // The earliest fault still to come whose time is known, and when.
-  std::optional<std::pair<Interactions, std::size_t>> next_fault() const {
-    std::optional<std::pair<Interactions, std::size_t>> earliest;
-    for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
-      const Fault& fault = plan_.faults[i];
-      if (!waiting_[i] || (fault.after_convergence && !first_convergence_)) continue;
-      const Interactions base = fault.after_convergence ? *first_convergence_ : Interactions();
-      const Interactions time = std::max(base + after(fault.parallel_time), engine_.now());
-      if (!earliest || time < earliest->first) earliest = {time, i};
-    }
-    return earliest;
-  }
-
-  Interactions after(double parallel_time) const {
-    const double wanted = parallel_time * static_cast<double>(engine_.size());
-    if (wanted < 9e18) return static_cast<std::uint64_t>(wanted);
-    // So late that whole units of parallel time are fine enough.
-    return Interactions(engine_.size()) *
-           Interactions(static_cast<std::uint64_t>(std::min(parallel_time, 9e18)));
-  }
-
-  void strike(std::size_t index) {
-    waiting_[index] = false;
-    const Fault& fault = plan_.faults[index];
-    FaultOutcome outcome{.text = fault.text, .at = engine_.now()};
-    outcome.agents = engine_.strike(fault);
-    outcome.leaders = engine_.leaders();
-    result_.faults.push_back(std::move(outcome));
-    origin_ = next_look_ =
-        engine_.now();  // what follows a fault is looked at as closely as a start
-    if (plan_.grid) look();
-  }
-
-  void look() {
-    result_.trace.push_back({engine_.now(), engine_.leaders(), engine_.observations()});
-    if (engine_.now() < next_look_) return;
-    next_look_ = origin_ + plan_.grid->after(engine_.now() - origin_, engine_.size());
-  }
-
+ private:
   E& engine_;
-  const TrialPlan& plan_;
-  const KeepGoing& keep_going_;
-  std::vector<bool> waiting_;  // faults still to come
-  std::optional<Interactions> first_convergence_;
-  Interactions origin_;  // of the grid: the start or the last fault
-  Interactions next_look_;
-  TrialResult result_;
 };
 
 template <PopulationEngine E>
 TrialResult run_trial(E& engine, const TrialPlan& plan, const KeepGoing& keep_going) {
-  return TrialRun<E>(engine, plan, keep_going).run();
+  AsTrialEngine<E> as_trial_engine(engine);
+  return run_planned(as_trial_engine, plan, keep_going);
 }
 
 }  // namespace conclave::population
