@@ -38,14 +38,20 @@ if(CONCLAVE_SANITIZE)
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# conclave_add_module(NAME [DEPENDS targets...] [SOURCES files...])
-# A module is the folder of that name; without sources it is headers only.
+# conclave_add_module(NAME [COLD] [DEPENDS targets...] [PRECOMPILE headers...] [SOURCES files...])
+# A module is the folder of that name; without sources it is headers only. COLD is one that runs
+# once per command and is worth little optimization. Headers that are worth precompiling for this
+# module alone are named.
 function(conclave_add_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "COLD" "" "DEPENDS;PRECOMPILE;SOURCES")
   set(target conclave_${name})
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
     target_link_libraries(${target} PUBLIC conclave_flags ${arg_DEPENDS})
+    if(arg_COLD)
+      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
+    conclave_precompile(${target} ${arg_PRECOMPILE})
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE conclave_flags ${arg_DEPENDS})

@@ -5,6 +5,7 @@ include(GNUInstallDirs)
 
 add_library(conclave_package STATIC
             $<TARGET_OBJECTS:conclave_base> $<TARGET_OBJECTS:conclave_election>)
+add_dependencies(conclave conclave_package)  # `cmake --install` works after ./demo, too
 set_target_properties(conclave_package PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME conclave_election
                       ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package EXPORT_NAME election)
 target_compile_features(conclave_package INTERFACE cxx_std_17)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The library as others use it: installed, found by CMake, linked with the example program.
+"""The program and the library as others use them: installed; the library found by CMake and
+linked with the example programs.
 
 Usage: package_test.py BUILD_FOLDER EXAMPLES_FOLDER
 """
@@ -32,8 +33,7 @@ class Package(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        run("cmake", "--install", BUILD, "--component", "election",
-            "--prefix", cls.folder / "prefix")
+        run("cmake", "--install", BUILD, "--prefix", cls.folder / "prefix")
 
     def build(self, example):
         folder = self.folder / example
@@ -41,6 +41,15 @@ class Package(unittest.TestCase):
             f"-DCMAKE_PREFIX_PATH={self.folder / 'prefix'}")
         run("cmake", "--build", folder)
         return folder / example
+
+    def test_program_runs_where_it_is_installed(self):
+        run(self.folder / "prefix/bin/conclave", "list")
+
+    def test_building_the_program_builds_all_that_is_installed(self):
+        """So that `cmake --install` works after ./demo, which builds one target."""
+        inputs = subprocess.run(["ninja", "-C", BUILD, "-t", "inputs", "conclave"], check=True,
+                                capture_output=True, text=True, timeout=100).stdout.split()
+        self.assertIn("package/libconclave_election.a", inputs)
 
     def test_installs_one_header(self):
         self.assertEqual([path.name for path in (self.folder / "prefix/include").rglob("*.hpp")],

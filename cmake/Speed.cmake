@@ -1,0 +1,54 @@
+# Faster builds with what the machine has: ccache, a parallel linker, precompiled headers. None of
+# it changes a result.
+
+option(CONCLAVE_PRECOMPILE "Precompile headers in release builds with GCC" ON)
+
+find_program(CONCLAVE_CCACHE ccache)
+if(CONCLAVE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  # Without this word ccache keeps away from files that use a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+                                  ${CONCLAVE_CCACHE})
+endif()
+
+include(CheckLinkerFlag)
+foreach(linker IN ITEMS mold lld)
+  find_program(CONCLAVE_LD_${linker} ld.${linker})
+  if(CONCLAVE_LD_${linker})
+    check_linker_flag(CXX -fuse-ld=${linker} CONCLAVE_LINKS_WITH_${linker})
+  endif()
+  if(CONCLAVE_LINKS_WITH_${linker})
+    target_link_options(conclave_flags INTERFACE -fuse-ld=${linker})
+    break()
+  endif()
+endforeach()
+
+# Headers are precompiled where time matters, in ./demo and ./test. Every other build reads them as
+# text, so that a file that lacks an #include does not get far.
+set(conclave_precompiles OFF)
+if(CONCLAVE_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
+   AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(conclave_precompiles ON)
+  set(CMAKE_PCH_WARN_INVALID OFF)  # a header that does not fit is read as text
+  target_compile_options(conclave_flags INTERFACE -fpch-preprocess)  # for ccache
+endif()
+
+# Headers of others that many modules include.
+set(conclave_common_headers
+    <algorithm> <array> <atomic> <bit> <cmath> <concepts> <cstddef> <cstdint> <filesystem>
+    <functional> <limits> <map> <memory> <numeric> <optional> <set> <span> <sstream> <stdexcept>
+    <string> <string_view> <tuple> <type_traits> <utility> <variant> <vector> <fmt/format.h>)
+
+# conclave_precompile(TARGET [headers...])
+# Precompiles headers for a target: the common ones, which all targets share, or those named.
+function(conclave_precompile target)
+  if(NOT conclave_precompiles)
+    return()
+  endif()
+  if(ARGN)
+    target_precompile_headers(${target} PRIVATE ${conclave_common_headers} ${ARGN})
+  elseif(target STREQUAL "conclave_base")
+    target_precompile_headers(${target} PRIVATE ${conclave_common_headers})
+  else()
+    target_precompile_headers(${target} REUSE_FROM conclave_base)
+  endif()
+endfunction()
