@@ -49,7 +49,7 @@ enum class ClaimKind : std::uint8_t {
 // The set that every protocol has: configurations in which its tally says "converged".
 inline constexpr std::string_view converged_set = "converged";
 // All configurations.
-inline constexpr std::string_view whole_set = "";
+inline constexpr std::string_view whole_set{};
 
 template <class State>
 struct Claim {
