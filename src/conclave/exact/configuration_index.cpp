@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "conclave/base/check.hpp"
+#include "conclave/base/key_index.hpp"
 
 namespace conclave::exact {
 namespace {
@@ -124,15 +125,14 @@ class CensusIndex final : public ConfigurationIndex {
   std::vector<std::vector<std::uint64_t>> choose_;  // [i][m] = C(m, i + 1)
 };
 
-// Open addressing over configurations stored one after the other, in as few bytes per agent as the
-// largest state number so far needs. A slot holds part of the hash too, so that hardly any other
-// configuration than the one sought is looked at.
+// Configurations stored one after the other, in as few bytes per agent as the largest state number
+// so far needs.
 class HashedIndex final : public ConfigurationIndex {
  public:
-  explicit HashedIndex(std::size_t agents) : agents_(agents), slots_(1024) {}
+  explicit HashedIndex(std::size_t agents) : agents_(agents) {}
 
   std::uint64_t size() const override { return size_; }
-  std::uint64_t bytes() const override { return bytes_.capacity() + slots_.size() * sizeof(Slot); }
+  std::uint64_t bytes() const override { return bytes_.capacity() + index_.bytes(); }
 
   StateIndex number(std::span<const StateNumber> configuration) override {
     return number(configuration, hash(configuration));
@@ -143,11 +143,11 @@ class HashedIndex final : public ConfigurationIndex {
     hashes_.resize(numbers.size());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       hashes_[i] = hash(configurations.subspan(i * agents_, agents_));
-      __builtin_prefetch(&slots_[first_slot(hashes_[i])]);
+      index_.prefetch(hashes_[i]);
     }
     for (const std::uint64_t hash : hashes_) {
-      const Slot& slot = slots_[first_slot(hash)];
-      if (slot.tag == tag(hash)) __builtin_prefetch(place(slot.number, 0));
+      const StateIndex likely = index_.guess(hash);
+      if (likely != KeyIndex::none) __builtin_prefetch(place(likely, 0));
     }
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       numbers[i] = number(configurations.subspan(i * agents_, agents_), hashes_[i]);
@@ -159,13 +159,6 @@ class HashedIndex final : public ConfigurationIndex {
   }
 
  private:
-  static constexpr StateIndex empty = 0xffffffffu;
-
-  struct Slot {
-    std::uint32_t tag = 0;
-    StateIndex number = empty;
-  };
-
   static std::uint64_t hash(std::span<const StateNumber> configuration) {
     std::uint64_t hash = 0;
     for (const StateNumber state : configuration) {
@@ -174,26 +167,19 @@ class HashedIndex final : public ConfigurationIndex {
     }
     return hash;
   }
-  static std::uint32_t tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
-  std::uint64_t first_slot(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
-
-  // Where the configuration is, or the empty slot where it belongs.
-  Slot& find(std::span<const StateNumber> configuration, std::uint64_t hash) {
-    std::uint64_t at = first_slot(hash);
-    while (slots_[at].number != empty &&
-           (slots_[at].tag != tag(hash) || !is_equal(slots_[at].number, configuration))) {
-      at = first_slot(at + 1);
-    }
-    return slots_[at];
-  }
 
   StateIndex number(std::span<const StateNumber> configuration, std::uint64_t hash) {
-    Slot& slot = find(configuration, hash);
-    if (slot.number != empty) return slot.number;
-    slot = {tag(hash), size_};
-    append(configuration);
-    if (10 * std::uint64_t{size_} > 7 * slots_.size()) grow();
-    return size_ - 1;
+    const auto [number, is_new] = index_.find_or_add(
+        hash, [&](StateIndex other) { return is_equal(other, configuration); },
+        [this](StateIndex other) { return hash_of(other); });
+    if (is_new) append(configuration);
+    return number;
+  }
+
+  std::uint64_t hash_of(StateIndex number) {
+    scratch_.resize(agents_);
+    read(number, scratch_);
+    return hash(scratch_);
   }
 
   const std::uint8_t* place(StateIndex number, std::size_t agent) const {
@@ -215,7 +201,6 @@ class HashedIndex final : public ConfigurationIndex {
   }
 
   void append(std::span<const StateNumber> configuration) {
-    CONCLAVE_CHECK(size_ < empty - 1);
     const StateNumber largest = *std::ranges::max_element(configuration);
     while (width_ < 4 && largest >> (8 * width_) != 0) widen();
     for (const StateNumber state : configuration) {
@@ -238,24 +223,13 @@ class HashedIndex final : public ConfigurationIndex {
     width_ = wider.width_;
   }
 
-  void grow() {
-    slots_ = std::vector<Slot>(slots_.size() * 2);
-    std::vector<StateNumber> configuration(agents_);
-    for (StateIndex number = 0; number < size_; ++number) {
-      read(number, configuration);
-      const std::uint64_t hash = HashedIndex::hash(configuration);
-      std::uint64_t at = first_slot(hash);
-      while (slots_[at].number != empty) at = first_slot(at + 1);
-      slots_[at] = {tag(hash), number};
-    }
-  }
-
   std::size_t agents_;
   std::size_t width_ = 1;  // bytes per agent
   StateIndex size_ = 0;
   std::vector<std::uint8_t> bytes_;
-  std::vector<Slot> slots_;
+  KeyIndex index_{70};
   std::vector<std::uint64_t> hashes_;  // of those asked for at once
+  std::vector<StateNumber> scratch_;   // a configuration read back
 };
 
 // Necklaces, by Burnside: the mean over all rotations of base^(cycles).

@@ -1,64 +1,48 @@
 // The states met so far, each with a number: 0, 1, 2, ... in the order in which they were met.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "conclave/base/fields.hpp"
+#include "conclave/base/key_index.hpp"
 
 namespace conclave::population::detail {
 
 template <class State>
 class StateIndex {
  public:
-  using Id = std::uint32_t;
-
-  StateIndex() { make_room(64); }
+  using Id = KeyIndex::Number;
 
   std::size_t size() const { return states_.size(); }
+  // Valid until the next state is met.
   const State& state(Id id) const { return states_[id]; }
 
-  // The number of a state; one met for the first time gets the next.
+  // The number of a state; one met for the first time gets the next. Expected O(1).
   Id id_of(const State& state) {
-    std::size_t slot = hash_of(state) & mask_;
-    for (; slots_[slot] != nobody; slot = (slot + 1) & mask_) {
-      if (states_[slots_[slot]] == state) return slots_[slot];
-    }
-    const auto id = static_cast<Id>(states_.size());
-    states_.push_back(state);
-    slots_[slot] = id;
-    if (4 * states_.size() > slots_.size()) make_room(2 * states_.size());
+    const auto [id, is_new] = index_.find_or_add(
+        hash_of(state), [&](Id other) { return states_[other] == state; }, hash_by_id());
+    if (is_new) states_.push_back(state);
     return id;
   }
 
-  // Forgets all states but these, which are renumbered in this order.
+  // Forgets all states but these, which are renumbered in this order. O(states kept).
   void keep(const std::vector<Id>& kept) {
     std::vector<State> states;
     for (const Id id : kept) states.push_back(states_[id]);
     states_ = std::move(states);
-    make_room(std::max<std::size_t>(64, 2 * states_.size()));
+    index_.assign(states_.size(), hash_by_id());
   }
 
  private:
-  void make_room(std::size_t states) {
-    slots_.assign(4 * std::bit_ceil(states), nobody);
-    mask_ = slots_.size() - 1;
-    for (Id id = 0; id < states_.size(); ++id) {
-      std::size_t slot = hash_of(states_[id]) & mask_;
-      while (slots_[slot] != nobody) slot = (slot + 1) & mask_;
-      slots_[slot] = id;
-    }
+  auto hash_by_id() const {
+    return [this](Id id) { return hash_of(states_[id]); };
   }
 
-  static constexpr Id nobody = ~Id{0};
-
   std::vector<State> states_;
-  std::vector<Id> slots_;  // open addressing, at most a quarter full
-  std::size_t mask_ = 0;
+  KeyIndex index_{25};
 };
 
 }  // namespace conclave::population::detail
