@@ -23,7 +23,6 @@
 
 #include <array>
 #include <bit>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,6 +31,7 @@
 
 #include "conclave/model/message.hpp"
 #include "conclave/model/parameters.hpp"
+#include "conclave/protocols/message/detail/afek_gafni_common.hpp"
 
 namespace conclave::protocols {
 
@@ -41,23 +41,8 @@ class AfekGafniAsync {
   static constexpr std::array<std::string_view, 5> kinds{"CAPTURE", "CONTEST", "RELEASE", "ACCEPT",
                                                          "LEADER"};
 
-  struct Message {
-    Kind kind = Kind::capture;
-    std::uint32_t level = 0;
-    Identifier id = 0;
-
-    friend bool operator==(const Message&, const Message&) = default;
-    static constexpr std::tuple fields{Field{"kind", &Message::kind},
-                                       Field{"level", &Message::level}, Field{"id", &Message::id}};
-  };
-
-  struct Strength {
-    std::uint32_t level = 0;
-    Identifier id = 0;
-
-    friend auto operator<=>(const Strength&, const Strength&) = default;
-  };
-
+  using Message = detail::AfekGafniMessage<Kind>;
+  using Strength = detail::Strength;
   enum class Owner : std::uint8_t { nobody, itself, other };
 
   struct Node {
@@ -102,10 +87,9 @@ class AfekGafniAsync {
       .name = "afek-gafni-async",
       .title =
           "candidates capture nodes one by one: deterministic, O(n log n) messages, any delays",
-      .paper = "Y. Afek, E. Gafni: Time and message bounds for election in synchronous and "
-               "asynchronous complete networks. SIAM Journal on Computing 20(2):376-394, 1991",
+      .paper = detail::afek_gafni_paper,
       .network = "complete, asynchronous",
-      .convergence = "quiescence with exactly one node elected and all n informed",
+      .convergence = detail::afek_gafni_convergence,
       .bound = "O(n log n) msgs, O(n) time",
       .states = "28 bytes",
       .demo_n = 20'000,

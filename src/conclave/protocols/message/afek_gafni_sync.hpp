@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,6 +30,7 @@
 
 #include "conclave/model/message.hpp"
 #include "conclave/model/parameters.hpp"
+#include "conclave/protocols/message/detail/afek_gafni_common.hpp"
 
 namespace conclave::protocols {
 
@@ -39,22 +39,8 @@ class AfekGafniSync {
   enum class Kind : std::uint8_t { capture, accept, leader };
   static constexpr std::array<std::string_view, 3> kinds{"CAPTURE", "ACCEPT", "LEADER"};
 
-  struct Message {
-    Kind kind = Kind::capture;
-    std::uint32_t level = 0;
-    Identifier id = 0;
-
-    friend bool operator==(const Message&, const Message&) = default;
-    static constexpr std::tuple fields{Field{"kind", &Message::kind},
-                                       Field{"level", &Message::level}, Field{"id", &Message::id}};
-  };
-
-  struct Strength {
-    std::uint32_t level = 0;
-    Identifier id = 0;
-
-    friend auto operator<=>(const Strength&, const Strength&) = default;
-  };
+  using Message = detail::AfekGafniMessage<Kind>;
+  using Strength = detail::Strength;
 
   struct Node {
     Identifier id = 0;
@@ -100,10 +86,9 @@ class AfekGafniSync {
   static constexpr ProtocolInfo info{
       .name = "afek-gafni-sync",
       .title = "candidates capture nodes in doubling numbers: deterministic, O(log n) rounds",
-      .paper = "Y. Afek, E. Gafni: Time and message bounds for election in synchronous and "
-               "asynchronous complete networks. SIAM Journal on Computing 20(2):376-394, 1991",
+      .paper = detail::afek_gafni_paper,
       .network = "complete, synchronous",
-      .convergence = "quiescence with exactly one node elected and all n informed",
+      .convergence = detail::afek_gafni_convergence,
       .bound = "O(n log n) msgs, O(log n) time",
       .states = "28 bytes",
       .demo_n = 100'000,

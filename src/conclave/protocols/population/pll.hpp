@@ -147,13 +147,9 @@ class Pll {
   void interact(State& a0, State& a1, Choice auto&) const {
     const Pair a{&a0, &a1};
     const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
-    assign_status(a);                                                  // lines 1-6
-    const std::array<bool, 2> tick = detail::count_up(a, constants_);  // lines 7-8
-    for (const std::size_t i : both) {                                 // line 9
-      if (tick[i]) a[i]->epoch = constants_.next_epoch(a[i]->epoch);
-    }
-    a0.epoch = a1.epoch = std::max(a0.epoch, a1.epoch);  // line 10
-    for (const std::size_t i : both) {                   // lines 11-15
+    assign_status(a);                                                     // lines 1-6
+    const std::array<bool, 2> tick = detail::synchronize(a, constants_);  // lines 7-10
+    for (const std::size_t i : both) {                                    // lines 11-15
       if (a[i]->epoch > init[i]) enter_epoch(*a[i]);
     }
     if (a0.epoch == 1) quick_elimination(a);  // lines 16-17
@@ -239,11 +235,8 @@ class Pll {
     take_larger(a);  // lines 46-49
   }
 
-  // Line 46. Followers keep rand = 1 from line 12, so to demand rand >= 2^k of them, as printed,
-  // stops the epidemic before it starts (erratum L2).
-  bool has_nonce(State& s) const {
-    return s.rand() >= constants_.nonce || (constants_.reading == Reading::corrected && !s.leader);
-  }
+  // Line 46.
+  bool has_nonce(State& s) const { return constants_.has_nonce(s.rand(), s.leader); }
 
   // Algorithm 5. Only the initiator's tick is a head: this is the coin flip (line 50).
   void back_up(Pair a, bool initiator_ticks) const {

@@ -185,12 +185,8 @@ class PllSym {
     const Pair a{&a0, &a1};
     const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
     if (!a0.leader && !a1.leader) change_coins(a);
-    assign_status(a);                                                  // instead of lines 1-6
-    const std::array<bool, 2> tick = detail::count_up(a, constants_);  // lines 7-8
-    for (const std::size_t i : both) {                                 // line 9
-      if (tick[i]) a[i]->epoch = constants_.next_epoch(a[i]->epoch);
-    }
-    a0.epoch = a1.epoch = std::max(a0.epoch, a1.epoch);  // line 10
+    assign_status(a);                                                     // instead of lines 1-6
+    const std::array<bool, 2> tick = detail::synchronize(a, constants_);  // lines 7-10
     if (a0.is_new()) return;            // X,X or Y,Y: they have no variables of a module yet
     for (const std::size_t i : both) {  // lines 11-15
       if (a[i]->epoch > init[i]) enter_epoch(*a[i]);
@@ -304,10 +300,8 @@ class PllSym {
     take_larger(a);  // lines 46-49
   }
 
-  // Line 46, of leaders only (erratum L2); as printed, of followers too.
-  bool has_nonce(State& s) const {
-    return s.rand() >= constants_.nonce || (reading() == Reading::corrected && !s.leader);
-  }
+  // Line 46.
+  bool has_nonce(State& s) const { return constants_.has_nonce(s.rand(), s.leader); }
 
   // Algorithm 6. A tick makes a leader ready, and its next look at F0 or F1 is its flip.
   void back_up(Pair a, const std::array<bool, 2>& tick) const {

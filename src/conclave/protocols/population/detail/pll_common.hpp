@@ -76,6 +76,12 @@ struct PllConstants {
     return static_cast<std::uint16_t>(std::min<std::uint32_t>(level + 1u, c_max));
   }
 
+  // Line 46. Followers keep rand = 1 from line 12, so to demand rand >= 2^k of them, as printed,
+  // stops the epidemic before it starts (erratum L2).
+  bool has_nonce(std::uint16_t rand, bool is_leader) const {
+    return rand >= nonce || (reading == PllReading::corrected && !is_leader);
+  }
+
   // Line 24: the timer of B, 0 when it is over.
   std::uint16_t next_count(std::uint16_t count) const {
     return static_cast<std::uint16_t>((count + 1u) % c_max);
@@ -98,7 +104,7 @@ constexpr std::uint8_t next_color(std::uint8_t color) {
   return color == 2 ? std::uint8_t{0} : static_cast<std::uint8_t>(color + 1);
 }
 
-// Algorithm 2, CountUp(); says who ticks.
+// Lines 23-34, Algorithm 2, CountUp(); says who ticks.
 template <class State>
 std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstants& constants) {
   std::array<bool, 2> tick{false, false};  // line 7
@@ -116,6 +122,18 @@ std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstants& consta
     if (a[i]->is_b()) a[i]->count() = 0;
     break;  // "exists i": at most one
   }
+  return tick;
+}
+
+// Lines 7-10: time goes on, who ticks enters the next epoch, and both go on in the later one. Says
+// who has ticked.
+template <class State>
+std::array<bool, 2> synchronize(const PllPair<State>& a, const PllConstants& constants) {
+  const std::array<bool, 2> tick = count_up(a, constants);  // lines 7-8
+  for (const std::size_t i : both) {                        // line 9
+    if (tick[i]) a[i]->epoch = constants.next_epoch(a[i]->epoch);
+  }
+  a[0]->epoch = a[1]->epoch = std::max(a[0]->epoch, a[1]->epoch);  // line 10
   return tick;
 }
 
