@@ -1,5 +1,10 @@
-// Every random decision goes through a Choice. A simulator draws it; an exact module walks through
-// all outcomes with their weights. One transition function therefore serves both.
+// Every random decision goes through a Choice. A simulator draws it (Stream, random.hpp); an exact
+// module walks through all outcomes with their weights (EveryChoice, every_choice.hpp). One
+// transition function therefore serves both, and what is proved is what is simulated.
+//
+//   void interact(State& u, State& v, Choice auto& choice) const {
+//     if (u.leader && v.leader) (choice.chance(1, 2) ? u : v).leader = false;
+//   }
 #pragma once
 
 #include <bit>

@@ -12,9 +12,12 @@
 
 namespace conclave {
 
+// Keeps its memory from call to call. Not for several threads.
 class DistinctDraws {
  public:
-  // `count` different numbers below `bound`, in an order that means nothing; valid until the next.
+  // `count` different numbers below `bound`, in an order that is not random; count <= bound. Every
+  // set is equally likely, exactly. The span is the caller's to change, and valid until the next
+  // call.
   std::span<std::uint32_t> operator()(std::uint32_t count, std::uint32_t bound,
                                       Choice auto& choice) {
     prepare(count);

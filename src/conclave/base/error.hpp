@@ -9,6 +9,8 @@
 
 namespace conclave {
 
+// Thrown where a request is looked at, never in the middle of a trial; shown as it is by the front
+// ends, with exit status 2.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

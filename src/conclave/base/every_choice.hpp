@@ -1,4 +1,6 @@
-// A Choice that walks through all outcomes of a computation's random decisions, with their weights.
+// A Choice that walks through all outcomes of a computation's random decisions, with their weights:
+// a depth-first walk through the tree of decisions. The computation must be a function of the
+// decisions alone, since it is run again from its beginning for every outcome.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +16,7 @@ namespace conclave {
 // The computation is run once per outcome, each time from its beginning:
 //   EveryChoice<Weight> choice;
 //   do { compute(choice); use(choice.weight()); } while (choice.next());
+// One run per outcome, in the order of the decisions' values; memory for the longest path only.
 template <class Weight>
 class EveryChoice {
  public:

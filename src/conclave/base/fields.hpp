@@ -1,5 +1,15 @@
 // One line in a struct names its members, and everything that reads structs (printing, state
-// tables, traces) works from that line.
+// tables, hashes, traces) works from that line:
+//
+//   struct State {
+//     bool leader = true;
+//     std::uint8_t epoch = 1;
+//     friend bool operator==(const State&, const State&) = default;
+//     static constexpr std::tuple fields{Field{"leader", &State::leader},
+//                                        Field{"epoch", &State::epoch}};
+//   };
+//
+// A member that is not listed is compared by ==, but neither printed nor hashed.
 #pragma once
 
 #include <concepts>
@@ -11,6 +21,7 @@
 
 namespace conclave {
 
+// A member and its name, which must outlive it: a literal.
 template <class Owner, class T>
 struct Field {
   std::string_view name;
@@ -19,6 +30,7 @@ struct Field {
 template <class Owner, class T>
 Field(const char*, T Owner::*) -> Field<Owner, T>;
 
+// A plain struct with such a line.
 template <class T>
 concept Described = std::regular<T> && std::is_trivially_copyable_v<T> && requires {
   T::fields;

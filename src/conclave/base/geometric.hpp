@@ -9,12 +9,12 @@
 
 namespace conclave {
 
-// The number of trials up to and including the first success; 0 < successes <= total <= 2^124. Only
-// basic arithmetic is used, so the result has the same bits on every machine. Exact for
-// probabilities of 1/4 and more; below, the rate of decay has a relative error of at most 2^-50,
-// the density of the exponential variate behind it one of 2^-45, and borders between waits are off
-// by 2^-20 of a trial at most. Expected time O(1). What does not fit into 128 bits becomes the
-// largest count.
+// The number of trials up to and including the first success, at least 1. 0 < successes <= total <=
+// 2^124; anything else is a failed check. Only basic arithmetic is used, so the result has the same
+// bits on every machine. Exact for probabilities of 1/4 and more; below, the rate of decay has a
+// relative error of at most 2^-50, the density of the exponential variate behind it one of 2^-45,
+// and borders between waits are off by 2^-20 of a trial at most (docs/randomness.md). Expected time
+// O(1). A wait that does not fit into 128 bits becomes the largest count.
 class Geometric {
  public:
   Geometric() = default;

@@ -9,7 +9,11 @@
 
 namespace conclave {
 
+// The next words of the stream, a multiple of 8 of them.
 void fill_words(Lanes::State& state, std::span<std::uint64_t> words);
+
+// The two functions below fuse the generator with what is done to its words, which is worth a
+// factor of two. Both need room for `words` results.
 
 // Turns each random word into an ordered pair of distinct agents, uniform over all n(n-1), or drops
 // it because it would bias the pair. A pair is stored as initiator + responder * 2^32. Consumes

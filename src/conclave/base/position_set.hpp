@@ -17,10 +17,12 @@ class PositionSet {
   explicit PositionSet(Position size);
 
   bool empty() const { return levels_.back().front() == 0; }
+  // position < size, here and below.
   bool contains(Position position) const {
     return (levels_.front()[position / 64] & bit(position)) != 0;
   }
 
+  // Nothing happens if it is a member already, or, for erase, if it is none.
   void insert(Position position) {
     for (Level& level : levels_) {
       std::uint64_t& word = level[position / 64];

@@ -1,6 +1,8 @@
 // Random numbers. Every stream has a name (seed, trial, purpose); Philox4x64 of Random123 turns the
 // name into the state of eight interleaved xoshiro256++ generators, which run in SIMD registers and
-// give the same bits on every machine. Two purposes never share a stream.
+// give the same bits on every machine. Two purposes never share a stream, so that what one part of
+// a trial draws never shifts what another part sees. Not cryptographic: who sees some words of a
+// stream can compute the others.
 #pragma once
 
 #include <array>
@@ -26,6 +28,7 @@ enum class Purpose : std::uint64_t {
   test = 1000,     // tests and benchmarks
 };
 
+// A value that names a stream; equal names give equal words, for ever.
 struct StreamName {
   std::uint64_t seed = 1;
   std::uint64_t trial = 0;
@@ -54,17 +57,20 @@ class Lanes {
   alignas(64) State state_;
 };
 
-// A stream of random words and unbiased integers: about a nanosecond per draw. Satisfies Choice.
+// A stream of random words and unbiased integers: about a nanosecond per draw. Satisfies Choice. A
+// copy goes on with the same words as the original; one stream is not for several threads.
 class Stream {
  public:
   explicit Stream(const StreamName& name) : lanes_(name) {}
 
+  // 64 uniform bits.
   std::uint64_t word() {
     if (next_ == words_.size()) refill();
     return words_[next_++];
   }
 
-  // Uniform on 0 ... bound-1, exactly (Lemire 2019: multiply, reject the few biased words).
+  // Uniform on 0 ... bound-1, exactly (Lemire 2019: multiply, reject the few biased words); bound >
+  // 0.
   [[gnu::always_inline]] std::uint64_t below64(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
     const Wide product = static_cast<Wide>(word()) * bound;
@@ -75,6 +81,7 @@ class Stream {
     return static_cast<std::uint64_t>(product >> 64);
   }
 
+  // What Choice asks for: uniform on 0 ... bound-1, and true with probability p/q; p <= q, q > 0.
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(below64(bound)); }
   bool chance(std::uint32_t p, std::uint32_t q) { return below(q) < p; }
 

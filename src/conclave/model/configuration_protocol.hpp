@@ -1,5 +1,6 @@
-// A protocol whose agents hold more than can be copied about: it owns the whole configuration, and
-// an engine only tells it who meets whom.
+// A protocol whose agents hold more than can be copied at every interaction: it owns the whole
+// configuration, and its engine (population/stepping.hpp) only tells it who meets whom. One object
+// is one trial; it is not copied and belongs to one thread.
 #pragma once
 
 #include <concepts>
@@ -34,7 +35,8 @@ concept ConfigurationProtocol = requires(C& configuration, const C& view,
   { view.observations() } -> std::same_as<std::vector<Observation>>;
 };
 
-// A configuration that can be hurt: whatever a fault makes of an agent.
+// One into which faults can be injected: `strike` does to an agent what the fault of this kind
+// does.
 template <class C>
 concept CorruptibleConfiguration = ConfigurationProtocol<C> &&
     requires(C& configuration, AgentCount agent, Stream& choice) {

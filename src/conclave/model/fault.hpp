@@ -1,4 +1,5 @@
-// Faults: what can be done to the agents while a protocol runs, and when.
+// Faults: what can be done to the agents while a protocol runs, and when. A fault hits a set of
+// agents that is drawn uniformly among those it can hit, between two interactions.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,8 @@ enum class FaultKind : std::uint8_t {
   make_leaders,  // random followers become leaders
 };
 
+// One fault of a plan. Amounts and times are decimal numbers of the user, rounded where agents or
+// interactions are counted: halves of an agent up, parts of an interaction down.
 struct Fault {
   std::string text;  // as the user gave it
   FaultKind kind = FaultKind::corrupt;
@@ -43,8 +46,8 @@ struct FaultOutcome {
   Interactions recovery{};  // interactions until then
 };
 
-// A protocol that can be hurt: it names an arbitrary state and the zero state, and can change an
-// agent's output.
+// A protocol into which faults can be injected: it names an arbitrary state and the zero state, and
+// can change an agent's output.
 template <class P>
 concept Corruptible = PopulationProtocol<P> &&
     requires(const P& protocol, typename P::State& state, AnyChoice& choice) {

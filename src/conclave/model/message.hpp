@@ -71,6 +71,7 @@ struct AnyEffects {
   void send_to_some(std::uint32_t count, const Message& message, C& choice);
 };
 
+// Where a node stands in the election; it never goes back to an earlier one of these.
 enum class Standing : std::uint8_t { asleep, candidate, retired, elected };
 
 // What observers may know of a node: tables, pictures, and an adversary that sees all coin flips of
@@ -86,6 +87,7 @@ struct NodeView {
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 
+// The order of candidates: by phase, then rank, then identifier.
 constexpr bool is_ahead(const NodeView& left, const NodeView& right) {
   if (left.phase != right.phase) return left.phase > right.phase;
   return left.rank != right.rank ? left.rank > right.rank : left.id > right.id;
@@ -107,6 +109,7 @@ concept MessageProtocol = Described<typename P::Node> && Described<typename P::M
   { protocol.bits(message) } -> std::same_as<std::uint32_t>;  // its size on the wire
 };
 
+// One that acts on wake-ups and on single messages, whenever they come.
 template <class P>
 concept AsynchronousProtocol = MessageProtocol<P> &&
     requires(const P& protocol, typename P::Node& node, const Received<typename P::Message>& event,
@@ -115,6 +118,7 @@ concept AsynchronousProtocol = MessageProtocol<P> &&
   { protocol.on(node, event, effects, choice) } -> std::same_as<void>;
 };
 
+// One that acts once per round, on all messages of the round before.
 template <class P>
 concept SynchronousProtocol = MessageProtocol<P> &&
     requires(const P& protocol, typename P::Node& node, const Round<typename P::Message>& event,

@@ -1,4 +1,11 @@
 // The concepts of population protocols: what a protocol must offer, and what an engine must offer.
+//
+// A protocol is a plain struct that knows its parameters and n. It is a value: engines copy it, and
+// call its functions, which are all const, from one thread at a time; different copies may be used
+// by different threads at once. Everything random in it goes through the Choice that it is given.
+// What it offers beyond `PopulationProtocol` are offers to engines, which make it faster or tell
+// more about it, and never change what happens: a smaller storage, a shortcut, a null test, a
+// tally.
 #pragma once
 
 #include <concepts>
@@ -26,7 +33,9 @@ struct Observation {
   std::variant<std::uint64_t, bool, double, std::string, Interactions> value;
 };
 
-// A protocol for populations of agents that meet in ordered pairs.
+// A protocol for populations of agents that meet in ordered pairs. `initial` is asked once for each
+// agent, in the order 0 ... n-1, with the number of a start; `interact` changes both states in
+// place and must not look at anything else; `role` is the output.
 template <class P>
 concept PopulationProtocol = Described<typename P::State> &&
     requires(const P& protocol, AgentCount n, typename P::State u, typename P::State v,
@@ -53,13 +62,15 @@ concept SelfStabilizing = PopulationProtocol<P> && requires(const P& protocol, A
   { protocol.arbitrary(choice) } -> std::same_as<typename P::State>;
 };
 
+// Where a protocol runs: on the complete graph unless it names another topology.
 template <PopulationProtocol P>
 inline constexpr Topology topology_of = Topology::complete;
 template <PopulationProtocol P>
   requires requires { P::topology; }
 inline constexpr Topology topology_of<P> = P::topology;
 
-// A protocol may store a state in fewer bytes than it computes with.
+// A protocol may store a state in fewer bytes than it computes with. unpack(pack(s)) == s for every
+// state that can occur.
 template <class P>
 concept Packing = PopulationProtocol<P> &&
     requires(const P& protocol, typename P::State state, typename P::Packed packed) {
@@ -126,6 +137,7 @@ bool is_mostly_null(const P& protocol) {
   }
 }
 
+// How an engine stores states of a protocol: packed where it can be.
 template <PopulationProtocol P>
 struct Stored {
   using type = typename P::State;
@@ -144,7 +156,8 @@ struct Stored<P> {
 };
 
 // What an engine keeps while it runs so that convergence is known at the exact interaction: told of
-// every agent at the start and of every interaction that may matter, never scanning the agents.
+// every agent at the start and of every interaction that may matter, never scanning the agents. It
+// is made for a protocol that outlives it. A call is O(1) amortized, or nearly.
 template <class T, class P>
 concept TallyOf = PopulationProtocol<P> &&
     requires(T& tally, const T& view, const P& protocol, const typename P::State& state) {
@@ -227,6 +240,9 @@ enum class Watch : std::uint8_t {
   nothing,
 };
 
+// One trial in the making: an engine is built in its starting configuration, and `advance`
+// simulates up to `budget` interactions, fewer only if what is watched for happens; the last one
+// simulated is then the one at which it happened. Engines are not copied and belong to one thread.
 template <class E>
 concept PopulationEngine = requires(E& engine, const E& view, Interactions budget) {
   { engine.watch(Watch::convergence) } -> std::same_as<void>;

@@ -11,6 +11,7 @@
 
 namespace conclave {
 
+// States with the number of agents in each; no state comes twice.
 template <class State>
 using Census = std::vector<std::pair<State, AgentCount>>;
 

@@ -1,4 +1,5 @@
-// The tally of protocols that have converged as soon as exactly one leader is left.
+// The tally of protocols that have converged as soon as exactly one leader is left: where no
+// interaction makes a leader, and the last one never resigns. O(1) per interaction.
 #pragma once
 
 #include <cstdint>

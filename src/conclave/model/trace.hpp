@@ -22,6 +22,7 @@ struct TraceGrid {
   bool is_logarithmic = true;
   double step = 1.12;  // about 20 points per factor of ten
 
+  // The next time of the grid, at least one interaction after `point`.
   Interactions after(Interactions point, AgentCount n) const {
     const double length =
         is_logarithmic ? point.as_double() * (step - 1) : step * static_cast<double>(n);

@@ -1,4 +1,5 @@
-// What one trial is asked for and what it gives, whichever protocol and engine.
+// What one trial is asked for and what it gives, whichever protocol and engine. Views of text look
+// into constants of the protocol, which live as long as the program, or into its compiled text.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,14 @@ enum class Ending : std::uint8_t {
   interrupted,  // the caller asked to stop
 };
 
+// Where and how a trial may end, and what is done to it on the way.
 struct TrialPlan {
   Interactions limit = Interactions::max();
   std::vector<Fault> faults{};
   std::optional<TraceGrid> grid{};  // none: no trace
 };
 
+// How many messages of a kind were sent.
 struct KindCount {
   std::string_view kind;
   std::uint64_t messages = 0;
@@ -36,7 +39,7 @@ struct KindCount {
 // message ("join"), begins a "phase", may "retire" or "elect" itself, and messages are delivered
 // ("deliver"), which is when they are listed.
 struct NetworkEvent {
-  double time = 0;
+  double time = 0;  // in units, the largest delay of a message
   std::string_view event;
   std::uint64_t node = 0;
   std::uint64_t phase = 0;
@@ -49,7 +52,7 @@ struct NetworkEvent {
 // does not.
 struct NetworkOutcome {
   std::vector<KindCount> by_kind{};
-  double time = 0;                        // from the first wake-up to the last sending
+  double time = 0;                        // in units, from the first wake-up to the last sending
   std::optional<std::uint64_t> rounds{};  // synchronous: the rounds of both included
   std::uint64_t elected = 0;
   std::uint64_t informed = 0;
@@ -70,7 +73,8 @@ struct TrialResult {
   std::optional<NetworkOutcome> network{};
 };
 
-// Called now and then during a trial with the number of interactions so far; false ends the trial.
+// Called by the thread that runs the trial, every few hundredths of a second, with the number of
+// interactions so far (in networks, of messages); false ends the trial as `interrupted`.
 using KeepGoing = std::function<bool(Interactions)>;
 
 }  // namespace conclave

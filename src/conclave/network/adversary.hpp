@@ -33,7 +33,7 @@ struct AdversaryInfo {
   std::string_view meaning;
 };
 
-// The network as the adversary sees it.
+// The network as the adversary sees it: everything that has happened so far, nothing of the future.
 class NetworkView {
  public:
   virtual ~NetworkView() = default;
@@ -53,6 +53,8 @@ struct Parcel {
   std::string_view kind{};
 };
 
+// Decides how long each message takes. It is asked once per message, at the time of sending, in the
+// order in which messages are sent; one object serves one trial.
 class DelayAdversary {
  public:
   virtual ~DelayAdversary() = default;
@@ -60,11 +62,13 @@ class DelayAdversary {
   virtual Ticks delay(const Parcel& parcel, const NetworkView& view) = 0;
 };
 
+// The environment wakes this node at this time.
 struct Waking {
   Ticks at = 0;
   NodeIndex node = 0;
 };
 
+// Decides which nodes are woken, and when. One object serves one trial.
 class WakeupAdversary {
  public:
   virtual ~WakeupAdversary() = default;
@@ -81,6 +85,7 @@ class WakeupAdversary {
   }
 };
 
+// What --delay and --wakeup choose from.
 template <class Adversary>
 struct AdversaryEntry {
   AdversaryInfo info;

@@ -1,5 +1,6 @@
-// The asynchronous network: wake-ups and deliveries one after the other, in order of time, until
-// nothing is on its way and nobody is left to wake. At equal times, wake-ups come first.
+// The asynchronous network: wake-ups and deliveries one after the other, in order of time, until no
+// message is on its way and no wake-up is left. At equal times, wake-ups come first, then messages
+// in the order of their sending.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +23,16 @@ class Asynchronous {
  public:
   using Message = typename P::Message;
 
-  // The delay adversary may be missing where nothing is left to its decision.
+  // The adversaries must outlive the network. `delay` may be null for ConstantTransit, which does
+  // not ask. 1 <= n < 2^32.
   Asynchronous(const P& protocol, NodeCount n, const StreamName& name, DelayAdversary* delay,
                WakeupAdversary& wakeup, const NetworkOptions& options = {})
       : state_(protocol, n, name, options), wakeup_(wakeup), transit_(n, delay, &state_) {}
   Asynchronous(const Asynchronous&) = delete;
   Asynchronous& operator=(const Asynchronous&) = delete;
 
-  // Runs until quiescence. Exact, O(1) expected per message.
+  // Runs until quiescence; an empty result, `interrupted`, if keep_going says no. Once only. Exact,
+  // O(1) expected time per message.
   TrialResult run(const KeepGoing& keep_going) {
     const auto prefetch = [this](NodeIndex node) { state_.prefetch(node); };
     std::optional<Waking> waking = wakeup_.next();

@@ -1,5 +1,6 @@
 // What the asynchronous and the synchronous network share: the nodes, their coins and ports, the
-// accounts, and the view of it all that adversaries and watchers have.
+// count of messages, and the view of it all that adversaries and watchers have. It does not know
+// how messages travel: engines deliver them and call `act`.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +25,9 @@
 namespace conclave::network {
 
 struct NetworkOptions {
-  bool has_identifiers = true;
-  bool counts_edges = true;
-  Watcher* watcher = nullptr;
+  bool has_identifiers = true;  // otherwise every node has identifier 0
+  bool counts_edges = true;     // costs a table of all edges in use
+  Watcher* watcher = nullptr;   // is the caller's, and must outlive the run
 };
 
 template <MessageProtocol P>
@@ -53,7 +54,7 @@ class NetworkState final : public NetworkView {
     return nodes_.is_touched(index) ? protocol_.view(nodes_[index]) : NodeView{};
   }
 
-  // Nobody pays for it before the first adversary asks.
+  // The heap behind it is made when an adversary asks for the first time.
   std::optional<NodeIndex> front_runner() const override {
     if (!front_runner_) {
       front_runner_.emplace();

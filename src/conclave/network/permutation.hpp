@@ -1,6 +1,7 @@
 // A random-looking permutation of 0 ... size-1 that costs two words of memory: a Feistel network on
 // the next even number of bits, walked along its cycles until it is back in range. Keys give
-// unrelated permutations. It stands in for a table of all permutations, which nobody could store.
+// unrelated permutations. It stands for a random permutation that would take O(size) memory; it is
+// not one drawn uniformly from all, of which there are too many to name by a key.
 #pragma once
 
 #include <bit>

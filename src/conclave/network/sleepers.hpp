@@ -12,7 +12,7 @@ class Sleepers {
   Sleepers(NodeCount n, const StreamName& name)
       : n_(n), order_(n, Stream(name.with(Purpose::wakeup)).word()) {}
 
-  // One that still sleeps; nothing when nobody does. O(n) in all.
+  // A node that still sleeps, or nothing if all are awake. O(n) for all calls together.
   std::optional<NodeIndex> next(const NetworkView& view) {
     while (seen_ < n_ && view.asleep() > 0) {
       const auto node = static_cast<NodeIndex>(order_(seen_++));
@@ -21,7 +21,7 @@ class Sleepers {
     return std::nullopt;
   }
 
-  // The first of all, before anybody is awake.
+  // The first node of the order, for before any is awake.
   NodeIndex first() { return static_cast<NodeIndex>(order_(seen_++)); }
 
  private:

@@ -1,6 +1,6 @@
 // The synchronous network: in every round a node gets all that was sent to it in the round before,
-// and acts. Runs until nothing is on its way, nobody is left to wake, and no node changes any more
-// by itself: a node that waits must count the rounds in its state.
+// and acts. A run ends when no message is on its way, no wake-up is left, and no node has changed
+// its state in a round: a node that waits must therefore count the rounds in its state.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ class Synchronous {
   Synchronous(const Synchronous&) = delete;
   Synchronous& operator=(const Synchronous&) = delete;
 
-  // Runs until quiescence. O(n + messages) per round.
+  // Runs until quiescence; an empty result, `interrupted`, if keep_going says no. Once only. O(n +
+  // messages) per round.
   TrialResult run(const KeepGoing& keep_going) {
     waking_ = wakeup_.next();
     first_round_ = waking_ ? waking_->at / unit : 0;

@@ -1,4 +1,5 @@
-// Told of everything that happens in a run: for pictures and for tests that check every step.
+// Is told of everything that happens in a run: for traces, pictures and tests that check every
+// step. Called by the thread that runs the trial; it must not change what it is shown.
 #pragma once
 
 #include "conclave/model/message.hpp"

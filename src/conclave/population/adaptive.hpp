@@ -23,6 +23,8 @@
 
 namespace conclave::population {
 
+// Every change of engine goes on with a stream of its own (StreamName::part). `memory` is the
+// caller's, is used while the agents engine runs, and must outlive the trial.
 template <PopulationProtocol P>
 class Adaptive {
  public:

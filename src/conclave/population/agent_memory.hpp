@@ -1,5 +1,5 @@
 // The bytes of one agent array, kept from trial to trial, in huge pages where the system gives
-// them.
+// them: most of the time of a random access to a large array goes into finding its page.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 namespace conclave::population {
 
+// Owns one mapping, which only grows. One engine at a time may use it.
 class AgentMemory {
  public:
   AgentMemory() = default;
@@ -14,8 +15,8 @@ class AgentMemory {
   AgentMemory& operator=(const AgentMemory&) = delete;
   ~AgentMemory() { release(); }
 
-  // At least `bytes` bytes, aligned to a cache line; what an earlier call returned is invalid.
-  // Throws std::bad_alloc.
+  // At least `bytes` bytes, aligned to a cache line, with unspecified contents; what an earlier
+  // call returned is invalid. Throws std::bad_alloc.
   std::span<std::byte> reserve(std::size_t bytes);
 
  private:

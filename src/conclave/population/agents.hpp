@@ -1,6 +1,13 @@
 // The `agents` engine: one stored state per agent in one array, one interaction after the other.
-// Exact for every protocol, on the complete graph or the directed ring as its topology says; O(1)
-// per interaction, near the memory's speed. It is long because each kind of tally has its own loop.
+// Exact for every protocol, on the complete graph or the directed ring as its topology says, or on
+// the graph that another pipeline draws from; O(1) per interaction, near the memory's speed.
+//
+// The trial is the same, interaction by interaction, whichever of its inner loops runs: by_name
+// looks transitions up, for protocols that occupy few states; in_groups computes 32 meetings at
+// once in SIMD registers, for protocols with a branch-free shortcut; passing_over skips groups that
+// change nothing; meet_calmly tells the tally sums instead of single changes; one_by_one is the
+// plain loop that the others are measured against. The file is long because each kind of tally has
+// its own loop.
 #pragma once
 
 #include <algorithm>
@@ -47,6 +54,8 @@ struct PipelineFor<Topology::directed_ring> {
   using type = RingPipeline;
 };
 
+// Uses `memory` as long as it lives, and `table` if it is given; both are the caller's, and for one
+// engine at a time.
 template <PopulationProtocol P, class Pipeline = typename PipelineFor<topology_of<P>>::type>
 class Agents : public detail::TallyHost<P> {
  public:

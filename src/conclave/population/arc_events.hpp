@@ -53,7 +53,8 @@ class ActiveArcs {
   std::vector<std::uint32_t> place_;  // where an arc stands among the members
 };
 
-// Graph may be a reference type for a graph too large to copy.
+// Graph may be a reference type for a graph too large to copy, which must then outlive the engine.
+// Memory: a packed state per agent, up to 8 bytes per arc, and a table of 4096 waiting times.
 template <PopulationProtocol P, class Graph>
 class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
  public:

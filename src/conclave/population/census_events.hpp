@@ -21,6 +21,7 @@
 
 namespace conclave::population {
 
+// For 2 to 2^62 agents; memory O(k^2) bytes for k states seen.
 template <PopulationProtocol P>
 class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
  public:

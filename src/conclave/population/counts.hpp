@@ -53,6 +53,8 @@ struct CountsCosts {
   }
 };
 
+// For 2 to 2^62 agents. Memory: tables of pairs of states, for up to 4096 states, and four bytes
+// per agent revealed in a batch. Costs may be replaced in tests, to force one way of simulating.
 template <PopulationProtocol P, class Costs = CountsCosts>
 class Counts : public detail::CensusKeeper<P> {
  public:
@@ -90,8 +92,8 @@ class Counts : public detail::CensusKeeper<P> {
     return this->is_over() || (is_silent() && this->watch_ == Watch::convergence);
   }
 
-  // What an interaction costs now, in nanoseconds on a common machine, by the number of random
-  // variates that it takes: an estimate, the same on every machine.
+  // What an interaction costs at present, in nanoseconds on a common machine: an estimate from the
+  // number of random variates it takes, the same on every machine.
   double cost() const {
     if (!is_jumping_) return plan_.cost;
     return cost_of_jumping(reacting_.number().as_double() / all_pairs().as_double());
@@ -127,14 +129,14 @@ class Counts : public detail::CensusKeeper<P> {
     const double most = is_drawn_one_by_one ? static_cast<double>(most_revealed / 16) : 1e18;
     return std::clamp(best, 1.0, most);
   }
-  // Per interaction, of a batch at whose start so many agents are revealed.
+  // Cost per interaction of a batch of this length at whose start so many agents are revealed.
   double cost_of_batch(double length, double revealed) const {
     const double drawing = std::min(cost_of_drawing_ / length, cost_of_collision());
     const double colliding = std::min(1.0, (length + revealed) / agents());
     const double beginning = Costs::batch + cost_of_ranking_ + Costs::revealed * revealed;
     return beginning / length + drawing + 2 * cost_of_collision() * colliding;
   }
-  // Of jumping, where this part of all interactions changes something.
+  // Cost per interaction of jumping, given the fraction of interactions that change something.
   double cost_of_jumping(double reacting) const {
     return reacting * (Costs::jump + Costs::jump_per_rank * ranks());
   }
@@ -459,7 +461,8 @@ class Counts : public detail::CensusKeeper<P> {
     consider_jumping();
   }
 
-  // Of the whole batch at once: how many agents there are now of each species, and were before.
+  // Tells the tally of the whole batch at once: by how much the number of agents of each species
+  // has changed.
   void tell_tally() {
     if constexpr (CensusTallyOf<Tally, P>) {
       for (SpeciesId id = 0; id < census_.size(); ++id) {

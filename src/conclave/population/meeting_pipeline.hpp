@@ -1,5 +1,6 @@
 // Meetings, drawn in blocks ahead of their use so that the agents' cache lines can be fetched in
-// time. Which meetings there are is the source's business: a scheduler is one small struct.
+// time. The source decides which meetings there are: a scheduler is one small struct (AllPairs,
+// RingArcs, GraphArcs).
 #pragma once
 
 #include <algorithm>
@@ -30,6 +31,8 @@ concept MeetingSource = requires(const S& source, Lanes::State& state, std::uint
   { source.fill(state, meetings, words) } -> std::same_as<std::size_t>;
 };
 
+// The meetings of one trial, in order; which they are follows from the name of the stream and the
+// source alone, not from how they are taken out.
 template <MeetingSource Source>
 class MeetingPipeline {
  public:
@@ -54,6 +57,7 @@ class MeetingPipeline {
     return {&meetings_[next_], end_ - next_ - lookahead};
   }
 
+  // The first `used` of them have taken place.
   void drop(std::size_t used) { next_ += used; }
 
  private:

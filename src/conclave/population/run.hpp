@@ -95,6 +95,9 @@ class AsTrialEngine final : public TrialEngine {
   E& engine_;
 };
 
+// Runs a trial from where the engine stands to its end. Times are exact: the convergence, faults
+// and looks are at the interactions that the plan asks for, whatever the engine. What the result
+// says does not depend on how often keep_going is called, as long as it says yes.
 template <PopulationEngine E>
 TrialResult run_trial(E& engine, const TrialPlan& plan, const KeepGoing& keep_going) {
   AsTrialEngine<E> as_trial_engine(engine);

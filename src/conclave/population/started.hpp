@@ -1,4 +1,5 @@
-// A protocol that starts from one given configuration.
+// A protocol that starts from one given configuration, for searches and tests: everything else is
+// that of P.
 #pragma once
 
 #include <array>

@@ -14,6 +14,7 @@
 
 namespace conclave::population {
 
+// One trial of at most 2^32 - 1 agents, from the given start.
 template <ConfigurationProtocol C>
 class Stepping {
  public:

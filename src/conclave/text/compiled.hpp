@@ -1,5 +1,5 @@
 // A protocol text made ready to run: parameters and n are fixed, states numbered, transitions
-// known.
+// known. Immutable once made, so that trials on several threads share one.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct Given {
 };
 
 // An initial configuration: a census, or every agent in a random state of its own. A start that
-// does not fit n says why, and nobody may use it.
+// does not fit n says why in `objection`, and must not be used.
 struct CompiledStart {
   std::string objection{};
   bool is_random = false;

@@ -1,4 +1,6 @@
-// Whether a condition about a population holds, and how soon that may change.
+// Whether a condition about a population holds, and for how many interactions it is certain to keep
+// its value. A tally that knows this need not evaluate the condition after every interaction: two
+// numbers at a distance d that come closer by at most r per interaction cannot meet before d / r.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +16,7 @@ struct ConditionStability {
   std::uint64_t steps = 0;
 };
 
+// `holds` is exact; `steps` is a lower bound, 0 where nothing is known. Throws as text::holds does.
 ConditionStability stability_of(const Node& condition, const Scene& scene);
 
 }  // namespace conclave::text

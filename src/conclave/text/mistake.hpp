@@ -7,6 +7,7 @@
 
 namespace conclave::text {
 
+// Both counted from 1.
 struct Place {
   std::uint32_t line = 1;
   std::uint32_t column = 1;

@@ -1,4 +1,5 @@
-// An expression with all names looked up, ready to be evaluated.
+// An expression with all names looked up, ready to be evaluated: a tree in which every node knows
+// its type and its place in the text.
 #pragma once
 
 #include <array>
@@ -41,7 +42,8 @@ struct Scene {
   std::uint64_t silence_steps = 0;  // is_silent stays as it is for so many interactions at least
 };
 
-// Conditions are 0 or 1. Throws Mistake where there is no value.
+// The value in a scene; conditions are 0 or 1. Throws Mistake where there is no value, as for a
+// division by zero. O(nodes).
 Number evaluate(const Node& node, const Scene& scene);
 inline bool holds(const Node& node, const Scene& scene) {
   return compare(evaluate(node, scene), 0) != 0;

@@ -1,5 +1,6 @@
 // The numbers of protocol texts: exact fractions of 128-bit integers, and the real numbers that
-// roots and logarithms give. Everything is the same on every machine.
+// roots and logarithms give, which are doubles. Everything is the same on every machine. Operations
+// on exact numbers are exact or throw NumberError; an operation with a real gives a real.
 #pragma once
 
 #include <bit>

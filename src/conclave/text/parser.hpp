@@ -1,4 +1,5 @@
-// From text to syntax.
+// From text to syntax: what is written, before any name is looked up. docs/own-protocols.md
+// describes the language.
 #pragma once
 
 #include <string_view>
@@ -12,7 +13,8 @@ enum class Dialect : std::uint8_t {
   rule_list,  // .rules: states are those the rules name; rules may be written `a, b -> c, d : 1/2`
 };
 
-// Throws Mistake with what was expected and what was found.
+// Throws Mistake with what was expected and what was found, at the first error. Views in the
+// document do not look into `text`, which may go away.
 Document parse(std::string_view text, Dialect dialect);
 
 }  // namespace conclave::text

@@ -29,6 +29,7 @@ struct Reaction {
   bool is_certain() const { return outcomes.size() == 1 && outcomes[0].weight == total; }
 };
 
+// The space must outlive the rule. Asking changes nothing, so threads may share one.
 class Rule {
  public:
   // A mirrored rule is one of the two orders of an unordered rule: v initiates.

@@ -1,4 +1,4 @@
-// The words of a protocol text.
+// The tokens of a protocol text: names, numbers, strings and symbols, each with its place.
 #pragma once
 
 #include <cstdint>

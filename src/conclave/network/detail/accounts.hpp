@@ -1,5 +1,5 @@
-// What has been sent: exact numbers by kind, the time of the last sending, the largest message, and
-// where it is asked for the number of messages on each edge.
+// The messages sent so far: how many of each kind, the time of the last sending, the size of the
+// largest and, if asked for, the most over one edge. Exact.
 #pragma once
 
 #include <algorithm>

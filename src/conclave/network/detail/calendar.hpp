@@ -1,7 +1,7 @@
 // A queue ordered by time, for entries at most one unit ahead: time is cut into buckets, a bucket
 // is sorted when its time has come, and what still falls into it then waits in a small heap.
 // Entries of equal time leave in the order in which they came. O(1) amortized, sequential in
-// memory.
+// memory. At most 2^30 entries per bucket.
 #pragma once
 
 #include <algorithm>

@@ -154,7 +154,7 @@ class LastArrivals {
   std::vector<Sender, LargePages<Sender>> senders_;
   std::vector<std::vector<Line, LargePages<Line>>> slabs_;
   std::uint32_t used_lines_ = 0;
-  std::uint32_t spare_ = none;  // the first of the lines that nobody uses any more
+  std::uint32_t spare_ = none;  // the first line of the chain of those free again
   EdgeTable crowded_;
 };
 

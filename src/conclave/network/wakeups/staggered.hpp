@@ -1,4 +1,4 @@
-// One more node in every unit of time, for as long as somebody sleeps.
+// One more node in every unit of time, as long as any node sleeps.
 #pragma once
 
 #include <optional>

@@ -46,8 +46,8 @@ std::uint8_t milestone(const Tally& tally) {
   }
 }
 
-// As many agents at least must change before what is watched for can happen; 0 if nobody knows, or
-// if the tally must be told of every change at its time anyway.
+// At least this many agents must change before what is watched for can happen; 0 if the tally does
+// not say, or must be told of every change at its time anyway.
 template <class Tally>
 AgentCount changes_to_stop(const Tally& tally, Watch watch) {
   if constexpr (requires { tally.changes_to_stop(); }) {

@@ -1,5 +1,6 @@
-// Agents that nobody has looked at yet, known only by how many there are of each rank (a dense
-// numbering of the occupied states). One agent at a time is drawn, exactly uniformly, in O(1).
+// The agents that a batch has not revealed yet, known only by how many there are of each rank (a
+// dense numbering of the occupied states). One agent at a time is drawn, exactly uniformly, in O(1)
+// expected time.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +49,7 @@ class Pool {
  private:
   static constexpr std::size_t few = 12;  // below, walking along the counts is faster
 
-  // To the end, whatever is found on the way: nobody can predict where it is.
+  // Always to the end: leaving the loop early would cost a mispredicted branch.
   std::size_t scan(Stream& stream) const {
     const AgentCount pick = stream.below64(total_);
     AgentCount up_to = 0;

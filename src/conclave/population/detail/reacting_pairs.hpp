@@ -39,7 +39,7 @@ class ReactingPairs {
     update_number();
   }
 
-  // Nobody is left.
+  // No agents, no pairs.
   void clear() {
     count({}, [](std::size_t, std::size_t) { return false; });
   }

@@ -21,7 +21,7 @@ namespace conclave::population::detail {
 
 using SpeciesId = std::uint32_t;
 
-// What comes of a meeting. If chance decides, u and v name a OutcomeDistribution, or there are too
+// What comes of a meeting. If chance decides, u and v name an OutcomeDistribution, or there are too
 // many outcomes to list.
 struct Outcome {
   enum class Kind : std::uint8_t { unknown, certain, random, too_many };
@@ -180,7 +180,7 @@ class SpeciesTable {
     return result;
   }
 
-  // Of outcomes that nobody has looked at.
+  // Where not all outcomes were looked at, anything may happen.
   static void expect_anything(Outcome& outcome) {
     outcome.changes = outcome.is_counted = true;
     if constexpr (has_milestones<Tally>) {

@@ -1,4 +1,5 @@
-// What all engines share: the protocol, its tally, and what is watched for.
+// What all engines of population protocols share: the protocol, its tally, what is watched for, the
+// streams of transitions and faults, and what faults do to agents. Engines inherit from it.
 #pragma once
 
 #include <vector>

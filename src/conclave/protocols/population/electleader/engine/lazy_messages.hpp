@@ -1,3 +1,9 @@
+// An engine inside the protocol, not a part of the algorithm: it stands for the literal arrays of
+// DenseMessages, gives the same answers, and computes only what may matter. Nothing in this folder
+// follows lines of the paper one by one; the algorithm is in the folder above and asks through
+// MessageSystem (messages.hpp). tests/property/electleader_messages_test.cpp drives both side by
+// side.
+//
 // The messages of DetectCollision_r for large groups. Given who meets whom and all signatures, the
 // messages of different governors do not influence each other (erratum 37). So each room only logs
 // what happens in it, and a rank's ledger is brought up to date from the log when it is asked: at

@@ -1,6 +1,6 @@
-// The messages of one governor rank in one room: who holds which, and what the governors have
-// observed. It is brought up to date from the room's log, event by event; a block of messages that
-// has not been broken up costs O(1).
+// A part of LazyMessages: the messages of one governor rank in one room: who holds which, and what
+// the governors have observed. It is brought up to date from the room's log, event by event; a
+// block of messages that has not been broken up costs O(1).
 #pragma once
 
 #include <algorithm>
