@@ -13,7 +13,7 @@
 
 namespace conclave {
 
-// What a count can be made from: signed integers are refused, so that no -1 becomes 2^64 - 1.
+// The integers that convert to a count: signed ones do not, so that no -1 becomes 2^64 - 1.
 template <class T>
 concept CountSource =
     std::unsigned_integral<T> && !std::same_as<T, bool> && sizeof(T) <= sizeof(std::uint64_t);

@@ -12,7 +12,7 @@
 
 namespace conclave {
 
-// What a stream is used for. The numbers are part of the results: never reuse or renumber one.
+// The uses of streams. The numbers are part of the results: never reuse or renumber one.
 enum class Purpose : std::uint64_t {
   schedule = 1,    // which agents meet
   transition = 2,  // random choices inside an interaction
@@ -81,7 +81,8 @@ class Stream {
     return static_cast<std::uint64_t>(product >> 64);
   }
 
-  // What Choice asks for: uniform on 0 ... bound-1, and true with probability p/q; p <= q, q > 0.
+  // The functions of Choice: uniform on 0 ... bound-1, and true with probability p/q; p <= q, q >
+  // 0.
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(below64(bound)); }
   bool chance(std::uint32_t p, std::uint32_t q) { return below(q) < p; }
 

@@ -1,7 +1,8 @@
-// What a sample says: summaries, confidence intervals and tests of goodness of fit. Samples called
-// `sorted` are ascending. An empty sample, a NaN, a wrong order or a probability out of range is a
-// failed check; in functions faster than O(n), the values themselves are checked in debug builds.
-// For reports and tests: results are rounded, and their last bits may differ between machines.
+// Statistics of samples: summaries, confidence intervals and tests of goodness of fit. Samples
+// called `sorted` are ascending. An empty sample, a NaN, a wrong order or a probability out of
+// range is a failed check; in functions faster than O(n), the values themselves are checked in
+// debug builds. For reports and tests: results are rounded, and their last bits may differ between
+// machines.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// What a paper claims about all configurations of its protocol, as predicates that an exact module
-// can check in every one of them. A file protocols/population/lemmas/NAME.hpp states the claims of
-// a protocol by its own overload of `claims_of`.
+// The claims of a paper about all configurations of its protocol, as predicates that an exact
+// module can check in every one of them. A file protocols/population/lemmas/NAME.hpp states the
+// claims of a protocol by its own overload of `claims_of`.
 #pragma once
 
 #include <algorithm>
@@ -97,7 +97,7 @@ std::vector<Claim<typename P::State>> resigning_claims(const P& protocol) {
            ClaimKind::reached, std::string(converged_set)}};
 }
 
-// What is claimed of a protocol without a file of lemmas.
+// The claims about a protocol without a file of lemmas: only that it converges.
 template <PopulationProtocol P>
 Claims<typename P::State> claims_of(const P&) {
   Claims<typename P::State> claims;

@@ -36,7 +36,7 @@ struct Fault {
   }
 };
 
-// What became of one fault in one trial.
+// The consequences of one fault in one trial.
 struct FaultOutcome {
   std::string text;
   Interactions at{};        // after this many interactions

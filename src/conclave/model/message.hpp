@@ -3,15 +3,15 @@
 // thread, generator or container, so that one and the same code runs in the simulated network,
 // between real processes, and under a tool that walks through all orders of delivery.
 //
-// What hosts guarantee: a node has the ports 0 ... n-2, one per neighbour, and does not know where
+// Hosts guarantee this. A node has the ports 0 ... n-2, one per neighbour, and does not know where
 // they lead; the two ends of an edge may have different numbers. Edges are FIFO and lose nothing.
 // A node is woken by the environment at most once, and only while it sleeps; a message wakes it
 // too. Events of one node are handled one at a time, and all effects of an event are carried out in
 // the order in which they were given, before the node's next event.
 //
-// What protocols guarantee: everything random goes through `choice`; nothing but the node's state,
-// the event and the choices decides what happens; a state is all that must be kept of a node. What
-// a node has to say to itself is done inside, at once, and is no message.
+// Protocols guarantee this. Everything random goes through `choice`; nothing but the node's state,
+// the event and the choices decides what happens; a state is all that must be kept of a node. A
+// node that has to tell itself something does so at once, inside, without a message.
 #pragma once
 
 #include <array>
@@ -74,8 +74,8 @@ struct AnyEffects {
 // Where a node stands in the election; it never goes back to an earlier one of these.
 enum class Standing : std::uint8_t { asleep, candidate, retired, elected };
 
-// What observers may know of a node: tables, pictures, and an adversary that sees all coin flips of
-// the past. Candidates are ordered by phase, then rank, then id.
+// The public part of a node's state, for tables, pictures, and an adversary that sees all coin
+// flips of the past. Candidates are ordered by phase, then rank, then id.
 struct NodeView {
   Standing standing = Standing::asleep;
   bool is_informed = false;  // it knows the leader (one elected knows itself)

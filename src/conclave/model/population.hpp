@@ -3,7 +3,7 @@
 // A protocol is a plain struct that knows its parameters and n. It is a value: engines copy it, and
 // call its functions, which are all const, from one thread at a time; different copies may be used
 // by different threads at once. Everything random in it goes through the Choice that it is given.
-// What it offers beyond `PopulationProtocol` are offers to engines, which make it faster or tell
+// Members beyond those of `PopulationProtocol` are offers to engines, which make it faster or tell
 // more about it, and never change what happens: a smaller storage, a shortcut, a null test, a
 // tally.
 #pragma once
@@ -155,7 +155,7 @@ struct Stored<P> {
   }
 };
 
-// What an engine keeps while it runs so that convergence is known at the exact interaction: told of
+// A tally knows at every interaction whether the protocol has converged. An engine tells it of
 // every agent at the start and of every interaction that may matter, never scanning the agents. It
 // is made for a protocol that outlives it. A call is O(1) amortized, or nearly.
 template <class T, class P>
@@ -209,8 +209,8 @@ concept MeasuresHolding = PopulationProtocol<P> &&
   { view.violated() } -> std::same_as<bool>;
 };
 
-// What an engine shows to a positional tally: the configuration and the number of interactions so
-// far, both after the one it is told of.
+// The view that an engine gives to a positional tally: the configuration and the number of
+// interactions so far, both after the one it is told of.
 template <class State>
 struct AnyView {  // archetype, for concepts only
   State operator()(AgentCount agent) const;
@@ -233,7 +233,7 @@ concept PositionalTallyOf = PopulationProtocol<P> &&
   { view.observations() } -> std::same_as<std::vector<Observation>>;
 };
 
-// What ends an engine's `advance` before its budget is spent.
+// The event that ends an engine's `advance` before its budget is spent.
 enum class Watch : std::uint8_t {
   convergence,  // the protocol converges, or can never do so any more
   violation,    // after `hold`: what was elected has changed

@@ -1,4 +1,4 @@
-// What a protocol says about itself: the text behind `conclave list` and `conclave describe`.
+// A protocol's description of itself: the text behind `conclave list` and `conclave describe`.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct Observable {
   std::string_view meaning;
 };
 
-// What a trial reports that goes on after convergence, for protocols that do not elect for ever.
+// Observables of trials that go on after convergence, for protocols that do not elect for ever.
 inline constexpr std::array holding_observables{
     Observable{"holding_interactions",
                "hold=1 only: interactions from convergence to the first after which some agent's "
@@ -43,7 +43,7 @@ inline constexpr std::array holding_observables{
                "hold=1 only: the limit came first, so that holding_interactions is a lower bound"},
 };
 
-// What every trial of a message passing protocol reports besides messages and time.
+// Observables of every message passing protocol, besides messages and time.
 inline constexpr std::array network_observables{
     Observable{"candidates",
                "nodes that the environment has woken before any message reached them"},

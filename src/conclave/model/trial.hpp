@@ -1,4 +1,4 @@
-// What one trial is asked for and what it gives, whichever protocol and engine. Views of text look
+// The plan and the result of one trial, whichever protocol and engine. Views of text look
 // into constants of the protocol, which live as long as the program, or into its compiled text.
 #pragma once
 
@@ -48,8 +48,8 @@ struct NetworkEvent {
   double sent = 0;
 };
 
-// What a message passing trial gives. Everything sent over an edge counts; what a node tells itself
-// does not.
+// The result of a message passing trial. Everything sent over an edge counts; what a node tells
+// itself does not.
 struct NetworkOutcome {
   std::vector<KindCount> by_kind{};
   double time = 0;                        // in units, from the first wake-up to the last sending

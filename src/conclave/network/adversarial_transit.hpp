@@ -54,7 +54,7 @@ class AdversarialTransit {
   }
   void drop() { calendar_.pop(); }
 
-  // What it has needed at most so far, about: the table shrinks.
+  // Memory needed so far at most, approximately, since the table may shrink.
   std::size_t bytes() const { return calendar_.bytes() + arrivals_.bytes(); }
 
  private:

@@ -21,7 +21,7 @@ namespace conclave::network {
 // Time in whole ticks, so that equal times are equal. A message takes 1 ... unit ticks.
 using Ticks = std::uint64_t;
 inline constexpr Ticks unit = Ticks{1} << 32;
-// What "fast" means to an adversary that slows others down.
+// The delay of fast messages, under adversaries that slow others down.
 inline constexpr Ticks soon = unit >> 10;
 
 inline double in_units(Ticks ticks) {
@@ -58,7 +58,8 @@ struct Parcel {
 class DelayAdversary {
  public:
   virtual ~DelayAdversary() = default;
-  // In 1 ... unit. What would overtake an earlier message on its edge arrives together with it.
+  // In 1 ... unit. A message that would overtake an earlier one on its edge arrives together with
+  // it.
   virtual Ticks delay(const Parcel& parcel, const NetworkView& view) = 0;
 };
 
@@ -85,7 +86,7 @@ class WakeupAdversary {
   }
 };
 
-// What --delay and --wakeup choose from.
+// An adversary that --delay or --wakeup can choose.
 template <class Adversary>
 struct AdversaryEntry {
   AdversaryInfo info;

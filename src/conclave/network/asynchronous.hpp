@@ -39,7 +39,7 @@ class Asynchronous {
     for (std::uint64_t steps = 0;; ++steps) {
       if (steps % look_up == 0 && !keep_going(state_.accounts().messages())) return {};
       const Delivery<Message>* delivery = transit_.next(prefetch);
-      if (waking && state_.asleep() == 0) waking.reset();  // nobody is left to wake
+      if (waking && state_.asleep() == 0) waking.reset();  // all are awake
       if (waking && (delivery == nullptr || waking->at <= delivery->at)) {
         state_.set_now(waking->at);
         wake(waking->node);
@@ -63,7 +63,7 @@ class Asynchronous {
  private:
   static constexpr std::uint64_t look_up = 1 << 20;
 
-  // What a node's events do.
+  // The effects of a node's events.
   struct Effects {
     Asynchronous& network;
     NodeIndex from;

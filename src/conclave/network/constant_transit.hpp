@@ -68,7 +68,7 @@ class ConstantTransit {
   }
   void drop() { ++head_; }
 
-  // What it has needed at most so far.
+  // Memory needed so far at most.
   std::size_t bytes() const { return (blocks_.size() + spare_.size()) * sizeof(Block); }
 
  private:

@@ -1,6 +1,6 @@
-// What the asynchronous and the synchronous network share: the nodes, their coins and ports, the
-// count of messages, and the view of it all that adversaries and watchers have. It does not know
-// how messages travel: engines deliver them and call `act`.
+// The common part of the asynchronous and the synchronous network: the nodes, their coins and
+// ports, the count of messages, and the view of it all that adversaries and watchers have. It does
+// not know how messages travel: engines deliver them and call `act`.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +71,7 @@ class NetworkState final : public NetworkView {
   Watcher* watcher() const { return options_.watcher; }
   const detail::Accounts<P>& accounts() const { return accounts_; }
 
-  // Lets an event happen to a node.
+  // Lets an event happen to a node, which wakes up if it sleeps.
   template <class Event, class Effects>
   void act(NodeIndex index, const Event& event, Effects& effects) {
     Node& node = nodes_.touch(index, [this](NodeIndex which) { return sleeper(which); });
@@ -83,13 +83,15 @@ class NetworkState final : public NetworkView {
     observe(index, before, protocol_.view(node));
   }
 
+  // The environment wakes a node; nothing happens if it is awake.
   void wake(NodeIndex index, auto& effects) {
     if (nodes_.is_touched(index)) return;
     if (candidates_++ == 0) first_waking_ = now_;
     act(index, WakeUp{}, effects);
   }
 
-  // Where a message goes, for whoever carries it.
+  // The node at the other end of a port; and those at the ends of `count` random ports, all sets
+  // equally likely, in a span that is valid until the next call.
   NodeIndex neighbour(NodeIndex from, Port port) const { return ports_.neighbour(from, port); }
   std::span<const NodeIndex> some_neighbours(NodeIndex from, std::uint32_t count,
                                              Choice auto& choice) {
@@ -98,10 +100,12 @@ class NetworkState final : public NetworkView {
     return drawn;
   }
 
+  // `count` copies of a message are sent now.
   void account(const Message& message, std::uint64_t count) {
     accounts_.sent(now_, message.kind, protocol_.bits(message), count);
   }
-  // Besides, for each message that is counted by edge or watched.
+  // Whether every single message must be passed to `follow`, because edges are counted or a watcher
+  // is told.
   bool is_followed() const { return accounts_.counts_edges() || options_.watcher != nullptr; }
   void follow(NodeIndex from, NodeIndex to, const Message& message, Ticks arrives) {
     if (accounts_.counts_edges()) accounts_.on_edge(from, to);
@@ -110,7 +114,7 @@ class NetworkState final : public NetworkView {
     options_.watcher->sent(now_, arrives, {from, to, P::kinds[kind]});
   }
 
-  // The result of a run that has come to rest.
+  // The result of a run that has come to rest. O(n).
   TrialResult result() const {
     TrialResult result{.interactions = accounts_.messages()};
     NetworkOutcome& outcome = result.network.emplace(accounts_.outcome());

@@ -14,7 +14,7 @@ class Watcher {
   // A message leaves at `sent` and will arrive at `arrives`. In a synchronous network, rounds are
   // whole units, and what is sent in one arrives in the next.
   virtual void sent(Ticks sent, Ticks arrives, const Parcel& parcel) = 0;
-  // What observers see of a node has changed: it has been woken, begun a phase, retired, ...
+  // The view of a node has changed: it has been woken, begun a phase, retired, ...
   virtual void changed(Ticks now, NodeIndex node, const NodeView& before,
                        const NodeView& after) = 0;
 };

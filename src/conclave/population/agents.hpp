@@ -71,7 +71,7 @@ class Agents : public detail::TallyHost<P> {
   static constexpr bool has_names = MeetsFewStates<P> && !is_positional && !MeasuresHolding<P>;
   using Named = detail::NamedAgents<P>;
   using MeetingTable = detail::MeetingTable<P>;
-  // What an interaction reads and writes of an agent, as a rule.
+  // The part of an agent that an interaction reads and writes, as a rule.
   using Touched = std::conditional_t<has_names, typename Named::Name, typename Storage::type>;
 
   // `source` is the number of agents, or what else the pipeline draws its meetings from.
@@ -172,7 +172,7 @@ class Agents : public detail::TallyHost<P> {
   }
 
   // From the last agent to the first, since a state takes more room than a name.
-  void spell_out() {
+  void store_states() {
     if constexpr (has_names) {
       for (AgentCount agent = size(); agent-- > 0;) {
         const Packed packed = Storage::pack(protocol_, named_->state(agent));
@@ -186,7 +186,7 @@ class Agents : public detail::TallyHost<P> {
     if constexpr (has_names) {
       if (named_) {
         if (named_->put(first, count, state)) return;
-        spell_out();
+        store_states();
       }
     }
     std::fill_n(&agents_[first], count, Storage::pack(protocol_, state));
@@ -211,7 +211,7 @@ class Agents : public detail::TallyHost<P> {
         named_->bytes() > prefetch_above_bytes
             ? named_->template meet<fetch_ahead>(meetings, tally_, choice_, over)
             : named_->template meet<0>(meetings, tally_, choice_, over);
-    if (named_->is_full()) spell_out();
+    if (named_->is_full()) store_states();
     return done;
   }
 
@@ -232,7 +232,7 @@ class Agents : public detail::TallyHost<P> {
     return one_by_one<prefetching>(meetings);
   }
 
-  // What the loop uses is copied into locals, which the compiler can keep in registers.
+  // Everything the loop uses is copied into locals, which the compiler can keep in registers.
   template <bool prefetching>
   std::size_t one_by_one(std::span<const std::uint64_t> meetings) {
     Packed* const agents = agents_.data();
@@ -343,7 +343,7 @@ class Agents : public detail::TallyHost<P> {
       tally_.lose_leaders(results.lost_between(told, group));
       word += group;
     }
-    // What is left of the span comes again at the head of the next one. A span shorter than a group
+    // The rest of the span comes again at the head of the next one. A span shorter than a group
     // is the end of the caller's budget.
     const auto done = static_cast<std::size_t>(word - meetings.data());
     return done > 0 ? done : one_by_one<prefetching>(meetings);

@@ -97,7 +97,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
 
   using Packed = typename Storage::type;
 
-  // What a positional tally sees of the configuration.
+  // The view that a positional tally has of the configuration.
   struct View {
     const ArcEvents* engine;
     State operator()(AgentCount agent) const { return engine->state(agent); }

@@ -8,7 +8,7 @@
 // at its end (detail/pairing.hpp). The few interactions with an agent met before, collisions, are
 // carried out one by one at their time; then the states of the agents involved are revealed.
 //
-// What the protocol's tally watches for happens at an exact interaction, so batches end before it
+// The event that is watched for happens at an exact interaction, so batches end before it
 // can happen; or agents whose meetings could bring it about are revealed from the beginning, so
 // that all these meetings are collisions; or interactions are carried out one by one.
 // docs/counts-engine.md tells why all this is exact, and what it costs. The file is long because
@@ -36,7 +36,7 @@
 
 namespace conclave::population {
 
-// What things cost, in nanoseconds on a common machine. These constants decide how something is
+// Costs in nanoseconds on a common machine. These constants decide how something is
 // simulated, never what: any others give the same law.
 struct CountsCosts {
   static constexpr double batch = 150;
@@ -92,7 +92,7 @@ class Counts : public detail::CensusKeeper<P> {
     return this->is_over() || (is_silent() && this->watch_ == Watch::convergence);
   }
 
-  // What an interaction costs at present, in nanoseconds on a common machine: an estimate from the
+  // The cost of an interaction at present, in nanoseconds on a common machine: an estimate from the
   // number of random variates it takes, the same on every machine.
   double cost() const {
     if (!is_jumping_) return plan_.cost;
@@ -112,7 +112,7 @@ class Counts : public detail::CensusKeeper<P> {
 
   // --- costs ---
 
-  // What is known of all pairs of ranks is kept in square tables, up to this many.
+  // Pairs of ranks have square tables, up to this many ranks.
   static constexpr std::size_t most_ranks_in_tables = 4096;
   // Agents revealed in a batch take four bytes each.
   static constexpr AgentCount most_revealed = AgentCount{1} << 26;
@@ -141,7 +141,7 @@ class Counts : public detail::CensusKeeper<P> {
     return reacting * (Costs::jump + Costs::jump_per_rank * ranks());
   }
 
-  // --- what a batch must not miss ---
+  // --- the event that a batch must not miss ---
 
   enum class Care : std::uint8_t {
     calm,      // a batch too short to bring about what is watched for

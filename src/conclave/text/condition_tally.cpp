@@ -8,7 +8,7 @@
 namespace conclave::text {
 namespace {
 
-// The value of an observable; what has none, such as a ratio to nobody, is not a number.
+// The value of an observable; NaN where it has none, such as a ratio to zero agents.
 decltype(Observation::value) observed(const Node& observable, const Scene& scene) try {
   const Number value = evaluate(observable, scene);
   if (observable.type.kind == Type::Kind::condition) return compare(value, 0) != 0;

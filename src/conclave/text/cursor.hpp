@@ -38,7 +38,7 @@ class Cursor {
   std::string need_string(std::string_view wanted);
   void end_statement();
 
-  // What was written from a token up to here, on one line.
+  // The text from a token up to here, on one line.
   std::string written_since(const Token& begin) const;
 
  private:

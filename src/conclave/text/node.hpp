@@ -33,7 +33,8 @@ struct Node {
   std::vector<Node> parts{};
 };
 
-// What an expression is evaluated in: one agent, two that meet, or a whole population.
+// The surroundings in which an expression is evaluated: one agent, two that meet, or a whole
+// population.
 struct Scene {
   const StateSpace* space = nullptr;
   std::array<StateIndex, 2> agents{};

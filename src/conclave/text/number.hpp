@@ -12,7 +12,7 @@
 
 namespace conclave::text {
 
-// What has no value: a division by zero, a number beyond 127 bits.
+// Thrown where there is no value: a division by zero, a number beyond 127 bits.
 class NumberError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

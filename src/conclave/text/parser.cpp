@@ -106,7 +106,7 @@ class Parser {
     return {std::move(name), std::move(value), meaning_or_text(begin)};
   }
 
-  // What something means, in quotes behind it, or how it was written.
+  // The meaning of something, in quotes behind it, or how it was written.
   std::string meaning_or_text(const Token& begin) {
     const std::string written = cursor_.written_since(begin);
     const std::string meaning = cursor_.optional_string();

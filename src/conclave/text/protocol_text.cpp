@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
 
-// FNV-1a. It tells texts apart; nobody is kept from forging it.
+// FNV-1a, not cryptographic: it detects accidental differences between texts, not attacks.
 std::string fingerprint(std::string_view content) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;

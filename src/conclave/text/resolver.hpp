@@ -13,7 +13,7 @@
 
 namespace conclave::text {
 
-// What an expression may speak of besides n, parameters and definitions.
+// The things an expression may name besides n, parameters and definitions.
 enum class Scope : std::uint8_t {
   constant,    // nothing
   agent,       // the fields of the agent it is about, by their names

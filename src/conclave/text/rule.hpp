@@ -1,4 +1,4 @@
-// A rule with all names looked up, and what it makes of two agents that meet.
+// A rule with all names looked up, and its effect on two agents that meet.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Outcome {
   std::uint32_t weight;  // of the reaction's total
 };
 
-// What can become of two agents: the outcomes that change something; with the rest of the total
+// The possible results of a meeting: the outcomes that change something; with the rest of the total
 // weight, nothing happens.
 struct Reaction {
   std::vector<Outcome> outcomes{};

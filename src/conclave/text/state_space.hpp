@@ -10,7 +10,7 @@ namespace conclave::text {
 
 using StateIndex = std::uint32_t;
 
-// What a field can hold. The values of an enumeration and of bool count from 0.
+// A field and the values it can hold. Those of an enumeration and of bool count from 0.
 struct Field {
   std::string name;
   std::vector<std::string> values{};  // of an enumeration

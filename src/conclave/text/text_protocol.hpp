@@ -35,7 +35,7 @@ class TextProtocol {
   // engine and may cost much less.
   static constexpr StateIndex few_states = 16;
 
-  // What was compiled must outlive the protocol, which engines copy in their inner loops.
+  // `compiled` must outlive the protocol, which engines copy in their inner loops.
   explicit TextProtocol(const Compiled& compiled)
       : compiled_(&compiled),
         table_(compiled_->transitions().table()),

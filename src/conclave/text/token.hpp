@@ -29,7 +29,7 @@ struct Token {
   bool is_name(std::string_view name) const { return kind == TokenKind::name && text == name; }
 };
 
-// What a message calls a token: "'->'", "the end of the line".
+// The name of a token in a message: "'->'", "the end of the line".
 std::string described(const Token& token);
 
 // A statement ends where a line begins at its first column; indented lines go on with it. From '#'

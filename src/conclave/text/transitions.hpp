@@ -1,5 +1,5 @@
-// What becomes of every ordered pair of states: a table where it fits, worked out rule by rule at
-// every meeting where it does not.
+// The reaction of every ordered pair of states: from a table where it fits into memory, and
+// otherwise worked out rule by rule at every meeting.
 #pragma once
 
 #include <cstddef>

@@ -71,7 +71,7 @@ inline double sum_of(Pair pair) { return pair[0] + pair[1]; }
 // bound of its error, for most decisions.
 class QuickCost {
  public:
-  // What the cells expect whose content grows with the excess, and those whose content shrinks; a
+  // The expected contents of the cells that grow with the excess, and of those that shrink; a
   // cell that is not there expects infinity. All expect at least as much as the first one.
   QuickCost(Pair growing, Pair shrinking) {
     const Pair a = 1.0 / growing;

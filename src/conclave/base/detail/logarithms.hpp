@@ -96,7 +96,7 @@ inline double decay_time(double p, double inverse) {
   return 0.5 / (z + z * square * artanh_tail<9>(square));
 }
 
-// What Stirling's formula leaves out: log(x!) - (x + 1/2) log(x) + x - log(2 pi) / 2, for x >= 16
+// The correction to Stirling's formula: log(x!) - (x + 1/2) log(x) + x - log(2 pi) / 2, for x >= 16
 // with an error below 2^-52.
 constexpr double stirling_series(double x) {
   const double r = 1 / x;

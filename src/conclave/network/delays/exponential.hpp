@@ -22,8 +22,9 @@ class Exponential final : public DelayAdversary {
   }
 
  private:
-  // Of a descending run of uniform numbers the length is odd with probability exp(-first), so that
-  // the first is distributed like the fractional part; every even run adds one to the whole part.
+  // A descending run of uniform numbers has odd length with probability exp(-first). So the first
+  // number of an odd run is distributed like the fractional part, and every even run before it adds
+  // one to the whole part.
   Ticks standard() {
     for (Ticks whole = 0;; whole += unit) {
       const Ticks first = stream_.word() >> 32;

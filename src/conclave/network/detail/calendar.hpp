@@ -61,7 +61,7 @@ class Calendar {
     late_.pop_back();
   }
 
-  // What it has needed at most so far.
+  // Memory needed so far at most.
   std::size_t bytes() const {
     std::size_t blocks = 0;
     for (const Slab& slab : slabs_) blocks += slab.size();

@@ -48,7 +48,7 @@ class LastArrivals {
     for (const NodeIndex node : to) crowded_.prefetch(from, node);
   }
 
-  // What it has needed at most so far, about: the table shrinks.
+  // Memory needed so far at most, approximately, since the table may shrink.
   std::size_t bytes() const {
     return senders_.size() * sizeof(Sender) + used_lines_ * sizeof(Line) + crowded_.bytes();
   }

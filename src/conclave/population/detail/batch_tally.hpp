@@ -1,5 +1,5 @@
-// What a tally lets an engine do that works in batches: which meetings it must be told of one by
-// one, at their time, and how far away the event is that it watches for.
+// Questions of an engine that works in batches to a tally: which meetings it must be told of one by
+// one, at their time, and how far away the event is that is watched for.
 #pragma once
 
 #include <cstdint>

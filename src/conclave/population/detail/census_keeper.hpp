@@ -1,5 +1,6 @@
-// What an engine keeps that knows its agents only by how many are in which state: the census, the
-// states met so far and their meetings, and those meetings that the tally must be told of.
+// The common part of engines that know their agents only by how many are in which state: the
+// census, the states met so far and their meetings, and those meetings that the tally must be told
+// of.
 #pragma once
 
 #include <algorithm>
@@ -102,7 +103,7 @@ class CensusKeeper : public TallyHost<P> {
     return census_[id];
   }
 
-  // What becomes of two agents that meet.
+  // The species of two agents after they have met.
   std::pair<SpeciesId, SpeciesId> decide(const Outcome& outcome, SpeciesId u, SpeciesId v) {
     if (outcome.kind == Outcome::Kind::certain) [[likely]]
       return {outcome.u, outcome.v};

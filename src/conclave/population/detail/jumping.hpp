@@ -1,6 +1,6 @@
-// What the engines that jump share: the time, and the next interaction that changes something. The
-// number of null interactions before it has a geometric law, so that they are counted without being
-// simulated; where the budget ends in between, the rest of the wait is still to come.
+// The common part of engines that jump: the time, and the next interaction that changes something.
+// The number of null interactions before it has a geometric law, so that they are counted without
+// being simulated; where the budget ends in between, the rest of the wait is still to come.
 #pragma once
 
 #include <algorithm>

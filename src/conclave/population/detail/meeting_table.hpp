@@ -1,6 +1,6 @@
-// What comes of a meeting of two states, by short names for them. The protocol's own transition
-// function fills the table in as pairs of states meet for the first time, so that trials of one
-// protocol may share it.
+// The result of every meeting of two states, by short names for the states. The protocol's own
+// transition function fills the table in as pairs of states meet for the first time, so that trials
+// of one protocol may share it.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +26,11 @@ class MeetingTable {
   static constexpr std::size_t most_names = 1024;  // the table then has 4 MB
 
   // The new names of both, the responder's in the high half. An unknown result, and one that the
-  // tally must hear of, has the bit `aloud`, which no name has.
+  // tally must be told of, has the bit `must_tell`, which no name has.
   using Result = std::uint32_t;
-  static constexpr Result aloud = 0x8000;
-  static constexpr Result unknown = aloud;
-  static_assert(most_names <= aloud);
+  static constexpr Result must_tell = 0x8000;
+  static constexpr Result unknown = must_tell;
+  static_assert(most_names <= must_tell);
 
   explicit MeetingTable(const P& protocol) : protocol_(protocol) {}
 
@@ -48,8 +48,8 @@ class MeetingTable {
     return name;
   }
 
-  // What comes of a meeting that is not known; it is known from now on unless chance decides.
-  Result find_out(Name u, Name v, const Tally& tally, Choice auto& choice) {
+  // The result of a meeting that is not in the table yet. It is from now on, unless chance decides.
+  Result evaluate(Name u, Name v, const Tally& tally, Choice auto& choice) {
     const State before_u = state(u);
     const State before_v = state(v);
     State new_u = before_u;
@@ -64,11 +64,11 @@ class MeetingTable {
     const Name name_u = name_of(new_u);
     const Result names = name_u | static_cast<Result>(name_of(new_v)) << 16;
     if (certain.asked) return names;
-    // Of a milestone that one of the two has behind it, the tally has heard before.
-    const bool is_heard =
+    // The tally has been told before of a milestone that one of the two had reached already.
+    const bool is_told =
         is_counted(tally, before_u, before_v, new_u, new_v) ||
         milestone_of(tally, new_u, new_v) > milestone_of(tally, before_u, before_v);
-    return results_[u * stride_ + v] = names | (is_heard ? aloud : 0);
+    return results_[u * stride_ + v] = names | (is_told ? must_tell : 0);
   }
 
   // Forgets all states but these, which are renamed 0, 1, 2, ...

@@ -1,5 +1,5 @@
 // Agents by the short names of their states. A meeting costs one look at a table, unless its pair
-// of states is new or the tally must hear of it; the trajectory is that of the protocol,
+// of states is new or the tally must be told of it; the trajectory is that of the protocol,
 // interaction by interaction.
 #pragma once
 
@@ -34,7 +34,7 @@ class NamedAgents {
   const State& state(AgentCount agent) const { return table_->state(names_[agent]); }
   std::size_t bytes() const { return names_.size_bytes(); }
 
-  // No: the states need more names than there are, and nothing has been done.
+  // False if the states need more names than there are; nothing has been changed then.
   [[nodiscard]] bool put(AgentCount first, AgentCount count, const State& state) {
     if (!has_room_for(1)) return false;
     std::ranges::fill(names_.subspan(first, count), table_->name_of(state));
@@ -49,10 +49,10 @@ class NamedAgents {
                    IsOver is_over) {
     std::size_t done = 0;
     while (done < meetings.size()) {
-      done += meet_quietly<ahead>(table_->results(), table_->stride(), names_.data(),
-                                  meetings.subspan(done));
+      done += meet_by_table<ahead>(table_->results(), table_->stride(), names_.data(),
+                                   meetings.subspan(done));
       if (done == meetings.size()) break;
-      if (!meet_aloud(Meeting{meetings[done]}, tally, choice)) break;
+      if (!meet_and_tell(Meeting{meetings[done]}, tally, choice)) break;
       ++done;
       if (is_over()) break;
     }
@@ -64,12 +64,12 @@ class NamedAgents {
  private:
   using Result = typename Table::Result;
 
-  // Up to the first meeting that is not quiet; returns how many. A function of its own, so that its
-  // loop runs in registers.
+  // Up to the first meeting that is unknown or that the tally must be told of; returns how many. A
+  // function of its own, so that its loop runs in registers.
   template <std::size_t ahead>
-  [[gnu::noinline]] static std::size_t meet_quietly(const Result* results, std::size_t stride,
-                                                    Name* names,
-                                                    std::span<const std::uint64_t> meetings) {
+  [[gnu::noinline]] static std::size_t meet_by_table(const Result* results, std::size_t stride,
+                                                     Name* names,
+                                                     std::span<const std::uint64_t> meetings) {
     for (std::size_t k = 0; k < meetings.size(); ++k) {
       if constexpr (ahead > 0) {
         const Meeting later{meetings.data()[k + ahead]};
@@ -80,7 +80,7 @@ class NamedAgents {
       Name& u = names[meeting.initiator()];
       Name& v = names[meeting.responder()];
       const Result result = results[u * stride + v];
-      if ((result & Table::aloud) != 0) [[unlikely]]
+      if ((result & Table::must_tell) != 0) [[unlikely]]
         return k;
       u = static_cast<Name>(result);
       v = static_cast<Name>(result >> 16);
@@ -88,15 +88,15 @@ class NamedAgents {
     return meetings.size();
   }
 
-  // One meeting that is unknown or that the tally must hear of; no if there is no room for what may
-  // come of it.
-  [[gnu::noinline]] bool meet_aloud(Meeting meeting, Tally& tally, Stream& choice) {
+  // One meeting that is unknown or that the tally must be told of; false if there is no room for
+  // the names of its result.
+  [[gnu::noinline]] bool meet_and_tell(Meeting meeting, Tally& tally, Stream& choice) {
     if (!has_room_for(2)) return false;
     Name& u = names_[meeting.initiator()];
     Name& v = names_[meeting.responder()];
     Result result = table_->results()[u * table_->stride() + v];
-    if (result == Table::unknown) result = table_->find_out(u, v, tally, choice);
-    const auto new_u = static_cast<Name>(result & ~Table::aloud);
+    if (result == Table::unknown) result = table_->evaluate(u, v, tally, choice);
+    const auto new_u = static_cast<Name>(result & ~Table::must_tell);
     const auto new_v = static_cast<Name>(result >> 16);
     tally.replace(table_->state(u), table_->state(v), table_->state(new_u), table_->state(new_v));
     u = new_u;

@@ -21,8 +21,8 @@ namespace conclave::population::detail {
 
 using SpeciesId = std::uint32_t;
 
-// What comes of a meeting. If chance decides, u and v name an OutcomeDistribution, or there are too
-// many outcomes to list.
+// The outcome of a meeting. If chance decides, u and v name an OutcomeDistribution, or there are
+// too many outcomes to list.
 struct Outcome {
   enum class Kind : std::uint8_t { unknown, certain, random, too_many };
   SpeciesId u = 0;

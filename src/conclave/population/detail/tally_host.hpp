@@ -1,5 +1,6 @@
-// What all engines of population protocols share: the protocol, its tally, what is watched for, the
-// streams of transitions and faults, and what faults do to agents. Engines inherit from it.
+// The common part of all engines of population protocols: the protocol, its tally, what is watched
+// for, the streams of transitions and faults, and what faults do to agents. Engines inherit from
+// it.
 #pragma once
 
 #include <vector>
@@ -88,7 +89,7 @@ class TallyHost {
     tally_ = std::move(fresh);
   }
 
-  // What a fault makes of an agent.
+  // The state of an agent after a fault has hit it.
   State struck(const Fault& fault, State state) {
     switch (fault.kind) {
       case FaultKind::corrupt:

@@ -241,12 +241,12 @@ class KmppAsync {
     handle(node, event, effects, choice);
   }
 
-  // Nobody who knows the leader is asked to decide.
+  // A node that knows the leader is never asked to decide.
   bool expects(const Node& node, const Message& message) const {
     return !node.terminated || message.kind != Kind::decide;
   }
 
-  // Of a node that knows the leader: whether that is the one.
+  // Whether `leader` is the leader that this node knows of.
   bool follows(const Node& node, const Node& leader) const {
     return node.chosen_rank == leader.rank && node.chosen_id == leader.id;
   }

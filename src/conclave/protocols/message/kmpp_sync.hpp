@@ -209,7 +209,7 @@ class KmppSync {
     if (node.standing == Standing::candidate) ++node.age;
   }
 
-  // Of a node that knows the leader: whether that is the one.
+  // Whether `leader` is the leader that this node knows of.
   bool follows(const Node& node, const Node& leader) const {
     return node.leader_rank == leader.rank && node.leader_id == leader.id;
   }
@@ -229,7 +229,7 @@ class KmppSync {
   }
 
  private:
-  // What a round's inbox holds.
+  // The contents of a round's inbox.
   struct Found {
     std::uint32_t requests = 0;
     std::uint32_t replies = 0;

@@ -53,7 +53,7 @@ struct Fratricide {
   State arbitrary(Choice auto& choice) const { return {.leader = choice.chance(1, 2)}; }
 
   void interact(State& u, State& v, Choice auto&) const {
-    // "If both lead, v resigns", without a branch: at the start nobody could predict it.
+    // "If both lead, v resigns", without a branch, which could not be predicted at the start.
     v.leader = static_cast<bool>(v.leader & !u.leader);
   }
 

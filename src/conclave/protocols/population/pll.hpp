@@ -9,7 +9,7 @@
 // `init` equals `epoch` after every interaction, and count, level_Q, rand and level_B are each
 // defined for one group of agents only (Table 3), so they share one field.
 //
-// What the symmetric variant (pll_sym.hpp) shares with it is in detail/pll_common.hpp.
+// The part that it shares with the symmetric variant (pll_sym.hpp) is in detail/pll_common.hpp.
 //
 // Two lines cannot be right as printed (docs/errata-pll.md); `reading=printed` runs them anyway.
 #pragma once

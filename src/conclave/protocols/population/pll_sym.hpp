@@ -1,7 +1,7 @@
 // Sudo, Ooshita, Izumi, Kakugawa, Masuzawa: Time-Optimal Leader Election in Population Protocols.
-// IEEE TPDS 31(11), 2020. Section 4 and Algorithm 6: the symmetric variant, in which nobody may
-// make use of who initiates an interaction. "Line" numbers are those of Algorithms 1 to 4, and of
-// Algorithm 6 where it is named.
+// IEEE TPDS 31(11), 2020. Section 4 and Algorithm 6: the symmetric variant, in which no
+// rule depends on who initiates an interaction. "Line" numbers are those of Algorithms 1 to 4, and
+// of Algorithm 6 where it is named.
 //
 // The run is that of pll.hpp; three things replace the roles of the two agents. The first status
 // alternates between X and Y until an X meets a Y; one becomes A, the other B. Followers carry

@@ -223,7 +223,7 @@ class Ppl {
     return s;
   }
 
-  // Algorithm 1. Conditions that nobody could predict are written without branches.
+  // Algorithm 1. Conditions that the processor cannot predict are written without branches.
   void interact(State& a0, State& a1, Choice auto&) const {
     a0.timer_l = a1.timer_l = minus_one(std::max(a0.timer_l, a1.timer_l));  // line 1
     a0.leader |= a0.timer_l == 0;                                           // line 2

@@ -484,7 +484,7 @@ class Prl::Tally {
   PositionSet live_;
   PositionSet signals_;
   std::vector<Estimate> remembered_;
-  // Of the only leader, while there is exactly one.
+  // About the only leader, while there is exactly one.
   AgentCount leader_ = 0;
   bool shielded_ = false;
   PositionSet overestimates_;

@@ -1,5 +1,5 @@
-// What the asynchronous and the synchronous algorithm of Afek and Gafni share: candidates are
-// ordered by strength, and every message may carry the strength of the candidate it speaks of.
+// The common part of the asynchronous and the synchronous algorithm of Afek and Gafni: candidates
+// are ordered by strength, and every message may carry the strength of the candidate it speaks of.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
-// What the asynchronous and the synchronous algorithm of Kutten, Moses, Pandurangan and Peleg
-// share.
+// The common part of the asynchronous and the synchronous algorithm of Kutten, Moses, Pandurangan
+// and Peleg.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What P_LL (pll.hpp) and its symmetric variant (pll_sym.hpp) have in common: parameters, the
+// The common part of P_LL (pll.hpp) and its symmetric variant (pll_sym.hpp): parameters, the
 // synchronization by timers and colours (Algorithm 2 and line 9), and what is observed.
 #pragma once
 

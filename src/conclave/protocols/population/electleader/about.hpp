@@ -1,4 +1,4 @@
-// What ElectLeader_r says about itself: the text behind `conclave describe electleader`.
+// The description of ElectLeader_r: the text behind `conclave describe electleader`.
 #pragma once
 
 #include <array>

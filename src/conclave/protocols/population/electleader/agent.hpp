@@ -22,7 +22,8 @@ struct Resetter {
 
 enum class Type : std::uint8_t { electing, sheriff, deputy, recipient, sleeper, ranked };
 
-// What a deputy hands out: its id and the number of the label, both from 1; 0 is no label.
+// A label, which a deputy hands out: its id and the number of the label, both from 1; 0 is no
+// label.
 struct Label {
   std::uint32_t deputy = 0;
   std::uint32_t number = 0;

@@ -1,5 +1,5 @@
-// What an agent holds when DetectCollision_r begins for it: a few words from which all its messages
-// and observations follow, so that they are not written out before they are looked at.
+// The messages of an agent when DetectCollision_r begins for it: a few words from which all its
+// messages and observations follow, so that they are not written out before they are looked at.
 #pragma once
 
 #include <algorithm>

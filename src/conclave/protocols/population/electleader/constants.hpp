@@ -22,7 +22,7 @@ namespace conclave::protocols::electleader {
 enum class Preset : std::uint8_t { usual, small, paper };
 enum class Derandomize : std::uint8_t { no, yes };
 
-// What the paper's text says or allows in places where that does not work; for demonstrations. The
+// Readings of the paper's text in places where it does not work; for demonstrations. The
 // numbers of docs/errata-electleader.md are given.
 enum class Reading : std::uint8_t {
   working,
@@ -114,7 +114,7 @@ struct Parameters {
                 "demonstrations, and some never stabilize",
                 "working"}};
 
-  // Of DetectCollision_r alone: the paper's numbers are out of reach of exact computations.
+  // For DetectCollision_r alone: the paper's numbers are out of reach of exact computations.
   static constexpr std::tuple toy_fields{
       Parameter{
           "c_M", &Parameters::c_m,
@@ -231,7 +231,7 @@ inline std::string objection_to(const Parameters& parameters, AgentCount n) {
   return objection_to_constants(parameters, n);
 }
 
-// What a representation of the messages that is not literal cannot play.
+// Why a representation of the messages that is not literal cannot run these parameters; or empty.
 inline std::string objection_to_reading(const Parameters& parameters, bool is_literal) {
   if (is_literal || parameters.reading != Reading::half_of_ids) return {};
   return "reading=half-of-ids loses messages, which only their literal arrays can show: add "

@@ -16,7 +16,7 @@ class DenseMessages {
  public:
   static constexpr bool is_literal = true;
 
-  // What one agent holds. Contents by (rank, ID), the IDs of one rank side by side.
+  // Everything one agent holds. Contents by (rank, ID), the IDs of one rank side by side.
   struct Arrays {
     std::vector<std::uint64_t> contents{};
     std::vector<std::uint64_t> observations{};

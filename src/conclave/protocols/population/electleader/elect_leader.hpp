@@ -107,7 +107,7 @@ class ElectLeader {
   const History& history() const { return history_; }
   M& messages() { return verify_.messages(); }
 
-  // What a trial takes, and a little more; few duplicate ranks, as some starts and faults bring
+  // Memory of a trial, and a little more; few duplicate ranks, as some starts and faults bring
   // them about, need the messages of one group.
   static std::uint64_t bytes_per_trial(const Parameters& parameters, AgentCount n,
                                        std::size_t start, bool has_faults) {

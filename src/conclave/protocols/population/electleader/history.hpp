@@ -1,4 +1,4 @@
-// What a run of ElectLeader_r reports besides its time: how often and why it was reset, and when
+// The observables of ElectLeader_r besides its time: how often and why it was reset, and when
 // its phases were reached, each for the last time.
 #pragma once
 

@@ -36,7 +36,7 @@ struct MessageSpace {
   }
 };
 
-// What the numbers of all groups follow from.
+// The rule from which the numbers of all groups follow.
 struct MessageRule {
   double per_rank = 2;           // messages of each rank that an agent holds, times m
   std::uint64_t signatures = 0;  // at most so many; 0 for no such limit

@@ -1,5 +1,5 @@
-// What DetectCollision_r needs to know about the messages that agents hold and the observations
-// they have made. Two representations offer it: DenseMessages, literal arrays, the reference; and
+// The questions of DetectCollision_r about the messages that agents hold and the observations they
+// have made. Two representations offer it: DenseMessages, literal arrays, the reference; and
 // LazyMessages, which gives the same answers and computes only what may matter.
 #pragma once
 

@@ -13,7 +13,7 @@
 
 namespace conclave::protocols::electleader {
 
-// What happens in a room. Agents are named by the places (slots) they have in it.
+// An event in a room. Agents are named by the places (slots) they have in it.
 struct Event {
   enum Kind : std::uint32_t { enter, leave, refresh, meet };
   std::uint32_t kind : 2;
@@ -60,7 +60,7 @@ struct Scratch {
   Pile responder;
 };
 
-// What one governor has observed: at first as its beginning says, later its own signatures.
+// The observations of one governor: at first as its beginning says, later its own signatures.
 class Observations {
  public:
   Observations(const Beginning& beginning, const MessageSpace& space) : ids_(space.ids()) {
