@@ -29,8 +29,8 @@ struct JsonMember;
 class Json {
  public:
   Json() = default;
-  Json(bool value) : value_(value) {}
-  Json(double value) : value_(value) {}
+  Json(bool value);
+  Json(double value);
   template <std::integral Integer>
     requires(!std::same_as<Integer, bool>)
   Json(Integer value) {
@@ -40,9 +40,9 @@ class Json {
       value_ = static_cast<std::uint64_t>(value);
     }
   }
-  Json(std::string value) : value_(std::move(value)) {}
-  Json(std::string_view value) : value_(std::string(value)) {}
-  Json(const char* value) : value_(std::string(value)) {}
+  Json(std::string value);
+  Json(std::string_view value);
+  Json(const char* value);
   template <class Item>
   Json(const std::vector<Item>& items) : value_(Array(items.begin(), items.end())) {}
   Json(std::initializer_list<JsonMember> members);
@@ -96,6 +96,13 @@ struct JsonMember {
   std::string name;
   Json value;
 };
+
+// Here, because Clang wants members to be complete where a value is made.
+inline Json::Json(bool value) : value_(value) {}
+inline Json::Json(double value) : value_(value) {}
+inline Json::Json(std::string value) : value_(std::move(value)) {}
+inline Json::Json(std::string_view value) : value_(std::string(value)) {}
+inline Json::Json(const char* value) : value_(std::string(value)) {}
 
 // A string with quotes and escapes; bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text);
