@@ -33,18 +33,12 @@ class Json {
   Json(double value);
   template <std::integral Integer>
     requires(!std::same_as<Integer, bool>)
-  Json(Integer value) {
-    if (value < Integer{0}) {
-      value_ = static_cast<std::int64_t>(value);
-    } else {
-      value_ = static_cast<std::uint64_t>(value);
-    }
-  }
+  Json(Integer value);
   Json(std::string value);
   Json(std::string_view value);
   Json(const char* value);
   template <class Item>
-  Json(const std::vector<Item>& items) : value_(Array(items.begin(), items.end())) {}
+  Json(const std::vector<Item>& items);
   Json(std::initializer_list<JsonMember> members);
 
   static Json array();
@@ -103,6 +97,17 @@ inline Json::Json(double value) : value_(value) {}
 inline Json::Json(std::string value) : value_(std::move(value)) {}
 inline Json::Json(std::string_view value) : value_(std::string(value)) {}
 inline Json::Json(const char* value) : value_(std::string(value)) {}
+template <std::integral Integer>
+  requires(!std::same_as<Integer, bool>)
+Json::Json(Integer value) {
+  if (value < Integer{0}) {
+    value_ = static_cast<std::int64_t>(value);
+  } else {
+    value_ = static_cast<std::uint64_t>(value);
+  }
+}
+template <class Item>
+Json::Json(const std::vector<Item>& items) : value_(Array(items.begin(), items.end())) {}
 
 // A string with quotes and escapes; bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text);
