@@ -48,7 +48,7 @@ Exit repair_member(const std::string& config_file, const std::string& term) {
   const election::NodeConfig config = election::read_config(config_file);
   const std::string& path = config.service.state_file;
   if (path.empty()) throw Error(fmt::format("'{}' names no state file", config_file));
-  const election::Identity owner{config.service.transport.cluster, config.service.transport.self};
+  const election::PromiseOwner owner = election::promise_owner(config.service);
   const election::PromiseRecord record = election::read_promise(path, owner);
   diagnose(record, path);
   if (record.is_foreign) throw Error("nothing is changed: give the file back to its owner");

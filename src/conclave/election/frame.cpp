@@ -16,7 +16,7 @@ struct Lengths {
   std::size_t most;
 };
 constexpr std::array<Lengths, types> body_lengths{
-    {{26, 25 + max_cluster_name}, {24, 24}, {8, 8 + max_message_bytes}, {4, 4}, {2, 2}}};
+    {{54, 53 + max_cluster_name}, {24, 24}, {8, 8 + max_message_bytes}, {4, 4}, {2, 2}}};
 
 template <std::unsigned_integral T>
 void put(T value, std::vector<std::byte>& out) {
@@ -38,6 +38,11 @@ void put_body(const Hello& hello, std::vector<std::byte>& out) {
   put(hello.incarnation, out);
   put(hello.nonce, out);
   put(static_cast<std::uint8_t>(hello.insists), out);
+  put(hello.agreement.members, out);
+  put(hello.agreement.list, out);
+  put(hello.agreement.lease_ms, out);
+  put(hello.agreement.drift_ppm, out);
+  put(hello.agreement.timing, out);
   for (const char c : hello.cluster) out.push_back(static_cast<std::byte>(c));
 }
 void put_body(const Ready& ready, std::vector<std::byte>& out) {
@@ -67,6 +72,11 @@ std::variant<Frame, Refusal> hello_in(std::span<const std::byte> body) {
   const auto insists = take<std::uint8_t>(body);
   if (insists > 1) return Refusal::malformed;
   hello.insists = insists == 1;
+  hello.agreement.members = take<std::uint32_t>(body);
+  hello.agreement.list = take<std::uint64_t>(body);
+  hello.agreement.lease_ms = take<std::uint32_t>(body);
+  hello.agreement.drift_ppm = take<std::uint32_t>(body);
+  hello.agreement.timing = take<std::uint64_t>(body);
   std::ranges::transform(body, std::back_inserter(hello.cluster),
                          [](std::byte b) { return static_cast<char>(b); });
   return Frame{hello};
@@ -129,7 +139,8 @@ std::string_view name_of(Refusal refusal) {
                                                               "handshake-failed",
                                                               "too-slow",
                                                               "too-many-connections",
-                                                              "revoked"};
+                                                              "revoked",
+                                                              "other-configuration"};
   return names[static_cast<std::size_t>(refusal)];
 }
 

@@ -1,4 +1,4 @@
-// The wire format of elections between processes, version 1. A connection carries frames: a header
+// The wire format of elections between processes, version 2. A connection carries frames: a header
 // of four bytes (length of the body, version, type) and a body whose length the type bounds.
 // Numbers are unsigned, most significant byte first. No input or output happens here; what is
 // read may come from an enemy. docs/transport.md has the table of fields.
@@ -18,7 +18,7 @@ namespace conclave::election {
 
 using MemberIndex = std::uint32_t;  // position in the cluster's list of members
 
-inline constexpr std::uint8_t wire_version = 1;
+inline constexpr std::uint8_t wire_version = 2;
 inline constexpr std::size_t header_bytes = 4;
 inline constexpr std::size_t max_cluster_name = 64;
 inline constexpr std::size_t max_message_bytes = 1024;  // of the application, in one frame
@@ -39,9 +39,21 @@ enum class Refusal : std::uint8_t {
   too_slow,              // did not introduce itself in time
   too_many_connections,  // pushed out by newer ones
   revoked,               // a certificate whose serial number the configuration names
+  other_configuration,   // another list of members or other times than ours
 };
-inline constexpr std::size_t refusal_kinds = 14;
+inline constexpr std::size_t refusal_kinds = 15;
 std::string_view name_of(Refusal refusal);  // "out-of-order"
+
+// What members must agree on; agreement.hpp says how it is made and compared.
+struct Agreement {
+  std::uint32_t members = 0;
+  std::uint64_t list = 0;  // fingerprint of the addresses, in order
+  std::uint32_t lease_ms = 0;
+  std::uint32_t drift_ppm = 0;
+  std::uint64_t timing = 0;  // fingerprint of all times
+
+  friend bool operator==(const Agreement&, const Agreement&) = default;
+};
 
 // What each end says first.
 struct Hello {
@@ -50,7 +62,8 @@ struct Hello {
   std::uint64_t incarnation = 0;  // drawn when the sender's process started
   std::uint64_t nonce = 0;        // drawn for this connection
   bool insists = false;  // the sender has no other connection, whatever the receiver thinks
-  std::string cluster;   // 1 to max_cluster_name bytes
+  Agreement agreement{};
+  std::string cluster;  // 1 to max_cluster_name bytes
 
   friend bool operator==(const Hello&, const Hello&) = default;
 };

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -14,10 +13,9 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
-#include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/election/agreement.hpp"
 
 namespace conclave::election {
 namespace {
@@ -31,16 +29,6 @@ constexpr milliseconds most_lease = std::chrono::hours(24);
 
 [[noreturn]] void fail(const std::string& doing) {
   throw std::system_error(errno, std::generic_category(), doing);
-}
-
-std::string sha256(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  CONCLAVE_CHECK(
-      EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1);
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-  return hex;
 }
 
 // Takes the line `key value` from the front; false: there is none.
@@ -144,15 +132,16 @@ std::string read_all(const Descriptor& file, const std::string& path) {
 
 }  // namespace
 
-std::string promise_text(const Promise& promise, const Identity& owner) {
+std::string promise_text(const Promise& promise, const PromiseOwner& owner) {
   const std::string to = promise.to == nobody ? "nobody" : fmt::format("{}", promise.to);
   const std::string body =
-      fmt::format("{}cluster {}\nmember {}\nterm {}\npromised-to {}\nlease-ms {}\n", first_word,
-                  owner.cluster, owner.member, promise.term, to, promise.lease.count());
-  return fmt::format("{}sha256 {}\n", body, sha256(body));
+      fmt::format("{}cluster {}\nmember {}\nlist {}\nterm {}\npromised-to {}\nlease-ms {}\n",
+                  first_word, owner.member.cluster, owner.member.member, owner.list, promise.term,
+                  to, promise.lease.count());
+  return fmt::format("{}sha256 {}\n", body, sha256_hex(body));
 }
 
-PromiseRecord parse_promise(const std::string& text, const Identity& owner,
+PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
                             const std::string& name) {
   PromiseRecord record{.is_there = true};
   std::string_view rest = text;
@@ -167,32 +156,37 @@ PromiseRecord parse_promise(const std::string& text, const Identity& owner,
     return record;
   }
   rest.remove_prefix(first_word.size());
-  std::string_view cluster, member, term, to, lease, sum;
+  std::string_view cluster, member, list, term, to, lease, sum;
   Identity found;
   const bool has_lines = take_line(rest, "cluster", cluster) && take_line(rest, "member", member) &&
-                         take_line(rest, "term", term) && take_line(rest, "promised-to", to) &&
-                         take_line(rest, "lease-ms", lease);
+                         take_line(rest, "list", list) && take_line(rest, "term", term) &&
+                         take_line(rest, "promised-to", to) && take_line(rest, "lease-ms", lease);
   const std::size_t body = text.size() - rest.size();
   if (!has_lines || !take_line(rest, "sha256", sum) || !rest.empty() ||
       !set_promise(term, to, lease, record.promise) || !set_number(member, found.member)) {
     record.trouble = damage(name, "it does not have the lines that it must have");
     return record;
   }
-  if (sum != sha256(std::string_view(text).substr(0, body))) {
+  if (sum != sha256_hex(std::string_view(text).substr(0, body))) {
     record.trouble = damage(name, "its checksum does not fit");
     return record;
   }
   found.cluster = cluster;
   record.trouble = objection_to(record.promise, name);
-  record.is_foreign = found != owner;
+  if (list != owner.list)
+    record.trouble = fmt::format(
+        "'{}' was written with another list of members ({}, not {}); docs/elections.md says how to "
+        "change the list",
+        name, list, owner.list);
+  record.is_foreign = found != owner.member;
   if (record.is_foreign)
     record.trouble =
         fmt::format("'{}' belongs to member {} of cluster '{}', not to member {} of '{}'", name,
-                    found.member, found.cluster, owner.member, owner.cluster);
+                    found.member, found.cluster, owner.member.member, owner.member.cluster);
   return record;
 }
 
-PromiseRecord read_promise(const std::string& path, const Identity& owner) {
+PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.is_open()) {
     if (errno == ENOENT) return {};
@@ -204,14 +198,14 @@ PromiseRecord read_promise(const std::string& path, const Identity& owner) {
   return parse_promise(read_all(file, path), owner, path);
 }
 
-PromiseFile::PromiseFile(Locked, std::string path, Identity owner)
+PromiseFile::PromiseFile(Locked, std::string path, PromiseOwner owner)
     : path_(std::move(path)),
       owner_(std::move(owner)),
       lock_(locked(path_)),
       folder_(folder_of(path_)) {}
 
 // The lock is taken first: who reads without it may read what another process is about to replace.
-PromiseFile::PromiseFile(std::string path, Identity owner)
+PromiseFile::PromiseFile(std::string path, PromiseOwner owner)
     : PromiseFile(Locked{}, std::move(path), std::move(owner)) {
   const PromiseRecord record = read_promise(path_, owner_);
   if (!record.trouble.empty()) throw Error(record.trouble);
@@ -219,7 +213,8 @@ PromiseFile::PromiseFile(std::string path, Identity owner)
   promise_ = record.promise;
 }
 
-void PromiseFile::replace(const std::string& path, const Identity& owner, const Promise& promise) {
+void PromiseFile::replace(const std::string& path, const PromiseOwner& owner,
+                          const Promise& promise) {
   PromiseFile file(Locked{}, path, owner);
   // A crash here leaves no file, which is safe: a start without one waits like any other.
   if (::rename(path.c_str(), (path + ".damaged").c_str()) != 0 && errno != ENOENT)

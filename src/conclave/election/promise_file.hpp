@@ -4,6 +4,7 @@
 //     conclave-promise 2
 //     cluster demo
 //     member 1
+//     list 3 members, 0f1e2d3c4b5a6978
 //     term 7
 //     promised-to 3
 //     lease-ms 3000
@@ -22,6 +23,15 @@
 
 namespace conclave::election {
 
+// Whose promises a file holds. Promises are worth something among the members of one list only, so
+// a file made with another list is refused.
+struct PromiseOwner {
+  Identity member;
+  std::string list;  // as list_name() tells it
+
+  friend bool operator==(const PromiseOwner&, const PromiseOwner&) = default;
+};
+
 // What a promise file says. `trouble` is a sentence about what is wrong with it, empty where it is
 // sound or missing; `promise` is what could be read all the same, and must not be trusted then.
 struct PromiseRecord {
@@ -32,25 +42,25 @@ struct PromiseRecord {
 };
 
 // Pure; `name` stands for the file in sentences. The text may be anything.
-PromiseRecord parse_promise(const std::string& text, const Identity& owner,
+PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
                             const std::string& name);
-std::string promise_text(const Promise& promise, const Identity& owner);
+std::string promise_text(const Promise& promise, const PromiseOwner& owner);
 
 // Throws Error where the file is there and cannot be read.
-PromiseRecord read_promise(const std::string& path, const Identity& owner);
+PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner);
 
 class PromiseFile {
  public:
   // Creates the file at the first store(). Throws Error: it is another member's, it is damaged or
   // says what cannot be, it cannot be read, or another process uses it.
-  PromiseFile(std::string path, Identity owner);
+  PromiseFile(std::string path, PromiseOwner owner);
   // Not thread-safe; not to be copied, because it holds the lock.
   PromiseFile(const PromiseFile&) = delete;
   PromiseFile& operator=(const PromiseFile&) = delete;
 
   // Puts a new promise in the place of a file that cannot be used, which is kept as `FILE.damaged`.
   // Throws Error where a process uses it, std::system_error where it cannot be written.
-  static void replace(const std::string& path, const Identity& owner, const Promise& promise);
+  static void replace(const std::string& path, const PromiseOwner& owner, const Promise& promise);
 
   bool has_existed() const { return has_existed_; }  // when it was opened
   const Promise& promise() const { return promise_; }
@@ -60,10 +70,10 @@ class PromiseFile {
 
  private:
   struct Locked {};
-  PromiseFile(Locked, std::string path, Identity owner);
+  PromiseFile(Locked, std::string path, PromiseOwner owner);
 
   std::string path_;
-  Identity owner_;
+  PromiseOwner owner_;
   detail::Descriptor lock_;
   detail::Descriptor folder_;  // kept open, so that syncing it needs no new descriptor
   bool has_existed_ = false;

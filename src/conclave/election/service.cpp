@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/election/agreement.hpp"
 #include "conclave/election/entropy.hpp"
 
 namespace conclave::election {
@@ -32,6 +33,11 @@ MemberOptions member_options(const ServiceOptions& options,
 }
 
 }  // namespace
+
+PromiseOwner promise_owner(const ServiceOptions& options) {
+  return {{options.transport.cluster, options.transport.self},
+          list_name(agreement_on(options.transport.members, options.timing))};
+}
 
 void check_timing(const Timing& timing) {
   const auto demand = [](bool holds, std::string_view sentence) {
@@ -61,8 +67,8 @@ Service::Service(Loop& loop, ServiceOptions options, Callbacks callbacks)
       alive_(std::make_shared<bool>(true)) {
   check_timing(options_.timing);
   if (options_.transport.members.empty()) throw Error("a cluster needs at least one member");
-  const Identity self{options_.transport.cluster, options_.transport.self};
-  if (!options_.state_file.empty()) file_.emplace(options_.state_file, self);
+  options_.transport.agreement = agreement_on(options_.transport.members, options_.timing);
+  if (!options_.state_file.empty()) file_.emplace(options_.state_file, promise_owner(options_));
   transport_ = std::make_unique<Transport>(loop, options_.transport, *this);
   member_ = std::make_unique<Member>(member_options(options_, file_), local_time());
   arm();

@@ -30,6 +30,9 @@ struct ServiceOptions {
   std::optional<std::uint64_t> seed{};  // none: the operating system's randomness
 };
 
+// Whose promises the state file of such a member holds.
+PromiseOwner promise_owner(const ServiceOptions& options);
+
 // Throws Error unless these times make sense together.
 void check_timing(const Timing& timing);
 

@@ -110,7 +110,8 @@ Transport::Core::Core(Loop& loop, const TransportOptions& options, TransportEven
   settings_.loop = &loop;
   settings_.membership = {{options.cluster, options.self},
                           static_cast<MemberIndex>(options.members.size()),
-                          unforeseeable_number()};
+                          unforeseeable_number(),
+                          options.agreement};
   if (options.credentials)
     settings_.tls = std::make_unique<detail::TlsSettings>(*options.credentials, options.revoked);
   settings_.limits = options.limits;

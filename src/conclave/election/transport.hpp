@@ -56,6 +56,7 @@ struct TransportOptions {
   std::optional<Endpoint> listen{};  // ... unless it is this, for example 0.0.0.0:7000
   std::optional<int> listener{};     // ... or this socket, which listens already and is taken over
   std::optional<Credentials> credentials{};  // none: plain, on loopback only
+  Agreement agreement{};                     // who says something else is refused
   std::vector<std::string> revoked{};        // serial numbers of certificates that are refused
   TransportLimits limits{};
 };

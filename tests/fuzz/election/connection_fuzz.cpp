@@ -87,7 +87,7 @@ class OneEnd {
   }
   bool on(const Farewell&) { return false; }
 
-  detail::Membership membership_{{"test", 0}, 3, 1};
+  detail::Membership membership_{{"test", 0}, 3, 1, {}};
   detail::Introduction introduction_{membership_, std::nullopt, false};
   detail::Edge edge_{{8, 1024}};
   std::uint64_t received_ = 0;

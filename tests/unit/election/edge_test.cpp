@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/random.hpp"
+#include "conclave/election/agreement.hpp"
 #include "conclave/election/detail/introduction.hpp"
 
 #include "tests/support/transport_cluster.hpp"
@@ -183,7 +184,7 @@ TEST(Edge, LosesNothingOverConnectionsThatBreak) {
   }
 }
 
-const Membership membership{{"test", 3}, 5, 77};
+const Membership membership{{"test", 3}, 5, 77, {}};
 
 std::optional<Refusal> refusal_of(const std::optional<Verdict>& verdict) {
   return verdict ? std::optional{verdict->refusal} : std::nullopt;
@@ -211,6 +212,35 @@ TEST(Introduction, TakesOnlyMembersOfTheClusterForWhoTheyAre) {
     hello = good;
     hello.sender = sender;
     EXPECT_EQ(refusal_of(hello), Refusal::wrong_identity);
+  }
+}
+
+TEST(Introduction, TakesOnlyMembersWithTheSameListAndTimes) {
+  const std::vector<Endpoint> list{{"a", 1}, {"b", 2}};
+  const std::vector<Endpoint> longer{{"a", 1}, {"b", 2}, {"c", 3}};
+  const std::vector<Endpoint> turned{{"b", 2}, {"a", 1}};
+  Timing patient;
+  patient.patience += std::chrono::milliseconds(1);
+  Timing drifting;
+  drifting.clock_drift = 0.02;
+  const Timing shorter = timing_for(std::chrono::milliseconds(600));
+  const std::vector<std::pair<Agreement, std::string>> cases{
+      {agreement_on(list, Timing{}), ""},
+      {agreement_on(longer, Timing{}), "its list has 3 members, ours 2"},
+      {agreement_on(turned, Timing{}), "another address, or another order"},
+      {agreement_on(list, shorter), "its lease_ms is 600, ours 3000"},
+      {agreement_on(list, drifting), "its clock_drift is 20000 millionths, ours 10000"},
+      {agreement_on(list, patient), "patience_ms"}};
+  const Membership ours{{"test", 0}, 2, 77, agreement_on(list, Timing{})};
+  for (const auto& [theirs, sentence] : cases) {
+    Introduction introduction(ours, {}, false);
+    EXPECT_EQ(introduction.hello(1).agreement, ours.agreement);
+    const Hello hello{.sender = 1, .receiver = 0, .agreement = theirs, .cluster = "test"};
+    const std::optional<Verdict> verdict = introduction.on_hello(hello, {});
+    ASSERT_EQ(verdict.has_value(), !sentence.empty()) << sentence;
+    if (!verdict) continue;
+    EXPECT_EQ(verdict->refusal, Refusal::other_configuration);
+    EXPECT_NE(verdict->sentence.find(sentence), std::string::npos) << verdict->sentence;
   }
 }
 

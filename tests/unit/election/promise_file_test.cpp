@@ -40,7 +40,7 @@ using namespace std::chrono_literals;
 using conclave::testing::error_of;
 using conclave::testing::Folder;
 
-const Identity owner{"a", 1};
+const PromiseOwner owner{{"a", 1}, "3 members, 0123456789abcdef"};
 const Promise promise{.term = 7, .to = 3, .lease = 3000ms};
 
 std::string content(const std::string& path) {
@@ -70,8 +70,12 @@ TEST(PromiseFiles, KeepThePromiseForTheirOwnerAlone) {
     EXPECT_EQ(file.promise(), promise);
   }
   EXPECT_NE(error_of([&] {
-              PromiseFile(path, {"a", 2});
+              PromiseFile(path, {{"a", 2}, owner.list});
             }).find("belongs to member 1"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] {
+              PromiseFile(path, {owner.member, "4 members, 0123456789abcdef"});
+            }).find("another list of members (3 members, 0123456789abcdef, not 4 members, "),
             std::string::npos);
 }
 
@@ -87,7 +91,8 @@ TEST(PromiseFiles, AreReadableByTheirOwnerAloneWhateverTheUmask) {
 
 TEST(PromiseFiles, HoldWhatAnOperatorCanRead) {
   const std::string text = promise_text(promise, owner);
-  EXPECT_TRUE(text.starts_with("conclave-promise 2\ncluster a\nmember 1\nterm 7\npromised-to 3\n"
+  EXPECT_TRUE(text.starts_with("conclave-promise 2\ncluster a\nmember 1\n"
+                               "list 3 members, 0123456789abcdef\nterm 7\npromised-to 3\n"
                                "lease-ms 3000\nsha256 "))
       << text;
   EXPECT_NE(promise_text({5, nobody, 30ms}, owner).find("promised-to nobody\n"), std::string::npos);
@@ -124,7 +129,8 @@ TEST(PromiseFiles, ThatSayWhatCannotBeAreRefusedWithASentence) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"", "does not begin"},
       {"conclave-promise-1 a 1 7 3 end\n", "format 1"},
-      {"conclave-promise 2\ncluster a\nmember 1\nterm -1\npromised-to 3\nlease-ms 3\nsha256 0\n",
+      {"conclave-promise 2\ncluster a\nmember 1\nlist x\nterm -1\npromised-to 3\nlease-ms "
+       "3\nsha256 0\n",
        "lines"},
       {std::string(5000, 'x'), "does not begin"}};
   for (const auto& [text, sentence] : cases) {

@@ -227,6 +227,36 @@ TEST(Services, WithoutTheirPromiseFileWaitALease) {
   EXPECT_GE(Loop::Clock::now() - start, 600ms);
 }
 
+// Two members of a list of two, of which one has another lease, or a list with one more.
+TEST(Services, RefuseMembersWithAnotherListOrOtherTimes) {
+  for (const bool has_longer_list : {false, true}) {
+    const std::vector<Listener> own{listener(), listener()};
+    Loop loop;
+    std::vector<std::unique_ptr<Service>> members;
+    std::string log;
+    for (MemberIndex self : {0u, 1u}) {
+      ServiceOptions options;
+      options.transport.cluster = "test";
+      options.transport.self = self;
+      for (const Listener& each : own)
+        options.transport.members.push_back({"127.0.0.1", each.port});
+      if (self == 1 && has_longer_list) options.transport.members.push_back({"127.0.0.1", 1});
+      options.transport.listener = own[self].descriptor;
+      options.timing = timing_for(self == 1 && !has_longer_list ? 400ms : 300ms);
+      options.is_first_start = true;
+      const auto keep = [&log](std::string_view line) { log += std::string(line) + "\n"; };
+      members.push_back(std::make_unique<Service>(loop, options, Service::Callbacks{.log = keep}));
+    }
+    members[0]->wake();
+    loop.run_for(500ms);
+    EXPECT_EQ(members[0]->view().leader, nobody);
+    EXPECT_EQ(members[1]->view().term, 0u) << "no message has got through";
+    const auto named =
+        has_longer_list ? "its list has 2 members, ours 3" : "its lease_ms is 300, ours 400";
+    EXPECT_NE(log.find(named), std::string::npos) << log;
+  }
+}
+
 TEST(Services, TellTheirStatus) {
   Cluster cluster(1, timing_for(20s));
   cluster.wake_all();

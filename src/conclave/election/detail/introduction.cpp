@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/election/agreement.hpp"
 #include "conclave/election/entropy.hpp"
 
 namespace conclave::election::detail {
@@ -19,6 +20,7 @@ Hello Introduction::hello(MemberIndex receiver) const {
           .incarnation = membership_->incarnation,
           .nonce = nonce_,
           .insists = insists_,
+          .agreement = membership_->agreement,
           .cluster = membership_->self.cluster};
 }
 
@@ -48,6 +50,8 @@ std::optional<Verdict> Introduction::objection_to(const Hello& hello,
   const Identity& self = membership_->self;
   if (hello.cluster != self.cluster || (certified && certified->cluster != self.cluster))
     return Verdict{Refusal::foreign_cluster, "it is of another cluster"};
+  if (std::string what = difference(hello.agreement, membership_->agreement); !what.empty())
+    return Verdict{Refusal::other_configuration, fmt::format("{} (configuration)", what)};
   if (hello.receiver != self.member)
     return Verdict{Refusal::wrong_identity, fmt::format("it looks for member {}", hello.receiver)};
   if (hello.sender >= membership_->members || hello.sender == self.member)

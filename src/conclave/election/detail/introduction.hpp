@@ -17,6 +17,7 @@ struct Membership {
   Identity self;
   MemberIndex members = 0;
   std::uint64_t incarnation = 0;
+  Agreement agreement{};
 };
 
 struct Verdict {
