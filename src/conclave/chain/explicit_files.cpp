@@ -19,6 +19,8 @@ using detail::Scanner;
 
 constexpr double largest_defect = 1e-6;
 
+constexpr std::size_t least_line = 6;  // characters of a transition: "0 0 1" and a line end
+
 struct Header {
   std::uint32_t states = 0;
   std::uint32_t entries = 0;
@@ -35,14 +37,19 @@ Header read_header(Scanner& scanner) {
   return header;
 }
 
-// The header of a .tra file. Every state has a transition, and every transition takes a few bytes;
-// counts that the file cannot hold are refused before memory is set aside for them.
-Header read_sizes(Scanner& scanner, std::size_t bytes) {
+// Memory is taken for as many states and transitions as the header announces; here it is made sure
+// that the text can hold them.
+Header read_header_of_transitions(Scanner& scanner) {
   const Header header = read_header(scanner);
-  if (header.states > bytes || header.entries > bytes) {
-    scanner.object(fmt::format("{} states and {} transitions were announced, but the file has {} "
-                               "bytes",
-                               header.states, header.entries, bytes));
+  const std::size_t room = scanner.size() / least_line + 1;
+  if (header.entries > room) {
+    scanner.object(fmt::format("{} states and {} transitions were announced, but the file has room "
+                               "for {} transitions at most",
+                               header.states, header.entries, room));
+  }
+  if (header.states > header.entries) {
+    scanner.object(fmt::format("{} states need more than {} transitions, at least one each",
+                               header.states, header.entries));
   }
   return header;
 }
@@ -155,12 +162,25 @@ std::vector<std::string_view> views(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
 }
 
+// The line 0="init" 1="deadlock" ...; names are repeated in messages, so they must be printable.
+std::vector<std::string> read_names(Scanner& scanner) {
+  std::vector<std::string> names;
+  if (!scanner.next_line()) scanner.object("the file is empty");
+  while (scanner.has_more()) {
+    if (scanner.integer() != names.size()) scanner.object("labels count 0, 1, 2, ...");
+    scanner.expect('=');
+    scanner.expect('"');
+    names.emplace_back(scanner.until('"'));
+    if (!detail::is_printable(names.back())) scanner.object("a label is not printable");
+  }
+  return names;
+}
+
 }  // namespace
 
-MarkovChain read_transitions(const std::string& path) {
-  const MappedFile file(path);
-  Scanner scanner(file.text(), path);
-  const Header header = read_sizes(scanner, file.text().size());
+MarkovChain parse_transitions(std::string_view text, const std::string& name) {
+  Scanner scanner(text, name);
+  const Header header = read_header_of_transitions(scanner);
   Rows rows(header);
   std::uint64_t read = 0;
   for (; scanner.next_line(); ++read) rows.add(read_transition(scanner, header.states));
@@ -168,14 +188,13 @@ MarkovChain read_transitions(const std::string& path) {
     scanner.object(fmt::format("{} transitions were announced, {} found", header.entries, read));
   }
   MarkovChain chain = std::move(rows).build();
-  check_rows(chain, path);
+  check_rows(chain, name);
   return chain;
 }
 
-RationalChain read_rational_transitions(const std::string& path) {
-  const MappedFile file(path);
-  Scanner scanner(file.text(), path);
-  const Header header = read_sizes(scanner, file.text().size());
+RationalChain parse_rational_transitions(std::string_view text, const std::string& name) {
+  Scanner scanner(text, name);
+  const Header header = read_header_of_transitions(scanner);
   std::vector<std::vector<RationalChain::Transition>> rows(header.states);
   for (; scanner.next_line(); scanner.skip_line()) {
     const StateIndex from = read_state(scanner, header.states);
@@ -200,18 +219,10 @@ const std::vector<StateIndex>& Labels::of(std::string_view name) const {
   return states[static_cast<std::size_t>(found - names.begin())];
 }
 
-// First a line 0="init" 1="deadlock" ..., then lines "state: number number ...".
-Labels read_labels(const std::string& path, std::size_t states) {
-  const MappedFile file(path);
-  Scanner scanner(file.text(), path);
+Labels parse_labels(std::string_view text, const std::string& name, std::size_t states) {
+  Scanner scanner(text, name);
   Labels labels;
-  if (!scanner.next_line()) scanner.object("the file is empty");
-  while (scanner.has_more()) {
-    if (scanner.integer() != labels.names.size()) scanner.object("labels count 0, 1, 2, ...");
-    scanner.expect('=');
-    scanner.expect('"');
-    labels.names.emplace_back(scanner.until('"'));
-  }
+  labels.names = read_names(scanner);
   labels.states.resize(labels.names.size());
   while (scanner.next_line()) {
     const StateIndex state = read_state(scanner, states);
@@ -226,9 +237,9 @@ Labels read_labels(const std::string& path, std::size_t states) {
   return labels;
 }
 
-std::vector<double> read_state_rewards(const std::string& path, std::size_t states) {
-  const MappedFile file(path);
-  Scanner scanner(file.text(), path);
+std::vector<double> parse_state_rewards(std::string_view text, const std::string& name,
+                                        std::size_t states) {
+  Scanner scanner(text, name);
   read_header(scanner);
   std::vector<double> rewards(states, 0.0);
   while (scanner.next_line()) {
@@ -238,9 +249,9 @@ std::vector<double> read_state_rewards(const std::string& path, std::size_t stat
   return rewards;
 }
 
-std::vector<double> read_transition_rewards(const std::string& path, const MarkovChain& chain) {
-  const MappedFile file(path);
-  Scanner scanner(file.text(), path);
+std::vector<double> parse_transition_rewards(std::string_view text, const std::string& name,
+                                             const MarkovChain& chain) {
+  Scanner scanner(text, name);
   read_header(scanner);
   std::vector<double> rewards(chain.size(), 0.0);
   while (scanner.next_line()) {
@@ -258,10 +269,24 @@ std::vector<double> read_transition_rewards(const std::string& path, const Marko
   return rewards;
 }
 
-StateSet set_of(std::span<const StateIndex> members, std::size_t states) {
-  StateSet set(states);
-  for (const StateIndex state : members) set.insert(state);
-  return set;
+MarkovChain read_transitions(const std::string& path) {
+  return parse_transitions(MappedFile(path).text(), path);
+}
+
+RationalChain read_rational_transitions(const std::string& path) {
+  return parse_rational_transitions(MappedFile(path).text(), path);
+}
+
+Labels read_labels(const std::string& path, std::size_t states) {
+  return parse_labels(MappedFile(path).text(), path, states);
+}
+
+std::vector<double> read_state_rewards(const std::string& path, std::size_t states) {
+  return parse_state_rewards(MappedFile(path).text(), path, states);
+}
+
+std::vector<double> read_transition_rewards(const std::string& path, const MarkovChain& chain) {
+  return parse_transition_rewards(MappedFile(path).text(), path, chain);
 }
 
 }  // namespace conclave::chain

@@ -16,6 +16,12 @@ std::size_t StateSet::count() const {
                          });
 }
 
+StateSet set_of(std::span<const StateIndex> members, std::size_t states) {
+  StateSet set(states);
+  for (const StateIndex state : members) set.insert(state);
+  return set;
+}
+
 std::pair<double, StateIndex> MarkovChain::largest_defect() const {
   std::pair<double, StateIndex> largest{-1.0, 0};
   for (StateIndex state = 0; state < size(); ++state) {

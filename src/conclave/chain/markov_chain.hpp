@@ -12,22 +12,27 @@ namespace conclave::chain {
 
 using StateIndex = std::uint32_t;
 
-// A set of states, one bit each.
+// A set of the states of one chain, one bit each.
 class StateSet {
  public:
   StateSet() = default;
   explicit StateSet(std::size_t states) : states_(states), words_((states + 63) / 64) {}
 
-  std::size_t size() const { return states_; }  // of the whole, not of the set
+  std::size_t size() const { return states_; }  // of the chain, not of the set
   bool contains(StateIndex state) const { return (words_[state / 64] >> (state % 64) & 1) != 0; }
   void insert(StateIndex state) { words_[state / 64] |= std::uint64_t{1} << (state % 64); }
-  std::size_t count() const;
+  std::size_t count() const;  // members; O(states)
 
  private:
   std::size_t states_ = 0;
   std::vector<std::uint64_t> words_;
 };
 
+// The given states of a chain with so many; all must be smaller.
+StateSet set_of(std::span<const StateIndex> members, std::size_t states);
+
+// Immutable once built, and safe to be read by several threads. Built by a ChainBuilder. Rows sum
+// to 1 up to rounding; whoever builds one makes sure of it (largest_defect() tells).
 class MarkovChain {
  public:
   std::size_t size() const { return starts_.size() - 1; }
@@ -41,7 +46,7 @@ class MarkovChain {
     return {values_.data() + starts_[state], values_.data() + starts_[state + 1]};
   }
 
-  // The largest distance of a row's sum from 1, and the state whose row it is.
+  // The largest distance of a row's sum from 1, and the first state with it. O(transitions).
   std::pair<double, StateIndex> largest_defect() const;
 
  private:
@@ -52,7 +57,9 @@ class MarkovChain {
 };
 
 // Builds a chain row by row: add() the transitions of state 0 in any order, end_row(), those of
-// state 1, and so on. Transitions to the same state are merged, those of probability 0 left out.
+// state 1, and so on. Transitions to the same state are merged, their probabilities added in the
+// order in which they came; those of probability 0 are left out. Linear time for rows that come in
+// ascending order, otherwise that of sorting each row.
 class ChainBuilder {
  public:
   void reserve(std::size_t states, std::uint64_t transitions);

@@ -2,16 +2,22 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/chain/detail/text_input.hpp"
 
 namespace conclave::chain {
 namespace {
 
+// Larger ones would make numbers of many bytes out of a few characters.
+constexpr int most_exponent = 1000;
+
 [[noreturn]] void reject(std::string_view text) {
-  throw Error(fmt::format("'{}' is not a number such as 0.125, 1e-3 or 1/3", text));
+  throw Error(
+      fmt::format("'{}' is not a number such as 0.125, 1e-3 or 1/3", detail::excerpt(text)));
 }
 
 bool are_digits(std::string_view text) {
@@ -33,7 +39,7 @@ int take_exponent(std::string_view& digits, std::string_view text) {
   int exponent = 0;
   const auto [end, error] = std::from_chars(power.data(), power.data() + power.size(), exponent);
   if (error != std::errc() || end != power.data() + power.size()) reject(text);
-  if (exponent < -10'000 || exponent > 10'000) reject(text);
+  if (std::abs(exponent) > most_exponent) reject(text);
   return exponent;
 }
 

@@ -16,7 +16,8 @@ namespace conclave::chain {
 using Rational = mpq_class;
 
 // Built like a MarkovChain: add() the transitions of state 0 in any order, end_row(), and so on;
-// those to the same state are merged.
+// those to the same state are merged, those of probability 0 left out. Some hundred bytes per
+// transition.
 class RationalChain {
  public:
   struct Transition {
@@ -33,14 +34,15 @@ class RationalChain {
   std::size_t size() const { return rows_.size() - 1; }
   const std::vector<Transition>& row(StateIndex state) const { return rows_[state]; }
 
-  // The chain with every probability rounded.
+  // The chain with every probability rounded towards zero to a double.
   MarkovChain rounded() const;
 
  private:
   std::vector<std::vector<Transition>> rows_{1};
 };
 
-// `0.125`, `1e-3`, `1/3`, exactly as written. Throws Error for other texts.
+// `0.125`, `1e-3`, `1/3`, exactly as written. Throws Error for other texts, among them negative
+// numbers and exponents beyond 1000.
 Rational parse_rational(std::string_view text);
 
 }  // namespace conclave::chain

@@ -151,6 +151,38 @@ TEST_F(Files, MistakesAreNamedWithTheirLine) {
             std::string::npos);
 }
 
+std::string message_of_text(std::string_view text) {
+  try {
+    parse_transitions(text, "text");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Twenty bytes once claimed eight gigabytes, one row for every state announced.
+TEST(Texts, ClaimNoMoreThanTheyHold) {
+  EXPECT_EQ(message_of_text("1000000000 1\n0 0 1\n"),
+            "text, line 1: 1000000000 states need more than 1 transitions, at least one each");
+  EXPECT_EQ(
+      message_of_text("1000000000 4000000000\n0 0 1\n"),
+      "text, line 1: 1000000000 states and 4000000000 transitions were announced, but the file "
+      "has room for 5 transitions at most");
+  EXPECT_THROW(parse_rational_transitions("1000000000 1\n0 0 1\n", "text"), Error);
+  EXPECT_THROW(parse_rational_transitions("2 2\n0 2 1\n1 1 1\n", "text"), Error);
+  EXPECT_EQ(parse_transitions("1 1\n0 0 1", "text").size(), 1u);
+}
+
+TEST(Texts, AreRepeatedBrieflyAndWithoutControlCharacters) {
+  const std::string message = message_of_text("1 1\n0 0 \x1b[2J" + std::string(1000, 'x') + "\n");
+  EXPECT_EQ(message, "text, line 2: a number was expected, not '?[2J" + std::string(36, 'x') + "'");
+  EXPECT_THROW(parse_labels("0=\"\x1b[2J\"\n", "text", 1), Error);
+  EXPECT_THROW(parse_state_rewards("1 1\n0 -1\n", "text", 1), Error);
+  const MarkovChain chain = parse_transitions("1 1\n0 0 1\n", "text");
+  EXPECT_EQ(parse_transition_rewards("1 1\n0 0 2\n", "text", chain), std::vector<double>{2});
+  EXPECT_THROW(parse_transition_rewards("1 1\n0 1 2\n", "text", chain), Error);
+}
+
 TEST_F(Files, LabelsSayTheNearestName) {
   const std::string file = written("c.lab", "0=\"init\" 1=\"deadlock\" 2=\"done\"\n0: 0\n4: 1 2\n");
   const Labels labels = read_labels(file, 5);

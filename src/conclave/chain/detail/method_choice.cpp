@@ -26,8 +26,9 @@ constexpr std::size_t large_chain = 50'000;
 // within fronts. Elimination in the given order may take so many per transition: lines, trees and
 // narrow bands take fewer, and no ordering is as fast.
 constexpr double little_work = 30;
-// About what multigrid takes per transition; elimination in fronts is preferred up to it.
-constexpr double fair_work = 5000;
+// Elimination in fronts is preferred to multigrid up to so many per transition. Multigrid takes some
+// 5000 where it converges, but it may stall, and elimination does not.
+constexpr double fair_work = 50'000;
 // Two minutes, the last resort; and what two gigabytes hold.
 constexpr double most_work = 5e11;
 constexpr double most_entries = 2.5e8;

@@ -33,7 +33,7 @@ std::string_view mapped(int file, const std::string& path) {
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
   try {
     text_ = mapped(file, path);
@@ -48,6 +48,20 @@ MappedFile::~MappedFile() {
   if (!text_.empty()) munmap(const_cast<char*>(text_.data()), text_.size());
 }
 
+bool is_printable(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f;
+  });
+}
+
+std::string excerpt(std::string_view text) {
+  std::string result(text.substr(0, 40));
+  std::ranges::replace_if(
+      result, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return result;
+}
+
 std::string_view Scanner::until(char symbol) {
   const char* const start = here_;
   const char* const line_end = std::find(here_, end_, '\n');
@@ -58,8 +72,7 @@ std::string_view Scanner::until(char symbol) {
 
 void Scanner::fail(std::string_view wanted) const {
   const char* const stop = std::find_if(here_, end_, [](char c) { return c == ' ' || c == '\n'; });
-  const std::string_view found(here_,
-                               std::min(stop, here_ + std::min<std::ptrdiff_t>(40, end_ - here_)));
+  const std::string found = excerpt({here_, stop});
   object(fmt::format("{} was expected, not {}", wanted,
                      found.empty() ? "the end of the line" : fmt::format("'{}'", found)));
 }

@@ -1,9 +1,10 @@
-// A file mapped into memory for reading.
-// Reads numbers and words from a text, one line after the other; mistakes are Errors that name the
-// file and the line.
+// Texts from strangers: a file mapped into memory, and a scanner that reads numbers and words from
+// a text line by line. The scanner copies nothing and stays within the text; mistakes are Errors
+// that name the file and the line.
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,9 +12,10 @@
 
 namespace conclave::chain::detail {
 
+// The content of a file, mapped for reading; the file must not shrink meanwhile.
 class MappedFile {
  public:
-  // Throws Error if there is no such file or it cannot be read.
+  // Throws Error if there is no such file, it is no plain file, or it cannot be read.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -25,10 +27,19 @@ class MappedFile {
   std::string_view text_;
 };
 
+// Whether a text holds no control characters, which a terminal might obey.
+bool is_printable(std::string_view text);
+
+// The beginning of a text for a message: at most 40 characters, others than printable ASCII as '?'.
+std::string excerpt(std::string_view text);
+
+// The text must outlive the scanner.
 class Scanner {
  public:
   Scanner(std::string_view text, std::string path)
       : begin_(text.data()), here_(begin_), end_(begin_ + text.size()), path_(std::move(path)) {}
+
+  std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }  // of the text
 
   // Goes to the next line that is neither empty nor a comment (#); false at the end.
   bool next_line() {
