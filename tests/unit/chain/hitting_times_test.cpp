@@ -8,10 +8,10 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/chain/components.hpp"
-#include "conclave/chain/detail/deflated_sweeps.hpp"
 #include "conclave/chain/detail/equations.hpp"
 #include "conclave/chain/detail/frontal_elimination.hpp"
 #include "conclave/chain/detail/multigrid.hpp"
+#include "conclave/chain/detail/refinement.hpp"
 #include "conclave/chain/hitting_law.hpp"
 
 #include "tests/support/known_chains.hpp"

@@ -1,10 +1,11 @@
 // This file is long because it holds both parts of one method: first the plan, which looks at the
 // pattern alone, then the elimination, which follows the plan.
 //
-// The method earns its lines. On a walk on a square of 10^5 states it takes half the CPU time of
-// multigrid and two thirds of UMFPACK's with OpenBLAS, whose last digits would also depend on the
-// machine; Eigen's SparseLU needs three times as long for five random successors within a distance
-// of 200, and on the square more than a hundred times as long.
+// The method earns its lines. On a walk on a square of 10^5 states it takes 0.21 CPU seconds,
+// multigrid 0.44, and UMFPACK with OpenBLAS 0.31. For five random successors within a distance of
+// 200, 3*10^4 states, it takes 1.3 and Eigen's SparseLU 3.7, which did not finish the square within
+// ten. UMFPACK is faster where much is filled in (1.8 instead of 4.4 with 10^5 such states), but
+// the last digits of its answers would depend on the machine, because OpenBLAS does.
 #include "conclave/chain/detail/frontal_elimination.hpp"
 
 #include <algorithm>

@@ -23,11 +23,11 @@ namespace {
 constexpr std::size_t large_chain = 50'000;
 
 // Work is counted in multiplications, of which a core does 10^9 a second row by row and 5*10^9
-// within fronts. Elimination in the given order may take so many per transition: lines, trees and
-// narrow bands take fewer, and no ordering is as fast.
+// within fronts. Elimination in the given order may take so many per transition; lines, trees and
+// narrow bands take fewer, and need no other order.
 constexpr double little_work = 30;
-// Elimination in fronts is preferred to multigrid up to so many per transition. Multigrid takes some
-// 5000 where it converges, but it may stall, and elimination does not.
+// Elimination in fronts is preferred to multigrid up to so many per transition. Multigrid takes
+// some 5000 where it converges, but it may stall, and elimination does not.
 constexpr double fair_work = 50'000;
 // Two minutes, the last resort; and what two gigabytes hold.
 constexpr double most_work = 5e11;
