@@ -141,16 +141,16 @@ bool is_mostly_null(const P& protocol) {
 template <PopulationProtocol P>
 struct Stored {
   using type = typename P::State;
-  static type pack(const P&, const typename P::State& state) { return state; }
-  static typename P::State unpack(const P&, const type& state) { return state; }
+  static constexpr type pack(const P&, const typename P::State& state) { return state; }
+  static constexpr typename P::State unpack(const P&, const type& state) { return state; }
 };
 template <Packing P>
 struct Stored<P> {
   using type = typename P::Packed;
-  static type pack(const P& protocol, const typename P::State& state) {
+  static constexpr type pack(const P& protocol, const typename P::State& state) {
     return protocol.pack(state);
   }
-  static typename P::State unpack(const P& protocol, type packed) {
+  static constexpr typename P::State unpack(const P& protocol, type packed) {
     return protocol.unpack(packed);
   }
 };

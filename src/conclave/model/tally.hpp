@@ -14,29 +14,34 @@ class LeaderTally {
  public:
   using State = typename P::State;
 
-  explicit LeaderTally(const P& protocol) : protocol_(&protocol) {}
+  explicit constexpr LeaderTally(const P& protocol) : protocol_(&protocol) {}
 
-  void add(const State& state, AgentCount count = 1) { leaders_ += one_if_leader(state) * count; }
+  constexpr void add(const State& state, AgentCount count = 1) {
+    leaders_ += one_if_leader(state) * count;
+  }
 
-  void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+  constexpr void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
     leaders_ += one_if_leader(new_u) + one_if_leader(new_v);
     leaders_ -= one_if_leader(u) + one_if_leader(v);
   }
 
-  void remove(const State& state, AgentCount count) { leaders_ -= one_if_leader(state) * count; }
+  constexpr void remove(const State& state, AgentCount count) {
+    leaders_ -= one_if_leader(state) * count;
+  }
 
-  bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
+  constexpr bool is_counted(const State& u, const State& v, const State& new_u,
+                            const State& new_v) const {
     return one_if_leader(u) != one_if_leader(new_u) || one_if_leader(v) != one_if_leader(new_v);
   }
   AgentCount changes_to_stop() const { return leaders_ - 1; }
 
-  AgentCount leaders() const { return leaders_; }
-  bool converged() const { return leaders_ == 1; }
-  bool hopeless() const { return leaders_ == 0; }
+  constexpr AgentCount leaders() const { return leaders_; }
+  constexpr bool converged() const { return leaders_ == 1; }
+  constexpr bool hopeless() const { return leaders_ == 0; }
   std::vector<Observation> observations() const { return {}; }
 
  private:
-  AgentCount one_if_leader(const State& state) const {
+  constexpr AgentCount one_if_leader(const State& state) const {
     return protocol_->role(state) == Role::leader ? 1 : 0;
   }
 

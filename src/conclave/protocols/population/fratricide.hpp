@@ -49,17 +49,17 @@ struct Fratricide {
   static std::string objection(const Parameters&, AgentCount) { return {}; }
   Fratricide(const Parameters&, AgentCount) {}
 
-  State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
-  State arbitrary(Choice auto& choice) const { return {.leader = choice.chance(1, 2)}; }
+  constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+  constexpr State arbitrary(Choice auto& choice) const { return {.leader = choice.chance(1, 2)}; }
 
-  void interact(State& u, State& v, Choice auto&) const {
+  constexpr void interact(State& u, State& v, Choice auto&) const {
     // "If both lead, v resigns", without a branch, which could not be predicted at the start.
     v.leader = static_cast<bool>(v.leader & !u.leader);
   }
 
   State zero() const { return {.leader = false}; }
   void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
-  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+  constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
 
   Interactions state_count() const { return 2u; }
 };

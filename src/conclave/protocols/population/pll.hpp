@@ -40,17 +40,17 @@ class Pll {
     bool done = false;           // A in epoch 1; true for every A later on, false for X and B
     std::uint16_t variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
 
-    std::uint16_t& count() { return variable; }
-    std::uint16_t& level_q() { return variable; }
-    std::uint16_t& rand() { return variable; }
-    std::uint16_t& level_b() { return variable; }
+    constexpr std::uint16_t& count() { return variable; }
+    constexpr std::uint16_t& level_q() { return variable; }
+    constexpr std::uint16_t& rand() { return variable; }
+    constexpr std::uint16_t& level_b() { return variable; }
 
     // The last epoch initialized. Only a corrupted X can be in a later one.
-    std::uint8_t init() const { return is_x() ? std::uint8_t{1} : epoch; }
+    constexpr std::uint8_t init() const { return is_x() ? std::uint8_t{1} : epoch; }
 
-    bool is_x() const { return status == Status::x; }
-    bool is_a() const { return status == Status::a; }
-    bool is_b() const { return status == Status::b; }
+    constexpr bool is_x() const { return status == Status::x; }
+    constexpr bool is_a() const { return status == Status::a; }
+    constexpr bool is_b() const { return status == Status::b; }
 
     friend bool operator==(const State&, const State&) = default;
     static constexpr std::tuple fields{
@@ -107,11 +107,11 @@ class Pll {
 
   Pll(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
 
-  State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+  constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
 
   // Every variable uniform in its domain, as far as the agent's group has it: an agent in status X
   // is a leader and a timer is none, for a leader needs the variables of A.
-  State arbitrary(Choice auto& choice) const {
+  constexpr State arbitrary(Choice auto& choice) const {
     State s;
     s.status = static_cast<Status>(choice.below(3));
     s.leader = s.is_x() || (s.is_a() && choice.chance(1, 2));
@@ -136,15 +136,15 @@ class Pll {
     s.variable = s.epoch == 2 ? 1 : 0;
   }
 
-  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
-  Reading reading() const { return constants_.reading; }
+  constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+  constexpr Reading reading() const { return constants_.reading; }
 
   // The number of reachable states with the corrected reading, for c_max >= 2 and k >= 1 (tinier
   // constants make some of them coincide).
   Interactions state_count() const { return 14 * constants_.c_max + 7 + 3 * constants_.nonce; }
 
   // Algorithm 1.
-  void interact(State& a0, State& a1, Choice auto&) const {
+  constexpr void interact(State& a0, State& a1, Choice auto&) const {
     const Pair a{&a0, &a1};
     const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
     assign_status(a);                                                     // lines 1-6
@@ -160,13 +160,13 @@ class Pll {
   // A state in 32 bits: the variable below, five fields above it.
   using Packed = std::uint32_t;
 
-  Packed pack(const State& s) const {
+  constexpr Packed pack(const State& s) const {
     return s.variable | Packed{s.leader} << 16 | Packed{s.done} << 17 |
            static_cast<Packed>(s.status) << 18 | Packed{s.color} << 20 |
            static_cast<Packed>(s.epoch - 1) << 22;
   }
 
-  State unpack(Packed word) const {
+  constexpr State unpack(Packed word) const {
     State s;
     s.variable = static_cast<std::uint16_t>(word);
     s.leader = (word >> 16 & 1) != 0;
@@ -184,10 +184,10 @@ class Pll {
 
  private:
   using Pair = detail::PllPair<State>;
-  static constexpr std::array both = detail::both;
+  static constexpr detail::Both both{};
 
   // Lines 1-6: every agent gets its status at its first interaction.
-  static void assign_status(Pair a) {
+  static constexpr void assign_status(Pair a) {
     if (a[0]->is_x() && a[1]->is_x()) {  // lines 1-3
       a[0]->status = Status::a;
       a[1]->status = Status::b;
@@ -203,7 +203,7 @@ class Pll {
   }
 
   // Lines 12-14. `done` has no meaning any more and gets the value that most agents have.
-  static void enter_epoch(State& s) {
+  static constexpr void enter_epoch(State& s) {
     if (!s.is_a()) return;
     s.done = true;
     if (s.epoch == 2) s.rand() = 1;
@@ -213,7 +213,7 @@ class Pll {
 
   // Algorithm 3: a leader flips a coin whenever it meets a follower (initiator = head), until its
   // first tail; those who have stopped spread the largest number of heads.
-  void quick_elimination(Pair a) const {
+  constexpr void quick_elimination(Pair a) const {
     for (const std::size_t i : both) {  // lines 35-38
       if (!a[i]->leader || a[1 - i]->leader || a[i]->done) continue;
       if (i == 0) a[0]->level_q() = constants_.next_level(a[0]->level_q());
@@ -225,7 +225,7 @@ class Pll {
   }
 
   // Algorithm 4: a leader builds a nonce of k bits, then the largest nonce spreads.
-  void tournament(Pair a) const {
+  constexpr void tournament(Pair a) const {
     for (const std::size_t i : both) {  // lines 43-45
       if (!a[i]->leader || a[1 - i]->leader || a[i]->rand() >= constants_.nonce) continue;
       a[i]->rand() = static_cast<std::uint16_t>(2u * a[i]->rand() + i);
@@ -236,10 +236,10 @@ class Pll {
   }
 
   // Line 46.
-  bool has_nonce(State& s) const { return constants_.has_nonce(s.rand(), s.leader); }
+  constexpr bool has_nonce(State& s) const { return constants_.has_nonce(s.rand(), s.leader); }
 
   // Algorithm 5. Only the initiator's tick is a head: this is the coin flip (line 50).
-  void back_up(Pair a, bool initiator_ticks) const {
+  constexpr void back_up(Pair a, bool initiator_ticks) const {
     if (initiator_ticks && a[0]->leader) {  // lines 50-52
       a[0]->level_b() = constants_.next_level(a[0]->level_b());
     }
@@ -248,7 +248,7 @@ class Pll {
   }
 
   // Lines 40-41, 47-48, 54-55: the agent with the smaller value takes the larger and is a follower.
-  static void take_larger(Pair a) {
+  static constexpr void take_larger(Pair a) {
     for (const std::size_t i : both) {
       if (a[i]->variable >= a[1 - i]->variable) continue;
       a[i]->variable = a[1 - i]->variable;

@@ -43,17 +43,17 @@ class PllSym {
     std::uint8_t status_l = 0;   // leaders in epoch 3; 0 for all others
     std::uint16_t variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
 
-    std::uint16_t& count() { return variable; }
-    std::uint16_t& level_q() { return variable; }
-    std::uint16_t& rand() { return variable; }
-    std::uint16_t& level_b() { return variable; }
+    constexpr std::uint16_t& count() { return variable; }
+    constexpr std::uint16_t& level_q() { return variable; }
+    constexpr std::uint16_t& rand() { return variable; }
+    constexpr std::uint16_t& level_b() { return variable; }
 
     // The last epoch initialized. Only a corrupted X or Y can be in a later one.
-    std::uint8_t init() const { return is_new() ? std::uint8_t{1} : epoch; }
+    constexpr std::uint8_t init() const { return is_new() ? std::uint8_t{1} : epoch; }
 
-    bool is_new() const { return status == Status::x || status == Status::y; }
-    bool is_a() const { return status == Status::a; }
-    bool is_b() const { return status == Status::b; }
+    constexpr bool is_new() const { return status == Status::x || status == Status::y; }
+    constexpr bool is_a() const { return status == Status::a; }
+    constexpr bool is_b() const { return status == Status::b; }
 
     friend bool operator==(const State&, const State&) = default;
     static constexpr std::tuple fields{
@@ -131,11 +131,11 @@ class PllSym {
 
   PllSym(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
 
-  State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
+  constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
 
   // Every variable uniform in its domain, as far as the agent's group has it: an agent in status X
   // or Y is a leader and a timer is none, for a leader needs the variables of A.
-  State arbitrary(Choice auto& choice) const {
+  constexpr State arbitrary(Choice auto& choice) const {
     State s;
     s.status = static_cast<Status>(choice.below(4));
     s.leader = s.is_new() || (s.is_a() && choice.chance(1, 2));
@@ -173,15 +173,15 @@ class PllSym {
     s.variable = s.epoch == 2 ? 1 : 0;
   }
 
-  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
-  Reading reading() const { return constants_.reading; }
+  constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+  constexpr Reading reading() const { return constants_.reading; }
 
   // The number of reachable states with the corrected reading, for c_max >= 2 and k >= 1 (tinier
   // constants make some of them coincide).
   Interactions state_count() const { return 50 * constants_.c_max + 27 + 6 * constants_.nonce; }
 
   // Algorithm 1, with the rules of Section 4.
-  void interact(State& a0, State& a1, Choice auto&) const {
+  constexpr void interact(State& a0, State& a1, Choice auto&) const {
     const Pair a{&a0, &a1};
     const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
     if (!a0.leader && !a1.leader) change_coins(a);
@@ -199,14 +199,14 @@ class PllSym {
   // A state in 32 bits: the variable below, eight fields above it.
   using Packed = std::uint32_t;
 
-  Packed pack(const State& s) const {
+  constexpr Packed pack(const State& s) const {
     return s.variable | Packed{s.leader} << 16 | Packed{s.done} << 17 | Packed{s.ready} << 18 |
            Packed{s.status_l} << 19 | static_cast<Packed>(s.status) << 20 |
            static_cast<Packed>(s.coin) << 22 | Packed{s.color} << 24 |
            static_cast<Packed>(s.epoch - 1) << 26;
   }
 
-  State unpack(Packed word) const {
+  constexpr State unpack(Packed word) const {
     State s;
     s.variable = static_cast<std::uint16_t>(word);
     s.leader = (word >> 16 & 1) != 0;
@@ -226,10 +226,10 @@ class PllSym {
 
  private:
   using Pair = detail::PllPair<State>;
-  static constexpr std::array both = detail::both;
+  static constexpr detail::Both both{};
 
   // J,J -> K,K and K,K -> J,J and J,K -> F0,F1, for two that were followers before (S5).
-  static void change_coins(Pair a) {
+  static constexpr void change_coins(Pair a) {
     const Coin c0 = a[0]->coin;
     const Coin c1 = a[1]->coin;
     if (c0 > Coin::k || c1 > Coin::k) return;  // F0 and F1 are for ever
@@ -241,7 +241,7 @@ class PllSym {
   }
 
   // X,X -> Y,Y and Y,Y -> X,X and X,Y -> A,B; a late agent is a follower without coin flips.
-  static void assign_status(Pair a) {
+  static constexpr void assign_status(Pair a) {
     const Status s0 = a[0]->status;
     const Status s1 = a[1]->status;
     const bool both_new = a[0]->is_new() && a[1]->is_new();
@@ -260,7 +260,7 @@ class PllSym {
   }
 
   // Every new follower has coin J; what only leaders have is forgotten.
-  static void resign(State& s) {
+  static constexpr void resign(State& s) {
     s.leader = false;
     s.coin = Coin::j;
     s.ready = false;
@@ -268,7 +268,7 @@ class PllSym {
   }
 
   // Lines 12-14. `done` has no meaning any more and gets the value that most agents have.
-  static void enter_epoch(State& s) {
+  static constexpr void enter_epoch(State& s) {
     if (!s.is_a()) return;
     s.done = true;
     s.variable = s.epoch == 2 ? 1 : 0;  // rand, level_B
@@ -278,7 +278,7 @@ class PllSym {
 
   // Algorithm 3: a leader flips a coin whenever it meets a follower with F0 (head) or F1 (tail),
   // until its first tail; those who have stopped spread the largest number of heads.
-  void quick_elimination(Pair a) const {
+  constexpr void quick_elimination(Pair a) const {
     for (const std::size_t i : both) {  // lines 35-38
       if (!a[i]->leader || a[i]->done) continue;
       if (a[1 - i]->coin == Coin::f0) a[i]->level_q() = constants_.next_level(a[i]->level_q());
@@ -289,7 +289,7 @@ class PllSym {
   }
 
   // Algorithm 4: a leader builds a nonce of k bits, then the largest nonce spreads.
-  void tournament(Pair a) const {
+  constexpr void tournament(Pair a) const {
     for (const std::size_t i : both) {  // lines 43-45
       if (!a[i]->leader || a[i]->rand() >= constants_.nonce) continue;
       const Coin coin = a[1 - i]->coin;
@@ -301,10 +301,10 @@ class PllSym {
   }
 
   // Line 46.
-  bool has_nonce(State& s) const { return constants_.has_nonce(s.rand(), s.leader); }
+  constexpr bool has_nonce(State& s) const { return constants_.has_nonce(s.rand(), s.leader); }
 
   // Algorithm 6. A tick makes a leader ready, and its next look at F0 or F1 is its flip.
-  void back_up(Pair a, const std::array<bool, 2>& tick) const {
+  constexpr void back_up(Pair a, const std::array<bool, 2>& tick) const {
     for (const std::size_t i : both) {  // lines 1-11
       if (!a[i]->leader) continue;
       a[i]->status_l = static_cast<std::uint8_t>(1 - a[i]->status_l);
@@ -325,7 +325,7 @@ class PllSym {
   }
 
   // The agent with the smaller value takes the larger and is a follower. A follower keeps its coin.
-  static void take_larger(Pair a) {
+  static constexpr void take_larger(Pair a) {
     for (const std::size_t i : both) {
       if (a[i]->variable >= a[1 - i]->variable) continue;
       a[i]->variable = a[1 - i]->variable;

@@ -171,20 +171,20 @@ class Ppl {
     half_timer_i_ = (constants.t_emit + 1) / 2 * timer_i_one;
   }
 
-  std::uint16_t t_virus() const { return t_virus_; }
-  std::uint32_t t_max() const { return t_max_; }
-  std::uint32_t t_emit() const { return t_emit_; }
-  bool measures_holding() const { return hold_; }
+  constexpr std::uint16_t t_virus() const { return t_virus_; }
+  constexpr std::uint32_t t_max() const { return t_max_; }
+  constexpr std::uint32_t t_emit() const { return t_emit_; }
+  constexpr bool measures_holding() const { return hold_; }
   State zero() const { return {}; }
   void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
-  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+  constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
 
   // All combinations of the declared domains.
   Interactions state_count() const {
     return Interactions(4u) * (t_max_ + 1) * (t_virus_ + 1u) * (t_emit_ + 1);
   }
 
-  State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
+  constexpr State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
     const bool first = agent == 0;
     switch (start) {
       case all_leaders:
@@ -213,7 +213,7 @@ class Ppl {
   }
 
   // Any state of the declared domains, each with the same probability.
-  State arbitrary(Choice auto& choice) const {
+  constexpr State arbitrary(Choice auto& choice) const {
     State s;
     s.leader = choice.chance(1, 2);
     s.shield = choice.chance(1, 2);
@@ -224,7 +224,7 @@ class Ppl {
   }
 
   // Algorithm 1. Conditions that the processor cannot predict are written without branches.
-  void interact(State& a0, State& a1, Choice auto&) const {
+  constexpr void interact(State& a0, State& a1, Choice auto&) const {
     a0.timer_l = a1.timer_l = minus_one(std::max(a0.timer_l, a1.timer_l));  // line 1
     a0.leader |= a0.timer_l == 0;                                           // line 2
     a1.leader |= a1.timer_l == 0;
@@ -248,12 +248,12 @@ class Ppl {
   // A state in 64 bits: timer_L, timer_I, virus, and the two flags on top.
   using Packed = std::uint64_t;
 
-  Packed pack(const State& s) const {
+  constexpr Packed pack(const State& s) const {
     return s.timer_l | s.timer_i * timer_i_one | s.virus * virus_one | s.shield * shield_bit |
            s.leader * leader_bit;
   }
 
-  State unpack(Packed word) const {
+  constexpr State unpack(Packed word) const {
     State s;
     s.timer_l = static_cast<std::uint32_t>(word & timer_l_mask);
     s.timer_i = static_cast<std::uint32_t>((word & timer_i_mask) / timer_i_one);
@@ -268,7 +268,7 @@ class Ppl {
   // The same transition function where nothing happens but the counting down of timers and viruses
   // and the reset of line 3, and where nobody crosses a line that the tally knows (half of a timer,
   // no virus): almost every interaction. No branches; subtractions stay within their fields.
-  [[gnu::always_inline]] Shortcut<Packed> shortcut(Packed u, Packed v) const {
+  [[gnu::always_inline]] constexpr Shortcut<Packed> shortcut(Packed u, Packed v) const {
     const Packed timer_l = std::max(u & timer_l_mask, v & timer_l_mask);
     const Packed reset = (u | v) / leader_bit;
     const Packed new_timer_l = reset != 0 ? t_max_ : timer_l - 1;  // lines 1, 3
@@ -295,16 +295,17 @@ class Ppl {
   // Counts what decides whether the configuration is in S, and notes whether outputs change.
   class Tally {
    public:
-    explicit Tally(const Ppl& protocol) : t_max_(protocol.t_max()), t_emit_(protocol.t_emit()) {}
+    explicit constexpr Tally(const Ppl& protocol)
+        : t_max_(protocol.t_max()), t_emit_(protocol.t_emit()) {}
 
-    void add(const State& s, AgentCount count = 1) {
+    constexpr void add(const State& s, AgentCount count = 1) {
       leaders_ += is_leader(s) * count;
       late_ += is_late(s) * count;
       infected_ += is_infected(s) * count;
       safe_leaders_ += is_safe_leader(s) * count;
     }
 
-    void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+    constexpr void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
       leaders_ += is_leader(new_u) + is_leader(new_v) - is_leader(u) - is_leader(v);
       late_ += is_late(new_u) + is_late(new_v) - is_late(u) - is_late(v);
       infected_ += is_infected(new_u) + is_infected(new_v) - is_infected(u) - is_infected(v);
@@ -313,14 +314,15 @@ class Ppl {
       violated_ |= (u.leader != new_u.leader) | (v.leader != new_v.leader);
     }
 
-    void remove(const State& s, AgentCount count) {
+    constexpr void remove(const State& s, AgentCount count) {
       leaders_ -= is_leader(s) * count;
       late_ -= is_late(s) * count;
       infected_ -= is_infected(s) * count;
       safe_leaders_ -= is_safe_leader(s) * count;
     }
 
-    bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
+    constexpr bool is_counted(const State& u, const State& v, const State& new_u,
+                              const State& new_v) const {
       return is_noted(u, new_u) || is_noted(v, new_v);
     }
 
@@ -333,31 +335,31 @@ class Ppl {
 
     void lose_leaders(AgentCount count) { leaders_ -= count; }
 
-    AgentCount leaders() const { return leaders_; }
-    bool hopeless() const { return false; }
+    constexpr AgentCount leaders() const { return leaders_; }
+    constexpr bool hopeless() const { return false; }
     std::vector<Observation> observations() const { return {}; }
 
     // In S now.
-    bool converged() const {
+    constexpr bool converged() const {
       return leaders_ == 1 && late_ == 0 && (safe_leaders_ == 1 || infected_ == 0);
     }
 
     // From now on, watches for violations: interactions after which some output differs from what
     // it is now. Up to the first one, that is every change of an output.
-    void hold() { violated_ = false; }
-    bool violated() const { return violated_; }
+    constexpr void hold() { violated_ = false; }
+    constexpr bool violated() const { return violated_; }
 
     friend bool operator==(const Tally&, const Tally&) = default;
 
    private:
-    bool is_noted(const State& s, const State& now) const {
+    constexpr bool is_noted(const State& s, const State& now) const {
       return s.leader != now.leader || is_late(s) != is_late(now) ||
              is_infected(s) != is_infected(now) || is_safe_leader(s) != is_safe_leader(now);
     }
-    static AgentCount is_leader(const State& s) { return s.leader; }
-    static AgentCount is_infected(const State& s) { return s.virus > 0; }
-    AgentCount is_late(const State& s) const { return 2 * s.timer_l < t_max_; }
-    AgentCount is_safe_leader(const State& s) const {
+    static constexpr AgentCount is_leader(const State& s) { return s.leader; }
+    static constexpr AgentCount is_infected(const State& s) { return s.virus > 0; }
+    constexpr AgentCount is_late(const State& s) const { return 2 * s.timer_l < t_max_; }
+    constexpr AgentCount is_safe_leader(const State& s) const {
       return s.leader & s.shield & (2 * s.timer_i >= t_emit_);
     }
 
@@ -432,13 +434,13 @@ class Ppl {
   static constexpr Packed flags_mask = shield_bit | leader_bit;
 
   // Whether timer_L < t_max/2, and whether there is a virus.
-  Packed marks(Packed word) const {
+  constexpr Packed marks(Packed word) const {
     const Packed late = 2 * (word & timer_l_mask) < t_max_;
     const Packed infected = (word & virus_mask) != 0;
     return late | infected << 1;
   }
 
-  State full_timers(State s) const {
+  constexpr State full_timers(State s) const {
     s.timer_l = t_max_;
     s.timer_i = t_emit_;
     return s;
@@ -446,7 +448,7 @@ class Ppl {
 
   // max(value - 1, 0)
   template <class T>
-  static T minus_one(T value) {
+  static constexpr T minus_one(T value) {
     return static_cast<T>(value - (value > 0));
   }
 

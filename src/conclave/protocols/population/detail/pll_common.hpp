@@ -64,7 +64,7 @@ struct PllConstants {
   }
 
   // Line 9. As printed, the epoch leaves its domain; no module runs from 4 on, so 4 means "beyond".
-  std::uint8_t next_epoch(std::uint8_t epoch) const {
+  constexpr std::uint8_t next_epoch(std::uint8_t epoch) const {
     const int next = epoch + 1;
     if (reading == PllReading::printed)
       return static_cast<std::uint8_t>(std::min(std::max(next, 3), 4));
@@ -72,23 +72,23 @@ struct PllConstants {
   }
 
   // Lines 36 and 51; line 6 of Algorithm 6.
-  std::uint16_t next_level(std::uint16_t level) const {
+  constexpr std::uint16_t next_level(std::uint16_t level) const {
     return static_cast<std::uint16_t>(std::min<std::uint32_t>(level + 1u, c_max));
   }
 
   // Line 46. Followers keep rand = 1 from line 12, so to demand rand >= 2^k of them, as printed,
   // stops the epidemic before it starts (erratum L2).
-  bool has_nonce(std::uint16_t rand, bool is_leader) const {
+  constexpr bool has_nonce(std::uint16_t rand, bool is_leader) const {
     return rand >= nonce || (reading == PllReading::corrected && !is_leader);
   }
 
   // Line 24: the timer of B, 0 when it is over.
-  std::uint16_t next_count(std::uint16_t count) const {
+  constexpr std::uint16_t next_count(std::uint16_t count) const {
     return static_cast<std::uint16_t>((count + 1u) % c_max);
   }
 
   // level_Q, rand or level_B of A, uniform in the domain of Table 3.
-  std::uint16_t arbitrary_variable_of_a(std::uint8_t epoch, Choice auto& choice) const {
+  constexpr std::uint16_t arbitrary_variable_of_a(std::uint8_t epoch, Choice auto& choice) const {
     const std::uint32_t value =
         epoch == 2 ? 1 + choice.below(2 * nonce - 1) : choice.below(c_max + 1);
     return static_cast<std::uint16_t>(value);
@@ -98,7 +98,22 @@ struct PllConstants {
 template <class State>
 using PllPair = std::array<State*, 2>;  // a_0 initiates, a_1 responds
 
-inline constexpr std::array<std::size_t, 2> both{0, 1};
+// The numbers of both agents of a pair, 0 and 1, to loop over. Not an array: a CUDA compiler takes
+// the elements of a constant array to be unknown on the device, and says nothing.
+struct Both {
+  struct Number {
+    std::size_t value;
+    constexpr std::size_t operator*() const { return value; }
+    constexpr Number& operator++() {
+      ++value;
+      return *this;
+    }
+    friend constexpr bool operator==(Number, Number) = default;
+  };
+  constexpr Number begin() const { return {0}; }
+  constexpr Number end() const { return {2}; }
+};
+inline constexpr Both both{};
 
 constexpr std::uint8_t next_color(std::uint8_t color) {
   return color == 2 ? std::uint8_t{0} : static_cast<std::uint8_t>(color + 1);
@@ -106,7 +121,7 @@ constexpr std::uint8_t next_color(std::uint8_t color) {
 
 // Lines 23-34, Algorithm 2, CountUp(); says who ticks.
 template <class State>
-std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstants& constants) {
+constexpr std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstants& constants) {
   std::array<bool, 2> tick{false, false};  // line 7
   for (const std::size_t i : both) {       // lines 23-29
     if (!a[i]->is_b()) continue;
@@ -128,7 +143,7 @@ std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstants& consta
 // Lines 7-10: time goes on, who ticks enters the next epoch, and both go on in the later one. Says
 // who has ticked.
 template <class State>
-std::array<bool, 2> synchronize(const PllPair<State>& a, const PllConstants& constants) {
+constexpr std::array<bool, 2> synchronize(const PllPair<State>& a, const PllConstants& constants) {
   const std::array<bool, 2> tick = count_up(a, constants);  // lines 7-8
   for (const std::size_t i : both) {                        // line 9
     if (tick[i]) a[i]->epoch = constants.next_epoch(a[i]->epoch);
@@ -153,29 +168,30 @@ class PllTally {
  public:
   using State = typename P::State;
 
-  explicit PllTally(const P& protocol) : reading_(protocol.reading()) {}
+  explicit constexpr PllTally(const P& protocol) : reading_(protocol.reading()) {}
 
-  void add(const State& s, AgentCount count = 1) {
+  constexpr void add(const State& s, AgentCount count = 1) {
     leaders_ += s.leader ? count : 0;
     unfrozen_ += s.epoch <= 3 ? count : 0;
   }
 
-  void remove(const State& s, AgentCount count) {
+  constexpr void remove(const State& s, AgentCount count) {
     leaders_ -= s.leader ? count : 0;
     unfrozen_ -= s.epoch <= 3 ? count : 0;
   }
 
-  bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
+  constexpr bool is_counted(const State& u, const State& v, const State& new_u,
+                            const State& new_v) const {
     return u.leader != new_u.leader || v.leader != new_v.leader ||
            (u.epoch <= 3) != (new_u.epoch <= 3) || (v.epoch <= 3) != (new_v.epoch <= 3);
   }
   AgentCount changes_to_stop() const { return std::min(leaders_ - 1, unfrozen_); }
 
   // The first agent in each epoch.
-  std::uint8_t milestone_of(const State& new_u, const State& new_v) const {
+  constexpr std::uint8_t milestone_of(const State& new_u, const State& new_v) const {
     return std::max(new_u.epoch, new_v.epoch);
   }
-  std::uint8_t milestone() const { return epoch_; }
+  constexpr std::uint8_t milestone() const { return epoch_; }
 
   // After a fault: what had been observed stays observed.
   void inherit(const PllTally& before) {
@@ -184,15 +200,15 @@ class PllTally {
     after_tournament_ = before.after_tournament_;
   }
 
-  void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+  constexpr void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
     leaders_ = leaders_ + new_u.leader + new_v.leader - u.leader - v.leader;
     if (u.epoch != new_u.epoch || v.epoch != new_v.epoch) note_epoch(u, v, new_u.epoch);
   }
 
-  AgentCount leaders() const { return leaders_; }
-  bool converged() const { return leaders_ == 1; }
-  bool frozen() const { return unfrozen_ == 0 && leaders_ > 1; }
-  bool hopeless() const { return frozen() || leaders_ == 0; }  // no line makes a leader
+  constexpr AgentCount leaders() const { return leaders_; }
+  constexpr bool converged() const { return leaders_ == 1; }
+  constexpr bool frozen() const { return unfrozen_ == 0 && leaders_ > 1; }
+  constexpr bool hopeless() const { return frozen() || leaders_ == 0; }  // no line makes a leader
 
   std::vector<Observation> observations() const {
     std::vector<Observation> all{
@@ -205,7 +221,7 @@ class PllTally {
 
  private:
   // Line 10 has given both agents the same epoch, the later of the two.
-  void note_epoch(const State& u, const State& v, std::uint8_t epoch) {
+  constexpr void note_epoch(const State& u, const State& v, std::uint8_t epoch) {
     epoch_ = std::max(epoch_, epoch);
     if (epoch >= 2 && !after_quick_elimination_) after_quick_elimination_ = leaders_;
     if (epoch >= 3 && !after_tournament_) after_tournament_ = leaders_;
