@@ -149,6 +149,33 @@ function(conclave_list_protocols out folder)
   set(${out} ${sources} ${source} PARENT_SCOPE)
 endfunction()
 
+# conclave_list_gpu_engines(OUT KERNELS folder)
+# Writes the sources of the gpu engine: in KERNELS one per protocol, for the CUDA compiler, and in
+# OUT one that says whether there are any.
+function(conclave_list_gpu_engines out kernels folder)
+  set(sources "")
+  set(gpu_engines "")
+  set(gpu_is_built false)
+  file(GLOB headers CONFIGURE_DEPENDS ${folder}/population/*.hpp)
+  foreach(header IN LISTS headers)
+    get_filename_component(file ${header} NAME_WE)
+    conclave_type_of(type ${file})
+    if(CONCLAVE_CUDA)
+      set(gpu_is_built true)
+      set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}_gpu.cu)
+      configure_file(${PROJECT_SOURCE_DIR}/cmake/gpu_engine.cu.in ${source} @ONLY)
+      list(APPEND sources ${source})
+    else()
+      set(function "std::unique_ptr<Engine> engine_of_${file}(const void*)")
+      string(APPEND gpu_engines "${function};\n${function} { return nullptr; }\n")
+    endif()
+  endforeach()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/gpu_engines.cpp)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/gpu_engines.cpp.in ${source} @ONLY)
+  set(${out} ${source} PARENT_SCOPE)
+  set(${kernels} ${sources} PARENT_SCOPE)
+endfunction()
+
 # conclave_list_adversaries(OUT folder)
 # Writes the source that lists the adversaries in folder/delays and folder/wakeups; returns it in
 # OUT.

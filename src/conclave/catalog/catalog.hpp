@@ -90,6 +90,15 @@ class PreparedRun {
   virtual TrialResult run(std::uint64_t trial, Workspace& workspace,
                           const KeepGoing& keep_going) const = 0;
 
+  // Engines that run many trials at once (gpu): how many at best, and all of them, handed over in
+  // order. Other engines run one at a time.
+  virtual std::uint64_t trials_at_once(const Workspace&) const { return 1; }
+  virtual void run_batch(std::uint64_t first, std::uint64_t trials, Workspace& workspace,
+                         const KeepGoing& keep_going,
+                         const std::function<void(std::uint64_t, TrialResult)>& take) const {
+    for (std::uint64_t i = first; i < first + trials; ++i) take(i, run(i, workspace, keep_going));
+  }
+
   virtual AgentCount n() const = 0;
   virtual std::uint64_t bytes_per_trial() const = 0;
   virtual Interactions state_count() const = 0;

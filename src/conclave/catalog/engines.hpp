@@ -13,6 +13,8 @@ inline constexpr EngineInfo events_engine{
 inline constexpr EngineInfo counts_engine{
     "counts",
     "how many agents are in which state, many interactions at once; exact, complete graph only"};
+inline constexpr EngineInfo gpu_engine{
+    "gpu", "the same trials as agents, thousands at a time on a CUDA device; rows say agents"};
 inline constexpr EngineInfo auto_engine{
     "auto", "counts or agents, whichever takes less work at the time; exact"};
 

@@ -14,6 +14,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/fault.hpp"
@@ -240,8 +241,19 @@ std::vector<EngineInfo> engines_for() {
   return {agents_engine, events_engine, counts_engine};
 }
 
+// Engine gpu runs the trials of engine agents.
 template <ListedProtocol P>
-Entry make_entry() {
+std::unique_ptr<const PreparedRun> prepared_on_gpu(RunRequest request, gpu::MakeEngine make) {
+  request.engine = agents_engine.name;
+  Subject<P> subject = subject_of<P>(request);
+  const std::size_t start = start_index(subject.info, subject.starts, request.start);
+  auto protocol = std::make_shared<const P>(subject.protocol);
+  return on_gpu(prepared(request, std::move(subject)), std::move(protocol), start, make);
+}
+
+// `make_gpu_engine` is the protocol's, whether or not it has one.
+template <ListedProtocol P>
+Entry make_entry(gpu::MakeEngine make_gpu_engine) {
   return {
       .info = P::info,
       .starts = {P::starts.begin(), P::starts.end()},
@@ -249,7 +261,12 @@ Entry make_entry() {
       .engines = engines_for<P>(),
       .bytes_per_agent = population::Agents<P>::bytes_per_agent,
       .prepare =
-          [](const RunRequest& request) { return prepared(request, subject_of<P>(request)); },
+          [make_gpu_engine](const RunRequest& request) {
+            if (request.engine == gpu_engine.name) {
+              return prepared_on_gpu<P>(request, make_gpu_engine);
+            }
+            return prepared(request, subject_of<P>(request));
+          },
   };
 }
 

@@ -34,10 +34,15 @@ class Pool {
   void work() {
     try {
       const auto workspace = run_.workspace();
+      const std::uint64_t at_once = run_.trials_at_once(*workspace);
       while (!stopping()) {
-        const std::uint64_t trial = next_trial_++;
+        const std::uint64_t trial = next_trial_.fetch_add(at_once);
         if (trial >= options_.trials) return;
-        deliver({trial, run_one(trial, *workspace)});
+        if (at_once == 1) {
+          deliver({trial, run_one(trial, *workspace)});
+        } else {
+          run_many(trial, std::min(at_once, options_.trials - trial), *workspace);
+        }
       }
     } catch (...) {
       const std::scoped_lock lock(mutex_);
@@ -59,6 +64,15 @@ class Pool {
     TrialResult result = run_.run(trial, workspace, keep_going);
     report(std::max(reported, result.interactions.as_double()));  // it may have gone on since
     return result;
+  }
+
+  void run_many(std::uint64_t first, std::uint64_t trials, catalog::Workspace& workspace) {
+    const auto keep_going = [&](Interactions) { return !stopping(); };
+    run_.run_batch(first, trials, workspace, keep_going,
+                   [&](std::uint64_t trial, TrialResult result) {
+                     progress_.interactions.fetch_add(result.interactions.as_double());
+                     deliver({trial, std::move(result)});
+                   });
   }
 
   // Rows that finish before an earlier one wait here for their turn.

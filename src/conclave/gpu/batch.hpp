@@ -1,0 +1,72 @@
+// Batches of trials for the gpu engine: what the host prepares, and what it makes of the results.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "conclave/gpu/engine.hpp"
+#include "conclave/gpu/trial_loop.hpp"
+#include "conclave/model/trial.hpp"
+
+namespace conclave::gpu {
+
+// The streams of every trial, named as the agents engine names them.
+std::vector<TrialStreams> streams_of(const BatchRequest& request);
+
+// What stands in place of a result until there is one.
+template <DeviceProtocol P>
+Finished<P> blank(const P& protocol) {
+  return {.tally = typename TallyFor<P>::type(protocol),
+          .interactions = 0,
+          .held = 0,
+          .ending = Ending::interrupted,
+          .is_violated = false};
+}
+
+// The result as the agents engine would give it.
+template <DeviceProtocol P>
+TrialResult result_of(const P& protocol, const Finished<P>& trial) {
+  TrialResult result{.ending = trial.ending,
+                     .interactions = trial.interactions,
+                     .leaders = trial.tally.leaders(),
+                     .observations = trial.tally.observations()};
+  if constexpr (MeasuresHolding<P>) {
+    if (trial.ending == Ending::converged && protocol.measures_holding()) {
+      const auto& [interactions, censored] = holding_observables;
+      result.observations.push_back({interactions.name, Interactions(trial.held)});
+      result.observations.push_back({censored.name, !trial.is_violated});
+    }
+  }
+  return result;
+}
+
+// The same batch on one emulated warp of this processor; slow, and what a device is checked with.
+template <class Warp = HostWarp, DeviceProtocol P>
+std::vector<Finished<P>> emulated(const P& protocol, const BatchRequest& request) {
+  using Packed = typename Stored<P>::type;
+  using Tally = typename TallyFor<P>::type;
+  std::vector<TrialStreams> streams = streams_of(request);
+  std::vector<Finished<P>> finished(request.trials, blank(protocol));
+  std::uint64_t next_trial = 0;
+  const bool is_stopped = false;
+  const Packed any = Stored<P>::pack(protocol, typename P::State{});
+  std::vector<Packed> agents(std::size_t{trials_per_warp} * request.n, any);
+  std::vector<Tally> tallies(trials_per_warp, Tally(protocol));
+  const Batch<P> batch{.protocol = &protocol,
+                       .n = request.n,
+                       .start = request.start,
+                       .limit = request.limit,
+                       .trials = request.trials,
+                       .streams = streams.data(),
+                       .finished = finished.data(),
+                       .next_trial = &next_trial,
+                       .is_stopped = &is_stopped};
+  TrialLoop<P, Warp> loop(batch, Warp(), [&](int lane) {
+    const auto trial = static_cast<std::size_t>(lane / lanes_per_trial);
+    return Place<P>{&agents[trial * request.n], &tallies[trial]};
+  });
+  loop.run();
+  return finished;
+}
+
+}  // namespace conclave::gpu

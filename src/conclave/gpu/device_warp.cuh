@@ -1,0 +1,74 @@
+// A warp of a CUDA device: a lane is a thread, and has its own variables in its registers.
+#pragma once
+
+#include <cstdint>
+
+#include "conclave/gpu/warp.hpp"
+
+namespace conclave::gpu {
+
+// See HostWarp for the contract. Every function is called by all threads of the warp.
+class DeviceWarp {
+ public:
+  template <class T>
+  class Own {
+   public:
+    __device__ __forceinline__ T& operator[](int) { return value_; }
+    __device__ __forceinline__ const T& operator[](int) const { return value_; }
+
+   private:
+    T value_;
+  };
+
+  template <class Action>
+  __device__ __forceinline__ void each(Action action) const {
+    action(lane());
+  }
+
+  template <class Question>
+  __device__ __forceinline__ Own<std::uint32_t> ballot(Question question) const {
+    bool any = false;
+    return ballot(question, any);
+  }
+
+  template <class Question>
+  __device__ __forceinline__ Own<std::uint32_t> ballot(Question question, bool& any) const {
+    Own<std::uint32_t> answers;
+    const std::uint32_t all = __ballot_sync(~0u, question(lane()));
+    any = all != 0;
+    answers[lane()] = all >> (lane() - place_of(lane())) & all_lanes;
+    return answers;
+  }
+
+  template <class Question>
+  __device__ __forceinline__ bool any(Question question) const {
+    return __any_sync(~0u, question(lane())) != 0;
+  }
+
+  template <class T>
+  __device__ __forceinline__ Own<T> from_below(const Own<T>& values, int distance) const {
+    Own<T> moved;
+    moved[lane()] = __shfl_up_sync(~0u, values[lane()], distance, lanes_per_trial);
+    return moved;
+  }
+
+  template <class T>
+  __device__ __forceinline__ Own<T> from_first(const Own<T>& values) const {
+    Own<T> moved;
+    moved[lane()] = __shfl_sync(~0u, values[lane()], 0, lanes_per_trial);
+    return moved;
+  }
+
+  __device__ __forceinline__ void sync() const { __syncwarp(); }
+
+  __device__ __forceinline__ static std::uint64_t take_one(std::uint64_t* counter) {
+    return atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ull);
+  }
+
+ private:
+  __device__ __forceinline__ static int lane() {
+    return static_cast<int>(threadIdx.x) % lanes_per_warp;
+  }
+};
+
+}  // namespace conclave::gpu

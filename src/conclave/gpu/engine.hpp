@@ -1,0 +1,50 @@
+// The `gpu` engine: the trials of the agents engine, thousands at a time, on a CUDA device. Its
+// results are those of `agents`, byte for byte, so rows do not tell which of the two ran.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "conclave/model/trial.hpp"
+
+namespace conclave::gpu {
+
+// Pairs are drawn from half a word each, as `agents` does up to this size.
+inline constexpr AgentCount most_agents = AgentCount{1} << 24;
+
+// Trials first_trial ... first_trial + trials - 1 of one run; n is at most most_agents.
+struct BatchRequest {
+  std::uint32_t n = 2;
+  std::size_t start = 0;
+  std::uint64_t limit = UINT64_MAX;  // on interactions
+  std::uint64_t seed = 1;
+  std::uint64_t first_trial = 0;
+  std::uint64_t trials = 0;
+};
+
+// Runs batches of one protocol on the first device. Serves one thread at a time.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // As many trials of this size as keep the device busy.
+  virtual std::uint64_t trials_at_once(std::uint32_t n) const = 0;
+
+  // Calls `take` for every trial in order, once all of them are done. `keep_going` is asked now and
+  // then; where it says no, trials under way end as interrupted. Throws Error where the device has
+  // too little memory or fails.
+  virtual void run(const BatchRequest& request, const std::function<bool()>& keep_going,
+                   const std::function<void(std::uint64_t trial, TrialResult)>& take) = 0;
+};
+
+// Makes the engine of one protocol, given a pointer to it (its type is known where the function was
+// compiled). Null if its trials cannot be run on a device. Throws Error where there is no device,
+// or where the device does not compute what this processor computes.
+using MakeEngine = std::unique_ptr<Engine> (*)(const void* protocol);
+
+// Whether this program was built with a CUDA compiler; otherwise every engine is null.
+bool is_built();
+
+}  // namespace conclave::gpu

@@ -1,0 +1,85 @@
+// The random words of base/random.hpp, for code that runs on a device: the same bits, one lane or
+// one word at a time. The host names the stream (Lanes) and hands over its state.
+#pragma once
+
+#include <cstdint>
+
+#include "conclave/base/random.hpp"
+#include "conclave/gpu/warp.hpp"
+
+namespace conclave::gpu {
+
+// One lane: a xoshiro256++ generator (Blackman and Vigna 2021).
+struct LaneGenerator {
+  std::uint64_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+
+  CONCLAVE_HOST_DEVICE static LaneGenerator of(const Lanes::State& state, int lane) {
+    const auto* const words = &state[0][0];  // four rows of eight
+    return {words[lane], words[8 + lane], words[16 + lane], words[24 + lane]};
+  }
+
+  CONCLAVE_HOST_DEVICE std::uint64_t next() {
+    const std::uint64_t sum = s0 + s3;
+    const std::uint64_t result = (sum << 23 | sum >> 41) + s0;
+    const std::uint64_t t = s1 << 17;
+    s2 ^= s0;
+    s3 ^= s1;
+    s1 ^= s2;
+    s0 ^= s3;
+    s2 ^= t;
+    s3 = s3 << 45 | s3 >> 19;
+    return result;
+  }
+};
+
+// A whole stream, word by word: what Stream gives, without its buffer. Satisfies Choice. The state
+// is changed in place; its owner keeps it together with `next`, the lane that gives the next word.
+class LaneStream {
+ public:
+  CONCLAVE_HOST_DEVICE LaneStream(std::uint64_t* words, std::uint32_t* next)
+      : words_(words), next_(next) {}
+
+  CONCLAVE_HOST_DEVICE std::uint64_t word() {
+    std::uint64_t* const row = words_ + *next_;
+    *next_ = (*next_ + 1) % Lanes::count;
+    LaneGenerator generator{row[0], row[8], row[16], row[24]};
+    const std::uint64_t result = generator.next();
+    row[0] = generator.s0;
+    row[8] = generator.s1;
+    row[16] = generator.s2;
+    row[24] = generator.s3;
+    return result;
+  }
+
+  // Uniform on 0 ... bound-1, exactly; the same words give the same numbers as Stream::below64.
+  CONCLAVE_HOST_DEVICE std::uint32_t below(std::uint32_t bound) {
+    __extension__ using Wide = unsigned __int128;
+    const std::uint64_t biased = (0 - static_cast<std::uint64_t>(bound)) % bound;
+    for (;;) {
+      const Wide product = static_cast<Wide>(word()) * bound;
+      if (static_cast<std::uint64_t>(product) >= biased) {
+        return static_cast<std::uint32_t>(product >> 64);
+      }
+    }
+  }
+  CONCLAVE_HOST_DEVICE bool chance(std::uint32_t p, std::uint32_t q) { return below(q) < p; }
+
+ private:
+  std::uint64_t* words_;
+  std::uint32_t* next_;
+};
+
+// Finds out whether a transition asks for a random number. Where it has, its result is void.
+struct NoticedChoice {
+  bool is_asked = false;
+  CONCLAVE_HOST_DEVICE std::uint32_t below(std::uint32_t) {
+    is_asked = true;
+    return 0;
+  }
+  CONCLAVE_HOST_DEVICE bool chance(std::uint32_t, std::uint32_t) {
+    is_asked = true;
+    return false;
+  }
+};
+
+}  // namespace conclave::gpu

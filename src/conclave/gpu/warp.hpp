@@ -1,0 +1,103 @@
+// A warp: 32 lanes that execute the same code in step, four trials with eight lanes each. The
+// algorithm of the gpu engine (trial_loop.hpp) is written once, over a warp that it is given: on
+// the device a lane is a thread (device_warp.cuh), here it is an index, and `each` is a loop. So
+// tests compare what the device will do with the agents engine on machines that have no device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+// Marks what is compiled for host and device; without a CUDA compiler it is nothing.
+#ifdef __CUDACC__
+#define CONCLAVE_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define CONCLAVE_HOST_DEVICE inline
+#endif
+
+namespace conclave::gpu {
+
+inline constexpr int lanes_per_warp = 32;
+inline constexpr int lanes_per_trial = 8;  // as many as a stream of random words has
+inline constexpr int trials_per_warp = lanes_per_warp / lanes_per_trial;
+inline constexpr std::uint32_t all_lanes = 0xff;  // of a trial, one bit each
+
+// The lane's number among those of its trial.
+constexpr int place_of(int lane) { return lane % lanes_per_trial; }
+
+// The emulation. Every operation is one that the hardware has; they are called by all lanes at
+// once.
+class HostWarp {
+ public:
+  // A variable of which each lane has its own.
+  template <class T>
+  class Own {
+   public:
+    CONCLAVE_HOST_DEVICE T& operator[](int lane) { return values_[static_cast<std::size_t>(lane)]; }
+    CONCLAVE_HOST_DEVICE const T& operator[](int lane) const {
+      return values_[static_cast<std::size_t>(lane)];
+    }
+
+   private:
+    std::array<T, lanes_per_warp> values_{};
+  };
+
+  template <class Action>
+  CONCLAVE_HOST_DEVICE void each(Action action) const {
+    for (int lane = 0; lane < lanes_per_warp; ++lane) action(lane);
+  }
+
+  // Tells every lane what the lanes of its trial say, one bit for each; and, for the price of the
+  // same vote, whether any lane of the warp says yes.
+  template <class Question>
+  CONCLAVE_HOST_DEVICE Own<std::uint32_t> ballot(Question question) const {
+    bool any = false;
+    return ballot(question, any);
+  }
+  template <class Question>
+  CONCLAVE_HOST_DEVICE Own<std::uint32_t> ballot(Question question, bool& any) const {
+    any = false;
+    Own<std::uint32_t> answers;
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+      const std::uint32_t bit = question(lane) ? 1u << place_of(lane) : 0u;
+      any |= bit != 0;
+      const int first = lane - place_of(lane);
+      for (int other = first; other < first + lanes_per_trial; ++other) answers[other] |= bit;
+    }
+    return answers;
+  }
+
+  // Whether any lane of the warp says yes.
+  template <class Question>
+  CONCLAVE_HOST_DEVICE bool any(Question question) const {
+    bool answer = false;
+    each([&](int lane) { answer |= static_cast<bool>(question(lane)); });
+    return answer;
+  }
+
+  // The value that the lane `distance` below has; of no meaning where the trial has no such lane.
+  template <class T>
+  CONCLAVE_HOST_DEVICE Own<T> from_below(const Own<T>& values, int distance) const {
+    Own<T> moved;
+    each(
+        [&](int lane) { moved[lane] = place_of(lane) < distance ? T{} : values[lane - distance]; });
+    return moved;
+  }
+
+  // The value of the first lane of the trial.
+  template <class T>
+  CONCLAVE_HOST_DEVICE Own<T> from_first(const Own<T>& values) const {
+    Own<T> moved;
+    each([&](int lane) { moved[lane] = values[lane - place_of(lane)]; });
+    return moved;
+  }
+
+  // What lanes have written is seen by the others from here on.
+  CONCLAVE_HOST_DEVICE void sync() const {}
+
+  // Adds one to a counter that many warps share; returns what it was.
+  CONCLAVE_HOST_DEVICE static std::uint64_t take_one(std::uint64_t* counter) {
+    return (*counter)++;
+  }
+};
+
+}  // namespace conclave::gpu

@@ -1,0 +1,204 @@
+// The gpu engine's algorithm on an emulated warp gives the trials of the agents engine.
+#include "conclave/gpu/trial_loop.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/gpu/batch.hpp"
+#include "conclave/population/agents.hpp"
+#include "conclave/population/run.hpp"
+#include "conclave/protocols/population/coalescence.hpp"
+#include "conclave/protocols/population/fratricide.hpp"
+#include "conclave/protocols/population/pll.hpp"
+#include "conclave/protocols/population/pll_sym.hpp"
+#include "conclave/protocols/population/ppl.hpp"
+
+namespace conclave::gpu {
+namespace {
+
+using protocols::Coalescence;
+using protocols::Fratricide;
+using protocols::Pll;
+using protocols::PllSym;
+using protocols::Ppl;
+
+// Leaders flip coins: both, or neither, resigns, and now and then a follower returns.
+struct CoinDuel {
+  struct State {
+    bool leader = true;
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{Field{"leader", &State::leader}};
+  };
+  constexpr State initial(std::size_t, AgentCount, Choice auto& choice) const {
+    return {.leader = choice.chance(2, 3)};
+  }
+  constexpr void interact(State& u, State& v, Choice auto& choice) const {
+    if (u.leader && v.leader) {
+      (choice.below(3) == 0 ? u : v).leader = false;
+    } else if (!u.leader && !v.leader) {
+      u.leader = choice.chance(1, 5);
+    }
+  }
+  constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+  State arbitrary(Choice auto& choice) const { return {.leader = choice.chance(1, 2)}; }
+  State zero() const { return {.leader = false}; }
+  void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
+};
+
+Pll::Parameters printed() {
+  Pll::Parameters parameters;
+  parameters.reading = Pll::Reading::printed;
+  return parameters;
+}
+
+Ppl::Parameters short_timers(std::uint64_t timers, std::uint64_t virus, Ppl::Hold hold) {
+  Ppl::Parameters parameters;
+  parameters.t_max = parameters.t_emit = timers;
+  parameters.t_virus = virus;
+  parameters.hold = hold;
+  return parameters;
+}
+
+template <class P>
+std::vector<TrialResult> on_a_warp(const P& protocol, const BatchRequest& request) {
+  std::vector<TrialResult> results;
+  for (const Finished<P>& trial : emulated(protocol, request)) {
+    results.push_back(result_of(protocol, trial));
+  }
+  return results;
+}
+
+template <class P>
+std::vector<TrialResult> one_by_one(const P& protocol, const BatchRequest& request) {
+  std::vector<TrialResult> results;
+  population::AgentMemory memory;
+  for (std::uint64_t i = 0; i < request.trials; ++i) {
+    const StreamName name{.seed = request.seed, .trial = request.first_trial + i};
+    population::Agents<P> engine(protocol, request.n, request.start, name, memory);
+    results.push_back(population::run_trial(engine, TrialPlan{.limit = request.limit},
+                                            [](Interactions) { return true; }));
+  }
+  return results;
+}
+
+std::string text(const TrialResult& result) {
+  std::string all = std::to_string(static_cast<int>(result.ending)) + ' ' +
+                    to_string(result.interactions) + ' ' + std::to_string(result.leaders);
+  for (const Observation& observation : result.observations) {
+    all += ' ' + std::string(observation.name) + '=';
+    std::visit(
+        [&](const auto& value) {
+          if constexpr (requires { std::to_string(value); }) {
+            all += std::to_string(value);
+          } else if constexpr (requires { to_string(value); }) {
+            all += to_string(value);
+          } else {
+            all += value;
+          }
+        },
+        observation.value);
+  }
+  return all;
+}
+
+template <class P>
+void expect_equal(const P& protocol, const BatchRequest& request) {
+  const auto expected = one_by_one(protocol, request);
+  const auto found = on_a_warp(protocol, request);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(text(found[i]), text(expected[i]))
+        << "n = " << request.n << ", trial " << request.first_trial + i << ", start "
+        << request.start << ", seed " << request.seed;
+  }
+}
+
+template <class P>
+void expect_equal_for_sizes(const typename P::Parameters& parameters, std::size_t start,
+                            std::uint64_t limit, std::initializer_list<std::uint32_t> sizes) {
+  for (const std::uint32_t n : sizes) {
+    expect_equal(
+        P(parameters, n),
+        {.n = n, .start = start, .limit = limit, .seed = 7 + n, .first_trial = 3, .trials = 21});
+  }
+}
+
+TEST(TrialLoop, GivesTheTrialsOfAgentsForFratricide) {
+  expect_equal_for_sizes<Fratricide>({}, 0, UINT64_MAX, {2, 3, 5, 8, 17, 100, 300});
+}
+
+TEST(TrialLoop, GivesTheTrialsOfAgentsForCoalescence) {
+  expect_equal_for_sizes<Coalescence>({}, 0, UINT64_MAX, {2, 3, 8, 40});
+}
+
+TEST(TrialLoop, GivesTheTrialsOfAgentsForPll) {
+  expect_equal_for_sizes<Pll>({}, 0, UINT64_MAX, {2, 3, 16, 64, 257, 600});
+}
+
+TEST(TrialLoop, GivesTheTrialsOfAgentsForThePrintedReadingOfPll) {
+  expect_equal_for_sizes<Pll>(printed(), 0, 100'000, {16, 64, 300});
+}
+
+TEST(TrialLoop, GivesTheTrialsOfAgentsForPllSym) {
+  expect_equal_for_sizes<PllSym>({}, 0, UINT64_MAX, {3, 16, 64, 257});
+}
+
+TEST(TrialLoop, GivesTheTrialsOfAgentsForPplFromEveryStart) {
+  for (std::size_t start = 0; start < Ppl::starts.size(); ++start) {
+    expect_equal_for_sizes<Ppl>(short_timers(200, 20, Ppl::Hold::no), start, 200'000, {4, 32, 100});
+  }
+}
+
+TEST(TrialLoop, GivesTheHoldingTimesOfAgents) {
+  expect_equal_for_sizes<Ppl>(short_timers(40, 12, Ppl::Hold::yes), Ppl::all_leaders, 20'000,
+                              {4, 16, 32});
+  // Also where the start has converged, and where the limit cuts the holding short.
+  expect_equal_for_sizes<Ppl>(short_timers(40, 12, Ppl::Hold::yes), Ppl::safe, 777, {4, 16, 64});
+}
+
+TEST(TrialLoop, DrawsTransitionsAndStartsInOrder) {
+  for (const std::uint32_t n : {2u, 3u, 9u, 30u, 200u}) {
+    expect_equal(CoinDuel{}, {.n = n, .limit = 20'000, .seed = 5, .first_trial = 0, .trials = 30});
+  }
+}
+
+TEST(TrialLoop, StopsExactlyAtTheLimit) {
+  for (std::uint64_t limit = 0; limit < 40; ++limit) {
+    expect_equal(Pll({}, 12), {.n = 12, .limit = limit, .seed = 11, .first_trial = 0, .trials = 6});
+  }
+}
+
+// A mutant: executes meetings that share an agent at once.
+struct BlindWarp : HostWarp {
+  template <class T>
+  Own<T> from_below(const Own<T>&, int) const {
+    Own<T> none;
+    each([&](int lane) { none[lane] = static_cast<T>(0xfffeffffu); });
+    return none;
+  }
+};
+
+TEST(TrialLoop, IsWrongWhereMeetingsShareAnAgent) {
+  const Pll protocol({}, 20);
+  const BatchRequest request{.n = 20, .limit = 5000, .seed = 3, .first_trial = 0, .trials = 20};
+  const auto expected = one_by_one(protocol, request);
+  const auto found = emulated<BlindWarp>(protocol, request);
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    differing += text(result_of(protocol, found[i])) != text(expected[i]) ? 1u : 0u;
+  }
+  EXPECT_GT(differing, 10u);
+}
+
+TEST(TrialLoop, GivesATrialTheSameResultInEveryBatch) {
+  const Pll protocol({}, 50);
+  const auto all = on_a_warp(protocol, {.n = 50, .seed = 3, .first_trial = 0, .trials = 9});
+  const auto last = on_a_warp(protocol, {.n = 50, .seed = 3, .first_trial = 6, .trials = 3});
+  for (std::size_t i = 0; i < last.size(); ++i) EXPECT_EQ(text(all[6 + i]), text(last[i]));
+}
+
+}  // namespace
+}  // namespace conclave::gpu
