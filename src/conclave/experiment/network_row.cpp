@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
 
 namespace conclave::experiment {
