@@ -23,6 +23,14 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/conclaveConfigVer
                                  COMPATIBILITY SameMinorVersion)
 
 install(TARGETS conclave COMPONENT program)
+# What the program is made of, told by the libraries of the machine that it is built on.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(bill ${PROJECT_BINARY_DIR}/package/sbom.cdx.json)
+install(CODE "execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/sbom
+                              ${PROJECT_BINARY_DIR}/conclave ${PROJECT_VERSION}
+                              OUTPUT_FILE ${bill} COMMAND_ERROR_IS_FATAL ANY)"
+        COMPONENT program)
+install(FILES ${bill} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(TARGETS conclave_package EXPORT conclaveTargets COMPONENT election
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/conclave/election/election.hpp COMPONENT election

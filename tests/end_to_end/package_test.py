@@ -4,6 +4,7 @@ linked with the example programs.
 
 Usage: package_test.py BUILD_FOLDER EXAMPLES_FOLDER
 """
+import json
 import pathlib
 import signal
 import socket
@@ -44,6 +45,14 @@ class Package(unittest.TestCase):
 
     def test_program_runs_where_it_is_installed(self):
         run(self.folder / "prefix/bin/conclave", "list")
+
+    def test_bill_of_materials_names_what_the_program_is_made_of(self):
+        bill = json.loads((self.folder / "prefix/share/doc/conclave/sbom.cdx.json").read_text())
+        versions = {part["name"]: part["version"] for part in bill["components"]}
+        for name in ("libssl3", "libsqlite3-0", "libcli11-dev",
+                     "third_party/uplot/uPlot.iife.min.js"):
+            self.assertIn(name, versions)
+        self.assertTrue(all(versions[name] for name in versions if name.startswith("lib")))
 
     def test_building_the_program_builds_all_that_is_installed(self):
         """So that `cmake --install` works after ./demo, which builds one target."""
