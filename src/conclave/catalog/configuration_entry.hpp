@@ -15,6 +15,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/configuration_protocol.hpp"
 #include "conclave/population/run.hpp"
@@ -37,17 +38,12 @@ class PreparedConfiguration final : public PreparedRun {
       : n_(checked_population(request.n)),
         seed_(request.seed),
         plan_(request.plan),
-        start_(start_index(request.start)),
+        start_(start_index(C::info, C::starts, request.start)),
         is_dense_(choose_dense(request.engine)),
         settings_(resolved(parse_settings<Parameters>(C::info.name, request.settings), n_)),
         parameters_(values_in_effect(settings_)) {
-    if (!request.graph.empty() && request.graph != "complete") {
-      throw Error(fmt::format("{} is made for the {}: {}", C::info.name, C::info.network,
-                              C::info.only_there));
-    }
-    if (!CorruptibleConfiguration<C> && !plan_.faults.empty()) {
-      throw Error(fmt::format("{} knows no faults", C::info.name));
-    }
+    accepted_graph(C::info, Topology::complete, request.graph);
+    if (!CorruptibleConfiguration<C>) refuse_faults(C::info.name, plan_);
   }
 
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
@@ -96,25 +92,11 @@ class PreparedConfiguration final : public PreparedRun {
     throw Error(unknown_name("engine", name, names));
   }
 
-  static std::size_t start_index(const std::string& name) {
-    if (name.empty()) return 0;
-    std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < C::starts.size(); ++i) {
-      if (C::starts[i].name == name) return i;
-      names.push_back(C::starts[i].name);
-    }
-    throw Error(unknown_name(fmt::format("start of {}", C::info.name), name, names));
-  }
-
   Parameters resolved(Parameters parameters, AgentCount n) const {
     parameters.resolve(n);
     const std::string objection =
         is_dense_ ? Dense::objection(parameters, n) : C::objection(parameters, n);
-    if (!objection.empty()) throw Error(objection);
-    if (n < C::info.smallest_n) {
-      throw Error(
-          fmt::format("n = {}: {} needs at least {} agents", n, C::info.name, C::info.smallest_n));
-    }
+    check_population(C::info, n, objection);
     return parameters;
   }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,8 +30,6 @@
 #include "conclave/population/run.hpp"
 
 namespace conclave::catalog {
-
-enum class Engine : std::uint8_t { agents, events, counts, adaptive };
 
 // From this size on, `auto` looks during the run which engine does best.
 inline constexpr AgentCount adaptive_from_agents = AgentCount{1} << 14;
@@ -88,7 +87,7 @@ class PreparedPopulation final : public PreparedRun {
     if (!keeps_census()) check_size(Agents::most_agents);
     refuse_network_options(request, protocol());
     if constexpr (!Corruptible<P>) {
-      if (!plan_.faults.empty()) throw Error(fmt::format("{} knows no faults", protocol()));
+      refuse_faults(protocol(), plan_);
     } else if constexpr (requires { subject_.protocol.objection_to(FaultKind::corrupt); }) {
       for (const Fault& fault : plan_.faults) check_fault(fault);
     }
@@ -171,12 +170,6 @@ class PreparedPopulation final : public PreparedRun {
     return population::run_trial(engine, plan_, keep_going);
   }
 
-  static const EngineInfo& engine_info(Engine engine) {
-    if (engine == Engine::agents) return agents_engine;
-    if (engine == Engine::adaptive) return auto_engine;
-    return engine == Engine::events ? events_engine : counts_engine;
-  }
-
   // On the complete graph, events and counts know the agents only by their states.
   bool is_complete() const { return !is_ring && !digraph_; }
   bool keeps_census() const { return is_complete() && engine_ != Engine::agents; }
@@ -185,18 +178,8 @@ class PreparedPopulation final : public PreparedRun {
   }
 
   Engine choose_engine(const std::string& name) const {
-    if (name.empty() || name == "auto") return best_engine();
-    for (const Engine engine : {Engine::agents, Engine::events, Engine::counts}) {
-      if (name != engine_info(engine).name) continue;
-      if (engine == Engine::counts && !is_complete()) {
-        throw Error(
-            fmt::format("engine counts is for the complete graph; {} runs on another", protocol()));
-      }
-      return engine;
-    }
-    const std::vector<std::string_view> names{"auto", agents_engine.name, events_engine.name,
-                                              counts_engine.name};
-    throw Error(unknown_name("engine", name, names));
+    const std::optional<Engine> named = named_engine(name, is_complete(), protocol());
+    return named ? *named : best_engine();
   }
 
   // Decided by the protocol, the graph, the start and n alone, so that the choice is the same

@@ -18,6 +18,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/make_exploration.hpp"
+#include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/network/adversary.hpp"
@@ -167,7 +168,7 @@ class PreparedNetwork final : public PreparedRun {
     if (!request.graph.empty() && request.graph != "complete") {
       throw Error(fmt::format("{} is made for complete networks", P::info.name));
     }
-    if (!plan_.faults.empty()) throw Error(fmt::format("{} knows no faults", P::info.name));
+    refuse_faults(P::info.name, plan_);
     if (plan_.limit != Interactions::max()) {
       throw Error(fmt::format("{} has no interactions to limit: it ends by itself", P::info.name));
     }

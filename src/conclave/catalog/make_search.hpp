@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/resolve.hpp"

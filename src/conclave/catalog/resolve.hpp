@@ -1,5 +1,6 @@
-// From what a user asks for to what a protocol takes: parameters, start, graph. Mistakes are
-// Errors.
+// From what a user asks for to what a protocol takes: parameters, start, graph. A request that
+// makes no sense is an Error with one sentence. Only what depends on a protocol's type is a
+// template; the rest is compiled once.
 #pragma once
 
 #include <cstddef>
@@ -8,48 +9,34 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/population.hpp"
 
 namespace conclave::catalog {
 
+// Throws Error where the protocol objects to its parameters (an empty objection is none), or where
+// n is below its smallest population.
+void check_population(const ProtocolInfo& info, AgentCount n, const std::string& objection);
+
+// The number of a named start; the first if no name is given. Throws Error for an unknown name.
+std::size_t start_index(const ProtocolInfo& info, std::span<const Start> starts,
+                        const std::string& name);
+
+// The graph's name, where a protocol of this topology can run on it; empty for its own. Throws
+// Error where it cannot.
+std::string accepted_graph(const ProtocolInfo& info, Topology topology, const std::string& graph);
+
+// Throws Error where the plan has faults; for protocols that do not support them.
+void refuse_faults(std::string_view protocol, const TrialPlan& plan);
+
 // All parameters of P, those that follow from n filled in.
 template <ListedProtocol P>
 typename P::Parameters resolved_parameters(const std::vector<Setting>& settings, AgentCount n) {
   auto parameters = parse_settings<typename P::Parameters>(P::info.name, settings);
   if constexpr (requires { parameters.resolve(n); }) parameters.resolve(n);
-  const std::string objection = P::objection(parameters, n);
-  if (!objection.empty()) throw Error(objection);
-  if (n < P::info.smallest_n) {
-    throw Error(
-        fmt::format("n = {}: {} needs at least {} agents", n, P::info.name, P::info.smallest_n));
-  }
+  check_population(P::info, n, P::objection(parameters, n));
   return parameters;
-}
-
-// The number of a named start; the first if no name is given.
-inline std::size_t start_index(const ProtocolInfo& info, std::span<const Start> starts,
-                               const std::string& name) {
-  if (name.empty()) return 0;
-  std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    if (starts[i].name == name) return i;
-    names.push_back(starts[i].name);
-  }
-  throw Error(unknown_name(fmt::format("start of {}", info.name), name, names));
-}
-
-// The graph's name, where a protocol of this topology can run on it; empty for its own.
-inline std::string accepted_graph(const ProtocolInfo& info, Topology topology,
-                                  const std::string& graph) {
-  const std::string own = topology == Topology::directed_ring ? "ring" : "complete";
-  if (graph.empty() || graph == own) return {};
-  if (topology == Topology::any) return graph;
-  throw Error(fmt::format("{} is made for the {}: {}", info.name, info.network, info.only_there));
 }
 
 }  // namespace conclave::catalog

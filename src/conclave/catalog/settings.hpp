@@ -1,19 +1,17 @@
-// From "m=20" to a member of a protocol's Parameters and back.
+// From "m=20" to a member of a protocol's Parameters and back. Only what depends on the type of the
+// Parameters is a template; the rest is compiled once.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "conclave/base/error.hpp"
-#include "conclave/base/numbers.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/model/parameters.hpp"
 
@@ -24,73 +22,60 @@ void for_each_parameter(Visit&& visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, Parameters::fields);
 }
 
+// The values that a parameter may have, in words.
+std::string allowed_names(std::span<const std::string_view> names);
+std::string allowed_range(std::uint64_t low, std::uint64_t high, bool has_decimals);
+
+// The value of a parameter from the user's text. All throw Error where it is not allowed.
+std::size_t name_value(std::string_view parameter, const std::string& text,
+                       std::span<const std::string_view> names);
+std::uint64_t whole_value(std::string_view parameter, const std::string& text, std::uint64_t low,
+                          std::uint64_t high);
+double real_value(std::string_view parameter, const std::string& text, std::uint64_t low,
+                  std::uint64_t high);
+
+// Throws Error where a setting has no parameter of its name or is given twice.
+void check_settings(std::string_view protocol, std::span<const std::string_view> names,
+                    const std::vector<Setting>& settings);
+
 template <class Owner, class E>
 std::string allowed_text(const Parameter<Owner, E>&) {
-  return fmt::format("{}", fmt::join(names_of<E>, " | "));
+  return allowed_names(names_of<E>);
 }
 template <class Owner>
 std::string allowed_text(const Parameter<Owner, std::optional<std::uint64_t>>& field) {
-  return fmt::format("{} ... {}", field.low, field.high);
+  return allowed_range(field.low, field.high, false);
 }
-
 template <class Owner>
 std::string allowed_text(const Parameter<Owner, std::optional<double>>& field) {
-  return fmt::format("{} ... {}, decimals too", field.low, field.high);
+  return allowed_range(field.low, field.high, true);
 }
 
 template <class Owner, class E>
 void assign(const Parameter<Owner, E>& field, std::type_identity_t<Owner>& owner,
             const std::string& text) {
-  const auto& names = names_of<E>;
-  const auto found = std::ranges::find(names, text);
-  if (found == names.end()) {
-    throw Error(unknown_name(fmt::format("value of parameter {}", field.name), text, names));
-  }
-  owner.*field.member = static_cast<E>(found - names.begin());
+  owner.*field.member = static_cast<E>(name_value(field.name, text, names_of<E>));
 }
 template <class Owner>
 void assign(const Parameter<Owner, std::optional<std::uint64_t>>& field,
             std::type_identity_t<Owner>& owner, const std::string& text) {
-  const std::optional<Interactions> number = parse_count(text);
-  if (!number) {
-    throw Error(fmt::format("parameter {}: '{}' is not a whole number", field.name, text));
-  }
-  if (*number < field.low || *number > field.high) {
-    throw Error(fmt::format("parameter {} = {} is out of range: {} ... {} is allowed", field.name,
-                            text, field.low, field.high));
-  }
-  owner.*field.member = number->as_uint64();
+  owner.*field.member = whole_value(field.name, text, field.low, field.high);
 }
-
 template <class Owner>
 void assign(const Parameter<Owner, std::optional<double>>& field,
             std::type_identity_t<Owner>& owner, const std::string& text) {
-  const std::optional<double> number = parse_real(text);
-  if (!number) throw Error(fmt::format("parameter {}: '{}' is not a number", field.name, text));
-  if (*number < static_cast<double>(field.low) || *number > static_cast<double>(field.high)) {
-    throw Error(fmt::format("parameter {} = {} is out of range: {} ... {} is allowed", field.name,
-                            text, field.low, field.high));
-  }
-  owner.*field.member = *number;
+  owner.*field.member = real_value(field.name, text, field.low, field.high);
 }
 
+// The parameters as the user gave them; those not given have their defaults. Throws Error where a
+// setting makes no sense.
 template <class Parameters>
 Parameters parse_settings(std::string_view protocol, const std::vector<Setting>& settings) {
   Parameters parameters;
   std::vector<std::string_view> names;
   for_each_parameter<Parameters>([&](const auto& field) { names.push_back(field.name); });
-  std::vector<std::string_view> seen;
+  check_settings(protocol, names, settings);
   for (const Setting& setting : settings) {
-    if (names.empty()) {
-      throw Error(fmt::format("{} has no parameters, but '{}' was given", protocol, setting.name));
-    }
-    if (std::ranges::find(names, setting.name) == names.end()) {
-      throw Error(unknown_name(fmt::format("parameter of {}", protocol), setting.name, names));
-    }
-    if (std::ranges::find(seen, setting.name) != seen.end()) {
-      throw Error(fmt::format("parameter {} was given twice", setting.name));
-    }
-    seen.push_back(setting.name);
     for_each_parameter<Parameters>([&](const auto& field) {
       if (field.name == setting.name) assign(field, parameters, setting.value);
     });

@@ -1,0 +1,40 @@
+#include "conclave/catalog/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+
+namespace conclave::catalog {
+
+void check_population(const ProtocolInfo& info, AgentCount n, const std::string& objection) {
+  if (!objection.empty()) throw Error(objection);
+  if (n < info.smallest_n) {
+    throw Error(fmt::format("n = {}: {} needs at least {} agents", n, info.name, info.smallest_n));
+  }
+}
+
+std::size_t start_index(const ProtocolInfo& info, std::span<const Start> starts,
+                        const std::string& name) {
+  if (name.empty()) return 0;
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    if (starts[i].name == name) return i;
+    names.push_back(starts[i].name);
+  }
+  throw Error(unknown_name(fmt::format("start of {}", info.name), name, names));
+}
+
+std::string accepted_graph(const ProtocolInfo& info, Topology topology, const std::string& graph) {
+  const std::string own = topology == Topology::directed_ring ? "ring" : "complete";
+  if (graph.empty() || graph == own) return {};
+  if (topology == Topology::any) return graph;
+  throw Error(fmt::format("{} is made for the {}: {}", info.name, info.network, info.only_there));
+}
+
+void refuse_faults(std::string_view protocol, const TrialPlan& plan) {
+  if (!plan.faults.empty()) {
+    throw Error(fmt::format("{} does not support fault injection", protocol));
+  }
+}
+
+}  // namespace conclave::catalog
