@@ -46,12 +46,12 @@ struct EngineInfo {
   std::string_view meaning;
 };
 
-// Options of message passing; empty: the first of those allowed.
+// Options of message passing. An empty one stands for the first that the protocol allows.
 struct NetworkRequest {
   std::string delay{};
   std::string wakeup{};
   std::string ids{};
-  bool counts_edges = false;  // also where the network is so large that it is not done unasked
+  bool counts_edges = false;  // count the messages on each edge in large networks, too
 };
 
 struct RunRequest {
@@ -62,7 +62,7 @@ struct RunRequest {
   std::uint64_t seed = 1;
   TrialPlan plan{};
   std::string graph{};                       // empty: the protocol's own
-  std::shared_ptr<const Digraph> digraph{};  // what `graph` names, unless it is complete
+  std::shared_ptr<const Digraph> digraph{};  // the graph of that name, unless it is complete
   NetworkRequest network{};
 };
 
@@ -80,8 +80,9 @@ class Workspace {
   virtual ~Workspace() = default;
 };
 
-// A protocol with parameters, size, start and engine fixed. Trials are independent of each other
-// and of the workspace's past; one workspace serves one thread.
+// A protocol with parameters, size, start and engine fixed. Several threads may run trials at once,
+// each with a workspace of its own, none of which may outlive the run. A trial depends on the seed
+// and on its number alone, not on trials before it. The views live as long as the run.
 class PreparedRun {
  public:
   virtual ~PreparedRun() = default;
@@ -100,7 +101,7 @@ class PreparedRun {
   }
 
   virtual AgentCount n() const = 0;
-  virtual std::uint64_t bytes_per_trial() const = 0;
+  virtual std::uint64_t bytes_per_trial() const = 0;  // an estimate, for choosing the threads
   virtual Interactions state_count() const = 0;
   virtual std::string_view protocol() const = 0;
   virtual std::string_view engine() const = 0;
@@ -111,7 +112,7 @@ class PreparedRun {
   virtual const TrialPlan& plan() const = 0;
   virtual std::string_view graph() const = 0;                        // empty: the protocol's own
   virtual const NetworkSetting* network() const { return nullptr; }  // of message passing only
-  // Of protocols made from a text: which one, and what looks like an oversight there.
+  // For a protocol made from a text: the hash of the text, and what looks like an oversight in it.
   virtual std::string_view source_hash() const { return {}; }
   virtual std::span<const std::string> warnings() const { return {}; }
 };
@@ -121,14 +122,15 @@ struct Detail {
   std::string text;
 };
 
-// What is being done and how far it is (the total is 0 if nobody knows it); false ends it.
+// Reports progress: the activity, the steps done, and their number in all (0: unknown). Returning
+// false stops the computation.
 using LongProgress =
     std::function<bool(std::string_view what, std::uint64_t done, std::uint64_t total)>;
 
 // Which configurations an exact computation is about.
 enum class Extent : std::uint8_t { as_claimed, everywhere, start };
 
-// An exact computation. Of the run it takes n, parameters, start and graph.
+// An exact computation. It uses n, parameters, start and graph of the run.
 struct VerifyRequest {
   RunRequest run;
   Extent extent = Extent::as_claimed;
@@ -149,7 +151,7 @@ struct Verified {
   std::string_view start;
 };
 
-// A search for a bad start. Of the run it takes n, parameters, seed, graph and the trials' plan.
+// A search for a bad start. It uses n, parameters, seed, graph and the plan of the run.
 struct SearchRequest {
   RunRequest run;
   std::uint64_t budget = 0;  // trials
@@ -158,7 +160,7 @@ struct SearchRequest {
 
 struct Searched {
   std::string configuration;  // the worst start found
-  std::vector<double> times;  // of trials from there that took no part in the search
+  std::vector<double> times;  // interactions of fresh trials from there, not used in the search
   std::uint64_t candidates = 0;
   std::uint64_t trials = 0;
   std::vector<ParameterValue> parameters{};
@@ -169,13 +171,13 @@ struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped") {}
 };
 
-// What can be asked for by name, with a sentence about it.
+// A choice that can be asked for by name, with a sentence about it.
 struct Named {
   std::string_view name;
   std::string_view meaning;
 };
 
-// What a message passing protocol offers besides.
+// The further choices that a message passing protocol offers.
 struct NetworkOffer {
   std::vector<std::string_view> kinds;
   std::vector<Named> ids;
@@ -192,12 +194,12 @@ struct Entry {
   std::vector<ParameterInfo> parameters;
   std::vector<EngineInfo> engines;
   std::size_t bytes_per_agent = 0;
-  // Of a text: fills in what takes work to find out (states, memory, warnings); throws Error where
+  // For a text: fills in what takes time to compute (states, memory, warnings). Throws Error where
   // the text makes no sense.
   std::function<void(Entry&)> examine{};
-  std::vector<Detail> details{};          // of the text it was made from
-  std::vector<std::string> warnings{};    // what looks like an oversight there
-  std::shared_ptr<const void> owner{};    // of what the views look at, unless it is static
+  std::vector<Detail> details{};        // about the text it was made from
+  std::vector<std::string> warnings{};  // about what looks like an oversight in that text
+  std::shared_ptr<const void> owner{};  // keeps alive what the views refer to, unless it is static
   std::optional<NetworkOffer> network{};  // none: a population protocol
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;

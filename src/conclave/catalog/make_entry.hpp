@@ -40,8 +40,8 @@ inline constexpr AgentCount events_from_agents = 64;
 // in as many different states as a random start gives would fill the memory.
 inline constexpr AgentCount most_different_agents = 4096;
 
-// What is known of a run before an engine is chosen: the protocol, built for n and its parameters,
-// and what it says about itself; `source_hash` identifies the text it was made from, if any.
+// A run before its engine is chosen: the protocol, built for n and its parameters, and its
+// description; `source_hash` identifies the text it was made from, if any.
 template <PopulationProtocol P>
 struct Subject {
   P protocol;
@@ -50,7 +50,7 @@ struct Subject {
   std::vector<ParameterValue> parameters;
   std::string source_hash{};
   std::vector<std::string> warnings{};
-  std::shared_ptr<const void> owner{};  // of what the protocol and the views look at
+  std::shared_ptr<const void> owner{};  // keeps alive what the protocol and the views refer to
 };
 
 template <ListedProtocol P>

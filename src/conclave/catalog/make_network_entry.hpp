@@ -155,7 +155,7 @@ class PreparedNetwork final : public PreparedRun {
     return parameters;
   }
 
-  // What makes no sense for message passing.
+  // Throws Error for options that have no meaning in message passing.
   void refuse(const RunRequest& request) const {
     const std::array<std::string_view, 1> starts{sleeping_start.name};
     if (!request.start.empty() && request.start != starts[0]) {

@@ -1,4 +1,4 @@
-// Not every protocol can do everything: a command says what it asks for.
+// Commands that not every protocol supports, such as `verify`, check here that theirs does.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace conclave::catalog {
 
-// Throws Error unless the entry has what a command asks for, such as &Entry::verify; `what` says so
-// in words that follow the protocol's name.
+// Throws Error where the entry lacks an ability, such as &Entry::verify. `what` completes the
+// sentence after the protocol's name; the protocols that have the ability are listed.
 template <class Ability>
 void require(const Entry& entry, Ability ability, std::string_view what) {
   if (entry.*ability) return;

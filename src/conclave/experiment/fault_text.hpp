@@ -1,4 +1,4 @@
-// `--fault WHAT@TIME` in words a user writes.
+// Reads the values of `--fault WHAT@TIME` and of the grid of a trace.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// `--graph` in words a user writes: generators and edge-list files.
+// The values of `--graph`: generators, and files that list edges.
 #pragma once
 
 #include <cstdint>

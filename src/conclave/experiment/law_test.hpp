@@ -1,4 +1,4 @@
-// Holds the trials of an engine to the exact law of the time to convergence.
+// Tests whether the trials of an engine follow the exact law of the time to convergence.
 #pragma once
 
 #include <atomic>
@@ -12,24 +12,24 @@
 
 namespace conclave::experiment {
 
-// An engine whose law is right is called wrong with this probability.
+// The level of the test: the probability of rejecting an engine whose law is right.
 inline constexpr double rejected_below = 1e-6;
 
 struct LawTest {
   std::string engine;
   std::uint64_t trials = 0;
-  double mean = 0;            // of the trials that converged in time
-  std::uint64_t horizon = 0;  // the last time that is told apart; what is later, or never, is not
-  double expected_beyond = 0;
-  std::uint64_t found_beyond = 0;
+  double mean = 0;             // of the trials that converged up to the horizon, in interactions
+  std::uint64_t horizon = 0;   // later or non-converging trials are pooled into one bucket,
+  double expected_beyond = 0;  // which should hold this many
+  std::uint64_t found_beyond = 0;  // and holds this many
   TestResult fit{};
 
   bool is_rejected() const { return fit.p_value < rejected_below; }
 };
 
-// Chi-square over all times; law[t] = P(T <= t), and what is later, or never, shares one bucket.
-// The run may be limited to any later time, so that trials that never converge end too. Stops
-// early with `stop`.
+// Chi-square over all times, where law[t] = P(T <= t) and T is counted in interactions; later and
+// non-converging trials share one bucket. The run's limit may be any time beyond the law, so that
+// trials that never converge end too. When `stop` becomes true, tests the trials done so far.
 LawTest test_law(const catalog::PreparedRun& run, std::span<const double> law,
                  const RunnerOptions& options, Progress& progress, const std::atomic<bool>& stop);
 

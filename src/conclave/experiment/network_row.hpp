@@ -1,4 +1,4 @@
-// The part of a row that message passing has instead of interactions.
+// The columns that rows of message passing have in place of interactions and parallel time.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The values of options in words a user writes, with one clear sentence (an Error) where they are
-// malformed. `option` is what the sentence calls them.
+// The values of options, read from the user's text. All functions throw Error with one sentence
+// where the text is malformed; `option` is the name that the sentence gives to the value.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,14 @@
 
 namespace conclave::experiment {
 
+// A whole number, also written as 1e6 or 2^20.
 Interactions count_option(std::string_view option, const std::string& text);
+// The same, between `low` and `high`, both allowed.
 std::uint64_t count_option_64(std::string_view option, const std::string& text, std::uint64_t low,
                               std::uint64_t high);
+// A number that is not negative, correctly rounded to double.
 double real_option(std::string_view option, const std::string& text);
+// Parameters, each given as NAME=VALUE.
 std::vector<catalog::Setting> param_options(const std::vector<std::string>& texts);
 
 }  // namespace conclave::experiment

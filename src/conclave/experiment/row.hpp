@@ -17,18 +17,18 @@ struct Row {
   TrialResult result;
 };
 
-// What all rows of one run share.
+// Formats the rows of one run, which must outlive it. Safe to use from several threads at once.
 class RowFormat {
  public:
   explicit RowFormat(const catalog::PreparedRun& run);
 
   std::string json(const Row& row) const;  // one object, no newline
-  std::string json_head() const;           // what all rows have in common, as an object
+  std::string json_head() const;           // the members that all rows share, as an object
   std::string csv(const Row& row) const;   // one line, no newline
   std::string csv_header() const;          // the same columns for every row of a run
   double parallel_time(const Row& row) const;
 
-  // The trace of one trial in CSV: a line per look, with newlines.
+  // The trace of one trial in CSV: a line per recorded point, with newlines.
   std::string trace_header(const Row& row) const;
   std::string trace(const Row& row) const;
 
@@ -41,7 +41,8 @@ class RowFormat {
 // A field of CSV, quoted only where necessary (RFC 4180).
 std::string csv_field(std::string text);
 
-// The shortest decimal that reads back as the same double; "null" for what JSON cannot say.
+// The shortest decimal that reads back as the same double; "null" for infinities and NaN, which
+// JSON lacks.
 std::string json_number(double value);
 
 }  // namespace conclave::experiment

@@ -11,6 +11,8 @@
 
 namespace conclave::experiment {
 
+// Collects the rows of one run, which must outlive it; keeps eight bytes per trial and quantity.
+// Times and observables are those of converged trials; others are only counted.
 class RunSummary {
  public:
   explicit RunSummary(const catalog::PreparedRun& run) : run_(&run), format_(run) {}
