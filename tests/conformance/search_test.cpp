@@ -52,7 +52,21 @@ TEST(Search, RepeatsWithTheSameSeed) {
 TEST(Search, StopsWhenAsked) {
   const auto stop = [](std::string_view, std::uint64_t, std::uint64_t) { return false; };
   EXPECT_THROW(find("prl").search({.run = request(5, {}), .budget = 1000, .progress = stop}),
-               Stopped);
+               Interrupted);
+}
+
+TEST(Search, GivesTheWorstStartSoFarWhenInterrupted) {
+  for (const std::uint64_t last : {900u, 1500u, 2000u}) {  // halving, climbing, judging
+    const auto until = [&](std::string_view, std::uint64_t done, std::uint64_t) {
+      return done < last;
+    };
+    const Searched found =
+        find("prl").search({.run = request(5, {}), .budget = 2000, .progress = until});
+    EXPECT_FALSE(found.is_complete) << last;
+    EXPECT_FALSE(found.configuration.empty());
+    EXPECT_GE(found.times.size(), 8u);
+    EXPECT_LT(found.trials, last + 50);
+  }
 }
 
 }  // namespace

@@ -812,7 +812,7 @@ class Schedules(unittest.TestCase):
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn(part, result.stderr)
             self.assertEqual(result.stderr.count("\n"), 1)
-        self.assertIn("no message-passing protocol",
+        self.assertIn("not a message-passing protocol",
                       conclave("explore", "pll", "--n", "3").stderr)
 
 

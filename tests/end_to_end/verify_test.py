@@ -4,7 +4,9 @@
 Usage: verify_test.py BINARY [unittest arguments]
 """
 import json
+import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -83,8 +85,12 @@ class Report(unittest.TestCase):
 
     def test_knows_that_a_correct_ranking_raises_no_error(self):
         report = verify(*TOY_DETECTION, "signatures=2", "--init", "correct")
-        self.assertLessEqual({"Lemma E.1(a)", "Lemma E.1(b)", "Observation 2", "q_0,DC"},
-                             {p["name"] for p in report["properties"]})
+        verdicts = {p["name"]: p["verdict"] for p in report["properties"]}
+        self.assertTrue(all(p["holds"] for p in report["properties"]))
+        for claim in ("Lemma E.1(a)", "Observation 2", "q_0,DC"):
+            self.assertEqual(verdicts[claim], "holds")
+        for claim in ("Lemma E.1(b)", "error"):  # no collision, no error: nothing to say
+            self.assertEqual(verdicts[claim], "vacuous")
         self.assertEqual(report["expected"]["probability"], 0)
         pair = ["detect-collision", "--n", "2", "--param", "r=2", "--param", "c_M=0.5", "--param",
                 "signatures=2"]
@@ -107,6 +113,16 @@ class Report(unittest.TestCase):
                      "t_emit=3", "--init", "all-leaders", "--from", "start", "--distribution",
                      "6")["distribution"]
         self.assertEqual(law, [0, 0, 0, 0, 1])  # exactly t_emit + 1 steps, then all is said
+
+    def test_says_that_a_claim_is_vacuous(self):
+        """Three agents of pll-sym never get a coin."""
+        lines = conclave("verify", "pll-sym", "--n", "3").stdout.splitlines()
+        self.assertIn("vacuous  Section 4      there are as many heads as tails", lines)
+        self.assertIn("holds    Lemma 11       there is always a leader", lines)
+
+    def test_of_distributions_have_two_names(self):
+        words = ("fratricide", "--n", "3")
+        self.assertEqual(verify(*words, "--steps", "4"), verify(*words, "--distribution", "4"))
 
     def test_in_words_names_every_lemma(self):
         text = conclave("verify", "prl", "--n", "2").stdout
@@ -148,6 +164,8 @@ class Failures(unittest.TestCase):
                 ([*TOY_DETECTION, "reading=half-of-ids", "--against", "agents"],
                  "--engine dense"),
                 (["prl", "--n", "12"], "too large for an exact computation"),
+                (["pll", "--n", "100000"], "configurations can be reached from the start"),
+                (["pll", "--n", "20"], "configurations can be reached from the start"),
                 (["prl", "--n", "4", "--memory", "1e8"], "1.64e+07 configurations"),
                 (["prl", "--n", "3", "--target", "CNI"], "did you mean 'C_NI'?"),
                 (["prl", "--n", "3", "--graph", "complete"], "made for the directed ring"),
@@ -198,10 +216,34 @@ class Engines(unittest.TestCase):
             self.assertEqual([test["engine"] for test in tests], ["agents", "events"])
             self.assertTrue(all(test["agrees"] and test["trials"] == 5000 for test in tests))
 
-    def test_are_compared_as_far_as_the_distribution_is_asked_for(self):
-        report = verify("fratricide", "--n", "4", "--distribution", "5", "--against", "agents")
-        self.assertEqual(len(report["distribution"]), 6)
-        self.assertEqual(report["against"][0]["horizon"], 5)
+    def test_are_compared_however_short_the_distribution_is(self):
+        """Before time 19 no two of 20 agents are left alone: 5 steps compare nothing."""
+        report = verify("fratricide", "--n", "20", "--distribution", "5", "--against", "agents")
+        self.assertEqual(report["distribution"], [0] * 6)
+        test = report["against"][0]
+        self.assertGreater(test["horizon"], 1000)
+        self.assertLess(test["later_or_never"]["expected"], 5)
+        self.assertGreater(test["chi_square"], 0)
+
+    def test_say_so_where_trials_are_too_few(self):
+        words = ("fratricide", "--n", "5", "--against", "agents", "--trials", "8")
+        self.assertIn("8 trials are too few to be compared with the law",
+                      conclave("verify", *words).stdout)
+        self.assertFalse(verify(*words)["against"][0]["compared"])
+        certain = verify("fratricide", "--n", "2", "--against", "agents", "--trials", "8")
+        self.assertTrue(certain["against"][0]["compared"])  # one interaction is always enough
+
+
+class Interruption(unittest.TestCase):
+    def test_ends_every_phase_at_once(self):
+        for words in (["prl", "--n", "4"],  # explores 16 million configurations
+                      ["fratricide", "--n", "20", "--against", "agents", "--trials", "1e12"]):
+            process = subprocess.Popen([BINARY, "verify", *words], stdout=subprocess.PIPE)
+            time.sleep(2)
+            self.assertIsNone(process.poll(), words)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.communicate(timeout=20)[0], b"")
+            self.assertEqual(process.returncode, 130)
 
 
 def read_rows(path):
@@ -400,6 +442,30 @@ class Search(unittest.TestCase):
         self.assertEqual(result.stdout, conclave("search", "prl", "--n", "10", "--budget", "2000",
                                                  "--format", "json").stdout)
 
+    def test_prints_the_seed_that_it_uses(self):
+        words = ("search", "prl", "--n", "4", "--budget", "1000", "--format", "json", "--seed")
+        for text, seed in (("1e3", 1000), ("2^20", 2 ** 20)):
+            found = json.loads(conclave(*words, text).stdout)
+            self.assertEqual(found["seed"], seed)
+            self.assertEqual(found, json.loads(conclave(*words, str(seed)).stdout))
+
+    def test_prints_the_worst_start_so_far_when_interrupted(self):
+        for form in ("text", "json"):
+            words = [BINARY, "search", "prl", "--n", "20", "--budget", "1e9", "--format", form]
+            process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+            time.sleep(3)
+            process.send_signal(signal.SIGINT)
+            output = process.communicate(timeout=60)[0]
+            self.assertEqual(process.returncode, 130)
+            if form == "text":
+                self.assertRegex(output, r"^interrupted; the worst of \d+ starts")
+                self.assertIn("biased upwards", output)
+                continue
+            found = json.loads(output)
+            self.assertTrue(found["interrupted"])
+            self.assertTrue(found["configuration"])
+            self.assertGreaterEqual(found["choosing_trials"], 8)
+
     # Tokens change hands for ever: neither the stop condition nor silence comes.
     ENDLESS = "states A, B\nstart s: all of A\nA + B -> B + A\nA + A -> B + B\nB + B -> A + A\n" \
               "stop when none(A) and none(B)\n"
@@ -425,6 +491,20 @@ class Search(unittest.TestCase):
             time.sleep(1)
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(timeout=60), 130)
+
+
+class Exploration(unittest.TestCase):
+    def test_shows_its_progress_on_a_terminal(self):
+        terminal, error = pty.openpty()
+        process = subprocess.Popen([BINARY, "explore", "kmpp-async", "--n", "6"], stderr=error,
+                                   stdout=subprocess.DEVNULL)
+        os.close(error)
+        shown = b""
+        while b"exploring the configurations found so far" not in shown:
+            shown += os.read(terminal, 1000)  # fails where the process ends without a word
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), 130)
+        os.close(terminal)
 
 
 if __name__ == "__main__":

@@ -252,8 +252,8 @@ TEST(Search, SaysThatItIsNotComplete) {
   const SearchResult limited = schedules::search(Counter{}, {.configurations = 2});
   EXPECT_FALSE(limited.is_complete);
   EXPECT_FALSE(limited.all_hold());
-  const SearchResult stopped =
-      schedules::search(Counter{}, {.configurations = 10, .keep_going = [] { return false; }});
+  const SearchResult stopped = schedules::search(
+      Counter{}, {.configurations = 10, .progress = [](auto...) { return false; }});
   EXPECT_FALSE(stopped.is_complete);
 }
 

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +14,9 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/base/progress.hpp"
 #include "conclave/exact/report.hpp"
+#include "conclave/exact/verify_options.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/trial.hpp"
@@ -122,27 +123,10 @@ struct Detail {
   std::string text;
 };
 
-// Reports progress: the activity, the steps done, and their number in all (0: unknown). Returning
-// false stops the computation.
-using LongProgress =
-    std::function<bool(std::string_view what, std::uint64_t done, std::uint64_t total)>;
-
-// Which configurations an exact computation is about.
-enum class Extent : std::uint8_t { as_claimed, everywhere, start };
-
-// An exact computation. It uses n, parameters, start and graph of the run.
+// An exact verification. It uses n, parameters, start and graph of the run.
 struct VerifyRequest {
   RunRequest run;
-  Extent extent = Extent::as_claimed;
-  bool congruence = true;             // use the protocol's, if it declares one
-  std::string target{};               // the set whose hitting time is computed; empty: converged
-  std::string within{};               // where its largest expectation is sought; empty: everywhere
-  std::uint64_t law_steps = 0;        // the distribution of the time up to here,
-  double law_tail = 0;                // or until this probability is left
-  bool exactly = false;               // also the mean from the start as a fraction
-  std::string folder{};               // write the chain there; empty: nowhere
-  std::uint64_t memory = UINT64_MAX;  // bytes
-  LongProgress progress{};
+  exact::VerifyOptions options{};
 };
 
 struct Verified {
@@ -155,20 +139,18 @@ struct Verified {
 struct SearchRequest {
   RunRequest run;
   std::uint64_t budget = 0;  // trials
-  LongProgress progress{};
+  ProgressCallback progress{};
 };
 
+// The start found to take longest. A search that was interrupted gives the worst start so far, with
+// the times of the trials by which it was chosen, whose mean is biased upwards.
 struct Searched {
-  std::string configuration;  // the worst start found
-  std::vector<double> times;  // interactions of fresh trials from there, not used in the search
+  std::string configuration;
+  std::vector<double> times;  // interactions; of fresh trials from there if is_complete
   std::uint64_t candidates = 0;
   std::uint64_t trials = 0;
+  bool is_complete = true;
   std::vector<ParameterValue> parameters{};
-};
-
-// Thrown where `progress` says so.
-struct Stopped : std::runtime_error {
-  Stopped() : std::runtime_error("stopped") {}
 };
 
 // A choice that can be asked for by name, with a sentence about it.
@@ -193,7 +175,8 @@ struct Entry {
   std::vector<Start> starts;
   std::vector<ParameterInfo> parameters;
   std::vector<EngineInfo> engines;
-  std::size_t bytes_per_agent = 0;
+  std::size_t bytes_per_agent = 0;       // in engine agents; per node in message passing
+  std::size_t most_bytes_per_agent = 0;  // where many states occur; 0: never more than above
   // For a text: fills in what takes time to compute (states, memory, warnings). Throws Error where
   // the text makes no sense.
   std::function<void(Entry&)> examine{};
@@ -203,8 +186,9 @@ struct Entry {
   std::optional<NetworkOffer> network{};  // none: a population protocol
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
-  // Throws Error where the request does not make sense or is too large, and exact::Interrupted.
+  // Throws Error where the request does not make sense or is too large, and Interrupted.
   std::function<Verified(const VerifyRequest&)> verify{};
+  // Throws Error, and Interrupted where that comes before the first result.
   std::function<Searched(const SearchRequest&)> search{};
   // Walks through all schedules of message passing; none: a population protocol.
   std::function<Exploration(const ExplorationRequest&)> explore{};

@@ -1,8 +1,8 @@
-// What it takes to walk through all schedules of a message-passing protocol, and what comes of it.
+// The question and the answer of an exploration: all schedules of a message-passing protocol on a
+// few nodes.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +16,8 @@ struct ExplorationRequest {
   Interactions n;
   std::vector<Setting> settings{};
   bool has_identifiers = true;
-  std::uint64_t most_configurations = 4'000'000;
-  std::function<bool()> keep_going{};  // none: never stops
+  std::uint64_t most_configurations = 4'000'000;  // about 500 bytes each
+  ProgressCallback progress{};
 };
 
 struct ExploredProperty {
@@ -32,9 +32,9 @@ struct Exploration {
   std::uint64_t configurations = 0;
   std::uint64_t transitions = 0;
   std::uint64_t final_configurations = 0;
-  double schedules = 0;  // exact up to 2^53; 0 where the walk was broken off
-  std::uint64_t longest = 0;
-  bool is_complete = false;  // false: interrupted, or broken off after what was found
+  double schedules = 0;       // exact up to 2^53; 0 unless is_complete
+  std::uint64_t longest = 0;  // steps; 0 unless is_complete
+  bool is_complete = false;   // false: interrupted, or ended at the limit with a counterexample
   std::vector<ExploredProperty> properties{};
 };
 

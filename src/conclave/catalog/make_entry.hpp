@@ -242,7 +242,8 @@ Entry make_entry(gpu::MakeEngine make_gpu_engine) {
       .starts = {P::starts.begin(), P::starts.end()},
       .parameters = parameter_infos<typename P::Parameters>(),
       .engines = engines_for<P>(),
-      .bytes_per_agent = population::Agents<P>::bytes_per_agent,
+      .bytes_per_agent = sizeof(typename population::Agents<P>::Touched),
+      .most_bytes_per_agent = population::Agents<P>::bytes_per_agent,
       .prepare =
           [make_gpu_engine](const RunRequest& request) {
             if (request.engine == gpu_engine.name) {

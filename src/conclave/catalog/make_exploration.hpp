@@ -1,5 +1,5 @@
-// Joins a message-passing protocol with the exact module. Included once per protocol, by a
-// generated source.
+// Joins a message-passing protocol with the search through all its schedules. A generated source
+// includes this once per protocol.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +31,7 @@ Parameters with_few_ranks(Parameters parameters, std::size_t n, bool has_identif
   return parameters;
 }
 
+// Throws Error with an estimate of what the whole exploration would take.
 template <class System>
 void refuse(std::string_view protocol, const ExplorationRequest& request, const System& system,
             const schedules::SearchResult& result) {
@@ -43,11 +44,12 @@ void refuse(std::string_view protocol, const ExplorationRequest& request, const 
       estimate.schedules, request.most_configurations));
 }
 
+// Explores. Throws Error if the limit is reached before a counterexample is found.
 template <class System>
 Exploration explored(std::string_view protocol, const ExplorationRequest& request,
                      const System& system) {
   const schedules::SearchResult result = schedules::search(
-      system, {.configurations = request.most_configurations, .keep_going = request.keep_going});
+      system, {.configurations = request.most_configurations, .progress = request.progress});
   Exploration exploration{.configurations = result.configurations,
                           .transitions = result.transitions,
                           .final_configurations = result.final_configurations,
@@ -102,6 +104,7 @@ void refuse_size(const ExplorationRequest& request) {
       schedules::estimate_schedules(system, 100).schedules));
 }
 
+// The answer to a request of Entry::explore.
 template <MessageProtocol P>
 Exploration explore(const ExplorationRequest& request) {
   if (request.n < 1u || request.n > schedules::most_nodes) refuse_size<P>(request);

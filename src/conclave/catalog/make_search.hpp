@@ -1,5 +1,5 @@
-// Joins one protocol with the search for bad starts. Included once per protocol, by a generated
-// source, which also includes the protocol's file of lemmas where there is one.
+// Joins one protocol with the search for bad starts. A generated source includes this once per
+// protocol, with the protocol's file of lemmas where there is one.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/resolve.hpp"
@@ -27,7 +28,8 @@
 
 namespace conclave::catalog {
 
-// Rings jump over null interactions, the complete graph is stepped through.
+// Runs trials from given configurations. On rings and other graphs the engine jumps over null
+// interactions; on the complete graph it carries out every interaction.
 template <PopulationProtocol P>
 class GivenStarts {
  public:
@@ -41,7 +43,8 @@ class GivenStarts {
         plan_(request.plan),
         digraph_(topology_of<P> == Topology::any ? request.digraph : nullptr) {}
 
-  // The interactions of one trial; at the limit, that many; infinite if it can never converge.
+  // The interactions of one trial; the plan's limit if it ends there; infinite if it can never
+  // converge.
   double simulate(std::span<const State> agents, std::uint64_t trial, const KeepGoing& keep_going) {
     const From protocol(protocol_, agents);
     const StreamName name{.seed = seed_, .trial = trial};
@@ -75,7 +78,7 @@ class GivenStarts {
   population::AgentMemory memory_;
 };
 
-// Agents in order, equal neighbours counted: "3 x F-s.0 L-S.0".
+// The agents in their order, runs of equal ones counted: "3 x F-s.0 L-S.0".
 template <class State>
 std::string text_of_agents(const std::vector<State>& agents, const Claims<State>& claims) {
   std::string text;
@@ -89,7 +92,7 @@ std::string text_of_agents(const std::vector<State>& agents, const Claims<State>
   return text;
 }
 
-// Whole configurations are kept, some hundred of them.
+// Throws Error for populations of which some hundred configurations do not fit into memory.
 inline AgentCount searchable_population(AgentCount n) {
   constexpr AgentCount most = 1'000'000;
   if (n <= most) return n;
@@ -97,21 +100,22 @@ inline AgentCount searchable_population(AgentCount n) {
       fmt::format("n = {} is too large for a search: at most {} agents are allowed", n, most));
 }
 
-// A search without a limit on its trials ends all the same: it would need more than about 2^41
-// steps of an engine if all its trials took as long as one may take here.
+// How many chunks of interactions a trial may take. A search without a limit on its trials ends all
+// the same: if all its trials took that long, it would need about 2^41 steps of an engine.
 inline std::uint64_t most_chunks_of_a_trial(const SearchRequest& request) {
   if (request.run.plan.limit != Interactions::max()) return UINT64_MAX;
   return std::max<std::uint64_t>(2, (std::uint64_t{1} << 19) / request.budget);
 }
 
-// Asked between the chunks of one trial: does the user still want it, and can it be hoped to end?
+// Called between the chunks of one trial. Throws Interrupted if the caller asks for the end, and
+// Error if the trial has taken so long that it may never end.
 class TrialPatience {
  public:
   TrialPatience(const SearchRequest& request, std::uint64_t trials_done)
       : request_(request), done_(trials_done), left_(most_chunks_of_a_trial(request)) {}
 
   bool operator()(Interactions now) {
-    if (!request_.progress("searching", done_, request_.budget)) throw Stopped();
+    report_progress(request_.progress, "searching", done_, request_.budget);
     if (left_-- == 0) {
       throw Error(fmt::format("a trial has not ended after {} interactions and may never end; say "
                               "with --max-interactions how long one may take",
@@ -126,7 +130,7 @@ class TrialPatience {
   std::uint64_t left_;
 };
 
-// The named starts are tried first.
+// Searches, beginning with the named starts of these indices.
 template <SelfStabilizing P>
 Searched searched(const P& protocol, const std::vector<std::size_t>& starts, AgentCount n,
                   const SearchRequest& request) {
@@ -139,7 +143,7 @@ Searched searched(const P& protocol, const std::vector<std::size_t>& starts, Age
   }
   std::uint64_t done = 0;
   const auto simulate = [&](std::span<const typename P::State> agents, std::uint64_t trial) {
-    if (!request.progress("searching", ++done, request.budget)) throw Stopped();
+    report_progress(request.progress, "searching", ++done, request.budget);
     return engine.simulate(agents, trial, TrialPatience(request, done));
   };
   population::WorstStartSearch<P> search(protocol, n, simulate, request.run.seed, request.budget);
@@ -147,7 +151,8 @@ Searched searched(const P& protocol, const std::vector<std::size_t>& starts, Age
   return {.configuration = text_of_agents(found.agents, claims_of(protocol)),
           .times = found.times,
           .candidates = found.candidates,
-          .trials = found.trials};
+          .trials = found.trials,
+          .is_complete = found.is_complete};
 }
 
 template <PopulationProtocol P>

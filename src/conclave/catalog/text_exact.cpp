@@ -29,7 +29,7 @@ bool is_silent(const Compiled& compiled, ConfigurationView<Protocol::State> agen
   return true;
 }
 
-// What a text claims is that its stop condition comes true.
+// A text claims that its stop condition comes true.
 Claims<Protocol::State> claims_of(const Protocol& protocol) {
   const Compiled& compiled = protocol.compiled();
   Claims<Protocol::State> claims;
@@ -105,14 +105,15 @@ Verified verify_text(const VerifyRequest& request, const text::Compiled& compile
   check_table(compiled);
   const auto& starts = compiled.text().starts();
   const std::size_t start = start_index(info_of(compiled), starts, request.run.start);
-  Verified verified{report_on(text::Protocol(compiled),
-                              network_of(text::Protocol::topology, request.run, compiled.agents()),
-                              start, request),
-                    text_parameters(compiled), starts[start].name};
-  const bool meets_anybody = request.run.graph.empty() || !request.run.digraph;
-  if (!request.folder.empty() && meets_anybody) {
+  exact::Verification<text::Protocol> verification(
+      text::Protocol(compiled),
+      network_of(text::Protocol::topology, request.run, compiled.agents()), request.options, start);
+  Verified verified{verification.run(), text_parameters(compiled), starts[start].name};
+  const std::string& folder = request.options.folder;
+  const bool is_complete = request.run.graph.empty() || !request.run.digraph;
+  if (!folder.empty() && is_complete) {
     if (const auto table = census_table(compiled, start)) {
-      chain::write_prism_module(*table, request.folder + "/census.prism");
+      chain::write_prism_module(*table, folder + "/census.prism");
     }
   }
   return verified;

@@ -27,7 +27,7 @@ struct Election {
   double seconds = 0;
 };
 
-// One election, timed by the processor: what others do on the machine counts little.
+// One election. Its seconds are processor time, which other work on the machine hardly changes.
 Election elect(const catalog::Entry& entry, std::uint64_t seed, const std::atomic<bool>& stop) {
   const auto run = entry.prepare({.n = entry.info.demo_n,
                                   .settings = {},
@@ -54,7 +54,7 @@ void print_population(const catalog::Entry& entry, const Election& election) {
   const double interactions = election.result.interactions.as_double();
   fmt::print(population_layout, entry.info.name, election.n, entry.info.network,
              fmt::format("{:.4g}", interactions / static_cast<double>(election.n)),
-             fmt::format("{:.4g}", interactions), entry.info.bound,
+             fmt::format("{:.4g}", interactions), entry.info.bound.empty() ? "-" : entry.info.bound,
              fmt::format("{:.2f}", election.seconds));
 }
 

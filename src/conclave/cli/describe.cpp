@@ -1,4 +1,4 @@
-// `conclave describe`: all that a protocol says about itself.
+// `conclave describe`: all that is known about one protocol.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -31,7 +31,7 @@ void print_line(std::string_view label, std::string_view text, std::size_t colum
   fmt::print("  {:<{}} {}\n", label, column, wrapped(text, width, column + 3));
 }
 
-// A line that is left out where there is nothing to say.
+// Prints a line unless its text is empty.
 void print_fact(std::string_view label, std::string_view text) {
   if (!text.empty()) print_line(label, text);
 }
@@ -55,6 +55,21 @@ std::string variable_text(const Variable& variable) {
   return fmt::format("{}   {}", variable.domain, variable.meaning);
 }
 
+std::string bytes_text(std::size_t bytes) {
+  return fmt::format("{} {}", bytes, bytes == 1 ? "byte" : "bytes");
+}
+
+std::string memory_text(const catalog::Entry& entry) {
+  if (entry.network) {
+    return bytes_text(entry.bytes_per_agent) + " per node, and the messages on their way";
+  }
+  const bool may_grow = entry.most_bytes_per_agent > entry.bytes_per_agent;
+  return fmt::format(
+      "{} per agent (engine agents){}{}", bytes_text(entry.bytes_per_agent),
+      may_grow ? fmt::format(", {} where many states occur", entry.most_bytes_per_agent) : "",
+      entry.info.memory);
+}
+
 Exit describe_table(const catalog::Entry& entry) {
   const ProtocolInfo& info = entry.info;
   fmt::print("{}: {}\n\n", info.name, info.title);
@@ -63,15 +78,13 @@ Exit describe_table(const catalog::Entry& entry) {
   if (info.smallest_n > 2) print_line("smallest n", fmt::format("{}", info.smallest_n));
   print_line("convergence", info.convergence);
   print_fact("bound of the paper", info.bound);
+  print_fact("expected time", info.closed_form);
   if (entry.network) {
     print_line("messages", fmt::format("{}", fmt::join(entry.network->kinds, ", ")));
-    print_line("memory", fmt::format("{} bytes per node, and the messages on their way",
-                                     entry.bytes_per_agent));
   } else {
     print_line("states per agent", info.states);
-    print_line("memory", fmt::format("{} bytes per agent (engine agents){}", entry.bytes_per_agent,
-                                     info.memory));
   }
+  print_line("memory", memory_text(entry));
   for (const catalog::Detail& detail : entry.details) print_line(detail.name, detail.text);
   const auto name = [](const auto& item) { return item.name; };
   const auto meaning = [](const auto& item) { return item.meaning; };
@@ -139,6 +152,7 @@ Exit describe_json(const catalog::Entry& entry) {
                               return {{"id", e.id}, {"place", e.place}, {"remark", e.remark}};
                             })},
   };
+  if (!info.closed_form.empty()) description["expected_time"] = info.closed_form;
   for (const catalog::Detail& detail : entry.details) {
     std::string key(detail.name);
     std::ranges::replace(key, ' ', '_');
@@ -169,7 +183,7 @@ Exit describe(const Options& options) {
 void add_describe(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
-      "describe", "Tell all about one protocol: paper, variables, parameters, errata");
+      "describe", "Describe one protocol: paper, variables, parameters, errata");
   command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
   command.option("--format", "F", options->format, "table or json (default table)");
   command.footer(R"(

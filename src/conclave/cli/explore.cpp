@@ -14,6 +14,7 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/json.hpp"
 
@@ -31,6 +32,7 @@ struct Options {
   std::string ids = "unique";
   std::string most_configurations = "4e6";
   std::string format = "text";
+  bool quiet = false;
 };
 
 constexpr std::array<std::string_view, 2> formats{"text", "json"};
@@ -91,7 +93,7 @@ void print_text(const Options& options, const Exploration& result) {
     fmt::print("  {:<22} {} steps\n", "the longest", result.longest);
     fmt::print("  {:<22} {}\n", "ends", result.final_configurations);
   } else {
-    fmt::print("  not all of them: the walk was broken off\n");
+    fmt::print("  not all of them: the exploration was interrupted or reached its limit\n");
   }
   fmt::print("\n");
   for (const ExploredProperty& property : result.properties) {
@@ -136,22 +138,28 @@ void print_json(const Options& options, const Exploration& result) {
   fmt::print("{}\n", json.dump(2));
 }
 
-Exit explore(const Options& options) {
-  check_name("format", options.format, formats);
-  check_name("kind of identifiers", options.ids, identifiers);
-  const catalog::Entry& entry = catalog::find(options.protocol);
-  if (!entry.explore) {
-    throw Error(fmt::format("{} is no message-passing protocol: it has no schedules of messages",
-                            options.protocol));
-  }
-  const std::atomic<bool>& stop = interrupted_flag();
-  const Exploration result = entry.explore(
+Exploration explored(const Options& options, const catalog::Entry& entry,
+                     const std::atomic<bool>& stop) {
+  PhaseLine line(options.quiet, stop);
+  return entry.explore(
       {.n = count_option("--n", options.n),
        .settings = param_options(options.params),
        .has_identifiers = options.ids == "unique",
        .most_configurations = count_option_64("--max-configurations", options.most_configurations,
                                               1, std::uint64_t{1} << 31),
-       .keep_going = [&stop] { return !stop; }});
+       .progress = std::ref(line)});
+}
+
+Exit explore(const Options& options) {
+  check_name("format", options.format, formats);
+  check_name("kind of identifiers", options.ids, identifiers);
+  const catalog::Entry& entry = catalog::find(options.protocol);
+  if (!entry.explore) {
+    throw Error(fmt::format("{} is not a message-passing protocol: it has no schedules of messages",
+                            options.protocol));
+  }
+  const std::atomic<bool>& stop = interrupted_flag();
+  const Exploration result = explored(options, entry, stop);
   if (options.format == "json")
     print_json(options, result);
   else
@@ -169,22 +177,23 @@ Examples:
   conclave explore kmpp-sync --n 5
   conclave explore afek-gafni-async --n 4 --format json
 
-Exit status: 0 everything holds, 2 misused or too large, 4 something does not hold (a shortest
-schedule is printed).)";
+Exit status: 0 everything holds, 2 misused or too large, 4 a property does not hold (a shortest
+schedule is printed), 130 interrupted.)";
 
 }  // namespace
 
 void add_explore(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
-      "explore", "Walk through all schedules of message passing on a few nodes");
+      "explore", "Try all schedules of a message-passing protocol on a few nodes");
   command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
   command.required_option("--n", "N", options->n, "Number of nodes, 1 ... 6");
   command.param_option(options->params);
   command.option("--ids", "NAME", options->ids, "unique or anonymous nodes (default unique)");
   command.option("--max-configurations", "X", options->most_configurations,
-                 "Give up beyond this many; about 500 bytes each (default 4e6)");
+                 "End at this many configurations, about 500 bytes each (default 4e6)");
   command.option("--format", "F", options->format, "text or json (default text)");
+  command.flag("--quiet", options->quiet, "No progress line");
   command.footer(examples);
   command.runs([options] { return explore(*options); });
 }

@@ -20,8 +20,8 @@ Exit list_table() {
   fmt::print("{:<17} {:<23} {:<31} {}\n", "PROTOCOL", "NETWORK", "BOUND OF THE PAPER",
              "WHAT IT DOES");
   for (const catalog::Entry& entry : catalog::entries()) {
-    fmt::print("{:<17} {:<23} {:<31} {}\n", entry.info.name, entry.info.network, entry.info.bound,
-               entry.info.title);
+    fmt::print("{:<17} {:<23} {:<31} {}\n", entry.info.name, entry.info.network,
+               entry.info.bound.empty() ? "-" : entry.info.bound, entry.info.title);
   }
   fmt::print("\nconclave describe NAME tells everything about one of them.\n");
   fmt::print("A protocol of your own is a text file: conclave run my.pp --n 1000\n");

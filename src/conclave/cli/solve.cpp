@@ -294,7 +294,7 @@ void add_solve(Command& conclave) {
   command.option("--from", "N", options->from,
                  "The state to start in (default: label init, else 0)");
   command.flag("--variance", options->variance, "The variance too");
-  command.option("--steps", "T", options->steps,
+  command.option("--steps,--distribution", "T", options->steps,
                  "The probability to reach the target at each step up to this one");
   command.flag("--all", options->all, "The expectations from all states");
   command.flag("--exact", options->exact, "As a fraction, without any error");

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <tuple>
 
 namespace conclave::cli {
 namespace {
@@ -13,6 +14,15 @@ static_assert(std::atomic<bool>::is_always_lock_free, "used in a signal handler"
 void on_signal(int signal) {
   interrupted = true;
   std::signal(signal, SIG_DFL);
+}
+
+std::atomic<bool> clears_line = false;
+
+void exit_on_signal(int) {
+  constexpr std::string_view clear_line = "\r\033[K";
+  constexpr int interrupted_status = 130;
+  if (clears_line) std::ignore = write(STDERR_FILENO, clear_line.data(), clear_line.size());
+  _exit(interrupted_status);
 }
 
 }  // namespace
@@ -35,6 +45,12 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     result += word;
   }
   return result;
+}
+
+void exit_when_interrupted() {
+  clears_line = error_is_terminal();
+  std::signal(SIGINT, exit_on_signal);
+  std::signal(SIGTERM, exit_on_signal);
 }
 
 const std::atomic<bool>& interrupted_flag() {

@@ -25,4 +25,8 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 // Becomes true at the first SIGINT or SIGTERM; a second one ends the process at once.
 const std::atomic<bool>& interrupted_flag();
 
+// From now on, and until interrupted_flag() is called, SIGINT or SIGTERM ends the process at once
+// with status 130: for long computations that have nothing to keep.
+void exit_when_interrupted();
+
 }  // namespace conclave::cli

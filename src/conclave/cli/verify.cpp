@@ -26,23 +26,15 @@ namespace conclave::cli {
 namespace {
 
 struct Options {
-  std::string protocol;
-  std::string n;
-  std::vector<std::string> params;
-  std::string init;
-  std::string graph;
+  experiment::RunText run;
+  exact::VerifyOptions verify;
   std::string from;
-  std::string target;
-  std::string within;
-  std::string format = "text";
-  std::string output;
+  std::string memory;
   std::string distribution;
   std::string against;
   std::string trials = "10000";
-  std::string seed = "1";
-  std::string memory;
-  std::string folder;
-  bool exact = false;
+  std::string format = "text";
+  std::string output;
   bool no_congruence = false;
   bool quiet = false;
 };
@@ -50,17 +42,17 @@ struct Options {
 constexpr std::array<std::string_view, 3> formats{"text", "table", "json"};
 constexpr std::array<std::string_view, 2> extents{"all", "start"};
 
-// The law is followed so far that less than this many trials are expected to converge later; not
-// much further than all trials together can be followed in a few minutes.
+// Trials are compared with the law up to a time after which fewer than this many of them are
+// expected to converge; and no further than a few minutes allow for all trials together.
 constexpr double trials_left = 5;
 constexpr std::uint64_t most_law_steps = 1'000'000;
 constexpr std::uint64_t fewest_law_steps = 1'000;
 constexpr std::uint64_t most_interactions = 10'000'000'000;
 
-catalog::Extent extent(const Options& options) {
-  if (options.from.empty()) return catalog::Extent::as_claimed;
-  if (options.from == "all") return catalog::Extent::everywhere;
-  if (options.from == "start") return catalog::Extent::start;
+exact::Extent extent(const Options& options) {
+  if (options.from.empty()) return exact::Extent::as_claimed;
+  if (options.from == "all") return exact::Extent::everywhere;
+  if (options.from == "start") return exact::Extent::start;
   throw Error(unknown_name("value of --from", options.from, extents));
 }
 
@@ -69,21 +61,31 @@ std::uint64_t memory(const Options& options) {
   return count_option_64("--memory", options.memory, 1, UINT64_MAX);
 }
 
+std::uint64_t trials(const Options& options) {
+  return count_option_64("--trials", options.trials, 1, UINT64_MAX);
+}
+
+void set_comparison(const Options& options, exact::VerifyOptions& verify) {
+  if (options.against.empty()) return;
+  if (!verify.target.empty()) throw Error("--against is about convergence, not about --target");
+  verify.comparison_steps =
+      std::clamp(most_interactions / trials(options), fewest_law_steps, most_law_steps);
+  verify.comparison_tail = trials_left / static_cast<double>(trials(options));
+}
+
 catalog::VerifyRequest request(const Options& options) {
-  const experiment::RunText words{.protocol = options.protocol,
-                                  .n = options.n,
-                                  .seed = options.seed,
-                                  .params = options.params,
-                                  .init = options.init,
-                                  .graph = options.graph};
-  return {.run = experiment::request_of(words, {.command = "verify", .n = "3"}),
-          .extent = extent(options),
-          .congruence = !options.no_congruence,
-          .target = options.target,
-          .within = options.within,
-          .exactly = options.exact,
-          .folder = options.folder,
-          .memory = memory(options)};
+  catalog::VerifyRequest asked{
+      .run = experiment::request_of(options.run, {.command = "verify", .n = "3"}),
+      .options = options.verify};
+  asked.options.extent = extent(options);
+  asked.options.congruence = !options.no_congruence;
+  asked.options.bounds.memory = memory(options);
+  if (!options.distribution.empty()) {
+    asked.options.distribution_steps =
+        count_option_64("--distribution", options.distribution, 1, most_law_steps);
+  }
+  set_comparison(options, asked.options);
+  return asked;
 }
 
 std::vector<std::string> engine_names(const std::string& list) {
@@ -96,7 +98,7 @@ std::vector<std::string> engine_names(const std::string& list) {
   return names;
 }
 
-// The engines to be compared, whose trials end at the limit at the latest.
+// The engines to be compared. Their trials end at the limit at the latest.
 std::vector<std::unique_ptr<const catalog::PreparedRun>> prepare_engines(
     const Options& options, const catalog::Entry& entry, const catalog::RunRequest& run,
     std::uint64_t limit) {
@@ -110,30 +112,18 @@ std::vector<std::unique_ptr<const catalog::PreparedRun>> prepare_engines(
   return engines;
 }
 
-// What is later than the law goes, or never, is one case; so no trial need go further than that.
+// Later or non-converging trials are pooled into one bucket, so no trial need go further than the
+// law.
 void compare(const Options& options, const catalog::Entry& entry, const catalog::RunRequest& run,
              VerifyOutput& output, const std::atomic<bool>& stop) {
-  const std::vector<double>& law = output.verified.report.law;
-  const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
+  const std::vector<double>& law = output.verified.report.comparison_law;
   for (const auto& engine : prepare_engines(options, entry, run, law.size())) {
     experiment::Progress progress;
     output.engines.push_back(experiment::test_law(
         *engine, law,
-        {.trials = trials, .threads = std::max(1u, std::thread::hardware_concurrency())}, progress,
-        stop));
+        {.trials = trials(options), .threads = std::max(1u, std::thread::hardware_concurrency())},
+        progress, stop));
   }
-}
-
-void set_law(const Options& options, catalog::VerifyRequest& asked) {
-  if (!options.distribution.empty()) {
-    asked.law_steps = count_option_64("--distribution", options.distribution, 1, most_law_steps);
-  }
-  if (options.against.empty()) return;
-  if (!options.target.empty()) throw Error("--against is about convergence, not about --target");
-  if (!options.distribution.empty()) return;  // compared as far as it is printed
-  const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
-  asked.law_steps = std::clamp(most_interactions / trials, fewest_law_steps, most_law_steps);
-  asked.law_tail = trials_left / static_cast<double>(trials);
 }
 
 bool agrees(const VerifyOutput& output) {
@@ -141,40 +131,41 @@ bool agrees(const VerifyOutput& output) {
   return std::ranges::none_of(output.engines, &experiment::LawTest::is_rejected);
 }
 
+catalog::Entry entry_of(const std::string& protocol) {
+  catalog::Entry entry = catalog::find(protocol);
+  if (entry.explore) {
+    throw Error(
+        fmt::format("{} passes messages; to try all its schedules: conclave explore {} --n 4",
+                    protocol, protocol));
+  }
+  catalog::require(entry, &catalog::Entry::verify, "cannot be verified exactly");
+  return entry;
+}
+
 Exit verify(const Options& options) {
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
   }
-  const catalog::Entry entry = catalog::find(options.protocol);
-  if (entry.explore) {
-    throw Error(
-        fmt::format("{} passes messages; to try all its schedules: conclave explore {} --n 4",
-                    options.protocol, options.protocol));
-  }
-  catalog::require(entry, &catalog::Entry::verify, "cannot be verified exactly");
+  const catalog::Entry entry = entry_of(options.run.protocol);
   catalog::VerifyRequest asked = request(options);
-  set_law(options, asked);
   prepare_engines(options, entry, asked.run, most_law_steps);  // mistakes are told at once
-  const std::atomic<bool>& stop = interrupted_flag();
-  VerifyOutput output{.protocol = options.protocol,
+  VerifyOutput output{.protocol = options.run.protocol,
                       .n = catalog::checked_population(asked.run.n),
-                      .graph = options.graph,
-                      .target = options.target,
-                      .within = options.within,
-                      .with_law = !options.distribution.empty()};
-  try {
-    PhaseLine line(options.quiet, stop);
-    asked.progress = std::ref(line);
+                      .graph = options.run.graph,
+                      .target = options.verify.target,
+                      .within = options.verify.within};
+  exit_when_interrupted();  // nothing is worth keeping before the end
+  const std::atomic<bool> never_stops = false;
+  {
+    PhaseLine line(options.quiet, never_stops);
+    asked.options.bounds.progress = std::ref(line);
     output.verified = entry.verify(asked);
-  } catch (const std::runtime_error&) {
-    if (stop) return Exit::interrupted;
-    throw;
   }
-  if (!options.against.empty()) compare(options, entry, asked.run, output, stop);
+  if (!options.against.empty()) compare(options, entry, asked.run, output, never_stops);
+  interrupted_flag();  // what is written now is finished
   experiment::Output file(options.output);
   file.write(options.format == "json" ? output.json() : output.text());
   file.finish();
-  if (stop) return Exit::interrupted;
   return agrees(output) ? Exit::done : Exit::does_not_hold;
 }
 
@@ -189,36 +180,40 @@ Examples:
   conclave verify fratricide --n 20 --against agents,counts,events --trials 1e5
   conclave verify protocols/epidemic.pp --n 6 --exact
 
-Exit status: 0 everything holds, 1 failed, 2 misused, 4 a property does not hold or an engine
-differs from the exact law, 130 interrupted.)";
+A claim is reported as vacuous where its premise never occurs among the configurations explored.
+
+Exit status: 0 nothing fails, 1 failed, 2 misused, 4 a property does not hold or an engine differs
+from the exact law, 130 interrupted.)";
 
 void add_numbers(Command& command, Options& options) {
-  command.flag("--exact", options.exact, "Also the expected time from the start as a fraction");
+  command.flag("--exact", options.verify.exactly,
+               "Also print the expected time from the start as a fraction");
   command.option(
-      "--target", "SET", options.target,
+      "--target", "SET", options.verify.target,
       "The set whose hitting time is computed, such as C_NI of prl (default: converged)");
-  command.option("--within", "SET", options.within,
+  command.option("--within", "SET", options.verify.within,
                  "Where the largest expectation is sought (default: everywhere)");
-  command.option("--distribution", "STEPS", options.distribution,
+  command.option("--distribution,--steps", "STEPS", options.distribution,
                  "Also print P(T <= t) from the start for t = 0 ... STEPS");
   command.option("--against", "NAMES", options.against,
-                 "Engines whose trials are held to the exact law of T: agents,counts,events; what "
-                 "is later than it can be followed, or never, is one case");
-  command.option("--trials", "T", options.trials, "Trials of each of them (default 10000)");
-  command.option("--seed", "S", options.seed, "Their seed, and that of random graphs (default 1)");
+                 "Compare trials of these engines with the exact law of T: agents,counts,events; "
+                 "later or non-converging trials are pooled into one bucket");
+  command.option("--trials", "T", options.trials, "Trials of each engine (default 10000)");
+  command.option("--seed", "S", options.run.seed,
+                 "The seed of trials and of random graphs (default 1)");
 }
 
 void add_space(Command& command, Options& options) {
-  command.option("--init", "NAME", options.init, "Initial configuration (see `describe`)");
-  command.option("--graph", "GRAPH", options.graph,
+  command.option("--init", "NAME", options.run.init, "Initial configuration (see `describe`)");
+  command.option("--graph", "GRAPH", options.run.graph,
                  "complete, ring, undirected-ring, grid:RxC, ..., for protocols that allow it");
   command.option("--from", "all|start", options.from,
-                 "all: every configuration; start: those reachable from the start (default: what "
-                 "the paper's claims are about)");
+                 "all: every configuration; start: those reachable from the start (default: those "
+                 "that the paper's claims are about)");
   command.flag("--no-congruence", options.no_congruence,
                "Do not merge states that the protocol declares to behave alike");
   command.option("--memory", "BYTES", options.memory,
-                 "Bytes that may be used, such as 4e9 (default: what is available)");
+                 "Memory that may be used, such as 4e9 (default: what is available)");
 }
 
 }  // namespace
@@ -227,16 +222,17 @@ void add_verify(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
       "verify", "Check the paper's lemmas and compute exact times on a small population");
-  command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
-  command.option("--n", "N", options->n, "Population size, a small one");
-  command.param_option(options->params);
+  command.word("PROTOCOL", options->run.protocol, "A name from `conclave list`, or a file: my.pp");
+  command.option("--n", "N", options->run.n,
+                 "Population size; small, since all configurations are explored");
+  command.param_option(options->run.params);
   add_space(command, *options);
   add_numbers(command, *options);
   command.option("--format", "F", options->format, "text or json (default text)");
   command.option("-o,--output", "FILE", options->output,
                  "Write to FILE instead of standard output; it appears when complete");
-  command.option("--export", "DIR", options->folder,
-                 "Write the chain to files of this folder: explicit files for PRISM, Graphviz");
+  command.option("--export", "DIR", options->verify.folder,
+                 "Write the chain to this folder: explicit files for PRISM and Storm, Graphviz");
   command.flag("--quiet", options->quiet, "No progress line");
   command.footer(examples);
   command.runs([options] { return verify(*options); });

@@ -35,8 +35,11 @@ Json parameters(const catalog::Verified& verified) {
 Json claims(const exact::Report& report) {
   Json all = Json::array();
   for (const exact::ClaimReport& claim : report.claims) {
-    Json one{{"name", claim.name}, {"statement", claim.statement}, {"holds", claim.holds}};
-    if (!claim.holds) {
+    Json one{{"name", claim.name},
+             {"statement", claim.statement},
+             {"verdict", name_of(claim.verdict)},
+             {"holds", !claim.fails()}};
+    if (claim.fails()) {
       one["problem"] = claim.problem;
       one["counterexample"] = Json::array();
       for (const exact::TraceStep& line : claim.counterexample) {
@@ -71,6 +74,7 @@ Json engines(const std::vector<experiment::LawTest>& tests) {
          {"later_or_never", {{"expected", test.expected_beyond}, {"found", test.found_beyond}}},
          {"chi_square", test.fit.statistic},
          {"p_value", test.fit.p_value},
+         {"compared", test.is_informative},
          {"agrees", !test.is_rejected()}});
   }
   return all;
@@ -87,14 +91,23 @@ std::string trace_text(const exact::ClaimReport& claim) {
   return text + fmt::format("        {:>11} {}\n", "", claim.problem);
 }
 
+// Failures stand out.
+std::string_view verdict_text(const exact::ClaimReport& claim) {
+  return claim.fails() ? "FAILS" : name_of(claim.verdict);
+}
+
 std::string claims_text(const exact::Report& report) {
-  std::size_t width = 0;
-  for (const exact::ClaimReport& claim : report.claims) width = std::max(width, claim.name.size());
+  std::size_t verdicts = 0;
+  std::size_t names = 0;
+  for (const exact::ClaimReport& claim : report.claims) {
+    verdicts = std::max(verdicts, verdict_text(claim).size());
+    names = std::max(names, claim.name.size());
+  }
   std::string text;
   for (const exact::ClaimReport& claim : report.claims) {
-    text += fmt::format("{}  {:<{}}  {}\n", claim.holds ? "holds" : "FAILS", claim.name, width,
+    text += fmt::format("{:<{}}  {:<{}}  {}\n", verdict_text(claim), verdicts, claim.name, names,
                         claim.statement);
-    if (!claim.holds) text += trace_text(claim);
+    if (claim.fails()) text += trace_text(claim);
   }
   return text;
 }
@@ -156,6 +169,10 @@ std::string safe_set_text(const exact::Report& report) {
 }
 
 std::string engine_text(const experiment::LawTest& test) {
+  if (!test.is_informative) {
+    return fmt::format("\nengine {}: {} trials are too few to be compared with the law\n",
+                       test.engine, test.trials);
+  }
   return fmt::format(
       "\nengine {}: {} trials, chi-square p = {:.3g}: {}\n"
       "  compared: every time up to {}, mean {:.6g}; later or never, {:.6g} trials expected, {} "
@@ -209,7 +226,7 @@ std::string VerifyOutput::json() const {
     all["holding_minimum"] = extreme(*report.shortest_holding, "interactions");
   }
   if (report.start_holding) all["holding"] = number(*report.start_holding);
-  if (with_law) all["distribution"] = report.law;
+  if (!report.distribution.empty()) all["distribution"] = report.distribution;
   if (!engines.empty()) all["against"] = cli::engines(engines);
   return all.dump(2) + '\n';
 }
@@ -226,9 +243,9 @@ std::string VerifyOutput::text() const {
           times_text(verified, target.empty() ? "" : " to " + target,
                      within.empty() ? "" : " within " + within) +
           (report.safe_set ? '\n' + safe_set_text(report) : "");
-  if (with_law) text += "\ndistribution: P(T <= t) for t = 0, 1, ...\n";
-  for (std::size_t t = 0; with_law && t < report.law.size(); ++t) {
-    text += fmt::format("{:>8}  {:.15g}\n", t, report.law[t]);
+  if (!report.distribution.empty()) text += "\ndistribution: P(T <= t) for t = 0, 1, ...\n";
+  for (std::size_t t = 0; t < report.distribution.size(); ++t) {
+    text += fmt::format("{:>8}  {:.15g}\n", t, report.distribution[t]);
   }
   for (const experiment::LawTest& test : engines) {
     text += engine_text(test);

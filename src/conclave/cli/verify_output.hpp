@@ -17,7 +17,6 @@ struct VerifyOutput {
   std::string target;  // empty: convergence
   std::string within;  // empty: everywhere
   catalog::Verified verified{};
-  bool with_law = false;  // the user has asked for the distribution
   std::vector<experiment::LawTest> engines{};
 
   std::string json() const;

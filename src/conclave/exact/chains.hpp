@@ -1,4 +1,5 @@
-// The words for chains that this module uses: the number of a configuration is a state of a chain.
+// The names of module chain that this module uses: the number of a configuration is a state of a
+// chain.
 #pragma once
 
 #include "conclave/chain/components.hpp"

@@ -232,21 +232,13 @@ class HashedIndex final : public ConfigurationIndex {
   std::vector<StateNumber> scratch_;   // a configuration read back
 };
 
-// Necklaces, by Burnside: the mean over all rotations of base^(cycles).
+// The number of necklaces, by Burnside: the mean over all rotations of base^(cycles).
 double count_necklaces(std::size_t agents, double base) {
   double sum = 0;
   for (std::size_t turn = 0; turn < agents; ++turn) {
     sum += std::pow(base, static_cast<double>(std::gcd(turn, agents)));
   }
   return sum / static_cast<double>(agents);
-}
-
-double count_multisets(std::size_t agents, double states) {
-  double product = 1;
-  for (std::size_t i = 0; i < agents; ++i) {
-    product = product * (states + static_cast<double>(i)) / static_cast<double>(i + 1);
-  }
-  return product;
 }
 
 }  // namespace
@@ -257,6 +249,14 @@ void ConfigurationIndex::number_all(std::span<const StateNumber> configurations,
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] = number(configurations.subspan(i * agents, agents));
   }
+}
+
+double count_multisets(std::size_t agents, double states) {
+  double product = 1;
+  for (std::size_t i = 0; i < agents; ++i) {
+    product = product * (states + static_cast<double>(i)) / static_cast<double>(i + 1);
+  }
+  return product;
 }
 
 double count_canonical(const Network& network, double states) {

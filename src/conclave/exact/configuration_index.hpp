@@ -1,5 +1,5 @@
-// A bijection between canonical configurations and the numbers 0, 1, ...: of all configurations of
-// a small population by arithmetic, or of those met so far by hashing.
+// Numbers the canonical configurations of a small population 0, 1, 2, ...: all of them by
+// arithmetic, or those met so far by hashing. A number is a state of the Markov chain.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +18,34 @@ class ConfigurationIndex {
  public:
   virtual ~ConfigurationIndex() = default;
 
+  // How many configurations have a number.
   virtual std::uint64_t size() const = 0;
-  // Of a canonical configuration.
+  // The number of a configuration, which must be canonical (Network::canonicalize).
   virtual StateIndex number(std::span<const StateNumber> configuration) = 0;
-  // Of several, which stand one after the other. The same as one by one, but an index whose parts
-  // lie far from each other in memory fetches them all at once.
+  // The numbers of several configurations, which stand one after the other. The result is that of
+  // single calls; an index whose parts lie far apart in memory fetches them all at once.
   virtual void number_all(std::span<const StateNumber> configurations,
                           std::span<StateIndex> numbers);
+  // The configuration with a number below size(); the span has one place per agent.
   virtual void read(StateIndex number, std::span<StateNumber> configuration) const = 0;
+  // The memory it takes now.
   virtual std::uint64_t bytes() const = 0;
 };
 
-// How many canonical configurations of agents with that many states there are; rounded, and right
-// to about 15 digits.
+// How many canonical configurations there are of agents with that many states each. Rounded, with
+// about 15 correct digits; infinite beyond the range of a double. O(agents).
 double count_canonical(const Network& network, double states);
 
-// All of them, in a fixed order; there must be less than 2^32. Numbers take O(agents) to compute.
+// The number of multisets of that many agents' states, C(agents + states - 1, agents), rounded as
+// above.
+double count_multisets(std::size_t agents, double states);
+
+// Numbers all canonical configurations in a fixed order. There must be fewer than 4e9. Numbers take
+// O(agents) to compute.
 std::unique_ptr<ConfigurationIndex> index_all(const Network& network, std::size_t states);
 
-// Those that have been asked for, numbered in that order. Numbers take O(agents) to find; a
-// configuration takes 1, 2 or 4 bytes per agent and 11 to 23 more.
+// Numbers configurations in the order in which they are first asked for. Numbers take O(agents) to
+// find; a configuration takes 1, 2 or 4 bytes per agent and 11 to 23 more.
 std::unique_ptr<ConfigurationIndex> index_as_met(const Network& network);
 
 }  // namespace conclave::exact

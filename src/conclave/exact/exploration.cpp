@@ -8,15 +8,17 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/progress.hpp"
 
 namespace conclave::exact {
 namespace {
 
-constexpr StateIndex rows_between_looks = 1u << 16;
+// Agents that are copied between two looks at the memory and at the caller's wishes.
+constexpr std::uint64_t work_between_looks = std::uint64_t{1} << 20;
 constexpr double gibibyte = 1024.0 * 1024 * 1024;
 
-// What exploring, checking and solving takes at its peak, about: a growing vector is there twice
-// while it moves.
+// The memory that exploring, checking and solving take at their peak, roughly: a growing vector is
+// there twice while it moves.
 double bytes_needed(double configurations, double transitions) {
   return 80 * configurations + 24 * transitions;
 }
@@ -33,6 +35,25 @@ void check_memory(const ConfigurationIndex& index, const ChainBuilder& chain,
       "over {:.1f} GiB, and {:.1f} GiB are available; take smaller parameters or a smaller n",
       index.size(), needed / gibibyte, static_cast<double>(bounds.memory) / gibibyte));
 }
+
+// Says when it is time to look up from a loop whose rounds differ a lot in cost.
+class Pace {
+ public:
+  explicit Pace(const Network& network) : agents_(network.agents()) {}
+
+  // At the first row, and after every work_between_looks since.
+  bool is_time(std::uint64_t transitions_so_far) {
+    const std::uint64_t work = (transitions_so_far + ++rows_) * agents_;
+    if (rows_ > 1 && work < next_) return false;
+    next_ = work + work_between_looks;
+    return true;
+  }
+
+ private:
+  std::uint64_t agents_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t next_ = 0;
+};
 
 // The rows of a chain, one configuration after the other.
 class Walk {
@@ -120,14 +141,29 @@ void check_size(const Network& network, double states, const Bounds& bounds) {
       static_cast<double>(bounds.memory) / gibibyte));
 }
 
+void check_reachable(const Network& network, double configurations, const Bounds& bounds) {
+  const double bytes = bytes_needed(configurations, configurations) +
+                       configurations * static_cast<double>(network.agents());
+  if (bytes <= static_cast<double>(bounds.memory)) return;
+  constexpr double most_shown = 1e300;  // beyond it a double may be infinite
+  throw Error(fmt::format(
+      "too large for an exact computation: more than {:.2g} configurations can be reached from the "
+      "start, which takes over {:.2g} GiB, and {:.3g} GiB are available; take a smaller n or "
+      "smaller parameters",
+      std::min(configurations, most_shown), std::min(bytes / gibibyte, most_shown),
+      static_cast<double>(bounds.memory) / gibibyte));
+}
+
 MarkovChain explore(const Network& network, PairOutcomes& pairs, ConfigurationIndex& index,
                     Visitor& visitor, const Bounds& bounds) {
   Walk walk(network, pairs, index);
   ChainBuilder chain;
+  Pace pace(network);
   for (StateIndex from = 0; from < index.size(); ++from) {
-    if (from % rows_between_looks == 0) {
+    if (pace.is_time(chain.transitions())) {
       check_memory(index, chain, bounds);
-      if (!bounds.progress("exploring", from, index.size())) throw Interrupted();
+      report_progress(bounds.progress, "exploring the configurations found so far", from,
+                      index.size());
     }
     visitor.configuration(from, walk.enter(from));
     walk.for_each_step([&](const NumberedStep& step, double chance) {
@@ -161,9 +197,10 @@ MarkovChain until_output_changes(const Network& network, PairOutcomes& pairs,
   Walk walk(network, pairs, index);
   const auto changed = static_cast<StateIndex>(index.size());
   ChainBuilder chain;
+  Pace pace(network);
   for (StateIndex from = 0; from < changed; ++from) {
-    if (from % rows_between_looks == 0 && !bounds.progress("holding", from, changed)) {
-      throw Interrupted();
+    if (pace.is_time(chain.transitions())) {
+      report_progress(bounds.progress, "following outputs until they change", from, changed);
     }
     walk.enter(from);
     walk.for_each_step([&](const NumberedStep& step, double chance) {

@@ -4,20 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <stdexcept>
-#include <string_view>
 #include <vector>
 
 #include "conclave/exact/chains.hpp"
 #include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/pair_outcomes.hpp"
+#include "conclave/exact/verify_options.hpp"
 
 namespace conclave::exact {
 
-// An interaction in a configuration, by the numbers of states.
+// One outcome of an interaction in a configuration, by numbers. Valid during the visit only.
 struct NumberedStep {
   StateIndex from;
   StateIndex to;
@@ -27,7 +25,8 @@ struct NumberedStep {
   const PairOutcome& result;
 };
 
-// Sees every configuration once, followed by all its interactions.
+// Sees every configuration once, in the order of the numbers, each followed by all outcomes of its
+// interactions.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -35,34 +34,27 @@ class Visitor {
   virtual void step(const NumberedStep& step) = 0;
 };
 
-// The caller of a long computation: told what is being done and how far it is (the total is 0 if
-// nobody knows it), and asked whether to go on.
-using Progress =
-    std::function<bool(std::string_view what, std::uint64_t done, std::uint64_t total)>;
-
-struct Interrupted : std::runtime_error {
-  Interrupted() : std::runtime_error("interrupted") {}
-};
-
-struct Bounds {
-  std::uint64_t memory = UINT64_MAX;  // bytes for the chain and what is computed from it
-  Progress progress = [](std::string_view, std::uint64_t, std::uint64_t) { return true; };
-};
-
-// Throws Error, with the size, if all configurations of agents with that many states are too many.
+// Throws Error, with the size, if the memory does not suffice for all configurations of agents with
+// that many states.
 void check_size(const Network& network, double states, const Bounds& bounds);
 
+// Throws Error if the memory does not suffice for this many configurations that are stored one by
+// one, as index_as_met does.
+void check_reachable(const Network& network, double configurations, const Bounds& bounds);
+
 // Continues from the configurations that the index has until it has all that can be reached, and
-// returns the chain over the numbers of the index. Throws Error where that needs too much memory.
+// returns the chain over the numbers of the index, with probabilities rounded to doubles. Throws
+// Error as soon as the memory does not suffice, and Interrupted.
 MarkovChain explore(const Network& network, PairOutcomes& pairs, ConfigurationIndex& index,
                     Visitor& visitor, const Bounds& bounds);
 
-// The same chain over the configurations that the index has, without rounding.
+// The same chain with exact probabilities. The index must have all configurations that can be
+// reached.
 RationalChain explore_exactly(const Network& network, PairOutcomes& pairs,
                               ConfigurationIndex& index);
 
-// The chain of the configurations of the index in which an interaction that changes an output
-// leads to one more state, the last one, and no further.
+// The same chain with one more state, the last one: every interaction that changes an output leads
+// there, and nothing leads away. Throws Interrupted.
 MarkovChain until_output_changes(const Network& network, PairOutcomes& pairs,
                                  ConfigurationIndex& index, const Bounds& bounds);
 

@@ -1,5 +1,6 @@
-// Who can meet whom in a small population, and which of its configurations are the same up to
-// renaming agents.
+// Which agents of a small population can meet, and which of its configurations are the same up to
+// renaming agents. Exploring one configuration of each class of equal ones is enough: on the
+// complete graph up to n! times fewer, on a ring up to n times fewer.
 #pragma once
 
 #include <cstddef>
@@ -21,27 +22,31 @@ enum class Symmetry : std::uint8_t {
   permutation,  // agents are told apart by their states alone
 };
 
+// "none", "rotation", "permutation".
 std::string_view name_of(Symmetry symmetry);
 
+// The functions that make one throw Error above 2^20 agents.
 class Network {
  public:
   using Pair = Digraph::Pair;
 
   static Network complete(AgentCount n);
   static Network directed_ring(AgentCount n);
-  // Modulo rotation, if that leaves the graph as it is.
+  // Uses the symmetry of rotation if it maps the arcs onto themselves, otherwise none.
   static Network of(const Digraph& graph);
 
   std::size_t agents() const { return agents_; }
   Symmetry symmetry() const { return symmetry_; }
   bool is_directed_ring() const { return is_directed_ring_; }
-  // How many equally likely ordered pairs there are.
+  // The arcs, each (initiator, responder); none for the complete graph.
+  std::span<const Pair> arcs() const { return arcs_; }
+  // The number of ordered pairs of agents that can meet, all equally likely.
   std::uint64_t pairs() const;
-  // The largest number of different meetings in a configuration.
+  // An upper bound on the different meetings in one configuration.
   std::uint64_t most_meetings() const { return pairs(); }
 
-  // Calls visit(initiator, responder, ways) for all meetings in a canonical configuration; `ways`
-  // of the equally likely pairs look like this one.
+  // Calls visit(initiator, responder, ways) for each different meeting in a canonical
+  // configuration, where `ways` is the number of equally likely pairs that amount to this one.
   template <class Visit>
   void for_each_meeting(std::span<const StateNumber> configuration, Visit&& visit) const {
     if (symmetry_ != Symmetry::permutation) {
@@ -57,15 +62,17 @@ class Network {
     }
   }
 
-  // Renames the agents so that all configurations that are the same become equal.
+  // Renames the agents so that configurations that are the same up to symmetry become equal.
   void canonicalize(std::span<StateNumber> configuration) const;
-  // How many configurations are the same as this one, itself included.
+  // The number of configurations that are the same as a canonical one up to symmetry, itself
+  // included; rounded above 2^53.
   double orbit(std::span<const StateNumber> configuration) const;
 
  private:
   explicit Network(AgentCount n) : agents_(n) {}
 
-  // Behind the last agent in the same state as the one at `index`, in a sorted configuration.
+  // The place after the last agent in the same state as the one at `index`, in a sorted
+  // configuration.
   static std::size_t past(std::span<const StateNumber> configuration, std::size_t index) {
     std::size_t end = index + 1;
     while (end < configuration.size() && configuration[end] == configuration[index]) ++end;
@@ -75,7 +82,7 @@ class Network {
   bool is_rotatable() const;
 
   std::size_t agents_;
-  std::vector<Pair> arcs_;  // of the complete graph: none
+  std::vector<Pair> arcs_;  // empty for the complete graph
   Symmetry symmetry_ = Symmetry::none;
   bool is_directed_ring_ = false;
 };

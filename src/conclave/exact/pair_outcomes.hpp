@@ -1,5 +1,5 @@
-// What becomes of two agents that meet, by the numbers of their states: all that the exploration
-// of configurations needs to know of a protocol.
+// The outcomes of an interaction of two agents, by the numbers of their states: all that the
+// exploration of configurations needs to know about a protocol.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,19 @@ namespace conclave::exact {
 using StateNumber = std::uint32_t;
 
 struct PairOutcome {
-  StateNumber u;
-  StateNumber v;
-  Weight weight;
-  bool changes_output;  // of one of the two agents
+  StateNumber u;        // the initiator's new state
+  StateNumber v;        // the responder's new state
+  Weight weight;        // the probability of this outcome
+  bool changes_output;  // whether the output of one of the two agents changes
 };
 
-// Computes the results of each ordered pair of states once.
+// Computes the outcomes of each ordered pair of states once and keeps them.
 class PairOutcomes {
  public:
   virtual ~PairOutcomes() = default;
 
-  // Valid until the next call.
+  // All outcomes of an interaction of initiator u and responder v; their weights sum to 1. The same
+  // outcome may be listed several times. Valid until the next call.
   std::span<const PairOutcome> outcomes(StateNumber u, StateNumber v) {
     Place& place = u < dense_side && v < dense_side ? dense(u, v) : sparse_[key(u, v)];
     if (place.count == 0) remember(place, u, v);
@@ -41,7 +42,7 @@ class PairOutcomes {
     std::size_t first = 0;
     std::uint32_t count = 0;
   };
-  static constexpr std::size_t dense_side = 4096;  // at most 256 MiB, if all of them meet
+  static constexpr std::size_t dense_side = 4096;  // at most 256 MiB, if all states below meet
 
   static std::uint64_t key(StateNumber u, StateNumber v) { return std::uint64_t{u} << 32 | v; }
 

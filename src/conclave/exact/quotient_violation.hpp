@@ -1,5 +1,5 @@
-// Checks that states with the same normal form behave alike, so that a chain over normal forms is
-// the chain over states.
+// Checks that states with the same normal form behave alike, so that the chain over normal forms
+// (the quotient) has the same hitting times as the chain over states.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@
 
 namespace conclave::exact {
 
-// Two states whose meeting differs from that of their normal forms, in words; nothing if there are
-// none among all pairs of `states`, of which `normal_form` must keep the outputs.
+// The first violation among `states` and all their ordered pairs, in words: a state whose normal
+// form has another output, or two states whose interaction has other outcomes, up to normal forms,
+// than that of their normal forms. Nothing if there is none. O(states^2) interactions.
 template <PopulationProtocol P>
 std::optional<std::string> quotient_violation(
     const P& protocol, const std::vector<typename P::State>& states,

@@ -1,49 +1,60 @@
-// What an exact computation found, in words and numbers.
+// What an exact verification found, in words and numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace conclave::exact {
 
-// One line of a trace: the interaction (empty for the first) and the configuration after it.
+// One step of a trace: the interaction (empty for the first) and the configuration after it.
 struct TraceStep {
   std::string interaction;
   std::string configuration;
 };
 
+// A claim is vacuous where it is true only because its premise never occurs among the
+// configurations explored.
+enum class Verdict : std::uint8_t { holds, fails, vacuous };
+
+// "holds", "fails", "vacuous".
+std::string_view name_of(Verdict verdict);
+
 struct ClaimReport {
   std::string name;
   std::string statement;
-  bool holds = true;
-  std::string problem{};  // what the last line of the counterexample shows
+  Verdict verdict = Verdict::holds;
+  std::string problem{};  // of a claim that fails: what the end of the counterexample shows
   std::vector<TraceStep> counterexample{};
+
+  bool fails() const { return verdict == Verdict::fails; }
 };
 
-// The time from one law of the start to the target.
+// The time from a start, random or not, to the target, in interactions.
 struct TimeReport {
   double probability = 1;  // of ever reaching the target
   double mean = 0;         // infinite unless the probability is 1
   double variance = 0;
 };
 
-// An extreme over configurations, and one that attains it.
+// The extreme of a quantity over configurations, and the first configuration that attains it.
 struct Extreme {
   double value = 0;
   std::string configuration;
 };
 
-// Configurations are counted before any symmetry; counts above 2^53 are rounded.
+// Numbers of configurations, before any symmetry; above 2^53 they are rounded.
 struct SafeSetReport {
   double converged = 0;              // what the protocol calls converged
   double safe = 0;                   // the largest closed set with one leader and constant outputs
   double safe_only = 0;              // safe and not converged
   double converged_only = 0;         // converged and not safe
-  std::string safe_example{};        // of safe_only
-  std::string unsafe_example{};      // of converged_only
+  std::string safe_example{};        // one of those counted by safe_only
+  std::string unsafe_example{};      // one of those counted by converged_only
   std::optional<Extreme> slowest{};  // the largest expected time to a safe configuration
 };
 
@@ -61,17 +72,14 @@ struct Report {
   std::optional<std::string> start_exactly{};  // the mean as a fraction
   std::optional<Extreme> slowest;              // the largest expectation; may be infinite
   double residual = 0;
-  double relative_error = 0;                  // certified, of every expected time
+  double relative_error = 0;                  // certified, for every expected time
   std::optional<Extreme> shortest_holding{};  // over the converged configurations
   std::optional<double> start_holding{};      // from the start, where that is converged
-  std::vector<double> law{};                  // P(T <= t) from the start, if asked for
+  std::vector<double> distribution{};         // P(T <= t) from the start, if asked for
+  std::vector<double> comparison_law{};       // the same, as far as trials are compared with it
 
-  bool all_hold() const {
-    for (const ClaimReport& claim : claims) {
-      if (!claim.holds) return false;
-    }
-    return true;
-  }
+  // Vacuous claims count as true.
+  bool all_hold() const { return std::ranges::none_of(claims, &ClaimReport::fails); }
 };
 
 }  // namespace conclave::exact

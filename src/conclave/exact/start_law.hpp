@@ -1,4 +1,5 @@
-// The law of a protocol's named start over configurations: agents draw their states one by one.
+// The probability distribution of a protocol's named start over configurations: each agent draws
+// its state independently of the others.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +16,11 @@
 
 namespace conclave::exact {
 
+// The distribution of one agent's state: each state once, with its probability.
 using StateLaw = std::vector<std::pair<StateNumber, Weight>>;
 
-// The states that an agent may start with.
+// The distribution of an agent's state at a start, by its index among the protocol's starts. Adds
+// new states to the table.
 template <PopulationProtocol P>
 StateLaw law_of_agent(StateTable<P>& table, std::size_t start, AgentCount agent) {
   std::map<StateNumber, Weight> weights;
@@ -30,6 +33,7 @@ StateLaw law_of_agent(StateTable<P>& table, std::size_t start, AgentCount agent)
   return {weights.begin(), weights.end()};
 }
 
+// The same for all agents. O(agents).
 template <PopulationProtocol P>
 std::vector<StateLaw> laws_of_agents(StateTable<P>& table, std::size_t start, std::size_t agents) {
   std::vector<StateLaw> laws;
@@ -39,9 +43,9 @@ std::vector<StateLaw> laws_of_agents(StateTable<P>& table, std::size_t start, st
   return laws;
 }
 
-// The probability of every configuration of the index, which gets those that it has not yet. Takes
-// time in proportion to the number of ways to draw all states. Throws Error where these are too
-// many.
+// The probability of every configuration of the index at the start; configurations that have no
+// number yet get one. Takes time in proportion to the number of ways to draw all states; throws
+// Error where these are more than 2e9. The first is rounded, the second is exact.
 std::vector<double> start_law(const Network& network, const std::vector<StateLaw>& agents,
                               ConfigurationIndex& index);
 std::vector<Rational> rational_start_law(const Network& network,

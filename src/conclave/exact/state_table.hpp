@@ -1,5 +1,5 @@
-// Numbers the states of a protocol, modulo a congruence if there is one, and runs its transition
-// function through all random choices.
+// Numbers the states of a protocol, modulo a congruence if there is one, and runs the protocol's
+// transition function through all outcomes of its random choices.
 #pragma once
 
 #include <array>
@@ -18,6 +18,8 @@
 
 namespace conclave::exact {
 
+// Keeps a copy of the protocol. `normal_form` maps a state to the representative of its class;
+// empty: each state represents itself.
 template <PopulationProtocol P>
 class StateTable final : public PairOutcomes {
  public:
@@ -32,7 +34,8 @@ class StateTable final : public PairOutcomes {
   const State& state(StateNumber number) const { return states_[number]; }
   const std::vector<State>& states() const { return states_; }
 
-  // The number of a state's normal form; new ones are numbered in the order in which they are met.
+  // The number of a state's normal form. New ones are numbered in the order in which they are
+  // first asked for. O(log size).
   StateNumber number(const State& state) {
     const State normal = normal_form_ ? normal_form_(state) : state;
     const auto [entry, is_new] =
@@ -41,7 +44,8 @@ class StateTable final : public PairOutcomes {
     return entry->second;
   }
 
-  // Meets all pairs of known states until no new state appears.
+  // Computes the outcomes of all pairs of known states until no new state appears. O(size^2)
+  // interactions.
   void close() {
     for (StateNumber u = 0; u < size(); ++u) {
       for (StateNumber v = 0; v <= u; ++v) {
@@ -85,7 +89,7 @@ class StateTable final : public PairOutcomes {
   std::map<Key, StateNumber> numbers_;
 };
 
-// All states that `arbitrary` can give, each as often as choices lead to it.
+// All states that `arbitrary` can return, each as often as outcomes of its choices lead to it.
 template <SelfStabilizing P>
 std::vector<typename P::State> arbitrary_states(const P& protocol) {
   std::vector<typename P::State> all;
@@ -96,7 +100,8 @@ std::vector<typename P::State> arbitrary_states(const P& protocol) {
   return all;
 }
 
-// All states that the closure of the transition function makes from the initial ones.
+// All states that agents can have in any number of interactions from the initial states of a start;
+// `start` is an index among the protocol's starts, and all agents start like agent 0.
 template <PopulationProtocol P>
 StateTable<P> reachable_states(const P& protocol, std::size_t start = 0) {
   StateTable<P> table(protocol);

@@ -1,4 +1,5 @@
-// Writes traces: from numbers of canonical configurations back to agents that keep their places.
+// Writes traces in words. Numbers stand for canonical configurations, in which agents change their
+// places; in a trace every agent keeps its place.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ class Tracer {
  public:
   using Notation = std::function<std::string(const typename P::State&)>;
 
-  // The index may be made later, before the first use.
+  // Keeps references to all four. The index may be made later, before the first use.
   Tracer(const Network& network, StateTable<P>& table,
          const std::unique_ptr<ConfigurationIndex>& index, const Notation& notation)
       : network_(network), table_(table), index_(index), notation_(notation) {}
@@ -34,9 +35,10 @@ class Tracer {
     return agents;
   }
 
-  // One word per agent.
+  // A canonical configuration, one word per agent.
   std::string text(StateIndex number) const { return text_of(read(number)); }
 
+  // The trace along a path of configurations, each reached from the one before by an interaction.
   std::vector<TraceStep> along(const std::vector<StateIndex>& path) {
     agents_ = read(path.front());
     std::vector<TraceStep> trace{{"", text_of(agents_)}};
@@ -44,15 +46,16 @@ class Tracer {
     return trace;
   }
 
-  // Appends the interaction that leads from the end of the trace to a configuration like `to`.
+  // Appends the first interaction that leads from the end of the trace to configuration `to`, up
+  // to symmetry.
   void go(std::vector<TraceStep>& trace, StateIndex to) {
     append_first(trace, [&](std::size_t u, std::size_t v, const PairOutcome& result) {
       return number_after(u, v, result) == to;
     });
   }
 
-  // Appends an interaction like this one, where the trace has come to a configuration like that in
-  // which it happens.
+  // Appends an interaction like this step. The trace must end in the step's configuration, up to
+  // symmetry.
   void repeat(std::vector<TraceStep>& trace, const FailedStep& step) {
     const std::vector<StateNumber> before = read(step.from);
     std::vector<StateNumber> after = before;

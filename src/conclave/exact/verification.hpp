@@ -1,5 +1,9 @@
-// Everything that can be said exactly about one protocol on one small network: explores, checks the
-// claims of the paper, solves for the expected times.
+// Answers, exactly, the questions of VerifyOptions about one protocol on one small network:
+// explores the configurations, checks the paper's claims in each, and solves for the expected
+// times.
+//
+//   Verification<Fratricide> verification(Fratricide({}, 5), Network::complete(5), {});
+//   verification.run().start.mean;  // 16
 #pragma once
 
 #include <cmath>
@@ -16,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/progress.hpp"
 #include "conclave/chain/hitting_law.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/exact/analysis.hpp"
@@ -24,40 +29,27 @@
 #include "conclave/exact/exploration.hpp"
 #include "conclave/exact/model_files.hpp"
 #include "conclave/exact/quotient_violation.hpp"
+#include "conclave/exact/reachable_bound.hpp"
 #include "conclave/exact/report.hpp"
 #include "conclave/exact/start_law.hpp"
 #include "conclave/exact/state_table.hpp"
 #include "conclave/exact/tracer.hpp"
+#include "conclave/exact/verify_options.hpp"
 #include "conclave/model/claims.hpp"
 
 namespace conclave::exact {
 
-enum class Extent : std::uint8_t {
-  as_claimed,  // what the protocol's claims are about
-  everywhere,  // all configurations
-  start,       // those reachable from the start
-};
-
-struct VerifyOptions {
-  std::size_t start = 0;  // index among the protocol's starts
-  Extent extent = Extent::as_claimed;
-  bool congruence = true;
-  std::string target = std::string(converged_set);  // the set whose hitting time is computed
-  std::string within = std::string(whole_set);      // where its largest expectation is sought
-  bool exactly = false;                             // also the mean from the start as a fraction
-  std::uint64_t law_steps = 0;                      // the law of the time from the start up to here
-  double law_tail = 0;                              // or until this probability is left
-  Bounds bounds{};
-};
-
+// Copies the protocol. One verification runs once, on one thread.
 template <PopulationProtocol P>
 class Verification {
  public:
   using State = typename P::State;
 
-  Verification(const P& protocol, Network network, VerifyOptions options)
+  // `start` is an index among the protocol's starts.
+  Verification(const P& protocol, Network network, VerifyOptions options, std::size_t start = 0)
       : network_(std::move(network)),
         options_(std::move(options)),
+        first_(start),
         protocol_(protocol),
         claims_(claims_of(protocol_)),
         everywhere_(options_.extent == Extent::everywhere ||
@@ -68,9 +60,11 @@ class Verification {
   Verification(const Verification&) = delete;
   Verification& operator=(const Verification&) = delete;
 
-  // Throws Error for sets that are not known and spaces that are too large.
+  // Throws Error for unknown sets, for spaces that are too large, where possible before they are
+  // explored, and for files that cannot be written; throws Interrupted.
   Report run() {
-    const std::size_t target = known_set(options_.target);
+    const std::size_t target =
+        known_set(options_.target.empty() ? std::string(converged_set) : options_.target);
     const std::size_t within = known_set(options_.within);
     explore_all();
     describe_space();
@@ -78,11 +72,15 @@ class Verification {
     if (claims_.elects) report_safe_set();
     report_times(check_.set(target), check_.set(within));
     if constexpr (MeasuresHolding<P>) report_holding();
+    if (!options_.folder.empty()) write_files();
     return std::move(report_);
   }
 
-  // After run(): the chain and its sets as files.
-  void write_files(const std::string& folder) const {
+ private:
+  using Check = ClaimsCheck<P>;
+
+  // The chain and its sets.
+  void write_files() const {
     ModelFiles files{.chain = chain_,
                      .rational_chain = rational_chain_ ? &*rational_chain_ : nullptr,
                      .agents = network_.agents(),
@@ -96,19 +94,13 @@ class Verification {
     for (std::size_t i = 0; i < claims_.sets.size(); ++i) {
       files.labels.emplace_back(claims_.sets[i].name, check_.set(Check::first_named_set + i));
     }
-    write_model(files, folder);
+    write_model(files, options_.folder);
   }
 
-  // After run().
-  const MarkovChain& chain() const { return chain_; }
   StateSet converged() const { return check_.set(Check::converged); }
-  const std::vector<double>& start() const { return start_; }
 
   // One word per agent.
   std::string text(StateIndex number) const { return tracer_.text(number); }
-
- private:
-  using Check = ClaimsCheck<P>;
 
   bool uses_congruence() const {
     return everywhere_ && options_.congruence && claims_.normal_form != nullptr;
@@ -122,14 +114,24 @@ class Verification {
     if (everywhere_) {
       number_all_states();
     } else {
+      refuse_hopeless();
       index_ = index_as_met(network_);
     }
-    start_ =
-        start_law(network_, laws_of_agents(table_, options_.start, network_.agents()), *index_);
+    start_ = start_law(network_, laws_of_agents(table_, first_, network_.agents()), *index_);
     seeds_ = static_cast<StateIndex>(index_->size());
     chain_ = explore(network_, table_, *index_, check_, options_.bounds);
     start_.resize(index_->size());
     if (options_.exactly) rational_chain_ = explore_exactly(network_, table_, *index_);
+  }
+
+  // With a table of its own, since the order in which states are numbered shows in traces.
+  void refuse_hopeless() const {
+    StateTable<P> scratch(protocol_);
+    std::vector<StateNumber> start;
+    for (AgentCount agent = 0; agent < network_.agents(); ++agent) {
+      start.push_back(law_of_agent(scratch, first_, agent).front().first);
+    }
+    check_reachable(network_, reachable_at_least(network_, scratch, start), options_.bounds);
   }
 
   void number_all_states() {
@@ -143,7 +145,7 @@ class Verification {
         multiplicity_.resize(table_.size(), 0.0);
         ++multiplicity_[number];
       }
-      laws_of_agents(table_, options_.start, network_.agents());  // may have states of their own
+      laws_of_agents(table_, first_, network_.agents());  // may have states of their own
       table_.close();
       multiplicity_.resize(table_.size(), 1.0);
       check_size(network_, static_cast<double>(table_.size()), options_.bounds);
@@ -157,11 +159,11 @@ class Verification {
   void check_congruence(const std::vector<State>& states) {
     const auto problem = quotient_violation(protocol_, states, claims_.normal_form);
     report_.claims.push_back({"congruence",
-                              "states with the same normal form behave alike (all pairs)", !problem,
-                              problem.value_or("")});
+                              "states with the same normal form behave alike (all pairs)",
+                              problem ? Verdict::fails : Verdict::holds, problem.value_or("")});
   }
 
-  // Before they are listed, and all pairs of them tried.
+  // Called before the states are listed and all their pairs tried.
   void check_states(Interactions states) const {
     if (states <= most_states) return;
     throw Error(fmt::format("too large for an exact computation: an agent has {} states, and all "
@@ -195,8 +197,26 @@ class Verification {
     for (std::size_t i = 0; i < claims_.claims.size(); ++i) {
       const Claim<State>& claim = claims_.claims[i];
       report_.claims.push_back({claim.name, claim.statement});
-      examine(i, claim, report_.claims.back());
+      ClaimReport& report = report_.claims.back();
+      examine(i, claim, report);
+      if (!report.fails() && !is_exercised(i, claim)) report.verdict = Verdict::vacuous;
     }
+  }
+
+  // Whether a claim that does not fail says anything about the configurations explored.
+  bool is_exercised(std::size_t number, const Claim<State>& claim) const {
+    switch (claim.kind) {
+      case ClaimKind::everywhere:
+      case ClaimKind::steps:
+        return check_.is_exercised(number);
+      case ClaimKind::reached:
+        return first_of(outside(check_.set_of(number))).has_value();
+      case ClaimKind::closed:
+      case ClaimKind::safe:
+      case ClaimKind::equal:
+        break;
+    }
+    return first_of(check_.set_of(number)).has_value();
   }
 
   void examine(std::size_t number, const Claim<State>& claim, ClaimReport& report) {
@@ -227,7 +247,7 @@ class Verification {
 
   void examine_safe(const StateSet& set, ClaimReport& report) {
     examine_closed(set, report);
-    for (StateIndex i = 0; report.holds && i < index_->size(); ++i) {
+    for (StateIndex i = 0; !report.fails() && i < index_->size(); ++i) {
       if (!set.contains(i)) continue;
       if (!check_.is_in(i, Check::one_leader)) fail_at(i, report, "not exactly one leader");
       if (check_.is_in(i, Check::output_changes)) fail_at(i, report, "an output may change here");
@@ -244,13 +264,13 @@ class Verification {
   // A shortest trace to a configuration; where all are explored, it is itself a start.
   void fail_at(std::optional<StateIndex> where, ClaimReport& report, std::string problem) {
     if (!where) return;
-    report.holds = false;
+    report.verdict = Verdict::fails;
     report.problem = std::move(problem);
     report.counterexample = tracer_.along(everywhere_ ? std::vector<StateIndex>{*where}
                                                       : path_to(chain_, seeds_, *where));
   }
 
-  // Safe by definition: from here no configuration is reached whose output is wrong or changes.
+  // A configuration is safe by definition if it reaches none whose output is wrong or changes.
   void report_safe_set() {
     StateSet bad = outside(check_.set(Check::one_leader));
     for (StateIndex i = 0; i < index_->size(); ++i) {
@@ -288,7 +308,7 @@ class Verification {
   }
 
   void report_times(const StateSet& target, const StateSet& within) {
-    if (!options_.bounds.progress("solving", 0, 0)) throw Interrupted();
+    report_progress(options_.bounds.progress, "solving", 0, 0);
     const HittingTimes times = chain::hitting_times(chain_, target, {.variance = true});
     report_.residual = times.residual;
     report_.relative_error = times.relative_error;
@@ -297,17 +317,21 @@ class Verification {
       report_.slowest = Extreme{times.mean[*slowest], text(*slowest)};
     }
     if (options_.exactly && std::isfinite(report_.start.mean)) report_exactly(target);
-    if (options_.law_steps == 0) return;
-    const auto look_up = [&](std::uint64_t step) {
-      const bool goes_on = options_.bounds.progress("distribution", step, options_.law_steps);
-      if (!goes_on) throw Interrupted();
-    };
-    report_.law = chain::hitting_law(chain_, target, start_,
-                                     {options_.law_steps, options_.law_tail}, look_up);
+    report_.distribution = law(target, {options_.distribution_steps, 0});
+    report_.comparison_law = law(target, {options_.comparison_steps, options_.comparison_tail});
+  }
+
+  // P(T <= t) from the start; nothing if no steps are asked for.
+  std::vector<double> law(const StateSet& target, const chain::LawLimits& limits) const {
+    if (limits.last_step == 0) return {};
+    return chain::hitting_law(chain_, target, start_, limits, [&](std::uint64_t step) {
+      report_progress(options_.bounds.progress, "distribution", step, limits.last_step);
+    });
   }
 
   void report_exactly(const StateSet& target) {
-    const auto laws = laws_of_agents(table_, options_.start, network_.agents());
+    report_progress(options_.bounds.progress, "solving in fractions", 0, 0);
+    const auto laws = laws_of_agents(table_, first_, network_.agents());
     const std::vector<Rational> start = rational_start_law(network_, laws, *index_);
     std::vector<StateIndex> support;
     for (StateIndex i = 0; i < start.size(); ++i) {
@@ -346,6 +370,7 @@ class Verification {
 
   Network network_;
   VerifyOptions options_;
+  std::size_t first_;  // the start, among the protocol's
   P protocol_;
   Claims<State> claims_;
   bool everywhere_;
@@ -354,7 +379,7 @@ class Verification {
   std::unique_ptr<ConfigurationIndex> index_;
   Tracer<P> tracer_{network_, table_, index_, claims_.notation};
   std::vector<double> multiplicity_;  // of each state: how many have this normal form
-  std::vector<double> start_;         // the law of the start
+  std::vector<double> start_;         // the distribution of the start
   StateIndex seeds_ = 0;              // the configurations that the index had first
   MarkovChain chain_;
   std::optional<RationalChain> rational_chain_;  // the same without rounding, if asked for

@@ -1,4 +1,5 @@
-// The Choice that walks through all outcomes, with their probabilities as fractions.
+// Probabilities as fractions of 64-bit integers, and the Choice that walks through all outcomes
+// with such probabilities.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace conclave::exact {
 
-// A probability as a reduced fraction of 64-bit integers; what does not fit is a failed check.
+// A probability as a reduced fraction. Exact: a result that does not fit into 64-bit integers is a
+// failed check.
 struct Weight {
   std::uint64_t numerator = 1;
   std::uint64_t denominator = 1;
@@ -33,7 +35,7 @@ struct Weight {
     return sum.times(1, 1);
   }
 
-  // This times p/q.
+  // The product with p/q; q must be positive.
   Weight times(std::uint64_t p, std::uint64_t q) const {
     const std::uint64_t across = std::gcd(numerator, q);
     const std::uint64_t down = std::gcd(p, denominator);
@@ -45,6 +47,7 @@ struct Weight {
   }
 };
 
+// See base/every_choice.hpp for how it is used.
 using EveryWeightedChoice = EveryChoice<Weight>;
 
 }  // namespace conclave::exact

@@ -18,14 +18,18 @@ std::vector<double> expectations(std::span<const double> law, double trials) {
   return expected;
 }
 
-// Where everything is certain, a chi-square test has nothing to compare.
-TestResult fit(std::span<const double> observed, std::span<const double> expected) {
+void fit(std::span<const double> observed, std::span<const double> expected, LawTest& test) {
   for (std::size_t i = 0; i < observed.size(); ++i) {
-    if (expected[i] == 0 && observed[i] > 0) return {.statistic = observed[i], .p_value = 0};
+    if (expected[i] > 0 || observed[i] == 0) continue;
+    test.fit = {.statistic = observed[i], .p_value = 0};
+    return;
   }
   const Buckets buckets = pool_buckets(observed, expected);
-  if (buckets.observed.size() < 2) return {};
-  return chi_square(buckets.observed, buckets.expected);
+  if (buckets.observed.size() >= 2) {
+    test.fit = chi_square(buckets.observed, buckets.expected);
+  } else {  // where only one time is possible, all trials have been seen to take it
+    test.is_informative = std::ranges::count_if(expected, [](double e) { return e > 0; }) == 1;
+  }
 }
 
 }  // namespace
@@ -51,7 +55,7 @@ LawTest test_law(const catalog::PreparedRun& run, std::span<const double> law,
   test.horizon = law.size() - 1;
   test.expected_beyond = expected.back();
   test.found_beyond = static_cast<std::uint64_t>(observed.back());
-  test.fit = fit(observed, expected);
+  fit(observed, expected, test);
   return test;
 }
 

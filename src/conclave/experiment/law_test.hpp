@@ -23,6 +23,7 @@ struct LawTest {
   double expected_beyond = 0;  // which should hold this many
   std::uint64_t found_beyond = 0;  // and holds this many
   TestResult fit{};
+  bool is_informative = true;  // false: too few trials for two buckets, so that nothing is compared
 
   bool is_rejected() const { return fit.p_value < rejected_below; }
 };

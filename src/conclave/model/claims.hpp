@@ -1,6 +1,11 @@
-// The claims of a paper about all configurations of its protocol, as predicates that an exact
-// module can check in every one of them. A file protocols/population/lemmas/NAME.hpp states the
+// The claims of a paper about all configurations of its protocol, as predicates that the exact
+// module evaluates in every one of them. A file protocols/population/lemmas/NAME.hpp states the
 // claims of a protocol by its own overload of `claims_of`.
+//
+// A claim such as "a newly fired bullet is modest" says nothing about an instance in which no
+// bullet is ever fired. A claim therefore names its premise, and the exact module reports a claim
+// whose premise never occurs as vacuous. Where `closed`, `safe`, `equal` and `reached` say
+// something follows from the set alone.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +22,8 @@
 
 namespace conclave {
 
-// The agents' states; on a graph, agent i is at place i, otherwise the order means nothing.
+// The agents' states, owned by somebody else. On a graph, agent i is at place i; on the complete
+// graph the order means nothing.
 template <class State>
 using ConfigurationView = std::span<const State>;
 
@@ -31,19 +37,27 @@ struct Step {
 };
 
 template <class State>
+using ConfigurationPredicate = std::function<bool(ConfigurationView<State>)>;
+template <class State>
+using StepPredicate = std::function<bool(const Step<State>&)>;
+
+template <class State>
 struct NamedSet {
   std::string name;
   std::string meaning;
-  std::function<bool(ConfigurationView<State>)> contains;
+  ConfigurationPredicate<State> contains;
 };
 
+// What a claim says, and when that is vacuous.
 enum class ClaimKind : std::uint8_t {
-  everywhere,  // every configuration is in the set
-  closed,      // no interaction leads out of the set
-  safe,        // closed, with exactly one leader, and no interaction changes an output
-  equal,       // the set is that of converged configurations
-  reached,     // from every configuration the set is reached with probability 1
-  steps,       // `holds` at every interaction in a configuration of the set
+  everywhere,  // every configuration is in the set; vacuous: none satisfies the premise
+  closed,      // no interaction leads out of the set; vacuous: the set is empty
+  safe,        // closed, with exactly one leader and constant outputs; vacuous: the set is empty
+  equal,       // the set is that of converged configurations; vacuous: both are empty
+  reached,     // from every configuration the set is reached with probability 1; vacuous: every
+               // configuration is in it
+  steps,       // `holds` at every interaction in a configuration of the set; vacuous: no such
+               // interaction satisfies the premise
 };
 
 // The set that every protocol has: configurations in which its tally says "converged".
@@ -56,27 +70,31 @@ struct Claim {
   std::string name;       // "Lemma 2"
   std::string statement;  // in words
   ClaimKind kind = ClaimKind::everywhere;
-  std::string set;  // the name of one of the sets, of converged_set or of whole_set
-  std::function<bool(const Step<State>&)> holds{};  // of `steps` only
+  std::string set;               // the name of one of the sets, converged_set or whole_set
+  StepPredicate<State> holds{};  // for `steps` only
+  ConfigurationPredicate<State> premise{};  // for `everywhere`; empty: always true
+  StepPredicate<State> step_premise{};      // for `steps`; empty: always true
 };
 
-// The protocol must outlive them.
+// All that is claimed about a protocol, which must outlive its claims.
 template <class State>
 struct Claims {
   // Whether the claims are about all configurations, or about those an execution can reach.
   bool from_everywhere = false;
-  // Whether it is about one leader that stays; a computation of something else has no safe set.
+  // Whether the protocol elects one leader that stays. If not, no safe set is reported.
   bool elects = true;
   std::vector<NamedSet<State>> sets{};
   std::vector<Claim<State>> claims{};
-  // The congruence: states with the same normal form behave alike, in outputs, sets and claims.
-  // Empty if there is none.
+  // The congruence: states with the same normal form behave alike in outputs, sets and claims.
+  // Empty: no two states are merged. Before the exact module merges states, it checks all pairs.
   std::function<State(const State&)> normal_form{};
+  // A state as one word of a trace.
   std::function<std::string(const State&)> notation = [](const State& s) {
     return '(' + to_text(s) + ')';
   };
 };
 
+// O(agents).
 template <PopulationProtocol P>
 std::size_t count_leaders(const P& protocol, ConfigurationView<typename P::State> agents) {
   return static_cast<std::size_t>(std::ranges::count_if(

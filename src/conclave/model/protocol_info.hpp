@@ -61,17 +61,18 @@ struct Erratum {
 
 struct ProtocolInfo {
   std::string_view name;
-  std::string_view title;         // one line: what it does
-  std::string_view paper;         // authors, title, venue
-  std::string_view network;       // who can meet whom
-  std::string_view only_there{};  // why it runs on no other network
-  std::string_view part_of{};     // whose part it is; empty: elects a leader by itself
-  std::string_view convergence;   // the event whose time is reported
-  std::string_view bound;         // the paper's bound on that time
-  std::string_view states;        // states per agent, as a formula
-  std::string_view memory{};      // what agents take beyond a fixed number of bytes
-  std::uint64_t demo_n;           // a size that elects within some seconds
-  std::uint64_t smallest_n = 2;   // smaller populations are refused
+  std::string_view title;          // one line: what it does
+  std::string_view paper;          // authors, title, venue
+  std::string_view network;        // who can meet whom
+  std::string_view only_there{};   // why it runs on no other network
+  std::string_view part_of{};      // whose part it is; empty: elects a leader by itself
+  std::string_view convergence;    // the event whose time is reported
+  std::string_view bound;          // the paper's bound on that time; empty if it gives none
+  std::string_view closed_form{};  // the expected time, where it is known exactly
+  std::string_view states;         // states per agent, as a formula
+  std::string_view memory{};       // what agents take beyond a fixed number of bytes
+  std::uint64_t demo_n;            // a size that elects within some seconds
+  std::uint64_t smallest_n = 2;    // smaller populations are refused
   std::span<const Variable> variables;
   std::span<const Observable> observables;
   std::span<const Erratum> errata;

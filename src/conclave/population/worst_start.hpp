@@ -1,6 +1,6 @@
-// Looks for a bad initial configuration by local search: change some agents, simulate, keep what
-// takes longer. What it finds is a lower bound of the largest expected time, with a confidence
-// interval from trials that took no part in the search.
+// Looks for an initial configuration with a long expected time, by local search: change some
+// agents, simulate, keep the change if trials take longer. The result is a lower bound on the
+// largest expected time, with an estimate from trials that took no part in the search.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
 
@@ -22,19 +24,24 @@ namespace conclave::population {
 template <class State>
 struct WorstStart {
   std::vector<State> agents;
-  std::vector<double> times;     // of the fresh trials
+  // The interactions of fresh trials from there. If the search was interrupted, of the trials by
+  // which the configuration was chosen, whose mean is biased upwards.
+  std::vector<double> times;
   std::uint64_t candidates = 0;  // configurations tried
   std::uint64_t trials = 0;      // all that were run
+  bool is_complete = true;       // false: interrupted
 };
 
 template <SelfStabilizing P>
 class WorstStartSearch {
  public:
   using State = typename P::State;
-  // The interactions that one trial takes from a configuration; infinite if it never converges.
+  // Runs the trial of this number from a configuration and returns its interactions; infinite if it
+  // never converges. Throws Interrupted to end the search.
   using Simulate = std::function<double(std::span<const State> agents, std::uint64_t trial)>;
 
-  // `budget` is the number of trials; `named` are configurations worth trying.
+  // `budget` is the number of trials, kept to within about an eighth. Keeps a reference to the
+  // protocol.
   WorstStartSearch(const P& protocol, AgentCount n, Simulate simulate, std::uint64_t seed,
                    std::uint64_t budget)
       : protocol_(protocol),
@@ -43,20 +50,22 @@ class WorstStartSearch {
         choice_(StreamName{.seed = seed, .trial = 0, .purpose = Purpose::search}),
         budget_(budget) {}
 
+  // `named` are configurations worth trying first. Called once. An interrupted search returns the
+  // worst start so far; before there is one, it throws Interrupted.
   WorstStart<State> run(const std::vector<std::vector<State>>& named) {
-    std::vector<Candidate> pool;
-    for (const auto& agents : named) pool.push_back({agents});
-    while (pool.size() < named.size() + random_starts()) pool.push_back({random_agents()});
-    halve(pool);
-    const Candidate unchanged = pool.front();  // climbing may lead astray
-    climb(pool);
-    pool.push_back(unchanged);
-    return judge(pool);
+    try {
+      return search(named);
+    } catch (const Interrupted&) {
+      if (const Candidate* worst = worst_so_far()) {
+        return {worst->agents, worst->times, candidates_, trials_, false};
+      }
+      throw;
+    }
   }
 
  private:
-  // The k-th trials of all candidates are named alike, so that they meet the same schedule as far
-  // as their engine draws one: what they differ in is then much clearer than what they take.
+  // The k-th trials of all candidates have the same name, hence the same schedule as far as their
+  // engine draws one: differences between candidates then vary much less than their times.
   struct Candidate {
     std::vector<State> agents;
     std::vector<double> times{};
@@ -67,7 +76,29 @@ class WorstStartSearch {
     bool may_never_converge() const { return std::isinf(mean()); }
   };
 
-  // By how much one takes longer than another, and the error of that.
+  WorstStart<State> search(const std::vector<std::vector<State>>& named) {
+    for (const auto& agents : named) pool_.push_back({agents});
+    while (pool_.size() < named.size() + random_starts()) pool_.push_back({random_agents()});
+    halve(pool_);
+    const Candidate unchanged = pool_.front();  // climbing may lead astray
+    climb(pool_);
+    pool_.push_back(unchanged);
+    worst_ = *std::ranges::max_element(pool_, {}, &Candidate::mean);
+    return judge(pool_);
+  }
+
+  // The candidate with the largest mean among those with enough trials; null if there is none.
+  const Candidate* worst_so_far() const {
+    if (worst_) return &*worst_;
+    const Candidate* worst = nullptr;
+    for (const Candidate& candidate : pool_) {
+      if (candidate.times.size() < first_trials) continue;
+      if (worst == nullptr || candidate.mean() > worst->mean()) worst = &candidate;
+    }
+    return worst;
+  }
+
+  // By how much one candidate takes longer than another, and the standard error of that.
   struct Lead {
     double mean;
     double error;
@@ -87,7 +118,7 @@ class WorstStartSearch {
     return static_cast<double>(trials_) < share * static_cast<double>(budget_);
   }
 
-  // Lets it have this many trials in all.
+  // Runs trials until the candidate has had this many in all.
   void simulate(Candidate& candidate, std::size_t trials) {
     if (candidate.times.empty()) ++candidates_;
     while (candidate.times.size() < trials) {
@@ -96,7 +127,7 @@ class WorstStartSearch {
     }
   }
 
-  // Half of the candidates get twice the trials, until few are left.
+  // The better half of the candidates gets twice the trials, until few are left.
   void halve(std::vector<Candidate>& pool) {
     for (std::size_t trials = first_trials;; trials *= 2) {
       for (Candidate& candidate : pool) simulate(candidate, trials);
@@ -107,8 +138,8 @@ class WorstStartSearch {
     pool.resize(std::min(elite(), pool.size()));
   }
 
-  // A changed copy of one of the best takes its place if it is slower beyond doubt, or seems slower
-  // after many trials, or cannot be told from it. Towards the end, fewer go on.
+  // A changed copy of one of the best replaces it if it is slower beyond doubt, or seems slower
+  // after many trials, or takes exactly as long. Towards the end, fewer candidates go on.
   void climb(std::vector<Candidate>& pool) {
     for (std::size_t left = pool.size(); left > 0; --left) {
       const double share =
@@ -154,8 +185,8 @@ class WorstStartSearch {
     return std::max<std::uint64_t>(first_trials, budget_ / 64);
   }
 
-  // The winner among the last ones, by trials that have chosen none of them, most of them for the
-  // two best; then fresh trials for it alone, for the time of a winner is biased upwards.
+  // Chooses the winner by trials that no candidate has had before, most of them for the two best;
+  // then runs fresh trials for the winner alone, since the time of a winner is biased upwards.
   WorstStart<State> judge(std::vector<Candidate>& pool) {
     for (Candidate& candidate : pool) candidate.times.clear();
     std::uint64_t next = budget_;  // no candidate has had that many
@@ -166,15 +197,13 @@ class WorstStartSearch {
       next += share;
       std::ranges::sort(pool, std::greater{}, &Candidate::mean);
     }
-    Candidate fresh{pool.front().agents};
+    worst_ = pool.front();
+    Candidate fresh{worst_->agents};
     add_times(fresh, next, std::max<std::uint64_t>(2, budget_ / 8));
-    return {.agents = std::move(fresh.agents),
-            .times = std::move(fresh.times),
-            .candidates = candidates_,
-            .trials = trials_};
+    return {fresh.agents, fresh.times, candidates_, trials_, true};
   }
 
-  // Of trials with the numbers from `first` on.
+  // Runs the trials with the numbers from `first` on.
   void add_times(Candidate& candidate, std::uint64_t first, std::uint64_t trials) {
     for (std::uint64_t i = 0; i < trials; ++i) {
       candidate.times.push_back(simulate_(candidate.agents, first + i));
@@ -182,7 +211,7 @@ class WorstStartSearch {
     trials_ += trials;
   }
 
-  // All agents arbitrary, or all in one arbitrary state, or in two.
+  // Agents in arbitrary states: each in its own, all in the same, or each in one of two.
   std::vector<State> random_agents() {
     const std::uint32_t kind = choice_.below(3);
     const State one = protocol_.arbitrary(choice_);
@@ -201,7 +230,7 @@ class WorstStartSearch {
     const State from = agents[place];
     State to = choice_.chance(1, 4) ? agents[choice_.below(n)] : near(from);
     const std::uint32_t kind = choice_.below(4);
-    if (kind == 0) {  // everybody who is in this state
+    if (kind == 0) {  // all agents in this state
       std::ranges::replace(agents, from, to);
     } else if (kind == 1) {  // a stretch of agents, of any length
       const std::uint32_t length = 1 + choice_.below(n);
@@ -212,8 +241,8 @@ class WorstStartSearch {
     return agents;
   }
 
-  // Of some arbitrary states, the one most like this one: mostly a single variable differs, and it
-  // is a state of the domain whatever that is.
+  // A state that differs from this one in few variables, mostly one: the nearest of some arbitrary
+  // states, which all belong to the declared domain.
   State near(const State& state) {
     State best = protocol_.arbitrary(choice_);
     for (std::uint32_t tries = 1 + choice_.below(24); tries > 0; --tries) {
@@ -236,6 +265,8 @@ class WorstStartSearch {
   Simulate simulate_;
   Stream choice_;
   std::uint64_t budget_;
+  std::vector<Candidate> pool_;
+  std::optional<Candidate> worst_;  // once the climbing is over
   std::uint64_t trials_ = 0;
   std::uint64_t candidates_ = 0;
 };

@@ -1,6 +1,6 @@
 // All schedules of an asynchronous protocol on a small complete network: in every configuration any
-// sleeper may be woken, and the oldest message of any edge may arrive, with every outcome of the
-// random choices that follow. Nobody else need ever be woken.
+// sleeping node may wake up, and the oldest message of any edge may arrive, with every outcome of
+// the random choices that follow. A schedule need not wake up all nodes.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,8 @@
 
 namespace conclave::schedules {
 
+// A TransitionSystem (search.hpp). Keeps a reference to the protocol. At most `most_nodes` nodes;
+// with identifiers, node i has the identifier i + 1.
 template <AsynchronousProtocol P>
 class AsynchronousSchedules {
  public:
@@ -46,7 +48,7 @@ class AsynchronousSchedules {
     return detail::violations(protocol_, c, c.under_way.empty() && !all_sleep);
   }
 
-  // The schedule step by step, and the configuration in which it ends.
+  // The schedule step by step in words; the last entry is the configuration in which it ends.
   std::vector<TraceStep> trace(const Schedule& schedule) const {
     std::vector<TraceStep> steps;
     Configuration now = beginning();
@@ -70,8 +72,8 @@ class AsynchronousSchedules {
 
   struct Event {
     std::size_t node;
-    std::size_t place;      // of the message in under_way; woken: none
-    std::size_t first_new;  // what was sent: from here on in the next configuration's under_way
+    std::size_t place;      // the message's index in under_way; none for a wake-up
+    std::size_t first_new;  // messages sent have this index or a larger one after the step
   };
   static constexpr std::size_t none = SIZE_MAX;
 
@@ -130,8 +132,8 @@ class AsynchronousSchedules {
     protocol_.on(node, Received<Message>{port, what.message}, sink, choice);
   }
 
-  // Whoever knows the leader is done and ignores everything: when it does so makes no difference,
-  // so that it is done at once and counts as no step. That it really ignores it is checked.
+  // A node that knows the leader ignores every message, so it does not matter when one arrives: it
+  // is removed at once and counts as no step. That the node really ignores it is checked.
   void drop_what_is_ignored(Configuration& c) const {
     const auto is_ignored = [&](const detail::UnderWay<Message>& what) {
       const auto& node = c.nodes[what.to];

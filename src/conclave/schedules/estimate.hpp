@@ -1,4 +1,4 @@
-// How many schedules there are, roughly, where they are too many to walk through.
+// Estimates how many schedules there are where they are too many to walk through.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,13 @@ namespace conclave::schedules {
 
 struct Estimate {
   double schedules = 0;
-  double steps = 0;  // of a random schedule, on average
+  double steps = 0;  // the mean length of a random schedule
 };
 
-// Knuth: Estimating the efficiency of backtrack programs. Mathematics of Computation 29, 1975. The
-// product of the numbers of possible steps along a random schedule has the number of schedules as
-// its expectation. It varies a lot; the order of magnitude is what one gets.
+// The method of D. E. Knuth: Estimating the efficiency of backtrack programs. Mathematics of
+// Computation 29, 1975. The product of the numbers of possible steps along a random schedule has
+// the number of schedules as its expectation. Its variance is large: only the order of magnitude
+// can be relied on. The random schedules have a fixed seed; each is cut after 10 000 steps.
 template <TransitionSystem S>
 Estimate estimate_schedules(const S& system, std::uint32_t samples = 500) {
   using Configuration = typename S::Configuration;

@@ -1,5 +1,5 @@
-// Walks through everything a small system can do: breadth first, each configuration once, so that
-// what goes wrong is found with a shortest way to it.
+// Walks through everything that a small system can do: breadth first, each configuration once, so
+// that a violated property is found with a shortest schedule that leads to it.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/progress.hpp"
 #include "conclave/schedules/detail/interned.hpp"
 
 namespace conclave::schedules {
 
-// A configuration has a list of steps, always in the same order, of which any one may come next.
+// A system whose configurations each have a list of possible steps, always in the same order.
+// for_each_step calls visit with the configuration after each of them.
 template <class S>
 concept TransitionSystem = requires(const S& system, const typename S::Configuration& configuration,
                                     std::string& bytes,
@@ -33,23 +35,24 @@ concept TransitionSystem = requires(const S& system, const typename S::Configura
 
 inline constexpr std::string_view termination = "every schedule comes to an end";
 
-// Which of the possible steps, one after the other.
+// A schedule: the index of each step among those that were possible then.
 using Schedule = std::vector<std::uint32_t>;
 
 struct Verdict {
   std::string_view property;
   bool holds = true;
-  Schedule counterexample{};  // a shortest one; for termination it ends where it has been before
+  // A shortest one; for termination, a schedule that ends where it has been before.
+  Schedule counterexample{};
 };
 
 struct SearchResult {
   std::uint64_t configurations = 0;
   std::uint64_t transitions = 0;
-  std::uint64_t final_configurations = 0;  // nothing can happen any more
+  std::uint64_t final_configurations = 0;  // those without a possible step
   double schedules = 0;                    // ways from the beginning to a final configuration
   std::uint64_t longest = 0;               // steps of the longest of them
-  std::uint64_t depth = 0;                 // to which every configuration has been seen
-  bool is_complete = false;                // false: the limit came first, or the caller stopped
+  std::uint64_t depth = 0;                 // every configuration up to this step has been seen
+  bool is_complete = false;                // false: the limit came first, or the caller's wish
   std::vector<Verdict> verdicts{};
 
   bool all_hold() const { return is_complete && std::ranges::all_of(verdicts, &Verdict::holds); }
@@ -57,11 +60,11 @@ struct SearchResult {
 
 struct SearchLimits {
   std::uint64_t configurations = 0;
-  std::function<bool()> keep_going{};  // asked now and then; none: never stops
+  ProgressCallback progress{};  // false ends the search with what it has found
 };
 
-// Exact; about 60 bytes per configuration on top of its encoding. `schedules` is rounded from 2^53
-// on.
+// Searches once. Keeps a reference to the system. Exact, except that the number of schedules is
+// rounded from 2^53 on. Takes about 60 bytes per configuration on top of its encoding.
 template <TransitionSystem S>
 class Search {
  public:
@@ -95,7 +98,9 @@ class Search {
 
   bool is_enough() {
     if (origins_.size() > limits_.configurations) return true;
-    return expanded_ % 4096 == 0 && limits_.keep_going && !limits_.keep_going();
+    return expanded_ % 1024 == 0 && limits_.progress &&
+           !limits_.progress("exploring the configurations found so far", expanded_,
+                             origins_.size());
   }
 
   std::uint32_t meet(Configuration&& configuration, std::uint32_t parent, std::uint32_t step) {
@@ -110,7 +115,7 @@ class Search {
     return number;
   }
 
-  // The first counterexample to each property is kept: breadth first, none is shorter.
+  // Keeps the first counterexample to each property; breadth first, none is shorter.
   void judge(std::uint32_t violated, std::uint32_t where) {
     for (std::size_t i = 0; i < S::properties.size(); ++i) {
       Verdict& verdict = result_.verdicts[i];
@@ -142,7 +147,7 @@ class Search {
     if (step == 0) ++result_.final_configurations;
   }
 
-  // What a depth-first walk knows of a configuration.
+  // What a depth-first walk knows about a configuration.
   struct Future {
     double schedules = 0;
     std::uint64_t longest = 0;
@@ -156,8 +161,8 @@ class Search {
 
   std::size_t begin_of(std::uint32_t number) const { return number == 0 ? 0 : ends_[number - 1]; }
 
-  // Adds up the futures of all configurations, the last first. Meeting one that is still open means
-  // that a schedule can go round in a circle.
+  // Counts the schedules from every configuration, depth first. A step to a configuration that is
+  // still open closes a cycle: some schedule never ends.
   void count_schedules() {
     std::vector<Future> futures(origins_.size());
     std::vector<Place> path{{0, 0}};
@@ -172,7 +177,7 @@ class Search {
         continue;
       }
       const Future& after = futures[targets_[next]];
-      if (after.state == Future::open) return object_to_circle(path);
+      if (after.state == Future::open) return report_cycle(path);
       if (after.state == Future::unseen) {
         path.push_back({targets_[next], begin_of(targets_[next])});
         continue;
@@ -185,7 +190,7 @@ class Search {
     result_.longest = futures[0].longest;
   }
 
-  void object_to_circle(const std::vector<Place>& path) {
+  void report_cycle(const std::vector<Place>& path) {
     Verdict& verdict = result_.verdicts.back();
     verdict.holds = false;
     for (const auto& [number, next] : path) {

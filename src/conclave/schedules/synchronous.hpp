@@ -1,6 +1,6 @@
 // All schedules of a synchronous protocol on a small complete network: in every round any set of
-// sleepers may be woken, with every outcome of the random choices of that round. The first round is
-// that of the first wake-up.
+// sleeping nodes may wake up, with every outcome of the random choices of that round. Rounds are
+// counted from the first wake-up, which is in round 1.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,8 @@ concept BoundsRounds = SynchronousProtocol<P> && requires(const P& protocol) {
   { protocol.most_rounds() } -> std::same_as<std::uint32_t>;
 };
 
+// A TransitionSystem (search.hpp) whose steps are rounds. Keeps a reference to the protocol. At
+// most `most_nodes` nodes; with identifiers, node i has the identifier i + 1.
 template <BoundsRounds P>
 class SynchronousSchedules {
  public:
@@ -47,8 +49,8 @@ class SynchronousSchedules {
     detail::Outcomes choice;
     do {
       Configuration next = c;
-      play_round(c, next, choice);
-      const bool has_begun = next.rounds > 1 || has_somebody_awake(next);
+      run_round(c, next, choice);
+      const bool has_begun = next.rounds > 1 || is_any_awake(next);
       if (has_begun) visit(std::move(next));
     } while (choice.next());
   }
@@ -56,12 +58,13 @@ class SynchronousSchedules {
   std::uint32_t violated(const Configuration& c) const {
     const bool is_at_rest = is_over(c) || is_idle(c);
     std::uint32_t result = detail::violations(protocol_, c, is_at_rest);
-    // Of several that announce themselves in one round, one remains; until then leaders may differ.
+    // When several nodes announce themselves in one round, one remains; until then nodes may take
+    // different ones for the leader.
     if (!is_at_rest) result &= ~std::uint32_t{detail::two_elected | detail::wrong_leader};
     return result | (c.is_late ? 1u << detail::election_properties.size() : 0);
   }
 
-  // The schedule round by round, and the configuration in which it ends.
+  // The schedule round by round in words; the last entry is the configuration in which it ends.
   std::vector<TraceStep> trace(const Schedule& schedule) const {
     std::vector<TraceStep> steps;
     Configuration now = beginning();
@@ -85,14 +88,14 @@ class SynchronousSchedules {
     return protocol_.view(c.nodes[node]);
   }
 
-  bool has_somebody_awake(const Configuration& c) const {
+  bool is_any_awake(const Configuration& c) const {
     for (std::size_t i = 0; i < n_; ++i) {
       if (view(c, i).standing != Standing::asleep) return true;
     }
     return false;
   }
 
-  // Everybody knows the leader and nothing is under way; or it has gone on for too long.
+  // Every node knows the leader and no message is under way; or it has gone on for too long.
   bool is_over(const Configuration& c) const {
     if (c.rounds > protocol_.most_rounds() + 3) return true;
     if (!c.under_way.empty()) return false;
@@ -102,15 +105,15 @@ class SynchronousSchedules {
     return true;
   }
 
-  // Nobody does anything unless somebody else is woken: only candidates act by themselves.
+  // No node does anything before another one wakes up: only candidates act by themselves.
   bool is_idle(const Configuration& c) const {
     for (std::size_t i = 0; i < n_; ++i) {
       if (view(c, i).standing == Standing::candidate) return false;
     }
-    return c.under_way.empty() && has_somebody_awake(c);
+    return c.under_way.empty() && is_any_awake(c);
   }
 
-  void play_round(const Configuration& c, Configuration& next, detail::Outcomes& choice) const {
+  void run_round(const Configuration& c, Configuration& next, detail::Outcomes& choice) const {
     next.under_way.clear();
     ++next.rounds;
     for (std::size_t node = 0; node < n_; ++node) {

@@ -1,4 +1,4 @@
-// A step of a counterexample in words: what happens, and what comes of it.
+// One step of a counterexample in words.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace conclave::schedules {
 
 struct TraceStep {
-  std::string title;
-  std::vector<std::string> details{};
+  std::string title;                   // what happens, in one line
+  std::vector<std::string> details{};  // what follows from it, such as messages sent
 };
 
 }  // namespace conclave::schedules

@@ -20,6 +20,7 @@
 
 #include "tests/mutants/broken_prl.hpp"
 #include "tests/support/fratricide_law.hpp"
+#include "tests/support/verified.hpp"
 
 namespace conclave::exact {
 namespace {
@@ -31,57 +32,19 @@ using protocols::PllSym;
 using protocols::Ppl;
 using protocols::Prl;
 using tests::BrokenPrl;
+using tests::failing;
+using tests::holds;
+using tests::pll;
+using tests::ppl;
+using tests::prl;
 using tests::PrlFlaw;
+using tests::verified;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-template <class P>
-Report verified(const P& protocol, const Network& network, const VerifyOptions& options = {}) {
-  Verification<P> verification(protocol, network, options);
-  return verification.run();
-}
-
-bool holds(const Report& report, const std::string& claim) {
-  for (const ClaimReport& one : report.claims) {
-    if (one.name == claim) return one.holds;
-  }
-  ADD_FAILURE() << "no claim " << claim;
-  return false;
-}
-
-const ClaimReport& failing(const Report& report, const std::string& claim) {
-  for (const ClaimReport& one : report.claims) {
-    if (one.name == claim && !one.holds) return one;
-  }
-  ADD_FAILURE() << claim << " holds";
-  return report.claims.front();
-}
-
-Prl prl(std::uint64_t n, std::uint64_t bound) {
-  return Prl(Prl::Parameters{.upper_bound = bound}, n);
-}
-
-template <class P>
-P pll(std::uint64_t n, std::uint64_t c_max, std::uint64_t k,
-      typename P::Reading reading = P::Reading::corrected) {
-  typename P::Parameters parameters;
-  parameters.c_max = c_max;
-  parameters.k = k;
-  parameters.reading = reading;
-  return P(parameters, n);
-}
-
-Ppl ppl(std::uint64_t n, std::uint64_t t_max, std::uint64_t t_virus, std::uint64_t t_emit) {
-  Ppl::Parameters parameters;
-  parameters.t_max = t_max;
-  parameters.t_virus = t_virus;
-  parameters.t_emit = t_emit;
-  return Ppl(parameters, n);
-}
-
 TEST(Verified, FratricideTakesTheSquareOfNMinusOneAndHasItsClosedLaw) {
   for (const AgentCount n : {2u, 5u, 30u}) {
-    const VerifyOptions options{.law_steps = 400};
+    const VerifyOptions options{.distribution_steps = 400};
     const Report report = verified(Fratricide({}, n), Network::complete(n), options);
     EXPECT_TRUE(report.all_hold());
     EXPECT_EQ(report.classes, n);
@@ -95,7 +58,7 @@ TEST(Verified, FratricideTakesTheSquareOfNMinusOneAndHasItsClosedLaw) {
     EXPECT_NEAR(report.start.variance, variance, 1e-9 * std::max(1.0, variance));
     const std::vector<double> closed = tests::fratricide_distribution(n, 400);
     for (std::size_t t = 0; t <= 400; ++t) {  // the law ends where nothing is left
-      const double now = t < report.law.size() ? report.law[t] : 1;
+      const double now = t < report.distribution.size() ? report.distribution[t] : 1;
       ASSERT_NEAR(now, closed[t], 1e-12) << "n=" << n << " t=" << t;
     }
   }
@@ -166,8 +129,7 @@ TEST(Verified, PllAsPrintedFailsWithAShortestTrace) {
 // P9, P10, P12 of docs/errata-ppl.md.
 TEST(Verified, PplConvergesAndHoldsAsTheIndependentModel) {
   const auto from = [](const Ppl& protocol, std::uint64_t n, std::size_t start) {
-    const VerifyOptions options{.start = start, .extent = Extent::start};
-    return verified(protocol, Network::complete(n), options);
+    return verified(protocol, Network::complete(n), {.extent = Extent::start}, start);
   };
   const Ppl toy = ppl(3, 6, 4, 2);
   EXPECT_NEAR(from(toy, 3, Ppl::all_leaders).start.mean, 11.879094, 5e-7);
@@ -268,9 +230,8 @@ TEST(Verified, PrlHoldsLemmasOneToEight) {
 // from modest bullets to C_NI is 2, 9/2 (docs/errata-prl.md).
 TEST(Verified, PrlTakesTheTimesThatAreKnown) {
   for (const auto& [n, bound] : {std::pair{2u, 4u}, {3u, 3u}, {3u, 4u}}) {
-    const VerifyOptions options{
-        .start = 7, .extent = Extent::as_claimed, .target = "C_NI", .within = "C_M"};
-    const Report report = verified(prl(n, bound), Network::directed_ring(n), options);
+    const VerifyOptions options{.target = "C_NI", .within = "C_M"};
+    const Report report = verified(prl(n, bound), Network::directed_ring(n), options, 7);
     EXPECT_NEAR(report.start.mean, n * (bound + 1), 1e-9);
     EXPECT_NEAR(report.start.variance, (bound + 1) * n * (n - 1), 1e-8);
     ASSERT_TRUE(report.slowest.has_value());

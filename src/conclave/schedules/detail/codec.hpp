@@ -1,5 +1,5 @@
-// Described structs as bytes: equal structs, and only they, give equal bytes. Small numbers take
-// one byte.
+// Encodes described structs as bytes, so that two encodings are equal exactly if the structs are.
+// Numbers below 128 take one byte.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A small complete network at one moment: its nodes, what is under way between them, and where
-// their ports lead.
+// A small complete network at one moment: its nodes, the messages under way between them, and where
+// the ports lead.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,8 @@ struct Configuration {
   bool is_late = false;                        // ... a message was sent after the last allowed one
   bool broke_rule = false;                     // a message came that must not come
 
-  // Edge by edge: what is under way on different edges has no order.
+  // Appends the configuration as bytes, messages edge by edge: those on different edges have no
+  // order. Equal configurations, and only they, give equal bytes.
   void encode(std::string& bytes) const {
     for (std::size_t i = 0; i < size; ++i) append(nodes[i], bytes);
     ports.encode(bytes);
@@ -57,7 +58,7 @@ struct Configuration {
   }
 };
 
-// Carries out the effects of an event at one node.
+// Receives the messages that one node sends while it handles an event.
 template <MessageProtocol P, Choice C>
 class Sink {
  public:
@@ -76,7 +77,7 @@ class Sink {
     }
   }
 
-  // Each port in turn is taken or left, as long as both are possible.
+  // Chooses the ports one after the other: each is taken or left, as long as both are possible.
   void send_to_some(std::uint32_t count, const Message& message, C&) {
     auto left = static_cast<std::uint32_t>(configuration_.size - 1);
     for (Port port = 0; count > 0; ++port, --left) {

@@ -1,4 +1,4 @@
-// Configurations, messages and steps in words, for counterexamples.
+// Describes configurations, messages and steps in words, for counterexamples.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace conclave::schedules::detail {
 
-// "REQUEST phase=1 id=2": its kind and what is not zero.
+// A message by its kind and the fields that are not zero: "REQUEST phase=1 id=2".
 template <MessageProtocol P>
 std::string message_text(const typename P::Message& message) {
   std::string text{P::kinds[static_cast<std::size_t>(message.kind)]};
@@ -27,6 +27,7 @@ std::string message_text(const typename P::Message& message) {
   return text;
 }
 
+// A node's standing and, for a candidate, what it waits for.
 inline std::string view_text(const NodeView& view) {
   constexpr std::array<std::string_view, 4> standings{"asleep", "candidate", "not elected",
                                                       "elected"};
@@ -39,7 +40,8 @@ inline std::string view_text(const NodeView& view) {
   return text + (view.is_informed ? ", knows the leader" : "");
 }
 
-// What was sent from `first` on, equal messages of one node together: "node 1 sends X to 2, 3".
+// The messages with index `first` or larger, equal ones of a node in one line: "node 1 sends X to
+// 2, 3".
 template <MessageProtocol P>
 std::vector<std::string> sends_text(const Configuration<P>& configuration, std::size_t first) {
   std::vector<std::string> lines;
@@ -56,6 +58,7 @@ std::vector<std::string> sends_text(const Configuration<P>& configuration, std::
   return lines;
 }
 
+// One line per node and one per message under way.
 template <MessageProtocol P>
 std::vector<std::string> configuration_text(const P& protocol,
                                             const Configuration<P>& configuration) {

@@ -1,4 +1,4 @@
-// What an election must give, of any protocol in any configuration.
+// The properties that every election must have in every configuration.
 #pragma once
 
 #include <array>

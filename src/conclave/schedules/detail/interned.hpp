@@ -15,7 +15,7 @@ namespace conclave::schedules::detail {
 
 class Interned {
  public:
-  // The number of the string, and whether it is new. Expected O(length).
+  // The number of the string, and whether it is new. Expected O(length). At most 2^32 - 1 strings.
   std::pair<std::uint32_t, bool> number(std::string_view bytes) {
     const auto [number, is_new] = index_.find_or_add(
         hash(bytes), [&](KeyIndex::Number other) { return at(other) == bytes; },

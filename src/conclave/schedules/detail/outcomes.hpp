@@ -1,4 +1,4 @@
-// The Choice that walks through all outcomes, for searches that do not ask how likely they are.
+// The Choice that walks through all outcomes, for searches that do not need their probabilities.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 namespace conclave::schedules::detail {
 
+// A weight that is not computed.
 struct NoWeight {
   NoWeight times(std::uint64_t, std::uint64_t) const { return {}; }
 };

@@ -1,6 +1,6 @@
-// Where the ports of a small complete network lead. Unless the protocol treats its ports alike, a
-// port is settled only when it is first used, by a choice, so that walking through all choices
-// walks through all mappings.
+// Where the ports of a small complete network lead. Unless the protocol treats its ports alike, the
+// neighbour of a port is chosen when the port is first used, so that walking through all choices
+// walks through all assignments of ports.
 #pragma once
 
 #include <array>
@@ -11,15 +11,13 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/choice.hpp"
 #include "conclave/model/message.hpp"
+#include "conclave/schedules/most_nodes.hpp"
 
-namespace conclave::schedules {
-
-inline constexpr std::size_t most_nodes = 6;
-
-namespace detail {
+namespace conclave::schedules::detail {
 
 class PortMap {
  public:
+  // `is_settled`: port i leads to the i-th other node from the beginning. n is at most most_nodes.
   PortMap(std::size_t n, bool is_settled) : n_(n), is_settled_(is_settled) {
     CONCLAVE_CHECK(n <= most_nodes);
     for (auto& row : neighbours_) row.fill(open);
@@ -30,6 +28,8 @@ class PortMap {
     }
   }
 
+  // The node behind a port, chosen among those that no port of the node leads to if the port is
+  // new.
   std::size_t neighbour(std::size_t node, Port port, Choice auto& choice) {
     CONCLAVE_CHECK(port + 1 < n_);
     std::uint8_t& neighbour = neighbours_[node][port];
@@ -44,6 +44,7 @@ class PortMap {
     return neighbour;
   }
 
+  // The port that leads to another node, chosen among the new ones if none is known to.
   Port port_to(std::size_t node, std::size_t other, Choice auto& choice) {
     if (const Port known = find(node, other); known != no_port) return known;
     std::array<Port, most_nodes> free{};
@@ -56,7 +57,7 @@ class PortMap {
     return port;
   }
 
-  // The port that is known to lead there, or no_port.
+  // The port that is known to lead to another node, or no_port.
   Port find(std::size_t node, std::size_t other) const {
     for (Port port = 0; port + 1 < n_; ++port) {
       if (neighbours_[node][port] == other) return port;
@@ -64,6 +65,7 @@ class PortMap {
     return no_port;
   }
 
+  // Appends the assignment as bytes; nothing if it is settled.
   void encode(std::string& bytes) const {
     for (std::size_t node = 0; node < n_ && !is_settled_; ++node) {
       for (std::size_t port = 0; port + 1 < n_; ++port) {
@@ -80,5 +82,4 @@ class PortMap {
   std::array<std::array<std::uint8_t, most_nodes>, most_nodes> neighbours_{};
 };
 
-}  // namespace detail
-}  // namespace conclave::schedules
+}  // namespace conclave::schedules::detail

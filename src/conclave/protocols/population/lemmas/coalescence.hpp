@@ -1,5 +1,5 @@
-// What makes coalescence a leader election: the leader that is left walks on, so that outputs
-// change for ever, but there is always exactly one.
+// The claims that make coalescence a leader election: the last leader walks on, so outputs change
+// for ever, but there is always exactly one leader.
 #pragma once
 
 #include <string>

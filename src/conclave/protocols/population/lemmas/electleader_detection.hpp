@@ -13,8 +13,8 @@
 
 namespace conclave::protocols::electleader {
 
-// Questions about configurations and interactions of DetectCollision_r. The names of the claims
-// below are those of the paper's Appendix E.
+// Predicates of configurations and interactions of DetectCollision_r, which must outlive them. The
+// names of the claims below are those of the paper's Appendix E.
 class DetectionLemmas {
  public:
   using State = PlainDetectCollision::State;
@@ -82,6 +82,19 @@ class DetectionLemmas {
     });
   }
 
+  static bool has_agent_without_error(Agents agents) {
+    return !std::ranges::all_of(agents, &State::is_in_error);
+  }
+
+  bool has_own_message(Agents agents) const {
+    return std::ranges::any_of(agents, [&](const State& s) {
+      for (std::uint32_t id = 0; !s.is_in_error() && id < ids(s); ++id) {
+        if (own_content(s, s, id) != 0) return true;
+      }
+      return false;
+    });
+  }
+
   // The restriction of the state space in Section 5.1.
   bool know_their_own(Agents agents) const {
     return std::ranges::all_of(agents, [&](const State& s) {
@@ -97,7 +110,12 @@ class DetectionLemmas {
     return std::ranges::equal(step.before, step.after, {}, &State::rank, &State::rank);
   }
 
-  // Of each message, the two agents hold as many as before, unless they raise an error.
+  // Two agents of the same group interact and raise no error: the premise of the three below.
+  bool exchanges_messages(const Step<State>& step) const {
+    return !every_message(step, [](std::uint32_t, std::uint32_t) { return false; });
+  }
+
+  // The two agents hold each message as often as before, unless they raise an error.
   bool keeps_messages(const Step<State>& step) const {
     return every_message(step, [&](std::uint32_t i, std::uint32_t id) {
       const auto held = [&](Agents agents) {
@@ -159,7 +177,7 @@ class DetectionLemmas {
   std::uint32_t position(const State& s) const { return protocol_->standing(s).position; }
   std::uint32_t ids(const State& s) const { return protocol_->space(s).ids(); }
 
-  // Of a message that `governor` governs and `holder`, of the same group, holds.
+  // The content of a message that `governor` governs and `holder`, of the same group, holds.
   std::uint64_t own_content(const State& governor, const State& holder, std::uint32_t id) const {
     return protocol_->content(holder, position(governor), id);
   }
@@ -170,7 +188,7 @@ class DetectionLemmas {
                     protocol_->content(agents[step.responder], i, id));
   }
 
-  // Of a message that is still there.
+  // Whether the content of a message that is still there has changed.
   bool changes_content(const Step<State>& step, std::uint32_t i, std::uint32_t id) const {
     const std::uint64_t before = content_at_both(step, step.before, i, id);
     const std::uint64_t after = content_at_both(step, step.after, i, id);
@@ -266,29 +284,56 @@ inline Claims<PlainDetectCollision::State> claims_of(const PlainDetectCollision&
   const DetectionLemmas lemmas(protocol);
   const std::string everywhere(whole_set);
   const std::string error(converged_set);
+  const StepPredicate<State> exchange = [=](const Step<State>& step) {
+    return lemmas.exchanges_messages(step);
+  };
   Claims<State> claims;
   claims.elects = false;
   claims.sets = detection_sets(lemmas);
   claims.claims = {
       {"Observation 1", "the rank of an agent never changes", ClaimKind::steps, everywhere,
        DetectionLemmas::keeps_ranks},
-      {"Observation 2", "messages are never created or destroyed, except with an error",
-       ClaimKind::steps, everywhere,
-       [=](const Step<State>& step) { return lemmas.keeps_messages(step); }},
+      {"Observation 2",
+       "messages are never created or destroyed, except with an error",
+       ClaimKind::steps,
+       everywhere,
+       [=](const Step<State>& step) { return lemmas.keeps_messages(step); },
+       {},
+       exchange},
       {"Observation 3", "where no message is held twice, none ever is", ClaimKind::closed,
        "unique"},
-      {"Observation 4", "the content of a message is changed by its governors only",
-       ClaimKind::steps, everywhere,
-       [=](const Step<State>& step) { return lemmas.changes_own_contents_only(step); }},
-      {"Observation 5", "a governor observes every content that it changes, and nothing else",
-       ClaimKind::steps, everywhere,
-       [=](const Step<State>& step) { return lemmas.observes_changes(step); }},
-      {"Section 3.1", "everybody holds equally many messages of each rank of its group",
-       ClaimKind::everywhere, "full"},
-      {"Section 5.1", "messages that an agent governs and holds are as it has observed them",
-       ClaimKind::everywhere, "own"},
-      {"q_0,DC", "a correct ranking with everybody in q_0,DC is consistent", ClaimKind::everywhere,
-       "E.1(a)"},
+      {"Observation 4",
+       "the content of a message is changed by its governors only",
+       ClaimKind::steps,
+       everywhere,
+       [=](const Step<State>& step) { return lemmas.changes_own_contents_only(step); },
+       {},
+       exchange},
+      {"Observation 5",
+       "a governor observes every content that it changes, and nothing else",
+       ClaimKind::steps,
+       everywhere,
+       [=](const Step<State>& step) { return lemmas.observes_changes(step); },
+       {},
+       exchange},
+      {"Section 3.1",
+       "everybody holds equally many messages of each rank of its group",
+       ClaimKind::everywhere,
+       "full",
+       {},
+       DetectionLemmas::has_agent_without_error},
+      {"Section 5.1",
+       "messages that an agent governs and holds are as it has observed them",
+       ClaimKind::everywhere,
+       "own",
+       {},
+       [=](ConfigurationView<State> agents) { return lemmas.has_own_message(agents); }},
+      {"q_0,DC",
+       "a correct ranking with everybody in q_0,DC is consistent",
+       ClaimKind::everywhere,
+       "E.1(a)",
+       {},
+       [=](ConfigurationView<State> agents) { return lemmas.is_beginning(agents); }},
       {"Lemma E.1(a)", "consistent configurations stay so, and never raise an error",
        ClaimKind::closed, "consistent"},
       {"Lemma E.1(b)", "where a rank is there twice, an error is raised with probability 1",

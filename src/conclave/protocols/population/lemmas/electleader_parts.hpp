@@ -1,4 +1,4 @@
-// What ElectLeader_r relies on in its parts, as far as it holds with certainty.
+// The claims about its parts that ElectLeader_r relies on, as far as they hold with certainty.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,27 @@ inline std::uint32_t largest_count(ConfigurationView<PlainPropagateReset::State>
   return largest;
 }
 
+// Claims about single interactions.
+class ResetSteps {
+ public:
+  using State = PlainPropagateReset::State;
+
+  static bool wave_falls(const Step<State>& step) {
+    return largest_count(step.after) <= largest_count(step.before);
+  }
+  static bool has_wave(const Step<State>& step) { return largest_count(step.before) > 0; }
+
+  static bool stay_awake(const Step<State>& step) {
+    for (std::size_t i = 0; i < step.before.size(); ++i) {
+      if (!step.before[i].resetting && step.after[i].resetting) return false;
+    }
+    return true;
+  }
+  static bool has_awake(const Step<State>& step) {
+    return !std::ranges::all_of(step.before, &State::resetting);
+  }
+};
+
 inline Claims<PlainPropagateReset::State> claims_of(const PlainPropagateReset&) {
   using State = PlainPropagateReset::State;
   const auto nobody_spreads = [](ConfigurationView<State> agents) {
@@ -23,26 +44,27 @@ inline Claims<PlainPropagateReset::State> claims_of(const PlainPropagateReset&) 
   const auto all_dormant = [](ConfigurationView<State> agents) {
     return std::ranges::all_of(agents, &State::is_dormant);
   };
-  const auto wave_falls = [](const Step<State>& step) {
-    return largest_count(step.after) <= largest_count(step.before);
-  };
-  const auto stay_awake = [](const Step<State>& step) {
-    for (std::size_t i = 0; i < step.before.size(); ++i) {
-      if (!step.before[i].resetting && step.after[i].resetting) return false;
-    }
-    return true;
-  };
   Claims<State> claims;
   claims.from_everywhere = true;
   claims.elects = false;
   claims.sets = {{"calm", "no resetCount is positive", nobody_spreads},
                  {"dormant", "everybody is resetting with resetCount 0", all_dormant}};
   claims.claims = {
-      {"wave", "the largest resetCount never grows", ClaimKind::steps, std::string(whole_set),
-       wave_falls},
+      {"wave",
+       "the largest resetCount never grows",
+       ClaimKind::steps,
+       std::string(whole_set),
+       ResetSteps::wave_falls,
+       {},
+       ResetSteps::has_wave},
       {"calm", "once no resetCount is positive, none becomes positive", ClaimKind::closed, "calm"},
-      {"awake", "and then nobody who computes is reset again", ClaimKind::steps, "calm",
-       stay_awake},
+      {"awake",
+       "and then nobody who computes is reset again",
+       ClaimKind::steps,
+       "calm",
+       ResetSteps::stay_awake,
+       {},
+       ResetSteps::has_awake},
       {"end", "when everybody computes, nothing happens any more", ClaimKind::closed,
        std::string(converged_set)},
       {"awakening", "from every configuration everybody computes in the end", ClaimKind::reached,
@@ -82,13 +104,21 @@ inline Claims<PlainAssignRanks::State> claims_of(const PlainAssignRanks&) {
     }
     return true;
   };
+  const auto has_ranked = [](const Step<State>& step) {
+    return std::ranges::any_of(step.before, [](const State& s) { return s.type == Type::ranked; });
+  };
   Claims<State> claims;
   claims.sets = {
       {"active", "somebody still elects, leads, labels, sleeps or is ranked", has_active}};
   claims.claims = {
       {"election", "the election never ends without a sheriff", ClaimKind::everywhere, "active"},
-      {"ranks", "who is ranked keeps its rank", ClaimKind::steps, std::string(whole_set),
-       keep_ranks},
+      {"ranks",
+       "who is ranked keeps its rank",
+       ClaimKind::steps,
+       std::string(whole_set),
+       keep_ranks,
+       {},
+       has_ranked},
       {"ranking", "a complete ranking has one agent of rank 1 and is final", ClaimKind::safe,
        std::string(converged_set)}};
   claims.notation = [](const State& s) { return notation(s); };

@@ -1,4 +1,4 @@
-// What makes fratricide a leader election.
+// The claims that make fratricide a leader election.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 
 namespace conclave::protocols {
 
-// How many agents of a configuration are what.
+// The numbers of agents in the groups of a configuration.
 template <class State>
 struct PllGroups {
   std::size_t agents = 0;
@@ -27,15 +27,16 @@ struct PllGroups {
     }
   }
 
-  // Before the first agents have got their status, there is nothing to have.
+  bool has_status() const { return a + b > 0; }
+  bool all_have_status() const { return a + b == agents; }
   bool has_timer() const { return b >= 1 || a == 0; }
   bool is_balanced() const {
-    return a + b < agents || (2 * a >= agents && 2 * (agents - leaders) >= agents);
+    return !all_have_status() || (2 * a >= agents && 2 * (agents - leaders) >= agents);
   }
   bool has_leader() const { return leaders >= 1; }
 };
 
-// What both variants claim.
+// The claims of both variants.
 template <class P>
 Claims<typename P::State> pll_claims(const P& protocol) {
   using State = typename P::State;
@@ -48,13 +49,21 @@ Claims<typename P::State> pll_claims(const P& protocol) {
                  {"balance", "once all agents have got their status, half are A, half followers",
                   in(&PllGroups<State>::is_balanced)},
                  {"leader", "a leader exists", in(&PllGroups<State>::has_leader)}};
-  claims.claims = {
-      {"Lemma 4", "after the first statuses, V_B is never empty", ClaimKind::everywhere, "timer"},
-      {"Lemma 5", "once all agents have their status, |V_A| >= n/2 and |V_F| >= n/2",
-       ClaimKind::everywhere, "balance"},
-      {"Lemma 11", "there is always a leader", ClaimKind::everywhere, "leader"},
-      {"S_PLL", "with one leader left, outputs never change again", ClaimKind::safe,
-       std::string(converged_set)}};
+  claims.claims = {{"Lemma 4",
+                    "after the first statuses, V_B is never empty",
+                    ClaimKind::everywhere,
+                    "timer",
+                    {},
+                    in(&PllGroups<State>::has_status)},
+                   {"Lemma 5",
+                    "once all agents have their status, |V_A| >= n/2 and |V_F| >= n/2",
+                    ClaimKind::everywhere,
+                    "balance",
+                    {},
+                    in(&PllGroups<State>::all_have_status)},
+                   {"Lemma 11", "there is always a leader", ClaimKind::everywhere, "leader"},
+                   {"S_PLL", "with one leader left, outputs never change again", ClaimKind::safe,
+                    std::string(converged_set)}};
   for (auto& claim : resigning_claims(protocol)) claims.claims.push_back(std::move(claim));
   return claims;
 }

@@ -1,5 +1,5 @@
-// What Definition 1 of the paper behind ppl asks for (its two bounds are numbers: the largest
-// expected convergence time and the shortest expected holding time), and what Section 3 says of
+// The claims of the paper behind ppl: Definition 1 (whose two bounds are numbers: the largest
+// expected convergence time and the shortest expected holding time) and what Section 3 says about
 // single interactions.
 #pragma once
 
@@ -43,6 +43,9 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
     const State& v = step.after[step.responder];
     return (!u.leader || u.timer_l == t_max) && (!v.leader || v.timer_l == t_max);
   };
+  const auto has_leader = [](const Step<State>& step) {
+    return step.after[step.initiator].leader || step.after[step.responder].leader;
+  };
   const auto timers_are_equal = [](const Step<State>& step) {
     return step.after[step.initiator].timer_l == step.after[step.responder].timer_l;
   };
@@ -51,6 +54,9 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
     const State& v = step.after[step.responder];
     return u.virus == v.virus || (u.virus > v.virus && u.leader && u.shield);  // line 4: equal
   };
+  const auto somebody_emits = [](const Step<State>& step) {
+    return step.after[step.initiator].virus != step.after[step.responder].virus;
+  };
   Claims<State> claims;
   claims.from_everywhere = true;
   claims.sets = {{"S", "L_1 and G_half and (L_safe or V_clean)",
@@ -58,12 +64,22 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
   claims.claims = {{"convergence", "S is reached from every configuration with probability 1",
                     ClaimKind::reached, "S"},
                    {"detection", "the engines stop in S and nowhere else", ClaimKind::equal, "S"},
-                   {"lines 1-3", "a leader that has interacted has timer_L = t_max",
-                    ClaimKind::steps, std::string(whole_set), leaders_have_full_timers},
+                   {"lines 1-3",
+                    "a leader that has interacted has timer_L = t_max",
+                    ClaimKind::steps,
+                    std::string(whole_set),
+                    leaders_have_full_timers,
+                    {},
+                    has_leader},
                    {"line 1", "two agents that have met have equal timer_L", ClaimKind::steps,
                     std::string(whole_set), timers_are_equal},
-                   {"line 7", "only a shielded leader emits a virus, and only as initiator",
-                    ClaimKind::steps, std::string(whole_set), only_shielded_initiators_emit}};
+                   {"line 7",
+                    "only a shielded leader emits a virus, and only as initiator",
+                    ClaimKind::steps,
+                    std::string(whole_set),
+                    only_shielded_initiators_emit,
+                    {},
+                    somebody_emits}};
   claims.notation = [](const State& s) {
     std::string text(1, s.leader ? 'L' : 'F');
     text += s.shield ? 'S' : 's';

@@ -11,7 +11,8 @@
 
 namespace conclave::protocols {
 
-// Agents u_0 ... u_{n-1} of a ring; indices are taken modulo n.
+// Agents u_0 ... u_{n-1} of a ring; indices are taken modulo n. A view: the agents are owned by the
+// caller.
 class PrlRing {
  public:
   PrlRing(ConfigurationView<Prl::State> agents, std::uint64_t bound)
@@ -95,7 +96,7 @@ class PrlRing {
   std::uint64_t bound_;
 };
 
-// What happens to bullets in the interaction of l and r.
+// What happens to bullets in the interaction of l and r. A view of the step.
 class PrlShot {
  public:
   explicit PrlShot(const Step<Prl::State>& step)
@@ -149,7 +150,17 @@ class PrlLemmas {
     return !shot.right_bullet_stays() || height(new_r) >= height(r);
   }
 
+  static bool bullet_arrives_or_stays(const Step<State>& step) {
+    const PrlShot shot(step);
+    return shot.arrives() || shot.right_bullet_stays();
+  }
+
   // Lemma 3.
+  bool has_modest_bullet(const Step<State>& step) const {
+    const PrlRing before = ring(step.before);
+    return !before.every_agent(
+        [&](std::size_t i) { return !before.is_live(i) || !before.is_modest(i); });
+  }
   bool modest_bullets_stay_modest(const Step<State>& step) const {
     const PrlRing before = ring(step.before);
     const PrlRing after = ring(step.after);
@@ -167,13 +178,18 @@ class PrlLemmas {
 
   // Lemma 4: by a leader (lines 6-7), where it does not disappear at once, or by a new leader.
   bool fired_live_bullets_are_modest(const Step<State>& step) const {
-    const PrlRing after = ring(step.after);
+    return !fires_live_bullet(step) || ring(step.after).is_modest(step.responder);
+  }
+  static bool fires_live_bullet(const Step<State>& step) {
     const PrlShot shot(step);
-    const bool is_new = shot.creates_leader() || (shot.left_fires() && shot.arrives());
-    return !is_new || after.is_modest(step.responder);
+    return shot.creates_leader() || (shot.left_fires() && shot.arrives());
   }
 
   // Lemma 5.
+  bool has_secure_agent(const Step<State>& step) const {
+    const PrlRing before = ring(step.before);
+    return !before.every_agent([&](std::size_t i) { return !before.is_secure(i); });
+  }
   bool agents_stay_secure(const Step<State>& step) const {
     const PrlRing before = ring(step.before);
     const PrlRing after = ring(step.after);
@@ -226,17 +242,36 @@ inline Claims<Prl::State> claims_of(const Prl& protocol) {
       {"C_NI", "of C_PB, all agents secure and all live bullets modest", in(&PrlRing::in_c_ni)},
       {"S_RL", "of C_NI, exactly one leader", in(&PrlRing::in_s_rl)}};
   claims.claims = {
-      {"Lemma 1", "every bullet disappears before it moves N times", ClaimKind::steps,
-       std::string(whole_set), at_each(&PrlLemmas::bullets_move_less_than_n_times)},
+      {"Lemma 1",
+       "every bullet disappears before it moves N times",
+       ClaimKind::steps,
+       std::string(whole_set),
+       at_each(&PrlLemmas::bullets_move_less_than_n_times),
+       {},
+       PrlLemmas::bullet_arrives_or_stays},
       {"Lemma 2", "C_PB is closed", ClaimKind::closed, "C_PB"},
-      {"Lemma 3", "a modest bullet never becomes non-modest", ClaimKind::steps,
-       std::string(whole_set), at_each(&PrlLemmas::modest_bullets_stay_modest)},
-      {"Lemma 4", "a newly-fired live bullet is modest", ClaimKind::steps, std::string(whole_set),
-       at_each(&PrlLemmas::fired_live_bullets_are_modest)},
+      {"Lemma 3",
+       "a modest bullet never becomes non-modest",
+       ClaimKind::steps,
+       std::string(whole_set),
+       at_each(&PrlLemmas::modest_bullets_stay_modest),
+       {},
+       at_each(&PrlLemmas::has_modest_bullet)},
+      {"Lemma 4",
+       "a newly-fired live bullet is modest",
+       ClaimKind::steps,
+       std::string(whole_set),
+       at_each(&PrlLemmas::fired_live_bullets_are_modest),
+       {},
+       PrlLemmas::fires_live_bullet},
       {"Lemma 5",
        "where all live bullets are modest, a secure agent becomes insecure only by meeting an "
        "insecure left neighbour",
-       ClaimKind::steps, "M", at_each(&PrlLemmas::agents_stay_secure)},
+       ClaimKind::steps,
+       "M",
+       at_each(&PrlLemmas::agents_stay_secure),
+       {},
+       at_each(&PrlLemmas::has_secure_agent)},
       {"Lemma 6", "C_NI is closed", ClaimKind::closed, "C_NI"},
       {"Lemma 7", "no leader is created in C_NI", ClaimKind::steps, "C_NI",
        [](const Step<State>& step) { return !PrlShot(step).creates_leader(); }},

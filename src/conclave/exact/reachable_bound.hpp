@@ -1,0 +1,26 @@
+// A lower bound on the number of configurations that a population can reach, found without
+// exploring it, so that a hopeless exploration is refused at once.
+//
+// The idea: agents are divided into small groups, and no agent interacts outside its group.
+// Whatever one group can become, all groups can become independently of each other. On a graph, m
+// pairs of neighbours that can be in d configurations each have d^m together. On the complete graph
+// only the census counts, and m groups have at least C(m + r - 1, m) different censuses, the ways
+// to choose m times among r, if r censuses of a group are linearly independent. They are if each of
+// them has an agent in a state that does not occur in those before it.
+#pragma once
+
+#include <span>
+
+#include "conclave/exact/network.hpp"
+#include "conclave/exact/pair_outcomes.hpp"
+
+namespace conclave::exact {
+
+// At most the number of configurations, up to symmetry, that can be reached from `start` (one state
+// per agent); infinite if that is beyond a double. Tries groups of two and of three agents, and
+// looks at no more than 4096 configurations of a group, which takes milliseconds, and O(agents)
+// besides. May add states to `pairs`.
+double reachable_at_least(const Network& network, PairOutcomes& pairs,
+                          std::span<const StateNumber> start);
+
+}  // namespace conclave::exact
