@@ -1,5 +1,6 @@
-// Strongly connected components of a chain whose walk ends in a target set: in an order in which
-// every component comes after those it leads to.
+// The structure of a chain as a graph: the strongly connected components of a walk that ends in a
+// target set, in an order in which every component comes after those it leads to; and the states
+// from which a set can be reached.
 #pragma once
 
 #include <cstddef>

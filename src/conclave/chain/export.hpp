@@ -14,7 +14,8 @@
 namespace conclave::chain {
 
 // Explicit files, one function each. Probabilities have as many digits as they need to be read back
-// exactly. All throw Error if the file cannot be written.
+// bit for bit. All replace what is there, take linear time, and throw Error if the file cannot be
+// written.
 void write_transitions(const MarkovChain& chain, const std::string& path);
 void write_transitions(const RationalChain& chain, const std::string& path);  // as fractions
 void write_labels(const Labels& labels, std::size_t states, const std::string& path);
@@ -30,8 +31,8 @@ using TransitionReward = std::function<double(StateIndex from, StateIndex to)>;
 void write_transition_rewards(const MarkovChain& chain, const TransitionReward& reward,
                               const std::string& path);
 
-// A Graphviz drawing, targets as double circles. Throws Error above 200 states, which nobody could
-// read.
+// A Graphviz drawing, targets as double circles. Throws Error above 200 states: larger drawings are
+// not readable.
 void write_dot(const MarkovChain& chain, const StateSet& target, const StateText& name,
                const std::string& path);
 

@@ -22,11 +22,10 @@ constexpr std::array numerical{
                "subtraction.",
                "Where the order of the component fills in little, as on lines and trees: it is "
                "direct, and slow chains keep all digits."},
-    MethodInfo{
-        Method::frontal, "frontal",
-        "The same elimination in minimum-degree order, by products of dense matrices.",
-        "In components of up to 5000 states at once, in larger ones if BiCGSTAB stalls; where "
-        "it takes no more work than multigrid, as on squares."},
+    MethodInfo{Method::frontal, "frontal",
+               "The same elimination in minimum-degree order, by products of dense matrices.",
+               "In components of up to 5000 states where it takes little work; in larger ones if "
+               "BiCGSTAB stalls and it takes moderate work, as on squares."},
     MethodInfo{Method::bicgstab, "bicgstab", "BiCGSTAB, preconditioned by incomplete elimination.",
                "In larger components, for 30 iterations: enough where the walk mixes well."},
     MethodInfo{Method::clusters, "clusters",

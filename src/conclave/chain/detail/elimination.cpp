@@ -14,7 +14,7 @@
 namespace conclave::chain::detail {
 namespace {
 
-constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
 
 constexpr std::size_t much_longer = 64;
 constexpr std::size_t most_entries = 100'000'000;  // of one half; both with values take 2.4 GB
@@ -212,7 +212,7 @@ BasicFactors<Real>::BasicFactors(const LocalSystem& system, std::vector<Real> ex
       values_(pattern_.columns.size(), Real(zero_like(exits))),
       exits_(std::move(exits)) {
   Work work{std::vector<Real>(system.size(), zero_like(exits_)),
-            std::vector<std::uint32_t>(system.size(), nobody)};
+            std::vector<std::uint32_t>(system.size(), no_row)};
   for (std::uint32_t i = 0; i < system.size(); ++i) {
     load_row(i, system, work);
     eliminate_row(i, extent, work);
@@ -255,7 +255,7 @@ void BasicFactors<Real>::eliminate_row(std::uint32_t i, Extent extent, Work& wor
   waiting_.push_back(Real(1 / leaving));
 }
 
-// What comes to the diagonal is a self-loop, which nobody reads.
+// What comes to the diagonal is a self-loop and is never read.
 template <class Real>
 void BasicFactors<Real>::add_row(const Real& multiplier, std::size_t k, Work& work) const {
   if (multiplier == 0) return;

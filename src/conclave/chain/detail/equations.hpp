@@ -1,11 +1,14 @@
-// The unknowns of the equations, one per state: doubles and, where those are too coarse, their
-// continuation. Without it a mean of 10^9 steps could not be certified to nine digits: a double
-// near 10^9 is known to 10^-7 only, and the equations compare it with the cost of one step.
-// The linear equations of hitting times. With q_ij the probability to step from i to another state
-// j, the expected cost x until the target satisfies, for every i outside the target,
+// The linear equations of hitting times, and the proof that a solution is right. With q_ij the
+// probability to step from i to another state j, the expected cost x until the target satisfies,
+// for every i outside the target,
 //     sum over j of q_ij (x_i - x_j) = cost_i,   x = 0 in the target.
 // Self-loops do not occur: they take what the other transitions leave. So rows that miss 1 by a
 // rounding do no harm, and slow chains lose no digits in 1 - q_ii.
+//
+// Solutions are vectors of double-doubles: a double per state and, where those are too coarse, a
+// second one that continues it. Without it a mean of 10^9 steps could not be certified to nine
+// digits: a double near 10^9 is known to 10^-7 only, and the equations compare it with the cost of
+// one step.
 #pragma once
 
 #include <cmath>
@@ -23,6 +26,7 @@ namespace conclave::chain::detail {
 inline constexpr double rounding = std::numeric_limits<double>::epsilon() / 2;
 inline constexpr long double fine_rounding = std::numeric_limits<long double>::epsilon() / 2;
 
+// Numbers of about 100 bits, as sums of two doubles; only the high ones until extend() is called.
 class DoubleDoubleVector {
  public:
   explicit DoubleDoubleVector(std::vector<double> values) : high_(std::move(values)) {}
@@ -88,6 +92,7 @@ class DoubleDoubleVector {
   std::vector<double> low_;  // empty until the values are continued
 };
 
+// Keeps references to the chain and the target, which must have the same size.
 class Equations {
  public:
   Equations(const MarkovChain& chain, const StateSet& target);
@@ -100,7 +105,7 @@ class Equations {
   double waiting(StateIndex state) const { return waiting_[state]; }
   bool leads_upwards() const { return leads_upwards_; }  // most transitions go to larger numbers
 
-  // sum over j of q_ij (x_i - x_j).
+  // sum over j of q_ij (x_i - x_j), in doubles.
   double flow(StateIndex state, std::span<const double> x) const {
     const auto successors = chain_.successors(state);
     const auto probabilities = chain_.probabilities(state);

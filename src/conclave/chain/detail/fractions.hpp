@@ -1,5 +1,6 @@
 // Fractions from their residues modulo a large number, or from binary approximations of them. Both
-// are searches for the best approximation by a fraction with a bounded denominator.
+// are searches for the best approximation by a fraction with a bounded denominator, which continued
+// fractions find (Lehmer's method); the results are exact.
 #pragma once
 
 #include <gmpxx.h>
@@ -9,11 +10,13 @@
 
 namespace conclave::chain::detail {
 
+// Whole numbers modulo a common modulus.
 struct Residues {
   mpz_class modulus;
   std::vector<mpz_class> values;
 };
 
+// Approximations with a common number of binary places.
 struct BinaryFractions {
   std::size_t bits = 0;
   std::vector<mpz_class> values;  // times 2^-bits

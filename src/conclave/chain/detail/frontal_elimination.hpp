@@ -1,8 +1,7 @@
-// Which states are eliminated together: the plan of a multifrontal elimination (Duff, Reid 1983).
-// Consecutive states whose remaining neighbours are the same form a front. Its equations are a
-// dense matrix, so that most of the work is products of dense matrices.
-// The elimination of elimination.hpp carried out front by front: without a subtraction as well, and
-// fast where much is filled in, because almost all work is products of dense matrices.
+// The elimination of elimination.hpp carried out front by front (multifrontal elimination, Duff and
+// Reid 1983): consecutive states whose remaining neighbours are the same are eliminated together.
+// Their equations are a dense matrix, so that almost all work is products of dense matrices.
+// Nothing is subtracted here either.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +13,7 @@
 
 namespace conclave::chain::detail {
 
+// Which states are eliminated together, and what that will take.
 struct Fronts {
   static constexpr std::uint32_t none = UINT32_MAX;
 
@@ -41,6 +41,7 @@ Fronts planned_fronts(const Pattern& pattern, std::span<const std::uint32_t> ord
 
 class FrontalFactors {
  public:
+  // O(fronts.work) time, 8 * fronts.entries bytes.
   FrontalFactors(const LocalSystem& system, Fronts fronts);
 
   std::vector<double> solve(std::span<const double> right) const;

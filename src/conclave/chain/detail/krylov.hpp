@@ -1,6 +1,6 @@
-// Sums over vectors of doubles, four at a time, which do not wait for each other; always in the
-// same order, so that results have the same bits.
-// BiCGSTAB (van der Vorst 1992) with any preconditioner.
+// BiCGSTAB (van der Vorst 1992) with any preconditioner, and the sums over vectors that iterations
+// need: four lanes that do not wait for each other, always in the same order, so that results have
+// the same bits on every machine.
 #pragma once
 
 #include <algorithm>

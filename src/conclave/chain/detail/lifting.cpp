@@ -9,6 +9,155 @@ namespace {
 
 constexpr std::size_t terms_between_checks = 8;  // of products below 2^120, in 128 bits
 
+// Arithmetic modulo an odd prime below 2^60, by Montgomery's method. A factor in Montgomery's form
+// (times 2^64) and a plain one have a plain product.
+class PrimeField {
+ public:
+  __extension__ using Wide = unsigned __int128;
+
+  explicit PrimeField(std::uint64_t prime);
+
+  std::uint64_t prime() const { return prime_; }
+
+  // wide / 2^64, for wide < prime * 2^64.
+  std::uint64_t reduce(Wide wide) const {
+    const std::uint64_t multiple = static_cast<std::uint64_t>(wide) * negative_inverse_;
+    const Wide sum = wide + static_cast<Wide>(multiple) * prime_;
+    const auto high = static_cast<std::uint64_t>(sum >> 64);
+    return high >= prime_ ? high - prime_ : high;
+  }
+  std::uint64_t multiply(std::uint64_t a, std::uint64_t b) const {
+    return reduce(static_cast<Wide>(a) * b);
+  }
+  std::uint64_t to_form(std::uint64_t a) const { return multiply(a, square_); }
+  // Of a number in Montgomery's form, in that form.
+  std::uint64_t inverse(std::uint64_t a) const;
+
+ private:
+  std::uint64_t prime_;
+  std::uint64_t negative_inverse_;  // of the prime modulo 2^64
+  std::uint64_t square_;            // 2^128 modulo the prime
+};
+
+// Row i of the matrix: diagonal[i], and minus values[k] in column pattern.columns[k].
+struct ModularMatrix {
+  Pattern pattern;
+  std::vector<std::uint64_t> values;
+  std::vector<std::uint64_t> diagonal;
+};
+
+class ModularFactors {
+ public:
+  // `filled` is filled_pattern(matrix.pattern). is_regular() is false if a pivot is 0 modulo the
+  // prime; another prime will do.
+  ModularFactors(const PrimeField& field, const ModularMatrix& matrix, const Pattern& filled);
+
+  bool is_regular() const { return is_regular_; }
+
+  // Overwrites the right-hand side by the solution; both plain.
+  void solve(std::span<std::uint64_t> right) const;
+
+ private:
+  struct Entry {
+    std::uint64_t value;
+    std::uint32_t column;
+  };
+
+  void eliminate_row(std::size_t i, const ModularMatrix& matrix, const Pattern& filled,
+                     std::vector<std::uint64_t>& work);
+  std::uint64_t combined(std::uint64_t start, std::span<const Entry> entries,
+                         std::span<const std::uint64_t> x) const;
+  std::span<const Entry> before(std::size_t i) const {
+    return {lower_.data() + lower_starts_[i], lower_.data() + lower_starts_[i + 1]};
+  }
+  std::span<const Entry> behind(std::size_t i) const {
+    return {upper_.data() + upper_starts_[i], upper_.data() + upper_starts_[i + 1]};
+  }
+
+  PrimeField field_;
+  // Nonzero entries before and behind the diagonal, and one over the diagonal, in Montgomery's
+  // form.
+  std::vector<std::uint64_t> lower_starts_{0}, upper_starts_{0};
+  std::vector<Entry> lower_, upper_;
+  std::vector<std::uint64_t> inverses_;
+  bool is_regular_ = true;
+};
+
+PrimeField::PrimeField(std::uint64_t prime) : prime_(prime) {
+  std::uint64_t inverse = prime;  // right to 3 bits; every step doubles them
+  for (int step = 0; step < 5; ++step) inverse *= 2 - prime * inverse;
+  negative_inverse_ = 0 - inverse;
+  const Wide one = (static_cast<Wide>(1) << 64) % prime;
+  square_ = static_cast<std::uint64_t>(one * one % prime);
+}
+
+std::uint64_t PrimeField::inverse(std::uint64_t a) const {
+  std::uint64_t result = to_form(1);
+  for (std::uint64_t exponent = prime_ - 2; exponent > 0; exponent /= 2) {
+    if (exponent % 2 == 1) result = multiply(result, a);
+    a = multiply(a, a);
+  }
+  return result;
+}
+
+ModularFactors::ModularFactors(const PrimeField& field, const ModularMatrix& matrix,
+                               const Pattern& filled)
+    : field_(field) {
+  std::vector<std::uint64_t> work(filled.size());
+  for (std::size_t i = 0; i < filled.size() && is_regular_; ++i) {
+    eliminate_row(i, matrix, filled, work);
+  }
+}
+
+void ModularFactors::eliminate_row(std::size_t i, const ModularMatrix& matrix,
+                                   const Pattern& filled, std::vector<std::uint64_t>& work) {
+  for (const std::uint32_t j : filled.row(i)) work[j] = 0;
+  const auto columns = matrix.pattern.row(i);
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    work[columns[k]] = field_.to_form(matrix.values[matrix.pattern.starts[i] + k]);
+  }
+  const std::uint64_t prime = field_.prime();
+  work[i] = prime - field_.to_form(matrix.diagonal[i]);  // minus the diagonal, like all others
+  for (const std::uint32_t k : filled.row(i)) {
+    if (k >= i || work[k] == 0) continue;
+    const std::uint64_t multiplier = field_.multiply(work[k], inverses_[k]);
+    lower_.push_back({multiplier, k});
+    for (const Entry& entry : behind(k)) {
+      const std::uint64_t sum = work[entry.column] + field_.multiply(multiplier, entry.value);
+      work[entry.column] = sum >= prime ? sum - prime : sum;
+    }
+  }
+  for (const std::uint32_t j : filled.row(i)) {
+    if (j > i && work[j] != 0) upper_.push_back({work[j], j});
+  }
+  lower_starts_.push_back(lower_.size());
+  upper_starts_.push_back(upper_.size());
+  is_regular_ = work[i] % prime != 0;
+  inverses_.push_back(field_.inverse(prime - work[i] % prime));
+}
+
+std::uint64_t ModularFactors::combined(std::uint64_t start, std::span<const Entry> entries,
+                                       std::span<const std::uint64_t> x) const {
+  const PrimeField::Wide limit = static_cast<PrimeField::Wide>(field_.prime()) << 64;
+  PrimeField::Wide sum = 0;
+  for (std::size_t k = 0; k < entries.size();) {
+    const std::size_t end = std::min(entries.size(), k + terms_between_checks);
+    for (; k < end; ++k) {
+      sum += static_cast<PrimeField::Wide>(entries[k].value) * x[entries[k].column];
+    }
+    if (sum >= limit) sum -= limit;
+  }
+  const std::uint64_t total = start + field_.reduce(sum);
+  return total >= field_.prime() ? total - field_.prime() : total;
+}
+
+void ModularFactors::solve(std::span<std::uint64_t> right) const {
+  for (std::size_t i = 0; i < right.size(); ++i) right[i] = combined(right[i], before(i), right);
+  for (std::size_t i = right.size(); i-- > 0;) {
+    right[i] = field_.multiply(combined(right[i], behind(i), right), inverses_[i]);
+  }
+}
+
 __extension__ using Word128 = unsigned __int128;
 
 constexpr std::size_t bits_of_small = 64;  // coefficients whose products with digits fit 128 bits
@@ -86,81 +235,6 @@ Residues lift_with(const IntegerEquations& equations, const ModularFactors& fact
 
 }  // namespace
 
-PrimeField::PrimeField(std::uint64_t prime) : prime_(prime) {
-  std::uint64_t inverse = prime;  // right to 3 bits; every step doubles them
-  for (int step = 0; step < 5; ++step) inverse *= 2 - prime * inverse;
-  negative_inverse_ = 0 - inverse;
-  const Wide one = (static_cast<Wide>(1) << 64) % prime;
-  square_ = static_cast<std::uint64_t>(one * one % prime);
-}
-
-std::uint64_t PrimeField::inverse(std::uint64_t a) const {
-  std::uint64_t result = to_form(1);
-  for (std::uint64_t exponent = prime_ - 2; exponent > 0; exponent /= 2) {
-    if (exponent % 2 == 1) result = multiply(result, a);
-    a = multiply(a, a);
-  }
-  return result;
-}
-
-ModularFactors::ModularFactors(const PrimeField& field, const ModularMatrix& matrix,
-                               const Pattern& filled)
-    : field_(field) {
-  std::vector<std::uint64_t> work(filled.size());
-  for (std::size_t i = 0; i < filled.size() && is_regular_; ++i) {
-    eliminate_row(i, matrix, filled, work);
-  }
-}
-
-void ModularFactors::eliminate_row(std::size_t i, const ModularMatrix& matrix,
-                                   const Pattern& filled, std::vector<std::uint64_t>& work) {
-  for (const std::uint32_t j : filled.row(i)) work[j] = 0;
-  const auto columns = matrix.pattern.row(i);
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    work[columns[k]] = field_.to_form(matrix.values[matrix.pattern.starts[i] + k]);
-  }
-  const std::uint64_t prime = field_.prime();
-  work[i] = prime - field_.to_form(matrix.diagonal[i]);  // minus the diagonal, like all others
-  for (const std::uint32_t k : filled.row(i)) {
-    if (k >= i || work[k] == 0) continue;
-    const std::uint64_t multiplier = field_.multiply(work[k], inverses_[k]);
-    lower_.push_back({multiplier, k});
-    for (const Entry& entry : behind(k)) {
-      const std::uint64_t sum = work[entry.column] + field_.multiply(multiplier, entry.value);
-      work[entry.column] = sum >= prime ? sum - prime : sum;
-    }
-  }
-  for (const std::uint32_t j : filled.row(i)) {
-    if (j > i && work[j] != 0) upper_.push_back({work[j], j});
-  }
-  lower_starts_.push_back(lower_.size());
-  upper_starts_.push_back(upper_.size());
-  is_regular_ = work[i] % prime != 0;
-  inverses_.push_back(field_.inverse(prime - work[i] % prime));
-}
-
-std::uint64_t ModularFactors::combined(std::uint64_t start, std::span<const Entry> entries,
-                                       std::span<const std::uint64_t> x) const {
-  const PrimeField::Wide limit = static_cast<PrimeField::Wide>(field_.prime()) << 64;
-  PrimeField::Wide sum = 0;
-  for (std::size_t k = 0; k < entries.size();) {
-    const std::size_t end = std::min(entries.size(), k + terms_between_checks);
-    for (; k < end; ++k) {
-      sum += static_cast<PrimeField::Wide>(entries[k].value) * x[entries[k].column];
-    }
-    if (sum >= limit) sum -= limit;
-  }
-  const std::uint64_t total = start + field_.reduce(sum);
-  return total >= field_.prime() ? total - field_.prime() : total;
-}
-
-void ModularFactors::solve(std::span<std::uint64_t> right) const {
-  for (std::size_t i = 0; i < right.size(); ++i) right[i] = combined(right[i], before(i), right);
-  for (std::size_t i = right.size(); i-- > 0;) {
-    right[i] = field_.multiply(combined(right[i], behind(i), right), inverses_[i]);
-  }
-}
-
 std::optional<Residues> lift(const IntegerEquations& equations,
                              std::span<const std::uint32_t> unknowns, const mpz_class& least,
                              double most_work) {
@@ -177,5 +251,4 @@ std::optional<Residues> lift(const IntegerEquations& equations,
                : lift_with<mpz_class>(equations, factors, base, unknowns, digits);
   }
 }
-
 }  // namespace conclave::chain::detail

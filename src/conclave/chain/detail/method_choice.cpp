@@ -26,8 +26,9 @@ constexpr std::size_t large_chain = 50'000;
 // within fronts. Elimination in the given order may take so many per transition; lines, trees and
 // narrow bands take fewer, and need no other order.
 constexpr double little_work = 30;
-// Elimination in fronts is preferred to multigrid up to so many per transition. Multigrid takes
-// some 5000 where it converges, but it may stall, and elimination does not.
+// The same for elimination in fronts, in small components and in others. Multigrid takes some 5000
+// where it converges; but it may stall, and elimination does not.
+constexpr double modest_work = 5000;
 constexpr double fair_work = 50'000;
 // Two minutes, the last resort; and what two gigabytes hold.
 constexpr double most_work = 5e11;
@@ -101,18 +102,18 @@ std::span<const ComponentSolver::Rung> ComponentSolver::ladder() {
       Rung{Method::frontal, "the component is small, and elimination takes little work",
            [](Self& self) {
              const bool is_small = self.system_.size() <= small_component;
-             return is_small ? self.eliminate_in_fronts(fair_work * self.entries()) : Attempt();
+             return is_small ? self.eliminate_in_fronts(modest_work * self.entries()) : Attempt();
            }},
       Rung{Method::bicgstab, "elimination would fill in much, and BiCGSTAB converges quickly",
            [](Self& self) { return self.iterate(few_iterations, 1); }},
       Rung{Method::clusters, "BiCGSTAB stalls, and there are clusters that the walk rarely leaves",
            [](Self& self) { return self.correct_clusters(); }},
-      Rung{Method::frontal, "BiCGSTAB stalls, and elimination takes no more work than multigrid",
+      Rung{Method::frontal, "BiCGSTAB stalls, and elimination takes moderate work",
            [](Self& self) {
              const bool is_cheap = self.is_soon_ordered();
              return is_cheap ? self.eliminate_in_fronts(fair_work * self.entries()) : Attempt();
            }},
-      Rung{Method::multigrid, "BiCGSTAB stalls, and elimination would take more work",
+      Rung{Method::multigrid, "BiCGSTAB stalls, and elimination takes much work",
            [](Self& self) { return self.correct_neighbours(); }},
       Rung{Method::frontal, "every iteration stalls",
            [](Self& self) { return self.plan_ ? self.eliminate_in_fronts(most_work) : Attempt(); }},

@@ -12,7 +12,8 @@
 namespace conclave::chain::detail {
 namespace {
 
-constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+// The constants below belong to the method; when it is used is decided in method_choice.cpp.
+constexpr std::uint32_t no_group = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t small_system = 1000;
 constexpr int balancing_sweeps = 8;
 constexpr int more_balancing_sweeps = 40;
@@ -61,10 +62,10 @@ struct Groups {
 // Joins each state with the one that it is coupled to most strongly, of those still alone.
 Groups pairs(const LocalSystem& system) {
   const Transposed incoming = transposed(system);
-  Groups groups{std::vector<std::uint32_t>(system.size(), nobody), 0};
+  Groups groups{std::vector<std::uint32_t>(system.size(), no_group), 0};
   std::vector<double> coupling(system.size(), 0.0);
   for (std::uint32_t i = 0; i < system.size(); ++i) {
-    if (groups.of[i] != nobody) continue;
+    if (groups.of[i] != no_group) continue;
     const auto both_ways = [&](auto&& visit) {
       for (const auto* part : {&system.pattern, &incoming.pattern}) {
         const auto& values = part == &system.pattern ? system.values : incoming.values;
@@ -74,14 +75,14 @@ Groups pairs(const LocalSystem& system) {
       }
     };
     both_ways([&](std::uint32_t j, double value) { coupling[j] += value; });
-    std::uint32_t best = nobody;
+    std::uint32_t best = no_group;
     both_ways([&](std::uint32_t j, double) {
-      if (groups.of[j] != nobody || j == i) return;
-      if (best == nobody || coupling[j] > coupling[best]) best = j;
+      if (groups.of[j] != no_group || j == i) return;
+      if (best == no_group || coupling[j] > coupling[best]) best = j;
     });
     both_ways([&](std::uint32_t j, double) { coupling[j] = 0; });
     groups.of[i] = groups.count;
-    if (best != nobody) groups.of[best] = groups.count;
+    if (best != no_group) groups.of[best] = groups.count;
     ++groups.count;
   }
   return groups;
@@ -101,10 +102,10 @@ Groups clusters(const LocalSystem& system) {
       parents[root(system.pattern.columns[k])] = root(i);
     }
   }
-  Groups groups{std::vector<std::uint32_t>(system.size(), nobody), 0};
+  Groups groups{std::vector<std::uint32_t>(system.size(), no_group), 0};
   for (std::uint32_t i = 0; i < system.size(); ++i) {
     std::uint32_t& group = groups.of[root(i)];
-    if (group == nobody) group = groups.count++;
+    if (group == no_group) group = groups.count++;
     groups.of[i] = group;
   }
   return groups;

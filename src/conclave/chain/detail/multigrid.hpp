@@ -13,6 +13,7 @@
 
 namespace conclave::chain::detail {
 
+// It holds the smaller systems, not the one it was built for, which every call names again.
 class Multigrid {
  public:
   // Groups of about four neighbours, level after level. Nothing where this soon makes the chain too
