@@ -18,7 +18,7 @@ using detail::DoubleDoubleVector;
 using detail::Equations;
 using detail::Solution;
 
-// What the mean and the second moment must be known to, so that their difference is useful.
+// The mean and the second moment must be known better than their difference.
 double precise(double tolerance) { return tolerance / 100; }
 
 void require(double error, double tolerance) {

@@ -255,7 +255,7 @@ void BasicFactors<Real>::eliminate_row(std::uint32_t i, Extent extent, Work& wor
   waiting_.push_back(Real(1 / leaving));
 }
 
-// What comes to the diagonal is a self-loop and is never read.
+// A value on the diagonal is a self-loop and is never read.
 template <class Real>
 void BasicFactors<Real>::add_row(const Real& multiplier, std::size_t k, Work& work) const {
   if (multiplier == 0) return;

@@ -24,8 +24,8 @@ Equations::Equations(const MarkovChain& chain, const StateSet& target)
   leads_upwards_ = upwards > chain.transitions() / 2;
 }
 
-// Of k successors, each difference errs by 3 roundings of the larger of its parts, each product and
-// each sum by one more; the sizes themselves by as many, which the factor 2 covers.
+// For each successor, the difference errs by 3 roundings of the larger of its parts, each product
+// and each sum by one more; the sizes themselves by as many, which the factor 2 covers.
 Equations::Residual Equations::residual(StateIndex state, long double cost,
                                         const DoubleDoubleVector& x) const {
   const auto successors = chain_.successors(state);

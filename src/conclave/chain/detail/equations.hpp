@@ -121,7 +121,7 @@ class Equations {
     long double value;
     long double error;  // what rounding may have done to it, at most
 
-    // Of its absolute value.
+    // At least the absolute value of the exact residual.
     double bound() const;
   };
 
@@ -135,10 +135,10 @@ class Equations {
   bool leads_upwards_ = false;
 };
 
-// What one residual product proves about x. If every |residual| is at most e times its cost and
-// e < 1, then the flow of x is positive everywhere, so that the equations' matrix is a nonsingular
-// M-matrix: the target is reached from everywhere, and the inverse is nonnegative, which turns
-// |residual| <= e cost into |x - exact| <= e exact.
+// A proof about x from one product with the matrix. If every |residual| is at most e times its cost
+// and e < 1, then the flow of x is positive everywhere, so that the equations' matrix is a
+// nonsingular M-matrix: the target is reached from everywhere, and the inverse is nonnegative,
+// which turns |residual| <= e cost into |x - exact| <= e exact.
 struct Certificate {
   double residual = 0;        // the largest
   double relative_error = 0;  // the largest relative to its cost

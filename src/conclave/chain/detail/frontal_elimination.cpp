@@ -108,8 +108,8 @@ class Planner {
   }
 
  private:
-  // Of place i, into found_: its own behind it, and those that finished fronts hand on to it, and
-  // those of the front that i may still join.
+  // Puts the neighbours of place i into found_: its own behind it, those that finished fronts hand
+  // on to it, and those of the front that i may still join.
   void find_neighbours(std::uint32_t i) {
     found_.clear();
     const auto add = [&](std::uint32_t j) {

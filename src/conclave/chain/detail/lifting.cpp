@@ -30,7 +30,7 @@ class PrimeField {
     return reduce(static_cast<Wide>(a) * b);
   }
   std::uint64_t to_form(std::uint64_t a) const { return multiply(a, square_); }
-  // Of a number in Montgomery's form, in that form.
+  // The inverse of a number in Montgomery's form, in that form.
   std::uint64_t inverse(std::uint64_t a) const;
 
  private:

@@ -33,7 +33,7 @@ constexpr double fair_work = 50'000;
 // Two minutes, the last resort; and what two gigabytes hold.
 constexpr double most_work = 5e11;
 constexpr double most_entries = 2.5e8;
-// Of elimination with numbers of many bits, some 10^7 a second.
+// Elimination with numbers of many bits does some 10^7 a second: ten seconds at most.
 constexpr double most_multiprecision_work = 1e8;
 
 // Up to so many states an order of elimination is found faster than BiCGSTAB fails.
@@ -93,7 +93,7 @@ double most_iterations(const LocalSystem& system) {
 
 }  // namespace
 
-// What `auto` tries for a component, in this order.
+// The methods that `auto` tries for a component, in this order.
 std::span<const ComponentSolver::Rung> ComponentSolver::ladder() {
   using Self = ComponentSolver;
   static constexpr std::array rungs{

@@ -124,7 +124,8 @@ mpz_class joined(std::span<const std::int64_t> digits, std::span<const std::size
          joined(digits.subspan(half), places.subspan(half));
 }
 
-// Of the largest remainder relative to its right-hand side, so that digits are not too large.
+// How many bits the largest remainder may have relative to its right-hand side, so that digits are
+// not too large.
 int bits_of_remainders(const RefinementGoal& goal, int digit_bits) {
   return digit_bits - 1 - static_cast<int>(std::ceil(std::log2(goal.largest)));
 }
