@@ -2,6 +2,7 @@
 // Included once per protocol, by a generated source that a CUDA compiler compiles.
 #pragma once
 
+#include <cuda_runtime.h>
 #include <time.h>
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <cuda_runtime.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/gpu/batch.hpp"
@@ -85,9 +84,9 @@ struct Layout {
   static constexpr std::size_t tally_bytes = rounded(sizeof(typename TallyFor<P>::type));
 
   bool is_near = false;
-  std::size_t agent_bytes = 0;      // of a trial, rounded
+  std::size_t agent_bytes = 0;  // of a trial, rounded
   std::size_t shared_per_trial = 0;
-  int threads = 0;                  // per block
+  int threads = 0;  // per block
   int blocks = 0;
 
   constexpr int trials_per_block() const { return threads / lanes_per_trial; }
@@ -98,8 +97,8 @@ struct Layout {
   Layout for_trials(std::uint64_t trials) const {
     Layout fewer = *this;
     const auto each = static_cast<std::uint64_t>(trials_per_block());
-    fewer.blocks = static_cast<int>(
-        std::min(static_cast<std::uint64_t>(blocks), (trials + each - 1) / each));
+    fewer.blocks =
+        static_cast<int>(std::min(static_cast<std::uint64_t>(blocks), (trials + each - 1) / each));
     return fewer;
   }
   constexpr std::size_t far_bytes() const { return is_near ? 0 : places() * agent_bytes; }
@@ -123,8 +122,7 @@ __global__ void run_batch(Batch<P> batch, Layout<P> layout, typename Stored<P>::
                              ? reinterpret_cast<Packed*>(mine + Layout<P>::tally_bytes)
                              : far_agents + place * (layout.agent_bytes / sizeof(Packed));
   auto* const tally = reinterpret_cast<Tally*>(mine);
-  TrialLoop<P, DeviceWarp> loop(batch, DeviceWarp(),
-                                [&](int) { return Place<P>{agents, tally}; });
+  TrialLoop<P, DeviceWarp> loop(batch, DeviceWarp(), [&](int) { return Place<P>{agents, tally}; });
   loop.run();
 }
 
@@ -258,9 +256,9 @@ class DeviceEngine final : public Engine {
                                  static_cast<int>(bytes)),
             "asking for memory beside the processor");
     }
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_batch<P>, layout.threads,
-                                                        bytes),
-          "planning");
+    check(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_batch<P>, layout.threads, bytes),
+        "planning");
     return blocks * properties_.multiProcessorCount;
   }
 
