@@ -34,7 +34,7 @@ endif()
 
 # Headers of others that many modules include.
 set(conclave_common_headers
-    <algorithm> <array> <atomic> <bit> <cmath> <concepts> <cstddef> <cstdint> <filesystem>
+    <algorithm> <array> <atomic> <bit> <cmath> <concepts> <cstddef> <cstdint>
     <functional> <limits> <map> <memory> <numeric> <optional> <set> <span> <sstream> <stdexcept>
     <string> <string_view> <tuple> <type_traits> <utility> <variant> <vector> <fmt/format.h>)
 
