@@ -18,6 +18,7 @@ struct LargePages {  // an allocator
   template <class U>
   LargePages(const LargePages<U>&) {}  // NOLINT: allocators convert
 
+  // NOLINTBEGIN(cppcoreguidelines-no-malloc): this is the allocator that containers ask.
   T* allocate(std::size_t count) {
     const std::size_t bytes = (count * sizeof(T) + huge - 1) / huge * huge;
     const bool is_large = count * sizeof(T) >= huge;
@@ -28,6 +29,7 @@ struct LargePages {  // an allocator
     return static_cast<T*>(place);
   }
   void deallocate(T* place, std::size_t) { std::free(place); }
+  // NOLINTEND(cppcoreguidelines-no-malloc)
 
   friend bool operator==(const LargePages&, const LargePages&) { return true; }
 
