@@ -198,6 +198,14 @@ TEST(RationalHittingTimes, AreTheSameByBothMethods) {
   EXPECT_EQ(solved_by(Method::automatic).method.reason, "elimination fills in little");
 }
 
+// Preconditioning solves such a small chain at once, which leaves nothing to iterate on.
+TEST(RationalHittingTimes, OfTheSmallestChainsComeFromRefinementToo) {
+  const KnownChain known = tests::fratricide(3);
+  const auto times =
+      rational_hitting_times(known.chain, known.target_set(), {known.from}, Method::refinement);
+  EXPECT_EQ(times.mean.front(), 4);
+}
+
 TEST(RationalHittingTimes, RefuseAnInfiniteExpectation) {
   RationalChain chain;
   chain.add(0, ratio(1, 2)), chain.add(1, ratio(1, 4)), chain.add(2, ratio(1, 4));

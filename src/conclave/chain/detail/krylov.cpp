@@ -37,7 +37,8 @@ class BiCgStab {
     add(residual_, -alpha, image_);
     step = preconditioned(residual_);
     system_.multiply(step, second_image_);
-    const double omega = dot(second_image_, residual_) / dot(second_image_, second_image_);
+    const double size = dot(second_image_, second_image_);  // 0 if the first half step was exact
+    const double omega = size > 0 ? dot(second_image_, residual_) / size : 0;
     add(x_, omega, step);
     add(residual_, -omega, second_image_);
     const double before = std::exchange(rho_, dot(shadow_, residual_));
