@@ -503,6 +503,32 @@ class LostFiles(Machines):
                 f'state = "member-{member}.state"\nstatus = "member-{member}.sock"\n'
                 f'[timing]\nlease_ms = {int(1000 * self.LEASE)}\n')
 
+    def repair(self, *words):
+        return conclave("cluster", "repair", "--config", str(self.config(0)), *words)
+
+    def test_are_repaired_with_a_term_and_with_another_list(self):
+        port = first_port()
+        self.write_configs(port)
+        state = self.folder / "member-0.state"
+        self.assertIn("is missing", self.repair().stdout)
+        self.assertEqual(self.repair("--term", "17").returncode, 0)
+        self.assertIn("is sound: no promise in terms up to 17", self.repair().stdout)
+        state.write_text(state.read_text().replace("term 17", "term 9"))
+        node = conclave("node", "--config", str(self.config(0)))
+        self.assertEqual(node.returncode, 2)
+        self.assertIn("its checksum does not fit", node.stderr)
+        self.assertEqual(self.repair().returncode, 2)
+        self.assertEqual(self.repair("--term", "18446744073709551614").returncode, 2)
+        self.assertEqual(self.repair("--term", "18").returncode, 0)
+        self.assertIn("term 9\n", (self.folder / "member-0.state.damaged").read_text())
+        text = self.config(0).read_text()
+        self.config(0).write_text(text.replace("members = [", 'members = ["127.0.0.1:1", '))
+        node = conclave("node", "--config", str(self.config(0)))
+        self.assertEqual(node.returncode, 2)
+        self.assertRegex(node.stderr, r"another list of members \(3 members, .*, not 4 members")
+        self.assertEqual(self.repair("--term", "18").returncode, 0)
+        self.assertIn("is sound", self.repair().stdout)
+
     def leads(self, member):
         status = self.status(member)
         return status is not None and status["leads"]

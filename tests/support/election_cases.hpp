@@ -37,9 +37,11 @@ inline Case random_case(std::uint64_t seed) {
   trouble.resignations = coins.below(is_stormy ? 12 : 4);
   trouble.loses_files = coins.chance(1, 4);
   if (coins.chance(1, 4)) trouble.turncoats = 1 + coins.below(2);
-  trouble.changes_leases = !is_far_apart && coins.chance(1, 4);
+  // Not both: it is assumed that who has lost its file does not come back with a shorter lease.
+  trouble.changes_leases = !is_far_apart && coins.chance(1, 4) && !trouble.loses_files;
   trouble.is_new = coins.chance(1, 2);
   trouble.spoils_terms = coins.chance(1, 4);
+  trouble.changes_lists = coins.chance(1, 4);
   if (trouble.spoils_terms) trouble.leaves_minority_dead = false;
   return result;
 }
@@ -72,6 +74,22 @@ inline Case changed_lease_case(std::uint64_t seed) {
   return result;
 }
 
+// Both at once, which is more than members allow for.
+inline Case lost_lease_case(std::uint64_t seed) {
+  Case result = lost_file_case(seed);
+  result.trouble.changes_leases = true;
+  return result;
+}
+
+// Five or more members, of which three are started again as a cluster of three.
+inline Case changed_list_case(std::uint64_t seed) {
+  Case result{.n = static_cast<MemberIndex>(5 + seed % 3)};
+  result.trouble.crashes = 12;
+  result.trouble.cuts = 2;
+  result.trouble.changes_lists = true;
+  return result;
+}
+
 // Small, with much trouble: in every other one so much that nobody leads for long, in the rest
 // around the leader or its supporters.
 inline Case troubled_case(std::uint64_t seed) {
@@ -79,7 +97,8 @@ inline Case troubled_case(std::uint64_t seed) {
   result.n = 2 + result.n % 4;
   Trouble& trouble = result.trouble;
   trouble.turncoats = 0;
-  trouble.loses_files = trouble.changes_leases = trouble.spoils_terms = false;
+  trouble.loses_files = trouble.changes_leases = false;
+  trouble.spoils_terms = trouble.changes_lists = false;
   if (seed % 2 == 0) {
     trouble.crashes = 40;
     trouble.cuts = 12;

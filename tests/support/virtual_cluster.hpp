@@ -4,7 +4,8 @@
 // another lease; leaders resign; edges break and cut groups of members off; clocks drift, many as
 // far as they may; old messages come a second time, which is more than the transport allows itself.
 // After every step it is checked that no term has two leaders (unless a file was lost), no moment
-// two holders of the lease, and that questions and answers of different terms are kept apart
+// two holders of the lease, not even one of which a visitor was told before its holder died, and
+// that questions and answers of different terms are kept apart
 // (`PaperAudit`). The same seed gives the same run. The file is long because it is one simulation,
 // read from top to bottom: plan of the trouble, events, checks.
 #pragma once
@@ -32,8 +33,9 @@ struct Host {
   bool stores_promises = true;       // and gives them to the member when it starts again
   bool tells_of_restart = true;      // so that the member waits until old promises must be over
   bool doubts_missing_files = true;  // otherwise a lost file is taken for a first start
-  bool stores_leases = true;         // with the promises; otherwise the new process's own is used
-  std::int64_t more_drift_ppm = 0;   // of clocks, beyond what members are told
+  bool checks_lists = true;   // of members: against the file at a start, and against each peer's
+  bool stores_leases = true;  // with the promises; otherwise the new process's own is used
+  std::int64_t more_drift_ppm = 0;  // of clocks, beyond what members are told
 };
 
 struct Trouble {
@@ -45,6 +47,7 @@ struct Trouble {
   unsigned resignations = 0;    // the leader hands over
   unsigned turncoats = 0;       // a supporter of a half isolated leader restarts on the other side
   bool loses_files = false;     // one crash in three, and each turncoat
+  bool changes_lists = false;   // the first three may be started as a cluster of three
   bool spoils_terms = false;    // of a minority: a crash may leave any term in the file
   bool changes_leases = false;  // with each start
   bool is_new = true;           // the cluster, and members are told so at their first start
@@ -148,7 +151,9 @@ class VirtualCluster {
     std::uint64_t timer = 0;
     std::int64_t rate_ppm = 0;
     Instant offset{};
-    unsigned group = 0;  // who is cut off together
+    unsigned group = 0;    // who is cut off together
+    MemberIndex list = 0;  // members in its configuration, the first so many
+    Instant told_until{};  // the end of the lease it has told visitors of, in true time
     Instant stopped_until{};
   };
 
@@ -282,6 +287,7 @@ class VirtualCluster {
     if (event.what == What::deliver) {
       if (!is_current(event)) return false;
       if (is_cut(event.other, event.member)) return hold(event);
+      if (host_.checks_lists && seats_[event.other].list != seat.list) return false;
       audit_.delivered(event.other, event.member, event.note);
       seat.member->receive(time, event.other, event.note);
     }
@@ -320,9 +326,15 @@ class VirtualCluster {
     Seat& seat = seats_[who];
     if (seat.member) return false;
     const Timing timing = timing_of_start();
+    seat.list = list_of_start(who);
+    // The file names the list it was written with.
+    if (host_.checks_lists && seat.has_run && seat.list != n_) {
+      plan({.at = now_ + random_time(2s), .what = What::start, .member = who});
+      return false;
+    }
     seat.member.emplace(
         MemberOptions{.self = who,
-                      .n = n_,
+                      .n = seat.list,
                       .timing = timing,
                       .remembered = remembered(seat, timing),
                       .may_have_promised = may_have_promised(seat),
@@ -337,6 +349,10 @@ class VirtualCluster {
     return true;
   }
 
+  MemberIndex list_of_start(MemberIndex who) {
+    const bool is_tempted = trouble_.changes_lists && seats_[who].has_run && now_ < trouble_ends_;
+    return is_tempted && n_ >= 5 && who < 3 && coins_.chance(2, 3) ? 3 : n_;
+  }
   Timing timing_of_start() {
     Timing timing;
     if (trouble_.changes_leases)
@@ -504,6 +520,9 @@ class VirtualCluster {
     Seat& seat = seats_[who];
     seat.stored = seat.member->promise();
     audit_.stepped(who, seat.member->view());
+    const bool holds = seat.member->holds_lease(local(seat));
+    seat.told_until =
+        holds ? global(seat, seat.member->lease_until()) : std::min(seat.told_until, now_);
     for (const Letter& letter : seat.member->take_letters()) {
       audit_.sent(who, letter);
       post(who, letter);
@@ -552,6 +571,8 @@ class VirtualCluster {
       Seat& seat = seats_[other];
       if (other != who && seat.member && seat.member->holds_lease(local(seat))) {
         verdict_.violation = "two leases at once";
+      } else if (other != who && now_ < seat.told_until) {
+        verdict_.violation = "a lease that was told of belongs to another";
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -68,10 +69,22 @@ Service::Service(Loop& loop, ServiceOptions options, Callbacks callbacks)
   check_timing(options_.timing);
   if (options_.transport.members.empty()) throw Error("a cluster needs at least one member");
   options_.transport.agreement = agreement_on(options_.transport.members, options_.timing);
-  if (!options_.state_file.empty()) file_.emplace(options_.state_file, promise_owner(options_));
+  if (!options_.state_file.empty()) open_file();
   transport_ = std::make_unique<Transport>(loop, options_.transport, *this);
   member_ = std::make_unique<Member>(member_options(options_, file_), local_time());
   arm();
+}
+
+// A new file is written at once: it names the list of members before there is a promise, and a disk
+// that cannot be written to is found out at the start.
+void Service::open_file() {
+  file_.emplace(options_.state_file, promise_owner(options_));
+  if (file_->has_existed()) return;
+  try {
+    file_->store({.term = 0, .to = nobody, .lease = options_.timing.lease});
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("cannot write '{}': {}", options_.state_file, error.what()));
+  }
 }
 
 Service::~Service() {

@@ -98,6 +98,7 @@ class Service final : public TransportEvents {
   void on_disconnected(MemberIndex peer, std::string_view why) override;
   void on_log(std::string_view line) override;
 
+  void open_file();
   void lose(MemberIndex peer);
   void after_step();
   void send(const Letter& letter);

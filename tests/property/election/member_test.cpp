@@ -86,6 +86,16 @@ TEST(BrokenHosts, ThatForgetTheLeaseOfAPromiseAreFoundOut) {
   EXPECT_EQ(double_leases({}, changed_lease_case), 0);
 }
 
+// It is assumed that these do not come together: here is why.
+TEST(BrokenHosts, ThatLoseAFileAndShortenTheLeaseAtOnceAreFoundOut) {
+  EXPECT_NE(double_leases({}, lost_lease_case), 0);
+}
+
+TEST(BrokenHosts, ThatDoNotCompareListsAreFoundOut) {
+  EXPECT_GE(double_leases({.checks_lists = false}, changed_list_case), 10);
+  EXPECT_EQ(double_leases({}, changed_list_case), 0);
+}
+
 TEST(BrokenHosts, WhoseClocksDriftTooFarAreFoundOut) {
   EXPECT_NE(found_out({.more_drift_ppm = 390'000}, clusters), 0u);
 }

@@ -221,6 +221,7 @@ TEST(Services, WithoutTheirPromiseFileWaitALease) {
   Loop loop;
   const auto start = Loop::Clock::now();
   Service service(loop, options, {});
+  EXPECT_TRUE(read_promise(options.state_file, promise_owner(options)).is_there);
   service.wake();
   while (!service.holds_lease() && Loop::Clock::now() < start + 30s) loop.run_for(5ms);
   EXPECT_TRUE(service.holds_lease());
