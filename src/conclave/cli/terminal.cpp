@@ -8,15 +8,16 @@
 namespace conclave::cli {
 namespace {
 
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): signal handlers take no context.
 std::atomic<bool> interrupted = false;
+std::atomic<bool> clears_line = false;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<bool>::is_always_lock_free, "used in a signal handler");
 
 void on_signal(int signal) {
   interrupted = true;
   std::signal(signal, SIG_DFL);
 }
-
-std::atomic<bool> clears_line = false;
 
 void exit_on_signal(int) {
   constexpr std::string_view clear_line = "\r\033[K";
