@@ -89,7 +89,7 @@ class Compiled {
   Field field(const FieldText& text, Resolver& resolver) const;
   void set_roles(Resolver& resolver);
   CompiledStart start(const StartText& text, Resolver& resolver) const;
-  AgentCount item_count(const StartItem& item, AgentCount left, Resolver& resolver) const;
+  AgentCount item_count(const StartItem& item, AgentCount n, Resolver& resolver) const;
   StateIndex start_state(const Target& target, Resolver& resolver) const;
   void spread_evenly(CompiledStart& start, AgentCount agents) const;
   void set_conditions(Resolver& resolver);
