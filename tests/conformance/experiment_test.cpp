@@ -15,7 +15,7 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/law_test.hpp"
 #include "conclave/experiment/memory.hpp"
-#include "conclave/experiment/output.hpp"
+#include "conclave/base/output.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/printable.hpp"
+
 namespace conclave {
 namespace {
 
@@ -27,6 +29,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest_name(std::string_view given, std::span<const std::string_view> names) {
+  constexpr std::size_t longest = 200;  // the time grows with the product of the lengths
+  if (given.size() > longest) return {};
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(2, given.size() / 2) + 1;
   for (const std::string_view name : names) {
@@ -47,7 +51,8 @@ std::string unknown_name(std::string_view kind, std::string_view given,
   const std::string_view nearest = nearest_name(given, names);
   const std::string hint =
       nearest.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", nearest);
-  return fmt::format("unknown {} '{}'{}; known: {}", kind, given, hint, fmt::join(names, ", "));
+  return fmt::format("unknown {} '{}'{}; known: {}", kind, excerpt(given), hint,
+                     fmt::join(names, ", "));
 }
 
 }  // namespace conclave

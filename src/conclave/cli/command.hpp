@@ -21,6 +21,7 @@ enum class Exit : int {
   not_converged = 3,
   does_not_hold = 4,
   interrupted = 130,
+  reader_gone = 141,  // of standard output, as a shell sees any program that SIGPIPE ends
 };
 
 using Action = std::function<Exit()>;

@@ -1,12 +1,15 @@
 // The program: its commands, and exceptions turned into one sentence and a status.
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
 
 namespace conclave::cli {
@@ -43,18 +46,29 @@ Exit run(int argc, char** argv) {
   return program.run(argc, argv);
 }
 
+// A reader that has what it wanted, such as `head`, is no failure worth a sentence: files that were
+// not finished are gone by now, and the status is that of any other program whose reader leaves.
+Exit explain(const std::system_error& error) {
+  if (error.code() == std::errc::broken_pipe) return Exit::reader_gone;
+  tell("conclave: {}\n", error.what());
+  return Exit::failed;
+}
+
 Exit run_and_explain(int argc, char** argv) {
   try {
     const Exit status = run(argc, argv);
     if (std::fflush(stdout) == 0) return status;
-    fmt::print(stderr, "conclave: cannot write standard output\n");
+    return explain(
+        std::system_error(errno, std::generic_category(), "cannot write standard output"));
   } catch (const Error& error) {
-    fmt::print(stderr, "conclave: {}\n", error.what());
+    tell("conclave: {}\n", error.what());
     return Exit::misused;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "conclave: out of memory\n");
+    tell("conclave: out of memory\n");
+  } catch (const std::system_error& error) {
+    return explain(error);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "conclave: {}\n", error.what());
+    tell("conclave: {}\n", error.what());
   }
   return Exit::failed;
 }
@@ -63,5 +77,6 @@ Exit run_and_explain(int argc, char** argv) {
 }  // namespace conclave::cli
 
 int main(int argc, char** argv) {
+  conclave::cli::prepare_streams();
   return static_cast<int>(conclave::cli::run_and_explain(argc, argv));
 }

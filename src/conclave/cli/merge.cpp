@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/terminal.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -20,12 +21,11 @@ struct Options {
 
 Exit run(const Options& options) {
   const sweep::Merged merged = sweep::merge(options.files, options.output);
-  fmt::print(stderr, "{}: {} rows", options.output, merged.rows);
+  tell("{}: {} rows", options.output, merged.rows);
   if (merged.missing > 0) {
-    fmt::print(stderr, "; {} are missing: `conclave sweep PLAN -o {}` runs them", merged.missing,
-               options.output);
+    tell("; {} are missing: `conclave sweep PLAN -o {}` runs them", merged.missing, options.output);
   }
-  fmt::print(stderr, "\n");
+  tell("\n");
   return Exit::done;
 }
 

@@ -1,5 +1,5 @@
 // `conclave plot`: a picture of a trace.
-#include "conclave/experiment/plot.hpp"
+#include "conclave/plot/plot.hpp"
 
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 namespace conclave::cli {
 
 void add_plot(Command& conclave) {
-  auto options = std::make_shared<experiment::PlotOptions>();
+  auto options = std::make_shared<plot::PlotOptions>();
   Command command =
       conclave.subcommand("plot", "Draw a trace: leaders over time, or messages in space and time");
   command.word("TRACE", options->trace, "A file of `conclave run --trace`");
@@ -26,7 +26,7 @@ void add_plot(Command& conclave) {
       "  conclave plot pll.csv -o pll.svg\n"
       "  conclave run kmpp-async --n 8 --trace run.csv && conclave plot run.csv -o run.svg");
   command.runs([options] {
-    experiment::plot_trace(*options);
+    plot::plot_trace(*options);
     return Exit::done;
   });
 }

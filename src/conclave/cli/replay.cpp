@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
@@ -68,13 +69,13 @@ Exit run(const Options& options) {
   if (done.rows.empty()) return Exit::interrupted;
   const std::string made_by = results.code_version(place.cell, place.trial);
   if (done.rows.front() == stored) {
-    fmt::print("{}\n", stored);
-    fmt::print(stderr, "cell {}, trial {}: the same, byte for byte\n", place.cell, place.trial);
+    fmt::print("{}\n", printable_json(stored));
+    tell("cell {}, trial {}: the same, byte for byte\n", place.cell, place.trial);
     return Exit::done;
   }
-  fmt::print("- {}\n+ {}\n", stored, done.rows.front());
-  fmt::print(stderr, "cell {}, trial {}: different; it was made by conclave {}, and this is {}\n",
-             place.cell, place.trial, made_by, code_version());
+  fmt::print("- {}\n+ {}\n", printable_json(stored), done.rows.front());
+  tell("cell {}, trial {}: different; it was made by conclave {}, and this is {}\n", place.cell,
+       place.trial, made_by, code_version());
   return Exit::does_not_hold;
 }
 

@@ -11,10 +11,11 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/output.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/sweep.hpp"
+#include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
-#include "conclave/experiment/output.hpp"
 #include "conclave/report/assets.hpp"
 #include "conclave/report/report.hpp"
 
@@ -59,12 +60,6 @@ std::vector<QuickPlan> chosen_plans(const Options& options) {
   return result;
 }
 
-void write_plan(const std::string& path, std::string_view text) {
-  experiment::Output output(path);
-  output.write(text);
-  output.finish();
-}
-
 Exit reproduce(const Options& options) {
   const std::vector<QuickPlan> plans = chosen_plans(options);
   const std::filesystem::path folder = options.folder;
@@ -78,7 +73,7 @@ Exit reproduce(const Options& options) {
   for (const QuickPlan& plan : plans) {
     const std::string path = (folder / fmt::format("{}.toml", plan.name)).string();
     files.push_back((folder / fmt::format("{}.db", plan.name)).string());
-    write_plan(path, plan.text);
+    write_file(path, plan.text);
     const Exit ended = carry_out({.plan = path,
                                   .output = files.back(),
                                   .threads = options.threads,
@@ -94,7 +89,7 @@ Exit reproduce(const Options& options) {
                         .figures = (folder / "figures").string(),
                         .title = "The papers' claims, measured",
                         .version = code_version()});
-  if (!options.quiet) fmt::print(stderr, "the report: {}\n", page);
+  if (!options.quiet) tell("the report: {}\n", page);
   return status;
 }
 

@@ -14,13 +14,15 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/output.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/experiment/json.hpp"
-#include "conclave/experiment/output.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/export.hpp"
 #include "conclave/sweep/fields.hpp"
+#include "conclave/sweep/prefix.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -31,6 +33,7 @@ struct Options {
   std::string measure;
   std::string output;
   std::vector<std::string> where;
+  bool check = false;
 };
 
 constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
@@ -50,15 +53,18 @@ std::string measure_of(const sweep::StoredCell& cell, const Options& options) {
 
 Samples sample(const sweep::Results& results, const sweep::Filter& filter, const Options& options) {
   Samples samples;
-  sweep::for_each_row(results, filter, [&](const sweep::PlacedRow& row) {
-    CellSample& cell = samples[row.cell];
-    ++cell.rows;
-    if (sweep::field(row.fields, "converged") != "true") return;
-    ++cell.converged;
-    const auto value =
-        sweep::number_field(row.fields, measure_of(results.cells()[row.cell], options));
-    if (value) cell.values.push_back(*value);
-  });
+  sweep::for_each_row(
+      results, filter,
+      [&](const sweep::PlacedRow& row) {
+        CellSample& cell = samples[row.cell];
+        ++cell.rows;
+        if (sweep::field(row.fields, "converged") != "true") return;
+        ++cell.converged;
+        const auto value =
+            sweep::number_field(row.fields, measure_of(results.cells()[row.cell], options));
+        if (value) cell.values.push_back(*value);
+      },
+      sweep::RowChoice::prefix);
   return samples;
 }
 
@@ -102,14 +108,27 @@ struct Line {
 };
 
 // "150 of 200" where a sweep has not come to its end.
-std::string trials_text(const sweep::StoredCell& cell, const CellSample& sample) {
-  const bool is_short = cell.sampling.precision == 0 && cell.rows < cell.sampling.trials;
-  if (!is_short || sample.rows != cell.rows) return fmt::format("{}", sample.rows);
-  return fmt::format("{} of {}", sample.rows, cell.sampling.trials);
+std::string trials_text(const sweep::CellProgress& progress, const CellSample& sample) {
+  if (progress.missing == 0) return fmt::format("{}", sample.rows);
+  return fmt::format("{} of {}", sample.rows, progress.wanted);
 }
 
-Line line_of(const sweep::StoredCell& cell, const CellSample& sample, const std::string& setting,
-             const std::string& measure) {
+std::string unfinished_text(const std::vector<sweep::CellProgress>& progress) {
+  std::uint64_t missing = 0;
+  std::size_t cells = 0;
+  for (const sweep::CellProgress& each : progress) {
+    missing += each.missing;
+    cells += each.missing > 0 ? 1 : 0;
+  }
+  if (missing == 0) return {};
+  return fmt::format(
+      "\nunfinished: {} trial{} of {} cell{} missing; the table uses the trials before "
+      "the first missing one of each cell\n",
+      missing, missing == 1 ? "" : "s", cells, cells == 1 ? " is" : "s are");
+}
+
+Line line_of(const sweep::StoredCell& cell, const CellSample& sample, const std::string& trials,
+             const std::string& setting, const std::string& measure) {
   std::vector<double> sorted = sample.values;
   std::ranges::sort(sorted);
   double mean = NAN;
@@ -121,9 +140,8 @@ Line line_of(const sweep::StoredCell& cell, const CellSample& sample, const std:
   }
   const auto at = [&](double q) { return number(sorted.empty() ? NAN : quantile(sorted, q)); };
   return {{fmt::format("{}", cell.id), *sweep::field(cell.fields, "protocol"),
-           *sweep::field(cell.fields, "n"), setting, trials_text(cell, sample),
-           fmt::format("{}", sample.converged), measure, number(mean), number(half_width), at(0.5),
-           at(0.9), at(1)}};
+           *sweep::field(cell.fields, "n"), setting, trials, fmt::format("{}", sample.converged),
+           measure, number(mean), number(half_width), at(0.5), at(0.9), at(1)}};
 }
 
 // Columns as wide as their longest word; numbers to the right.
@@ -152,38 +170,57 @@ std::string table(const sweep::Results& results, const Samples& samples, const O
   const std::vector<std::string> names = telling_fields(results.cells());
   std::vector<Line> lines{{{"CELL", "PROTOCOL", "N", "SETTING", "TRIALS", "CONVERGED", "MEASURE",
                             "MEAN", "+- 95%", "MEDIAN", "90%", "MAXIMUM"}}};
+  const std::vector<sweep::CellProgress> progress = sweep::progress_of(results);
   std::uint64_t rows = 0;
   for (const auto& [id, sample] : samples) {
     const sweep::StoredCell& cell = results.cells()[id];
-    lines.push_back(line_of(cell, sample, setting_text(cell, names), measure_of(cell, options)));
+    lines.push_back(line_of(cell, sample, trials_text(progress[id], sample),
+                            setting_text(cell, names), measure_of(cell, options)));
     rows += sample.rows;
   }
   const std::string shard = results.meta("shard");
-  return fmt::format("{}{}   {} of {} cells   {} rows   conclave {}\n\n{}", results.meta("name"),
-                     shard.empty() ? "" : fmt::format("   shard {}", shard), samples.size(),
-                     results.cells().size(), rows, fmt::join(results.code_versions(), ", "),
-                     aligned(lines));
+  const std::string heading =
+      fmt::format("{}{}   {} of {} cells   {} rows   conclave {}", results.meta("name"),
+                  shard.empty() ? "" : fmt::format("   shard {}", shard), samples.size(),
+                  results.cells().size(), rows, fmt::join(results.code_versions(), ", "));
+  return fmt::format("{}\n\n{}{}", printable(heading), aligned(lines), unfinished_text(progress));
 }
 
 void write(const sweep::Results& results, const sweep::Filter& filter, const Options& options,
-           experiment::Output& output) {
+           Output& output) {
   if (options.format == "table") {
     output.write(table(results, sample(results, filter, options), options));
   } else if (options.format == "csv") {
     sweep::write_csv(results, filter, [&](std::string_view text) { output.write(text); });
   } else if (options.format == "jsonl") {
-    sweep::for_each_row(results, filter,
-                        [&](const sweep::PlacedRow& row) { output.write(row.json + '\n'); });
+    sweep::for_each_row(results, filter, [&](const sweep::PlacedRow& row) {
+      output.write(printable_json(row.json) + '\n');
+    });
   } else {
-    output.write(
-        fmt::format("{{\"name\":{},\"rows\":[", experiment::json_string(results.meta("name"))));
+    output.write(fmt::format("{{\"name\":{},\"rows\":[",
+                             printable_json(experiment::json_string(results.meta("name")))));
     bool is_first = true;
     sweep::for_each_row(results, filter, [&](const sweep::PlacedRow& row) {
-      output.write((is_first ? "\n" : ",\n") + row.json);
+      output.write((is_first ? "\n" : ",\n") + printable_json(row.json));
       is_first = false;
     });
     output.write("\n]}\n");
   }
+}
+
+// Whether the file is as it was written.
+Exit check(const sweep::Results& results, const Options& options) {
+  const sweep::Results::Check found = results.check();
+  Output output(options.output);
+  for (const std::string& damage : found.damage) output.write(printable(damage) + '\n');
+  output.write(
+      fmt::format("{} rows, {} damaged{}\n", found.rows, found.damage.size(),
+                  found.without_checksum == 0
+                      ? ""
+                      : fmt::format("; {} have no checksum, as an older version wrote them",
+                                    found.without_checksum)));
+  output.finish();
+  return found.damage.empty() ? Exit::done : Exit::does_not_hold;
 }
 
 Exit run(Options options) {
@@ -191,11 +228,12 @@ Exit run(Options options) {
     throw Error(unknown_name("format", options.format, formats));
   }
   const sweep::Results results(options.file);
+  if (options.check) return check(results, options);
   const sweep::Filter filter(options.where, results);
   if (!options.measure.empty()) {
     options.measure = sweep::field_name(results, options.measure);
   }
-  experiment::Output output(options.output);
+  Output output(options.output);
   write(results, filter, options, output);
   output.finish();
   return Exit::done;
@@ -226,6 +264,8 @@ void add_results(Command& conclave) {
                  "table, csv, jsonl or json (default table); rows by cell and trial");
   command.option("-o,--output", "FILE", options->output,
                  "Write to FILE instead of standard output; it appears when complete");
+  command.flag("--check", options->check,
+               "Look whether every row is as it was written; status 4 where one is not");
   command.footer(examples);
   command.runs([options] { return run(*options); });
 }

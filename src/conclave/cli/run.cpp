@@ -13,13 +13,13 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/fault_text.hpp"
 #include "conclave/experiment/memory.hpp"
-#include "conclave/experiment/output.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/run_text.hpp"
 #include "conclave/experiment/runner.hpp"
@@ -72,7 +72,9 @@ class RowWriter {
     first_ = false;
   }
 
-  void finish() {
+  // After an interrupt the rows are the first ones in trial order, and fewer than `asked`.
+  void finish(std::uint64_t asked) {
+    if (summary_.trials() < asked) summary_.mark_interrupted(asked);
     if (format_ == "json") output_.write("\n],\n\"summary\":" + summary_.json() + "}\n");
     if (format_ == "table") output_.write(summary_.table());
     output_.finish();
@@ -85,31 +87,35 @@ class RowWriter {
   std::string_view format_;
   experiment::RowFormat rows_;
   experiment::RunSummary summary_;
-  experiment::Output output_;
-  std::optional<experiment::Output> trace_;
+  Output output_;
+  std::optional<Output> trace_;
   bool first_ = true;
 };
 
 void print_timing(const experiment::RunSummary& summary, const experiment::Progress& progress,
                   std::string_view steps, double seconds, unsigned threads) {
-  fmt::print(stderr, "{} trial{}, {:.3g} {} in {} on {} thread{} ({:.3g} per second)\n",
-             summary.trials(), summary.trials() == 1 ? "" : "s", progress.interactions.load(),
-             steps, duration_text(seconds), threads, threads == 1 ? "" : "s",
-             progress.interactions.load() / seconds);
+  tell("{} trial{}, {:.3g} {} in {} on {} thread{} ({:.3g} per second)\n", summary.trials(),
+       summary.trials() == 1 ? "" : "s", progress.interactions.load(), steps,
+       duration_text(seconds), threads, threads == 1 ? "" : "s",
+       progress.interactions.load() / seconds);
   if (progress.effective > 0) {
     const auto effective = static_cast<double>(progress.effective.load());
-    fmt::print(stderr, "{:.3g} of them effective ({:.3g} per second), the rest jumped over\n",
-               effective, effective / seconds);
+    tell("{:.3g} of them effective ({:.3g} per second), the rest jumped over\n", effective,
+         effective / seconds);
   }
 }
 
 void print_warnings(std::span<const std::string> warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : warnings) tell("warning: {}\n", warning);
 }
 
 Exit run(const Options& options) {
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
+  }
+  if (is_same_output(options.output, options.trace)) {
+    throw Error(fmt::format("--output and --trace are both '{}': rows and trace need a file each",
+                            options.trace));
   }
   const catalog::Entry& entry = catalog::find(options.words.protocol);
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
@@ -129,10 +135,15 @@ Exit run(const Options& options) {
         *prepared, {.trials = trials, .threads = threads},
         [&](const experiment::Row& row) { writer.take(row); }, progress, stop);
   }
-  writer.finish();
+  writer.finish(trials);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (!options.quiet) print_timing(writer.summary(), progress, steps, elapsed.count(), threads);
-  if (stop) return Exit::interrupted;
+  if (stop) {
+    if (!options.quiet)
+      tell("interrupted: {} of {} trials, the first ones in trial order\n",
+           writer.summary().trials(), trials);
+    return Exit::interrupted;
+  }
   return writer.summary().not_converged() > 0 ? Exit::not_converged : Exit::done;
 }
 

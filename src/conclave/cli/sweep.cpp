@@ -78,10 +78,9 @@ std::string progress_text(const sweep::SweepProgress& now, double seconds, unsig
 
 void print_summary(const sweep::SweepProgress& now, const std::string& path, double seconds) {
   const std::uint64_t before = now.trials_done - now.trials_run;
-  fmt::print(stderr, "{}: {} of {} trials in {} cell{}, {} run in {}{}\n", path, now.trials_done,
-             now.trials, now.cells, now.cells == 1 ? "" : "s", now.trials_run,
-             duration_text(seconds),
-             before > 0 ? fmt::format(", {} there from before", before) : "");
+  tell("{}: {} of {} trials in {} cell{}, {} run in {}{}\n", path, now.trials_done, now.trials,
+       now.cells, now.cells == 1 ? "" : "s", now.trials_run, duration_text(seconds),
+       before > 0 ? fmt::format(", {} there from before", before) : "");
 }
 
 void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned threads,
@@ -112,7 +111,7 @@ void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned
 sweep::Plan plan_of(const Options& options) {
   sweep::Plan plan = sweep::read_plan(options.plan);
   if (options.quiet) return plan;
-  for (const std::string& warning : plan.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : plan.warnings) tell("warning: {}\n", warning);
   return plan;
 }
 

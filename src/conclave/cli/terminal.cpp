@@ -1,9 +1,14 @@
 #include "conclave/cli/terminal.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstdio>
 #include <tuple>
+
+#include "conclave/base/printable.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -27,6 +32,24 @@ void exit_on_signal(int) {
 }
 
 }  // namespace
+
+// A closed standard output stays one that cannot be written: it is opened for reading.
+void prepare_streams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  constexpr std::array<int, 3> wrong_ways{O_WRONLY, O_RDONLY, O_RDONLY};
+  for (int descriptor = 0; descriptor < 3; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) >= 0) continue;
+    if (open("/dev/null", wrong_ways[static_cast<std::size_t>(descriptor)]) != descriptor) return;
+  }
+}
+
+void tell_text(std::string_view text) {
+  constexpr std::size_t most = 4000;
+  const bool ends_line = text.ends_with('\n');
+  if (ends_line) text.remove_suffix(1);
+  const std::string shown = excerpt(text, most) + (ends_line ? "\n" : "");
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
 
 bool error_is_terminal() { return isatty(STDERR_FILENO) == 1; }
 
@@ -55,8 +78,9 @@ void exit_when_interrupted() {
 }
 
 const std::atomic<bool>& interrupted_flag() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
   return interrupted;
 }
 

@@ -5,13 +5,31 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "conclave/experiment/option_values.hpp"
 
 namespace conclave::cli {
 
+// Before anything else: makes sure that descriptors 0, 1 and 2 are taken, so that no file is opened
+// as one of them, and that a reader who leaves is an error of write() and not the end of the
+// process.
+void prepare_streams();
+
 bool error_is_terminal();
+
+// Prints on standard error what is there for people, if it can be printed: a message that cannot be
+// shown never changes what a command does. Control characters become visible, except for a newline
+// at the end; a message of more than 4000 bytes is cut.
+void tell_text(std::string_view text);
+
+template <class... Arguments>
+void tell(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  tell_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
 
 // The values of options; see there.
 using experiment::count_option;
@@ -22,7 +40,8 @@ using experiment::real_option;
 // Breaks text at spaces so that no line is longer than `width`; lines after the first are indented.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
-// Becomes true at the first SIGINT or SIGTERM; a second one ends the process at once.
+// Becomes true at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process at once. A
+// signal that was ignored when the program started (nohup) stays ignored.
 const std::atomic<bool>& interrupted_flag();
 
 // From now on, and until interrupted_flag() is called, SIGINT or SIGTERM ends the process at once

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/require.hpp"
 #include "conclave/cli/cli.hpp"
@@ -19,7 +20,6 @@
 #include "conclave/cli/verify_output.hpp"
 #include "conclave/experiment/law_test.hpp"
 #include "conclave/experiment/memory.hpp"
-#include "conclave/experiment/output.hpp"
 #include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
@@ -163,7 +163,7 @@ Exit verify(const Options& options) {
   }
   if (!options.against.empty()) compare(options, entry, asked.run, output, never_stops);
   interrupted_flag();  // what is written now is finished
-  experiment::Output file(options.output);
+  Output file(options.output);
   file.write(options.format == "json" ? output.json() : output.text());
   file.finish();
   return agrees(output) ? Exit::done : Exit::does_not_hold;

@@ -14,6 +14,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/geometric.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/base/random.hpp"
 
 namespace conclave::experiment {
@@ -24,6 +25,9 @@ using Arcs = std::vector<Digraph::Pair>;
 constexpr std::array<std::string_view, 7> kinds{
     "complete", "ring", "undirected-ring", "grid", "regular", "gnp", "file"};
 constexpr AgentCount most_agents = 100'000'000;
+// Of a graph in a file.
+constexpr std::size_t most_arcs = std::size_t{1} << 32;
+constexpr std::size_t longest_line = 1000;
 
 void add_edge(Arcs& arcs, AgentCount u, AgentCount v) {
   arcs.emplace_back(static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v));
@@ -126,12 +130,30 @@ Arcs gnp(const std::string& text, AgentCount n, Stream& stream) {
   }
 }
 
+// Like std::getline, but gives a line that is too long only as far as it shows that.
+bool read_line(std::istream& file, std::string& line) {
+  line.clear();
+  for (int c = file.get(); c != std::istream::traits_type::eof(); c = file.get()) {
+    if (c == '\n') return true;
+    line += static_cast<char>(c);
+    if (line.size() > longest_line) return true;
+  }
+  return !line.empty();
+}
+
 Arcs from_file(const std::string& path, AgentCount n) {
   std::ifstream file(path);
   if (!file) throw Error(fmt::format("cannot read the graph '{}'", path));
   Arcs arcs;
   std::string line;
-  for (std::uint64_t number = 1; std::getline(file, line); ++number) {
+  for (std::uint64_t number = 1; read_line(file, line); ++number) {
+    if (line.size() > longest_line) {
+      throw Error(fmt::format("'{}', line {}: no arc takes more than {} characters, unlike '{}'",
+                              path, number, longest_line, excerpt(line)));
+    }
+    if (arcs.size() == most_arcs) {
+      throw Error(fmt::format("'{}' has more than {} arcs", path, most_arcs));
+    }
     std::istringstream words(line.substr(0, line.find('#')));
     std::string u;
     std::string v;
@@ -142,12 +164,12 @@ Arcs from_file(const std::string& path, AgentCount n) {
     const auto responder = parse_count(v);
     if (!initiator || !responder || !more.empty()) {
       throw Error(fmt::format("'{}', line {}: expected an arc \"INITIATOR RESPONDER\", not '{}'",
-                              path, number, line));
+                              path, number, excerpt(line)));
     }
     if (*initiator >= n || *responder >= n || *initiator == *responder) {
       throw Error(fmt::format("'{}', line {}: agents are numbered 0 to {} and an arc joins two of "
                               "them, unlike '{}'",
-                              path, number, n - 1, line));
+                              path, number, n - 1, excerpt(line)));
     }
     arcs.emplace_back(static_cast<std::uint32_t>(*initiator->as_uint64()),
                       static_cast<std::uint32_t>(*responder->as_uint64()));

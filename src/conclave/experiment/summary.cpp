@@ -102,6 +102,7 @@ std::string RunSummary::table() const {
   text += fmt::format("{} of {} trials converged", converged(), trials_);
   if (limited_ > 0) text += fmt::format(", {} reached the limit", limited_);
   if (hopeless_ > 0) text += fmt::format(", {} can never converge", hopeless_);
+  if (asked_ > 0) text += fmt::format("; interrupted, {} were asked for", asked_);
   text += '\n';
   if (columns_.empty()) return text;
   text += '\n';
@@ -126,6 +127,7 @@ std::string RunSummary::table() const {
 std::string RunSummary::json() const {
   std::string text = fmt::format(R"({{"trials":{},"converged":{},"limited":{},"hopeless":{})",
                                  trials_, converged(), limited_, hopeless_);
+  if (asked_ > 0) text += fmt::format(R"(,"interrupted":true,"asked":{})", asked_);
   for (const Column& each : columns_) {
     std::vector<double> sorted = each.values;
     std::ranges::sort(sorted);

@@ -18,6 +18,9 @@ class RunSummary {
   explicit RunSummary(const catalog::PreparedRun& run) : run_(&run), format_(run) {}
 
   void add(const Row& row);
+  // The run was stopped before it had all `asked` trials. Those that were added are the first ones
+  // in trial order, so short trials are not preferred; table and JSON say that there are fewer.
+  void mark_interrupted(std::uint64_t asked) { asked_ = asked; }
 
   std::uint64_t trials() const { return trials_; }
   std::uint64_t converged() const { return trials_ - not_converged(); }
@@ -37,6 +40,7 @@ class RunSummary {
   const catalog::PreparedRun* run_;
   RowFormat format_;
   std::uint64_t trials_ = 0;
+  std::uint64_t asked_ = 0;  // 0: all trials are there
   std::uint64_t limited_ = 0;
   std::uint64_t hopeless_ = 0;
   std::vector<Column> columns_;  // of converged trials

@@ -3,27 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "conclave/base/error.hpp"
-#include "conclave/experiment/gnuplot.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
+#include "conclave/plot/gnuplot.hpp"
 
 namespace conclave::report {
 namespace {
 
-using experiment::palette;
-using experiment::quoted;
+using plot::gnuplot_string;
+using plot::palette;
 
-constexpr experiment::PictureSize size{.width = 640, .height = 430};
+constexpr plot::PictureSize size{.width = 640, .height = 430};
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -94,7 +89,7 @@ std::vector<double> spaced(std::vector<double> places, const Axis& axis) {
 
 std::string axis_words(char name, const Axis& axis, const Range& range,
                        const std::vector<double>& places) {
-  std::string text = fmt::format("set {}label {} noenhanced\n", name, quoted(axis.title));
+  std::string text = fmt::format("set {}label {} noenhanced\n", name, gnuplot_string(axis.title));
   const double margin =
       axis.logarithmic ? std::pow(range.high / range.low, 0.04) : 0.04 * (range.high - range.low);
   if (axis.logarithmic) {
@@ -116,12 +111,10 @@ std::string axis_words(char name, const Axis& axis, const Range& range,
   return text;
 }
 
-std::string data(std::size_t number, const Series& series) {
-  std::string text = fmt::format("$data{} << END\n", number);
-  for (const Mark& mark : series.points) {
-    text += fmt::format("{:.9g} {:.9g} {:.9g} {:.9g}\n", mark.x, mark.y, mark.low, mark.high);
-  }
-  return text + "END\n";
+plot::Script::Rows rows_of(const Series& series) {
+  plot::Script::Rows rows;
+  for (const Mark& mark : series.points) rows.push_back({mark.x, mark.y, mark.low, mark.high});
+  return rows;
 }
 
 // Colour, shape of the mark and dashes all differ, so that none is needed to tell series apart.
@@ -147,42 +140,23 @@ std::string looks(const Series& series) {
   return {};
 }
 
-std::string script(const Figure& figure) {
-  std::string text =
-      "set encoding utf8\nset grid lc rgb '#dddddd' lt 1\nset border 3 lc rgb '#444444'\n"
-      "set tics nomirror\nset bars 0.5\n"
-      "set key outside bottom center horizontal noenhanced width -1\n";
-  text += fmt::format("set title {} noenhanced\n", quoted(figure.title));
-  text += axis_words('x', figure.x, x_range(figure), figure.x_places);
-  text += axis_words('y', figure.y, y_range(figure), {});
-  for (std::size_t i = 0; i < figure.series.size(); ++i) text += data(i, figure.series[i]);
-  text += "plot ";
+plot::Script script_of(const Figure& figure) {
+  plot::Script script;
+  script.add("set encoding utf8\nset grid lc rgb '#dddddd' lt 1\nset border 3 lc rgb '#444444'\n"
+             "set tics nomirror\nset bars 0.5\n"
+             "set key outside bottom center horizontal noenhanced width -1\n");
+  script.add(fmt::format("set title {} noenhanced\n", gnuplot_string(figure.title)));
+  script.add(axis_words('x', figure.x, x_range(figure), figure.x_places));
+  script.add(axis_words('y', figure.y, y_range(figure), {}));
+  script.add("plot ");
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
-    text += fmt::format("{}$data{} {} title {}", i == 0 ? "" : ", ", i, looks(figure.series[i]),
-                        quoted(figure.series[i].name));
+    const Series& series = figure.series[i];
+    script.add(fmt::format("{}{} {} title {}", i == 0 ? "" : ", ", script.add_data(rows_of(series)),
+                           looks(series), gnuplot_string(series.name)));
   }
-  return text + '\n';
+  script.add("\n");
+  return script;
 }
-
-// A folder that is gone when it is no longer needed.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "conclave-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error("cannot make a temporary folder");
-    path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string_view name_of(Style style) {
   switch (style) {
@@ -232,12 +206,7 @@ std::string short_number(double value) {
 }
 
 std::string svg(const Figure& figure) {
-  const ScratchFolder folder;
-  const std::string path = folder.path() / "figure.svg";
-  experiment::draw(path, size, script(figure));
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
+  return plot::draw(script_of(figure), plot::PictureFormat::svg, size);
 }
 
 std::string json(const Figure& figure) {

@@ -212,12 +212,21 @@ std::string navigation(const Report& report) {
 std::string lead(const Report& report) {
   std::uint64_t cells = 0;
   std::uint64_t trials = 0;
+  std::uint64_t missing = 0;
   for (const Study& study : report.studies) {
     cells += study.cells;
     trials += study.trials;
+    missing += study.missing;
   }
-  return fmt::format("<p class=\"lead\">{} trials in {} cells.{}</p>\n", trials, cells,
-                     trials == 0 ? " There are no results yet." : "");
+  const std::string warning =
+      missing == 0
+          ? ""
+          : fmt::format("<p class=\"lead\"><strong>Unfinished: {} trials are missing.</strong> "
+                        "Of each cell only the trials before the first missing one are "
+                        "used.</p>\n",
+                        missing);
+  return fmt::format("<p class=\"lead\">{} trials in {} cells.{}</p>\n{}", trials, cells,
+                     trials == 0 ? " There are no results yet." : "", warning);
 }
 
 }  // namespace

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/experiment/output.hpp"
+#include "conclave/base/output.hpp"
 #include "conclave/report/page.hpp"
+#include "conclave/report/sample.hpp"
 
 namespace conclave::report {
 namespace {
@@ -23,7 +25,7 @@ void name_commands(Report& report, const std::string& files) {
   for (Study& study : report.studies) {
     for (Section& section : study.sections) {
       for (Part& part : section.parts) {
-        for (Figure& figure : part.figures) name(figure, study.file);
+        for (Figure& figure : part.figures) name(figure, quoted_for_shell(study.file));
       }
     }
   }
@@ -32,13 +34,15 @@ void name_commands(Report& report, const std::string& files) {
 Report read_report(const ReportOptions& options) {
   Report report{.title = options.title, .version = options.version};
   std::vector<std::string> names;
+  std::vector<std::string> files;
   for (const std::string& file : options.files) {
     report.studies.push_back(study(file));
+    files.push_back(quoted_for_shell(file));
     names.push_back(report.studies.back().name);
   }
   if (report.title.empty()) report.title = fmt::format("{}", fmt::join(names, ", "));
   report.overview = overview(report.studies);
-  name_commands(report, fmt::format("{}", fmt::join(options.files, " ")));
+  name_commands(report, fmt::format("{}", fmt::join(files, " ")));
   return report;
 }
 
@@ -53,12 +57,6 @@ void check_names(const ReportOptions& options, const std::vector<const Figure*>&
     if (std::ranges::find(names, name) == names.end())
       throw Error(unknown_name("figure", name, names));
   }
-}
-
-void write_file(const std::string& path, std::string_view text) {
-  experiment::Output output(path);
-  output.write(text);
-  output.finish();
 }
 
 void make_folder(const std::string& folder) {
@@ -78,7 +76,8 @@ void write_report(const ReportOptions& options) {
   const Report report = read_report(options);
   const std::vector<const Figure*> figures = figures_of(report);
   check_names(options, figures);
-  if (!options.page.empty()) experiment::Output{options.page};  // objects before the long work
+  std::optional<Output> page;  // opened before the long work, so that it objects at once
+  if (!options.page.empty()) page.emplace(options.page);
   if (!options.figures.empty()) make_folder(options.figures);
   Pictures pictures;
   for (const Figure* const figure : figures) {
@@ -89,7 +88,9 @@ void write_report(const ReportOptions& options) {
       write_file((std::filesystem::path(options.figures) / (name + ".svg")).string(), picture);
     }
   }
-  if (!options.page.empty()) write_file(options.page, html(report, pictures));
+  if (!page) return;
+  page->write(html(report, pictures));
+  page->finish();
 }
 
 }  // namespace conclave::report

@@ -31,8 +31,7 @@ Variables variables_of(const sweep::Fields& fields) {
   return variables;
 }
 
-void add_row(CellSample& sample, const std::string& row) {
-  const sweep::Fields fields = sweep::fields_of(row);
+void add_row(CellSample& sample, const sweep::Fields& fields) {
   ++sample.trials;
   if (sweep::field(fields, "messages")) sample.by_messages = true;
   if (sweep::field(fields, "converged") != "true") return;
@@ -45,8 +44,9 @@ void add_row(CellSample& sample, const std::string& row) {
 
 CellSample read_cell(const sweep::Results& results, const sweep::StoredCell& cell) {
   CellSample sample{.cell = cell, .variables = variables_of(cell.fields)};
-  results.for_each_row(cell.id,
-                       [&](std::uint64_t, const std::string& row) { add_row(sample, row); });
+  sweep::for_each_row_of_prefix(results, cell.id, [&](std::uint64_t trial, const std::string& row) {
+    add_row(sample, results.fields_of_row(cell.id, trial, row));
+  });
   for (auto& [name, values] : sample.values) std::ranges::sort(values);
   return sample;
 }
@@ -124,18 +124,6 @@ void write_as_multiples(Dimension& dimension, const Dimension& n) {
   if (distinct(multiples) < distinct(dimension.values)) dimension.values = std::move(multiples);
 }
 
-std::string quoted_for_shell(const std::string& word) {
-  const bool is_plain =
-      !word.empty() &&
-      word.find_first_not_of(
-          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%^") ==
-          std::string::npos;
-  if (is_plain) return word;
-  std::string result = "'";
-  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + '\'';
-}
-
 const Dimension* find(const std::vector<Dimension>& all, std::string_view name) {
   const auto found = std::ranges::find(all, name, &Dimension::name);
   return found == all.end() ? nullptr : &*found;
@@ -166,6 +154,7 @@ std::string common_setting(const std::vector<Dimension>& all) {
 }  // namespace
 
 std::vector<RunSample> read_samples(const sweep::Results& results) {
+  const std::vector<sweep::CellProgress> progress = sweep::progress_of(results);
   std::vector<RunSample> runs;
   for (const sweep::StoredCell& cell : results.cells()) {
     if (runs.empty() || runs.back().run != cell.run ||
@@ -173,6 +162,7 @@ std::vector<RunSample> read_samples(const sweep::Results& results) {
       runs.push_back({.run = cell.run, .protocol = cell.words.protocol});
     }
     runs.back().cells.push_back(read_cell(results, cell));
+    runs.back().cells.back().progress = progress[cell.id];
   }
   return runs;
 }
@@ -209,6 +199,18 @@ RunNames name_cells(const RunSample& run) {
     names.cells.push_back(std::move(name));
   }
   return names;
+}
+
+std::string quoted_for_shell(const std::string& word) {
+  const bool is_plain =
+      !word.empty() &&
+      word.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%^") ==
+          std::string::npos;
+  if (is_plain) return word;
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + '\'';
 }
 
 std::string command_of(const experiment::RunText& words, std::uint64_t trials) {

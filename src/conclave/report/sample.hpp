@@ -7,12 +7,16 @@
 #include <vector>
 
 #include "conclave/report/laws.hpp"
+#include "conclave/sweep/prefix.hpp"
 #include "conclave/sweep/results.hpp"
 
 namespace conclave::report {
 
+// Trials are those before the first missing one, so that an unfinished sweep does not prefer short
+// trials.
 struct CellSample {
   sweep::StoredCell cell;
+  sweep::CellProgress progress{};
   Variables variables;  // n and the parameters that are numbers
   std::uint64_t trials = 0;
   std::uint64_t converged = 0;
@@ -44,6 +48,9 @@ struct RunNames {
   std::vector<CellName> cells{};
 };
 RunNames name_cells(const RunSample& run);
+
+// A word as a shell takes it, in single quotes where it needs them.
+std::string quoted_for_shell(const std::string& word);
 
 // `conclave run ...`, which repeats the trials of a cell.
 std::string command_of(const experiment::RunText& words, std::uint64_t trials);

@@ -16,9 +16,7 @@ namespace {
 
 CellLine line_of(const CellSample& sample, const std::string& field, const std::string& label) {
   const std::uint64_t trials = sample.trials > 0 ? sample.trials : sample.cell.sampling.trials;
-  // With a precision the plan names only the most that a cell may take.
-  const bool is_fixed = sample.cell.sampling.precision == 0;
-  const std::uint64_t wanted = is_fixed ? sample.cell.sampling.trials : sample.trials;
+  const std::uint64_t wanted = sample.progress.missing > 0 ? sample.progress.wanted : sample.trials;
   CellLine line{.label = label,
                 .trials = sample.trials,
                 .wanted = wanted,
@@ -67,6 +65,11 @@ bool has_failures(const RunSample& run) {
                              [](const CellSample& cell) { return cell.converged < cell.trials; });
 }
 
+bool is_unfinished(const RunSample& run) {
+  return std::ranges::any_of(run.cells,
+                             [](const CellSample& cell) { return cell.progress.missing > 0; });
+}
+
 Part part_of(const RunSample& run, const RunNames& names, Measure measure) {
   Part part{.measure = std::move(measure)};
   for (std::size_t i = 0; i < run.cells.size(); ++i) {
@@ -78,6 +81,11 @@ Part part_of(const RunSample& run, const RunNames& names, Measure measure) {
   }
   part.kinds = fit_kinds(run, names, part.measure, part.lines);
   part.verdict = growth_verdict(run, names, part);
+  if (is_unfinished(run)) {
+    part.verdict +=
+        "\nThe sweep is unfinished: this is said of the trials before the first missing "
+        "one of each cell.";
+  }
   if (has_failures(run)) {
     part.verdict +=
         " Statistics are of trials that converged; where others did not, the true mean is larger.";
@@ -217,6 +225,7 @@ Study study(const std::string& file) {
       cell.variables.merge(assumed_of(run.protocol));
       ++result.cells;
       result.trials += cell.trials;
+      result.missing += cell.progress.missing;
     }
     result.sections.push_back(section_of(run, result.name));
   }

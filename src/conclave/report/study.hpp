@@ -71,6 +71,7 @@ struct Study {
   std::vector<std::string> versions{};
   std::uint64_t cells = 0;
   std::uint64_t trials = 0;
+  std::uint64_t missing = 0;  // trials that an unfinished sweep has still to run
   std::vector<Section> sections{};
 };
 

@@ -10,7 +10,9 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/experiment/row.hpp"
+#include "conclave/sweep/prefix.hpp"
 
 namespace conclave::sweep {
 namespace {
@@ -40,7 +42,7 @@ std::vector<std::string> columns_of(const Results& results, const Filter& filter
 std::string csv_line(const PlacedRow& row, const std::vector<std::string>& columns) {
   std::string line = fmt::format("{},{}", row.row, row.cell);
   for (const std::string& name : columns) {
-    line += ',' + experiment::csv_field(field(row.fields, name).value_or(""));
+    line += ',' + experiment::csv_field(printable(field(row.fields, name).value_or("")));
   }
   return line + '\n';
 }
@@ -50,7 +52,8 @@ std::vector<std::string> names_in(const Results& results) {
   std::vector<std::string> names{"row", "cell"};
   for (const StoredCell& cell : results.cells()) {
     const std::string first = results.first_row(cell.id);
-    for (const auto& [name, value] : first.empty() ? cell.fields : fields_of(first)) {
+    for (const auto& [name, value] :
+         first.empty() ? cell.fields : results.fields_of_row(cell.id, 0, first)) {
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
   }
@@ -86,8 +89,8 @@ Filter::Condition Filter::parse(const std::string& text) {
       continue;
     return {text.substr(0, at), relation, text.substr(at + symbol.size())};
   }
-  throw Error(
-      fmt::format("--where takes a condition such as protocol=pll or n>=1000, not '{}'", text));
+  throw Error(fmt::format("--where takes a condition such as protocol=pll or n>=1000, not '{}'",
+                          excerpt(text)));
 }
 
 Filter::Filter(const std::vector<std::string>& conditions, const Results& results) {
@@ -132,24 +135,31 @@ bool Filter::accepts(const PlacedRow& row) const {
   });
 }
 
-void for_each_row(const Results& results, const Filter& filter, const TakePlacedRow& take) {
+void for_each_row(const Results& results, const Filter& filter, const TakePlacedRow& take,
+                  RowChoice choice) {
   PlacedRow placed;
   for (const StoredCell& cell : results.cells()) {
     placed.cell = cell.id;
-    results.for_each_row(cell.id, [&](std::uint64_t trial, const std::string& row) {
+    const auto take_row = [&](std::uint64_t trial, const std::string& row) {
       placed.trial = trial;
       placed.json = row;
-      placed.fields = fields_of(row);
+      placed.fields = results.fields_of_row(cell.id, trial, row);
       if (filter.accepts(placed)) take(placed);
       ++placed.row;
-    });
+    };
+    if (choice == RowChoice::all)
+      results.for_each_row(cell.id, take_row);
+    else
+      placed.row += for_each_row_of_prefix(results, cell.id, take_row);
   }
 }
 
 void write_csv(const Results& results, const Filter& filter,
                const std::function<void(std::string_view)>& write) {
   const std::vector<std::string> columns = columns_of(results, filter);
-  write(fmt::format("row,cell{}{}\n", columns.empty() ? "" : ",", fmt::join(columns, ",")));
+  std::string header = "row,cell";
+  for (const std::string& name : columns) header += ',' + experiment::csv_field(printable(name));
+  write(header + '\n');
   for_each_row(results, filter, [&](const PlacedRow& row) { write(csv_line(row, columns)); });
 }
 

@@ -47,11 +47,17 @@ std::string field_name(const Results& results, const std::string& given);
 
 using TakePlacedRow = std::function<void(const PlacedRow&)>;
 
-// In the order of cells and trials.
-void for_each_row(const Results& results, const Filter& filter, const TakePlacedRow& take);
+enum class RowChoice : std::uint8_t {
+  all,
+  prefix,  // of each cell those before the first missing trial: see prefix.hpp
+};
+
+// In the order of cells and trials. Throws Error at the first damaged row.
+void for_each_row(const Results& results, const Filter& filter, const TakePlacedRow& take,
+                  RowChoice choice = RowChoice::all);
 
 // The header and one line per row, with the same columns for all: row, cell, then every field that
-// any row has.
+// any row has. Control characters become visible. Reads all rows twice.
 void write_csv(const Results& results, const Filter& filter,
                const std::function<void(std::string_view)>& write);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/experiment/json.hpp"
 
 namespace conclave::sweep {
@@ -80,7 +81,7 @@ class Stored {
   }
 
   [[noreturn]] void refuse() const {
-    throw std::runtime_error(fmt::format("'{}' was not stored by a sweep", text_.substr(0, 80)));
+    throw std::runtime_error(fmt::format("'{}' was not stored by a sweep", excerpt(text_)));
   }
 
   std::string_view text_;
@@ -92,7 +93,7 @@ class Stored {
 Fields fields_of(std::string_view json) {
   auto leaves = experiment::json_leaves(json);
   if (!leaves) {
-    throw std::runtime_error(fmt::format("'{}' is no row of results", json.substr(0, 80)));
+    throw std::runtime_error(fmt::format("'{}' is no row of results", excerpt(json)));
   }
   Fields fields;
   fields.reserve(leaves->size());

@@ -16,7 +16,7 @@ namespace conclave::sweep {
 // a name: params.N, observables.frozen, faults.0.agents. Numbers keep every digit; null is empty.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-// Throws std::runtime_error where the text is no JSON object.
+// Throws std::runtime_error where the text is no JSON object, or nests deeper than 64 levels.
 Fields fields_of(std::string_view json);
 
 // The value of a field, or nothing.
@@ -25,8 +25,10 @@ std::optional<double> number_field(const Fields& fields, std::string_view name);
 
 // One line of JSON that reads back as the same words.
 std::string json_of(const experiment::RunText& words);
-experiment::RunText words_of(std::string_view json);
 std::string json_of(const Sampling& sampling);
+
+// Both throw std::runtime_error where the text is no JSON object, or a member has another type.
+experiment::RunText words_of(std::string_view json);
 Sampling sampling_of(std::string_view json);
 
 }  // namespace conclave::sweep

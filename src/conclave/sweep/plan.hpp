@@ -25,6 +25,9 @@ struct Sampling {
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
 
+// More trials than any cell may have.
+inline constexpr std::uint64_t most_trials = 1'000'000'000;
+
 struct Cell {
   std::size_t run = 0;  // which [[run]] of the plan, from 0
   experiment::RunText words;

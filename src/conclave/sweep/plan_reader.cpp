@@ -1,21 +1,21 @@
 // From a plan's TOML to cells: one pass over the keys, one nest of loops over their alternatives.
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "conclave/base/checksum.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
+#include "conclave/base/read_text.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/detail/run_table.hpp"
+#include "conclave/sweep/detail/toml_nesting.hpp"
 #include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
@@ -40,20 +40,15 @@ constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 2> lim
     {{"max_parallel_time", &RunText::max_parallel_time},
      {"max_interactions", &RunText::max_interactions}}};
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw Error(
-        fmt::format("cannot read '{}': {}", path, file ? "it is a folder" : std::strerror(errno)));
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+// Of a plan; of a text or a graph that it names, which are kept with the results.
+constexpr std::size_t most_plan_bytes = std::size_t{16} << 20;
+constexpr std::size_t most_named_bytes = std::size_t{256} << 20;
 
 class PlanReader {
  public:
   explicit PlanReader(const std::string& path)
       : path_(path), folder_(std::filesystem::path(path).parent_path()) {
-    plan_.text = content_of(path);
+    plan_.text = read_text(path, most_plan_bytes);
     plan_.name = std::filesystem::path(path).stem().string();
   }
 
@@ -80,6 +75,9 @@ class PlanReader {
 
  private:
   void parse() {
+    if (const unsigned line = line_of_deep_nesting(plan_.text)) {
+      throw Error(fmt::format("{}:{}: keys or lists nest too deep here", path_, line));
+    }
     try {
       root_ = toml::parse(plan_.text);
     } catch (const toml::parse_error& error) {
@@ -105,7 +103,7 @@ class PlanReader {
     const std::string text =
         table_->about("n", [&] { return evaluated(value, {}, Rounding::down); });
     const auto n = parse_count(text);
-    if (!n) table_->object(value.line, "n", fmt::format("'{}' is no whole number", text));
+    if (!n) table_->object(value.line, "n", fmt::format("'{}' is no whole number", excerpt(text)));
     if (*n > catalog::most_agents) {
       table_->object(value.line, "n", "at most 2^62 agents are allowed");
     }
@@ -188,7 +186,7 @@ class PlanReader {
   // Plans name files as seen from their own folder.
   void keep(const std::string& key, const std::string& file) {
     const std::filesystem::path path = folder_ / file;
-    plan_.texts[key] = {path.filename().string(), content_of(path.string())};
+    plan_.texts[key] = {path.filename().string(), read_text(path.string(), most_named_bytes)};
   }
 
   // A protocol text is kept under the name that the plan has for it.
@@ -227,9 +225,7 @@ class PlanReader {
       table_->object(value.line, "cell_seeds", unknown_name("choice", value.text, names));
     }
     if (value.text == "same") return words.seed;
-    constexpr std::uint64_t prime = 0x100000001b3u;  // FNV-1a, then 52 bits that every JSON keeps
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    for (const char c : json_of(words)) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
+    const std::uint64_t hash = checksum_of(json_of(words));  // then 52 bits that every JSON keeps
     return fmt::format("{}", (hash ^ hash >> 32) & ((std::uint64_t{1} << 52) - 1));
   }
 

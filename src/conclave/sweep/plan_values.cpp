@@ -10,6 +10,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/text/mistake.hpp"
 
 namespace conclave::sweep {
@@ -21,10 +22,13 @@ constexpr std::size_t most_in_a_range = 10'000;
 
 std::uint32_t line_of(const toml::node& node) { return node.source().begin.line; }
 
-// 1e6 is a float in TOML and a whole number here; 1e-3 stays what it is.
+// 1e16 is a float in TOML and a whole number here, exactly that of its shortest decimal; 1e-3 stays
+// what it is.
 std::string float_text(double value) {
-  const bool is_whole = value == std::floor(value) && std::abs(value) < 9e15;
-  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+  std::string text = fmt::format("{}", value);
+  std::erase(text, '+');
+  const auto count = parse_count(text);
+  return count ? to_string(*count) : text;
 }
 
 // Exact: what TOML has read as a double is taken at its shortest decimal.
@@ -32,7 +36,7 @@ Number number_of(const Value& value) {
   try {
     return text::evaluate(value.text, {});
   } catch (const std::runtime_error& error) {
-    throw ValueError(value.line, fmt::format("'{}': {}", value.text, error.what()));
+    throw ValueError(value.line, fmt::format("'{}': {}", excerpt(value.text), error.what()));
   }
 }
 
@@ -68,15 +72,8 @@ class Range {
     }
   }
 
-  // A geometric range consists of whole numbers, rounded down, each once.
   std::vector<Value> values() const try {
-    std::vector<Value> result;
-    for (Number exact = from_; compare(exact, to_) <= 0;) {
-      const std::string text = text_of(is_geometric_ ? floor(exact) : exact);
-      if (result.empty() || result.back().text != text) result.push_back({text, line_});
-      if (result.size() > most_in_a_range) throw ValueError(line_, "this range is too long");
-      exact = is_geometric_ ? exact * advance_ : exact + advance_;
-    }
+    std::vector<Value> result = is_geometric_ ? geometric() : arithmetic();
     if (result.empty()) throw ValueError(line_, "this range is empty: from is above to");
     return result;
   } catch (const text::NumberError& error) {
@@ -84,6 +81,48 @@ class Range {
   }
 
  private:
+  // Each value once.
+  void add(std::vector<Value>& result, const std::string& text) const {
+    if (result.empty() || result.back().text != text) result.push_back({text, line_});
+    if (result.size() > most_in_a_range) throw ValueError(line_, "this range is too long");
+  }
+
+  std::vector<Value> arithmetic() const {
+    std::vector<Value> result;
+    for (Number exact = from_; compare(exact, to_) <= 0; exact = exact + advance_) {
+      add(result, text_of(exact));
+    }
+    return result;
+  }
+
+  // Whole numbers, rounded down. Exact as long as the powers of the factor are fractions of 127
+  // bits. From there on, and where the factor is a root, they are doubles: then a value that is a
+  // whole number or the end of the range but for rounding is taken for it, so that two steps of
+  // sqrt(10) from 100 arrive at 1000 and not at 999.
+  std::vector<Value> geometric() const {
+    std::vector<Value> result;
+    Number value = from_;
+    try {
+      while (!value.is_real() && compare(value, to_) <= 0) {
+        add(result, text_of(floor(value)));
+        value = value * advance_;
+      }
+      if (!value.is_real()) return result;
+    } catch (const text::NumberError&) {
+      value = Number::real(value.as_double() * advance_.as_double());
+    }
+    constexpr double slack = 1e-11;  // above the rounding of 10 000 products
+    std::size_t steps = 0;
+    for (double real = value.as_double(); real <= to_.as_double() * (1 + slack);
+         real *= advance_.as_double()) {
+      if (++steps > most_in_a_range) throw ValueError(line_, "this range is too long");
+      const double nearest = std::floor(real + 0.5);
+      const double whole = std::abs(real - nearest) <= slack * real ? nearest : std::floor(real);
+      add(result, float_text(std::min(whole, to_.as_double())));
+    }
+    return result;
+  }
+
   std::uint32_t line_;
   Number from_, to_, advance_;
   bool is_geometric_ = false;
@@ -138,9 +177,9 @@ std::string evaluated(const Value& value, const text::Constants& constants, Roun
     const Number number = text::evaluate(text, constants);
     return text_of(rounding == Rounding::down ? floor(number) : number);
   } catch (const text::Mistake& mistake) {
-    throw ValueError(value.line, fmt::format("'{}': {}", text, mistake.what()));
+    throw ValueError(value.line, fmt::format("'{}': {}", excerpt(text), mistake.what()));
   } catch (const text::NumberError& error) {
-    throw ValueError(value.line, fmt::format("'{}': {}", text, error.what()));
+    throw ValueError(value.line, fmt::format("'{}': {}", excerpt(text), error.what()));
   }
 }
 

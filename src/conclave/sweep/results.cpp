@@ -1,35 +1,157 @@
 #include "conclave/sweep/results.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "conclave/base/checksum.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/sweep/detail/schema.hpp"
 #include "conclave/sweep/detail/sqlite.hpp"
 
 namespace conclave::sweep {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+  throw Error(fmt::format("'{}' is damaged: {}", path, what));
+}
+
+// A word of a cell goes into tables, pages, pictures and commands.
+void check_word(const std::string& word) {
+  if (!is_printable(word)) {
+    throw std::runtime_error(fmt::format("'{}' has control characters", excerpt(word)));
+  }
+}
+
+bool is_catalog_name(const std::string& word) {
+  return !word.empty() && word.size() <= 100 &&
+         word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string::npos;
+}
+
+void check_words(const experiment::RunText& words, const KeptTexts& kept) {
+  check_word(words.protocol);
+  if (!is_catalog_name(words.protocol) && !kept.contains(words.protocol)) {
+    throw std::runtime_error(fmt::format("'{}' is no protocol", excerpt(words.protocol)));
+  }
+  const auto n = parse_count(words.n);
+  if (!n || *n > catalog::most_agents) {
+    throw std::runtime_error(fmt::format("'{}' is no population size", excerpt(words.n)));
+  }
+  for (const auto& [option, value] : experiment::given_options(words)) check_word(value);
+}
+
+void check_sampling(const Sampling& sampling) {
+  const bool is_sound = sampling.trials >= 1 && sampling.trials <= most_trials &&
+                        sampling.precision >= 0 && sampling.precision < 1 &&
+                        (sampling.precision == 0 || sampling.batch >= 2);
+  if (!is_sound) throw std::runtime_error("its sampling makes no sense");
+  check_word(sampling.measure);
+}
+
+void check_head(const Fields& head, const experiment::RunText& words) {
+  for (const auto& [name, value] : head) {
+    check_word(name);
+    check_word(value);
+  }
+  if (field(head, "n") != words.n || !field(head, "protocol")) {
+    throw std::runtime_error("its rows and its words are not of one run");
+  }
+}
+
+}  // namespace
+
+struct Results::StoredRow {
+  std::size_t cell = 0;
+  std::uint64_t trial = 0;
+  std::string row{};
+  std::optional<std::uint64_t> checksum{};
+};
 
 Results::Results(const std::string& path) {
   if (!std::filesystem::exists(path)) {
     throw Error(
         fmt::format("there is no file '{}': conclave sweep PLAN -o {} makes it", path, path));
   }
+  if (!std::filesystem::is_regular_file(path)) {
+    throw Error(fmt::format("'{}' is no file of results: it is no plain file", path));
+  }
   database_ = std::make_unique<Database>(path, Database::Access::read);
-  check_schema(*database_);
-  Statement statement(*database_,
-                      "SELECT id, run, head, request, sampling,"
-                      " (SELECT count(*) FROM trial WHERE cell = id) FROM cell ORDER BY id");
+  const bool has_checksums = check_schema(*database_) > 1;
+  const std::string checksum = has_checksums ? "checksum" : "NULL";
+  row_columns_ = "cell, trial, row, " + checksum;
+  const KeptTexts kept = texts();
+  Statement statement(*database_, fmt::format("SELECT id, run, head, request, sampling,"
+                                              " (SELECT count(*) FROM trial WHERE cell = id), {}"
+                                              " FROM cell ORDER BY id",
+                                              checksum));
   while (statement.step()) {
-    cells_.push_back({.id = statement.number(0),
-                      .run = statement.number(1),
-                      .words = words_of(statement.text(3)),
-                      .sampling = sampling_of(statement.text(4)),
-                      .head = statement.text(2),
-                      .fields = fields_of(statement.text(2)),
-                      .rows = statement.number(5)});
+    try {
+      cells_.push_back(read_cell(statement, kept));
+    } catch (const std::runtime_error& error) {
+      refuse(path, fmt::format("cell {}: {}", cells_.size(), error.what()));
+    }
   }
 }
+
+StoredCell Results::read_cell(const Statement& statement, const KeptTexts& kept) const {
+  const std::string head = statement.text(2);
+  const std::string request = statement.text(3);
+  const std::string sampling = statement.text(4);
+  StoredCell cell{.id = statement.number(0),
+                  .run = statement.number(1),
+                  .words = words_of(request),
+                  .sampling = sampling_of(sampling),
+                  .head = head,
+                  .fields = fields_of(head),
+                  .rows = statement.number(5)};
+  if (cell.id != cells_.size()) throw std::runtime_error("its number is missing");
+  check_words(cell.words, kept);
+  check_sampling(cell.sampling);
+  check_head(cell.fields, cell.words);
+  if (!statement.is_null(6) && statement.number(6) != checksum_of(head + request + sampling)) {
+    throw std::runtime_error("its checksum does not match: it was altered");
+  }
+  return cell;
+}
+
+Results::StoredRow Results::read_row(const Statement& statement) const {
+  StoredRow stored{
+      .cell = statement.number(0), .trial = statement.number(1), .row = statement.text(2)};
+  if (!statement.is_null(3)) stored.checksum = statement.number(3);
+  return stored;
+}
+
+// Empty where the row is as it was written.
+std::string Results::damage_of(const StoredRow& stored) const {
+  const std::string place = fmt::format("cell {}, trial {}", stored.cell, stored.trial);
+  if (stored.cell >= cells_.size()) return fmt::format("{}: there is no such cell", place);
+  const StoredCell& cell = cells_[stored.cell];
+  if (stored.trial >= cell.sampling.trials) return fmt::format("{}: too many trials", place);
+  if (stored.checksum && *stored.checksum != checksum_of(stored.row)) {
+    return fmt::format("{}: the checksum of its row does not match: it was altered", place);
+  }
+  const std::string beginning =
+      fmt::format("{},\"trial\":{},", std::string_view(cell.head).substr(0, cell.head.size() - 1),
+                  stored.trial);
+  const bool has_controls =
+      std::ranges::any_of(stored.row, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  if (!stored.row.starts_with(beginning) || has_controls) {
+    return fmt::format("{}: '{}' is no row of this trial", place, excerpt(stored.row));
+  }
+  return {};
+}
+
+void Results::demand_whole(const StoredRow& stored) const {
+  const std::string damage = damage_of(stored);
+  if (!damage.empty()) refuse(path(), damage);
+}
+
+const std::string& Results::path() const { return database_->path(); }
 
 Results::Results(Results&&) noexcept = default;
 Results& Results::operator=(Results&&) noexcept = default;
@@ -62,28 +184,49 @@ std::uint64_t Results::rows() const {
 
 void Results::for_each_row(std::size_t cell, const TakeRow& take) const {
   constexpr std::size_t most_at_once = 1000;
-  Statement statement(*database_, "SELECT trial, row FROM trial WHERE cell = ?1 AND trial >= ?2"
-                                  " ORDER BY trial LIMIT ?3");
-  std::vector<std::pair<std::uint64_t, std::string>> rows;
+  Statement statement(*database_, fmt::format("SELECT {} FROM trial WHERE cell = ?1 AND trial >= ?2"
+                                              " ORDER BY trial LIMIT ?3",
+                                              row_columns_));
+  std::vector<StoredRow> rows;
   std::uint64_t begin = 0;
   do {
     rows.clear();
     statement.bind(1, cell).bind(2, begin).bind(3, most_at_once);
-    while (statement.step()) rows.emplace_back(statement.number(0), statement.text(1));
+    while (statement.step()) rows.push_back(read_row(statement));
     statement.reset();
-    for (const auto& [trial, row] : rows) take(trial, row);
-    if (!rows.empty()) begin = rows.back().first + 1;
+    for (const StoredRow& each : rows) {
+      demand_whole(each);
+      take(each.trial, each.row);
+    }
+    if (!rows.empty()) begin = rows.back().trial + 1;
   } while (rows.size() == most_at_once);
 }
 
+Fields Results::fields_of_row(std::size_t cell, std::uint64_t trial, const std::string& row) const {
+  try {
+    return fields_of(row);
+  } catch (const std::runtime_error& error) {
+    refuse(path(), fmt::format("cell {}, trial {}: {}", cell, trial, error.what()));
+  }
+}
+
 std::string Results::row(std::size_t cell, std::uint64_t trial) const {
-  Statement statement(*database_, "SELECT row FROM trial WHERE cell = ?1 AND trial = ?2");
-  return statement.bind(1, cell).bind(2, trial).step() ? statement.text(0) : std::string();
+  Statement statement(
+      *database_, fmt::format("SELECT {} FROM trial WHERE cell = ?1 AND trial = ?2", row_columns_));
+  if (!statement.bind(1, cell).bind(2, trial).step()) return {};
+  StoredRow stored = read_row(statement);
+  demand_whole(stored);
+  return std::move(stored.row);
 }
 
 std::string Results::first_row(std::size_t cell) const {
-  Statement statement(*database_, "SELECT row FROM trial WHERE cell = ?1 ORDER BY trial LIMIT 1");
-  return statement.bind(1, cell).step() ? statement.text(0) : std::string();
+  Statement statement(
+      *database_,
+      fmt::format("SELECT {} FROM trial WHERE cell = ?1 ORDER BY trial LIMIT 1", row_columns_));
+  if (!statement.bind(1, cell).step()) return {};
+  StoredRow stored = read_row(statement);
+  demand_whole(stored);
+  return std::move(stored.row);
 }
 
 std::uint64_t Results::trial_at(std::size_t cell, std::uint64_t index) const {
@@ -94,19 +237,37 @@ std::uint64_t Results::trial_at(std::size_t cell, std::uint64_t index) const {
 }
 
 std::uint64_t Results::not_converged() const {
-  Statement statement(*database_,
-                      "SELECT count(*) FROM trial WHERE NOT json_extract(row, '$.converged')");
+  Statement statement(*database_, "SELECT count(*) FROM trial WHERE NOT json_valid(row)"
+                                  " OR NOT json_extract(row, '$.converged')");
   statement.step();
   return statement.number(0);
 }
 
 void Results::for_each(const std::function<void(const CodedRow&)>& take) const {
-  Statement statement(*database_,
-                      "SELECT cell, trial, version, row FROM trial JOIN code ON id = code"
-                      " ORDER BY cell, trial");
+  Statement statement(*database_, fmt::format("SELECT {}, version FROM trial JOIN code ON id = code"
+                                              " ORDER BY cell, trial",
+                                              row_columns_));
   while (statement.step()) {
-    take({statement.number(0), statement.number(1), statement.text(2), statement.text(3)});
+    StoredRow stored = read_row(statement);
+    demand_whole(stored);
+    take({stored.cell, stored.trial, statement.text(4), std::move(stored.row)});
   }
+}
+
+Results::Check Results::check() const {
+  Check result;
+  const std::string pages = database_->text("PRAGMA integrity_check(1)");
+  if (pages != "ok") result.damage.push_back(pages);
+  Statement statement(*database_,
+                      fmt::format("SELECT {} FROM trial ORDER BY cell, trial", row_columns_));
+  while (statement.step()) {
+    const StoredRow stored = read_row(statement);
+    ++result.rows;
+    if (!stored.checksum) ++result.without_checksum;
+    std::string damage = damage_of(stored);
+    if (!damage.empty()) result.damage.push_back(std::move(damage));
+  }
+  return result;
 }
 
 std::string Results::code_version(std::size_t cell, std::uint64_t trial) const {

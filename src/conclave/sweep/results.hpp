@@ -1,4 +1,10 @@
 // Reading a file of results: its cells, and the rows of each in the order of trials.
+//
+// A file may come from anybody. Words and samplings of cells are checked when it is opened: names
+// without control characters, a protocol of the catalog or a text that is kept in the file, numbers
+// in their range. A row is checked whenever it is read: it must begin as all rows of its cell do,
+// bear its own trial, and have the checksum it was stored with. What fails is an Error that names
+// the file.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +21,7 @@
 namespace conclave::sweep {
 
 class Database;
+class Statement;
 
 struct StoredCell {
   std::size_t id = 0;   // from 0, in the order of the plan
@@ -26,16 +33,18 @@ struct StoredCell {
   std::uint64_t rows = 0;  // stored so far
 };
 
-// A file may be read while a sweep is writing it.
+// A file may be read while a sweep is writing it. An object is used by one thread at a time.
 class Results {
  public:
-  // Throws Error where it is no file of results, damaged, or of another schema.
+  // Throws Error where it is no file of results, damaged, or of another schema. Time and memory
+  // grow with the number of cells; rows are read when they are asked for.
   explicit Results(const std::string& path);
   Results(Results&&) noexcept;
   Results& operator=(Results&&) noexcept;
   ~Results();
 
-  // "name", "plan" (its text), "shard" ("" or "1/3"); "" for what there is not.
+  const std::string& path() const;
+  // "name", "plan" (its text), "shard" ("" or "1/3"); "" for any other key.
   std::string meta(std::string_view key) const;
   std::vector<std::string> code_versions() const;  // all that have written rows
   KeptTexts texts() const;
@@ -43,8 +52,11 @@ class Results {
   std::uint64_t rows() const;  // of all cells
 
   using TakeRow = std::function<void(std::uint64_t trial, const std::string& row)>;
-  // Not all at once: the file is free for its writer while `take` is at work, however long.
+  // In the order of trials. Reads a thousand rows at a time: the file is free for its writer while
+  // `take` is at work, however long. Throws Error at the first damaged row.
   void for_each_row(std::size_t cell, const TakeRow& take) const;
+  // The fields of a row that was read from here. Throws Error where it is no JSON.
+  Fields fields_of_row(std::size_t cell, std::uint64_t trial, const std::string& row) const;
   std::string row(std::size_t cell, std::uint64_t trial) const;         // "" if there is none
   std::string first_row(std::size_t cell) const;                        // "" if there is none
   std::uint64_t trial_at(std::size_t cell, std::uint64_t index) const;  // of its rows, from 0
@@ -59,8 +71,23 @@ class Results {
   };
   void for_each(const std::function<void(const CodedRow&)>& take) const;
 
+  // All rows and all pages of the file are looked at; damage is collected instead of thrown.
+  struct Check {
+    std::uint64_t rows = 0;
+    std::uint64_t without_checksum = 0;  // of files that older versions have begun
+    std::vector<std::string> damage{};   // a sentence each
+  };
+  Check check() const;
+
  private:
+  struct StoredRow;
+  StoredRow read_row(const Statement& statement) const;
+  std::string damage_of(const StoredRow& stored) const;
+  void demand_whole(const StoredRow& stored) const;
+  StoredCell read_cell(const Statement& statement, const KeptTexts& kept) const;
+
   std::unique_ptr<Database> database_;
+  std::string row_columns_;  // of a StoredRow, as SQL
   std::vector<StoredCell> cells_;
 };
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/checksum.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/sweep/detail/file_lock.hpp"
 #include "conclave/sweep/detail/schema.hpp"
@@ -17,6 +18,9 @@
 
 namespace conclave::sweep {
 namespace {
+
+constexpr const char* insert_row =
+    "INSERT INTO trial (cell, trial, code, row, checksum) VALUES (?1, ?2, ?3, ?4, ?5)";
 
 void write_meta(const Database& database, const Plan& plan, const Shard& shard) {
   Statement statement(database, "INSERT INTO meta VALUES (?1, ?2)");
@@ -34,12 +38,14 @@ void write_plan(const Database& database, const Plan& plan, const Shard& shard) 
     source.bind(1, path).bind(2, text.name).bind(3, text.content).step();
     source.reset();
   }
-  Statement insert(
-      database, "INSERT INTO cell (id, run, head, request, sampling) VALUES (?1, ?2, ?3, ?4, ?5)");
+  Statement insert(database, "INSERT INTO cell (id, run, head, request, sampling, checksum)"
+                             " VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
   for (std::size_t id = 0; id < plan.cells.size(); ++id) {
     const Cell& cell = plan.cells[id];
-    insert.bind(1, id).bind(2, cell.run).bind(3, cell.head);
-    insert.bind(4, json_of(cell.words)).bind(5, json_of(cell.sampling)).step();
+    const std::string request = json_of(cell.words);
+    const std::string sampling = json_of(cell.sampling);
+    insert.bind(1, id).bind(2, cell.run).bind(3, cell.head).bind(4, request).bind(5, sampling);
+    insert.bind(6, checksum_of(cell.head + request + sampling)).step();
     insert.reset();
   }
 }
@@ -158,8 +164,9 @@ Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
   const bool is_old = holds_something(path);
   std::vector<std::size_t> places;
   database_ = std::make_unique<Database>(path, Database::Access::create);
+  int schema = 0;
   if (is_old) {
-    check_schema(*database_);
+    schema = check_schema(*database_);
     std::string damage = database_->text("PRAGMA quick_check(1)");
     std::ranges::replace(damage, '\n', ' ');
     if (damage != "ok") {
@@ -184,6 +191,7 @@ Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
     create_schema(*database_);
     write_plan(*database_, plan, origin.shard);
   }
+  if (schema == 1) upgrade_schema(*database_);
   if (!places.empty()) extend(*database_, plan, origin.shard, places);
   code_ = code_id(*database_, origin.code);
   transaction.commit();
@@ -199,9 +207,10 @@ void Store::commit(bool waits) try {
   if (waiting_.empty()) return;
   database_->set_patience(waits ? std::chrono::minutes(10) : std::chrono::milliseconds(20));
   Transaction transaction(*database_);
-  Statement insert(*database_, "INSERT INTO trial VALUES (?1, ?2, ?3, ?4)");
+  Statement insert(*database_, insert_row);
   for (const Waiting& each : waiting_) {
-    insert.bind(1, each.cell).bind(2, each.trial).bind(3, code_).bind(4, each.row).step();
+    insert.bind(1, each.cell).bind(2, each.trial).bind(3, code_).bind(4, each.row);
+    insert.bind(5, checksum_of(each.row)).step();
     insert.reset();
   }
   transaction.commit();
@@ -212,12 +221,12 @@ void Store::commit(bool waits) try {
 
 void Store::merge(const std::vector<Results>& parts) {
   Transaction transaction(*database_);
-  Statement insert(*database_, "INSERT INTO trial VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING");
+  Statement insert(*database_, fmt::format("{} ON CONFLICT DO NOTHING", insert_row));
   Statement find(*database_, "SELECT row FROM trial WHERE cell = ?1 AND trial = ?2");
   for (const Results& part : parts) {
     part.for_each([&](const Results::CodedRow& each) {
       insert.bind(1, each.cell).bind(2, each.trial).bind(3, code_id(*database_, each.code));
-      insert.bind(4, each.row).step();
+      insert.bind(4, each.row).bind(5, checksum_of(each.row)).step();
       insert.reset();
       find.bind(1, each.cell).bind(2, each.trial).step();
       const bool is_same = find.text(0) == each.row;

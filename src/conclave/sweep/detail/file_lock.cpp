@@ -30,13 +30,36 @@ std::string owner_of(int descriptor) {
   return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : "unknown";
 }
 
+// A lock that leads elsewhere, or is another file's second name, was not made by us, and writing
+// our number would destroy what it is.
+bool is_own_file(int descriptor) {
+  struct stat found {};
+  return fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) && found.st_nlink <= 1;
+}
+
+void check_plain(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return;
+  throw Error(fmt::format("cannot write '{}': it is {}", path,
+                          S_ISDIR(found.st_mode) ? "a folder" : "no plain file"));
+}
+
+// Far behind the bytes that SQLite locks (from 2^30 on).
+constexpr off_t locked_byte = off_t{1} << 62;
+
 }  // namespace
 
 FileLock::FileLock(const std::string& path) : lock_path_(path + ".lock") {
+  check_plain(path);
   for (;;) {
-    descriptor_ = open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    descriptor_ = open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (descriptor_ < 0) {
       throw Error(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+    }
+    if (!is_own_file(descriptor_)) {
+      close(descriptor_);
+      throw Error(
+          fmt::format("cannot write '{}': '{}' is something else than a lock", path, lock_path_));
     }
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
       const std::string owner = owner_of(descriptor_);
@@ -53,11 +76,34 @@ FileLock::FileLock(const std::string& path) : lock_path_(path + ".lock") {
       pwrite(descriptor_, process.data(), process.size(), 0) < 0) {
     // Only the sentence for others is poorer: the lock itself holds.
   }
+  try {
+    lock_content(path);
+  } catch (...) {
+    release();
+    throw;
+  }
 }
 
-FileLock::~FileLock() {
+void FileLock::lock_content(const std::string& path) {
+  content_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (content_ < 0) throw Error(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = locked_byte;
+  range.l_len = 1;
+  if (fcntl(content_, F_OFD_SETLK, &range) == 0) return;
+  throw Error(fmt::format("'{}' is being written by another process under another name: wait for "
+                          "it, or choose another file with -o",
+                          path));
+}
+
+void FileLock::release() {
   unlink(lock_path_.c_str());
   close(descriptor_);
+  if (content_ >= 0) close(content_);
 }
+
+FileLock::~FileLock() { release(); }
 
 }  // namespace conclave::sweep

@@ -7,6 +7,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/experiment/option_values.hpp"
 
 namespace conclave::sweep {
@@ -65,7 +66,7 @@ std::uint64_t RunTable::count(std::string_view key, std::uint64_t low,
   if (node == nullptr) return fallback;
   const Value value = only(key, *node);
   try {
-    return experiment::count_option_64(key, value.text, low, 1'000'000'000);
+    return experiment::count_option_64(key, value.text, low, most_trials);
   } catch (const Error& error) {
     object(value.line, "", error.what());
   }
@@ -98,7 +99,7 @@ double RunTable::precision_of(const Value& value) const {
   if (precision > 0 && precision < 1) return precision;
   object(value.line, "precision",
          fmt::format("a fraction of the mean such as 0.02 or \"2%\" is expected, not '{}'",
-                     value.text));
+                     excerpt(value.text)));
 }
 
 std::vector<RunTable::Param> RunTable::params() const {

@@ -1,5 +1,9 @@
 #include "conclave/sweep/detail/schema.hpp"
 
+#include <array>
+#include <string_view>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
@@ -8,7 +12,7 @@ namespace conclave::sweep {
 namespace {
 
 constexpr int application = 0x434f4e43;  // "CONC", in the header of the file
-constexpr int version = 1;
+constexpr int version = 2;               // 1 had no checksums
 
 // What stands in `head` and `row` is JSON; the columns made from it cost no space and cannot
 // contradict it.
@@ -34,12 +38,14 @@ CREATE TABLE cell (
   delay TEXT AS (json_extract(head, '$.delay')),
   wakeup TEXT AS (json_extract(head, '$.wakeup')),
   faults TEXT AS (json_extract(request, '$.faults')),
-  source_hash TEXT AS (json_extract(head, '$.source_hash')));
+  source_hash TEXT AS (json_extract(head, '$.source_hash')),
+  checksum INTEGER);
 CREATE TABLE trial (
   cell INTEGER NOT NULL REFERENCES cell (id),
   trial INTEGER NOT NULL,
   code INTEGER NOT NULL REFERENCES code (id),
   row TEXT NOT NULL,
+  checksum INTEGER,
   PRIMARY KEY (cell, trial)) WITHOUT ROWID;
 CREATE VIEW result AS SELECT
   t.cell, c.run, c.protocol, c.n, c.init, c.engine, c.params, c.graph, c.ids, c.delay, c.wakeup,
@@ -56,6 +62,33 @@ CREATE VIEW result AS SELECT
 FROM trial t JOIN cell c ON c.id = t.cell JOIN code k ON k.id = t.code;
 )";
 
+// The columns that are read, by table; all must be stored ones.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> columns_read{
+    {{"meta", "key value"},
+     {"code", "id version"},
+     {"source", "path name content"},
+     {"cell", "id run head request sampling"},
+     {"trial", "cell trial code row"}}};
+
+// A view or a virtual table in the place of a table could compute for ever, or anything.
+void check_table(const Database& database, std::string_view table, std::string_view columns) {
+  Statement kind(database, "SELECT type, rootpage FROM sqlite_schema WHERE name = ?1");
+  const bool is_table = kind.bind(1, table).step() && kind.text(0) == "table" && kind.number(1) > 0;
+  std::string stored;
+  Statement column(database, fmt::format("PRAGMA table_xinfo({})", table));
+  while (is_table && column.step()) {
+    constexpr int name = 1;
+    constexpr int hidden = 6;  // 0: stored
+    const std::string padded = fmt::format(" {} ", columns);
+    const bool is_read = padded.find(fmt::format(" {} ", column.text(name))) != std::string::npos;
+    if (!is_read || column.number(hidden) != 0) continue;
+    stored += (stored.empty() ? "" : " ") + column.text(name);
+  }
+  if (stored == columns) return;
+  throw Error(fmt::format("'{}' is damaged: its table '{}' is none of a file of results",
+                          database.path(), table));
+}
+
 }  // namespace
 
 void create_schema(const Database& database) {
@@ -63,17 +96,27 @@ void create_schema(const Database& database) {
                                application, version, tables));
 }
 
-void check_schema(const Database& database) {
+int check_schema(const Database& database) {
   const std::string& path = database.path();
   if (database.text("PRAGMA application_id") != fmt::format("{}", application)) {
     throw Error(fmt::format("'{}' is no file of results of conclave", path));
   }
   const std::string found = database.text("PRAGMA user_version");
-  if (found == fmt::format("{}", version)) return;
-  throw Error(
-      fmt::format("'{}' has schema {}, and this conclave reads and writes schema {}: use "
-                  "the conclave that wrote it, or choose another file; it was left as it is",
-                  path, found, version));
+  if (found != "1" && found != fmt::format("{}", version)) {
+    throw Error(
+        fmt::format("'{}' has schema {}, and this conclave reads and writes schema {}: use "
+                    "the conclave that wrote it, or choose another file; it was left as it is",
+                    path, found, version));
+  }
+  for (const auto& [table, columns] : columns_read) check_table(database, table, columns);
+  return found == "1" ? 1 : version;
+}
+
+void upgrade_schema(const Database& database) {
+  database.execute(fmt::format("ALTER TABLE cell ADD COLUMN checksum INTEGER;"
+                               "ALTER TABLE trial ADD COLUMN checksum INTEGER;"
+                               "PRAGMA user_version = {}",
+                               version));
 }
 
 }  // namespace conclave::sweep

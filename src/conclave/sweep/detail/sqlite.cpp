@@ -1,6 +1,8 @@
 #include "conclave/sweep/detail/sqlite.hpp"
 
+#include <array>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -10,12 +12,44 @@ namespace {
 
 constexpr std::chrono::seconds usual_patience{10};  // with others in the middle of a commit
 
+// SQLite asks us after so many of its instructions, and gives up when we have counted so many times
+// without a row in between: some minutes, far more than a file of a billion rows needs.
+constexpr int instructions_between = 1'000'000;
+constexpr std::uint64_t most_times = 20'000;
+
+int count_and_judge(void* counter) {
+  return ++*static_cast<std::uint64_t*>(counter) > most_times ? 1 : 0;
+}
+
+void set_limits(sqlite3* database) {
+  constexpr std::array<std::pair<int, int>, 8> limits{{{SQLITE_LIMIT_LENGTH, 512 * 1024 * 1024},
+                                                       {SQLITE_LIMIT_SQL_LENGTH, 100'000},
+                                                       {SQLITE_LIMIT_COLUMN, 100},
+                                                       {SQLITE_LIMIT_EXPR_DEPTH, 50},
+                                                       {SQLITE_LIMIT_COMPOUND_SELECT, 3},
+                                                       {SQLITE_LIMIT_ATTACHED, 0},
+                                                       {SQLITE_LIMIT_VARIABLE_NUMBER, 10},
+                                                       {SQLITE_LIMIT_TRIGGER_DEPTH, 1}}};
+  for (const auto& [limit, value] : limits) sqlite3_limit(database, limit, value);
+}
+
+// What a file says about itself is not believed: its triggers do not run, its schema cannot call
+// functions with side effects, and it cannot be used to change SQLite's own tables.
+void set_defences(sqlite3* database) {
+  for (const auto& [option, value] :
+       {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1}, std::pair{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        std::pair{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}}) {
+    sqlite3_db_config(database, option, value, nullptr);
+  }
+}
+
 }  // namespace
 
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
-Database::Database(const std::string& path, Access access) : path_(path) {
+Database::Database(const std::string& path, Access access)
+    : path_(path), work_(std::make_unique<std::uint64_t>(0)) {
   const auto open = [&](int flags) {
     sqlite3* raw = nullptr;
     const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
@@ -24,11 +58,14 @@ Database::Database(const std::string& path, Access access) : path_(path) {
   };
   int code = open(access == Access::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                            : SQLITE_OPEN_READWRITE);
-  // What nobody may write can still be read.
+  // A file without permission to write can still be read.
   if (access == Access::read && code != SQLITE_OK) code = open(SQLITE_OPEN_READONLY);
   if (code != SQLITE_OK) fail(code);
   set_patience(usual_patience);
   sqlite3_extended_result_codes(handle_.get(), 1);
+  set_limits(handle_.get());
+  set_defences(handle_.get());
+  sqlite3_progress_handler(handle_.get(), instructions_between, count_and_judge, work_.get());
 }
 
 void Database::set_patience(std::chrono::milliseconds patience) const {
@@ -36,6 +73,7 @@ void Database::set_patience(std::chrono::milliseconds patience) const {
 }
 
 void Database::execute(const std::string& sql) const {
+  restart_work();
   const int code = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code);
 }
@@ -54,6 +92,8 @@ void Database::fail(int code) const {
       throw Error(fmt::format("'{}' is damaged ({}); it was left as it is: take a copy, or save "
                               "what can be read with sqlite3's .recover",
                               path_, reason));
+    case SQLITE_INTERRUPT:
+      throw Error(fmt::format("'{}' takes far longer to read than a file of results does", path_));
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
@@ -94,6 +134,7 @@ Statement& Statement::bind(int index, std::uint64_t number) {
 }
 
 bool Statement::step() {
+  database_->restart_work();
   const int code = sqlite3_step(handle_.get());
   if (code != SQLITE_ROW && code != SQLITE_DONE) database_->fail(code);
   return code == SQLITE_ROW;
@@ -106,6 +147,10 @@ std::string Statement::text(int column) const {
   if (bytes == nullptr) return {};
   return {reinterpret_cast<const char*>(bytes),
           static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column))};
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
 }
 
 std::uint64_t Statement::number(int column) const {

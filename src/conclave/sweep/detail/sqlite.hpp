@@ -1,5 +1,6 @@
 // SQLite, as much of it as the store needs: errors become exceptions with one sentence, statements
-// are finalized by themselves.
+// are finalized by themselves. A file may come from anybody, so a database is opened with SQLite's
+// defences on, with limits on lengths, and with a limit on the work between two rows.
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,7 @@ struct sqlite3_stmt;
 
 namespace conclave::sweep {
 
-// Somebody else is using the file, for longer than we waited.
+// Another process is using the file, for longer than we waited.
 class Busy : public Error {
  public:
   using Error::Error;
@@ -32,7 +33,7 @@ class Database {
   // Throws Error where the file cannot be opened so.
   Database(const std::string& path, Access access);
 
-  // How long to wait for others.
+  // How long to wait for other processes that use the file.
   void set_patience(std::chrono::milliseconds patience) const;
 
   const std::string& path() const { return path_; }
@@ -42,12 +43,14 @@ class Database {
   // Throws what the last result code means, Error for files that are no store.
   [[noreturn]] void fail(int code) const;
   sqlite3* handle() const { return handle_.get(); }
+  void restart_work() const { *work_ = 0; }  // of the limit on work between two rows
 
  private:
   struct Close {
     void operator()(sqlite3* database) const;
   };
   std::string path_;
+  std::unique_ptr<std::uint64_t> work_;  // SQLite counts there
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
@@ -62,6 +65,7 @@ class Statement {
 
   std::string text(int column) const;
   std::uint64_t number(int column) const;
+  bool is_null(int column) const;
 
  private:
   struct Finalize {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace conclave::experiment {
+namespace conclave::plot {
 
 struct PlotOptions {
   std::string trace;    // a file written by `conclave run --trace`
@@ -14,7 +14,9 @@ struct PlotOptions {
   bool linear_time = false;
 };
 
-// Throws Error where a file, a column or gnuplot is missing.
+// A trace of message passing becomes a space-time diagram, any other one curves over time. Throws
+// Error where a file, a column or gnuplot is missing, std::system_error where the picture could not
+// be written completely; no picture is left then.
 void plot_trace(const PlotOptions& options);
 
-}  // namespace conclave::experiment
+}  // namespace conclave::plot

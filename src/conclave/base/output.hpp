@@ -1,0 +1,56 @@
+// Where results go: standard output, or a file that appears under its name when it is complete.
+//
+// A plain file is never written in place. Its content goes into a fresh file beside it, which is
+// opened with O_EXCL under a name that cannot be guessed, and which takes the place of the old one
+// in the end: readers see the old content or the new one, and an interrupted command leaves the old
+// one. A device, a FIFO or an open descriptor (/dev/stdout, /dev/fd/3) cannot be replaced, so it is
+// written as the text comes. Folders, disks and sockets are refused.
+//
+// A symbolic link is followed: the file it leads to is replaced and the link stays. A link to
+// nothing is refused, and so is one that somebody else has put into a folder that all may write.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace conclave {
+
+class Output {
+ public:
+  // An empty path means standard output. A new file gets the permissions that the umask leaves, and
+  // a replaced one keeps those it had. Throws Error where the file cannot be written.
+  explicit Output(const std::string& path);
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output();  // removes what was not finished
+
+  // Both throw std::system_error where the device is full or the reader has gone.
+  void write(std::string_view text);
+  // Flushes; a plain file is on the disk and has its name afterwards. Must be the last call.
+  void finish();
+
+ private:
+  void open_descriptor(int descriptor);
+  void open_stream(const std::string& target);
+  void open_fresh(const std::string& target, const mode_t* replaced_mode);
+  void place();
+  [[noreturn]] void refuse(const std::string& reason) const;
+  void check(bool succeeded) const;
+
+  std::string path_;          // as given, for messages
+  std::string name_;          // of a plain file, within its folder
+  std::string partial_name_;  // of the file that will take its place
+  int folder_ = -1;
+  std::FILE* file_ = nullptr;
+};
+
+// Writes the whole of a file, as Output does.
+void write_file(const std::string& path, std::string_view text);
+
+// Whether two outputs would replace each other: both are given and lead to one plain file.
+bool is_same_output(const std::string& a, const std::string& b);
+
+}  // namespace conclave

@@ -1,0 +1,52 @@
+#include "conclave/base/read_text.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+
+namespace conclave {
+namespace {
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+[[noreturn]] void refuse(const std::string& path, std::string_view reason) {
+  throw Error(fmt::format("cannot read '{}': {}", path, reason));
+}
+
+std::string size_text(std::size_t bytes) {
+  constexpr std::size_t mebibyte = 1024 * 1024;
+  return bytes < mebibyte ? fmt::format("{} bytes", bytes)
+                          : fmt::format("{} MiB", bytes / mebibyte);
+}
+
+}  // namespace
+
+std::string read_text(const std::string& path, std::size_t most_bytes) {
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
+  if (file == nullptr) refuse(path, std::strerror(errno));
+  std::string content;
+  std::array<char, 1 << 16> piece{};
+  while (const std::size_t length = std::fread(piece.data(), 1, piece.size(), file.get())) {
+    const std::string_view read(piece.data(), length);
+    if (read.find('\0') != std::string_view::npos) refuse(path, "it is no text: it has zero bytes");
+    content += read;
+    if (content.size() > most_bytes) {
+      refuse(path, fmt::format("it is larger than {}", size_text(most_bytes)));
+    }
+  }
+  if (std::ferror(file.get()) != 0) {
+    refuse(path, errno == EISDIR ? "it is a folder" : std::strerror(errno));
+  }
+  return content;
+}
+
+}  // namespace conclave

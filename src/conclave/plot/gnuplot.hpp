@@ -1,0 +1,58 @@
+// gnuplot, which draws every picture. It is a programming language with a shell behind it and has
+// no mode in which it obeys less, so safety comes from what it is given: commands that are written
+// in this program, numbers that lie in files of their own, and words that went through
+// gnuplot_string().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace conclave::plot {
+
+// Colours that colour-blind readers can tell apart (Okabe and Ito).
+inline constexpr std::array<std::string_view, 6> palette{"#0072b2", "#d55e00", "#009e73",
+                                                         "#cc79a7", "#e69f00", "#56b4e9"};
+
+struct PictureSize {
+  int width = 900;  // pixels; a .pdf has 50 of them per centimetre
+  int height = 560;
+};
+
+enum class PictureFormat : std::uint8_t { svg, pdf, png };
+
+// By the ending of the file's name; throws Error for others.
+PictureFormat format_of(const std::string& path);
+
+// A string as gnuplot reads it: in single quotes, where it knows no escapes and no commands. Quotes
+// are doubled, control characters become visible, backquotes become quotes.
+std::string gnuplot_string(std::string_view text);
+
+// A script and its data.
+class Script {
+ public:
+  // Commands. Whatever in them was not written in this program must have gone through
+  // gnuplot_string() or be a number.
+  void add(std::string_view commands) { commands_ += commands; }
+
+  // Rows of numbers, NaN where there is none; an empty row begins a new curve. Returns the quoted
+  // name of the file in which gnuplot finds them.
+  using Rows = std::vector<std::vector<double>>;
+  std::string add_data(const Rows& rows);
+
+  const std::string& commands() const { return commands_; }
+  const std::vector<std::string>& data() const { return data_; }
+
+ private:
+  std::string commands_;
+  std::vector<std::string> data_;
+};
+
+// Draws and returns the bytes of the picture. gnuplot runs without a shell and without the user's
+// settings, in a temporary folder of its own that is gone afterwards. Throws Error where gnuplot is
+// missing or objects, std::system_error where the temporary folder cannot be written.
+std::string draw(const Script& script, PictureFormat format, const PictureSize& size = {});
+
+}  // namespace conclave::plot

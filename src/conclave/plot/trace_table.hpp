@@ -1,0 +1,43 @@
+// A trace as `conclave run --trace` writes it, read from a file that may come from anybody. Every
+// field becomes a number or a name here, so nothing else of the file reaches a picture.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace conclave::plot {
+
+// Comma-separated values (RFC 4180) whose first line names the columns.
+class TraceTable {
+ public:
+  // Throws Error where the file cannot be read, is larger than 1 GiB, holds no line, one of another
+  // length than the first, or a column whose name is none.
+  explicit TraceTable(const std::string& path);
+
+  std::size_t lines() const { return lines_.size(); }
+  bool has(const std::string& column) const;
+  std::size_t column(const std::string& name) const;  // throws Error with the nearest name
+
+  // The field of a line, counted from 0. Throw Error with the place where it is nothing of the
+  // kind.
+  std::optional<double> real(std::size_t line,
+                             std::size_t column) const;  // nothing: an empty field
+  std::uint64_t whole(std::size_t line, std::size_t column) const;
+  const std::string& name(std::size_t line, std::size_t column) const;  // "" where it is empty
+
+ private:
+  const std::string& field(std::size_t line, std::size_t column) const;
+  [[noreturn]] void refuse(std::size_t line, std::size_t column, const char* expected) const;
+
+  std::string path_;
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> lines_;
+};
+
+// Letters, digits, `_`, `-` and `.`, beginning with a letter or `_`, at most 100 of them.
+bool is_name(const std::string& text);
+
+}  // namespace conclave::plot

@@ -1,0 +1,14 @@
+// A look at a plan before the TOML library sees it.
+#pragma once
+
+#include <string_view>
+
+namespace conclave::sweep {
+
+// The line, from 1, in which the text nests too deep: more than 16 parts of a dotted key, as in
+// a.b.c, or more than 32 open brackets; 0 where it does so nowhere. The library recurses once per
+// level, so a text of a few kilobytes could exhaust the stack. Knows strings and comments of TOML,
+// and nothing else of it: what is no TOML is for the library to refuse. O(length).
+unsigned line_of_deep_nesting(std::string_view text);
+
+}  // namespace conclave::sweep
