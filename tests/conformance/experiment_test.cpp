@@ -1,7 +1,5 @@
-// The runner, the output file, the memory rule and the summary, on a run made of known trials.
+// The runner, the memory rule and the summary, on a run made of known trials.
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
@@ -15,7 +13,6 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/law_test.hpp"
 #include "conclave/experiment/memory.hpp"
-#include "conclave/base/output.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"
@@ -200,39 +197,6 @@ TEST(Summary, CountsEndingsAndAveragesConvergedTrials) {
   EXPECT_NE(summary.table().find("3 of 5 trials converged, 1 reached the limit, 1 can never"),
             std::string::npos)
       << summary.table();
-}
-
-class OutputFile : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) / "conclave_output_test";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directory(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path() const { return folder_ / "rows"; }
-
-  std::filesystem::path folder_;
-};
-
-TEST_F(OutputFile, AppearsOnlyWhenFinished) {
-  {
-    Output output(path());
-    output.write("half");
-    EXPECT_FALSE(std::filesystem::exists(path()));
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(folder_));
-  Output output(path());
-  output.write("whole\n");
-  output.finish();
-  std::string text;
-  std::getline(std::ifstream(path()), text);
-  EXPECT_EQ(text, "whole");
-}
-
-TEST_F(OutputFile, ThatCannotBeWrittenIsAnError) {
-  EXPECT_THROW(Output(path() + "/deeper"), Error);
-  EXPECT_THROW(Output(folder_.string()), Error);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
@@ -276,7 +277,17 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
   if (!file.flush()) throw Error(fmt::format("cannot write '{}'", path.string()));
 }
 
+// The host goes into configuration files between quotes.
+void check_host(const std::string& host) {
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]%";
+  if (!host.empty() && host.find_first_not_of(allowed) == std::string::npos) return;
+  throw Error(
+      fmt::format("--host takes a name or an address, such as 10.0.0.7, not '{}'", excerpt(host)));
+}
+
 Exit init(const Options& options) {
+  check_host(options.host);
   const std::uint64_t n = count_option_64("--n", options.n, 1, most_processes);
   const std::uint64_t port = count_option_64("--port", options.port, 1, 65536 - n);
   const std::chrono::days days(count_option_64("--days", options.days, 1, 36500));

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace conclave::experiment {
 namespace {
 
@@ -21,7 +23,11 @@ class Pool {
   std::uint64_t run() {
     {
       std::vector<std::jthread> workers;
-      for (unsigned i = 1; i < options_.threads; ++i) workers.emplace_back([this] { work(); });
+      try {
+        for (unsigned i = 1; i < options_.threads; ++i) workers.emplace_back([this] { work(); });
+      } catch (const std::system_error& error) {
+        fail(std::make_exception_ptr(cannot_start(options_.threads, error)));
+      }
       work();
     }
     if (failure_) std::rethrow_exception(failure_);
@@ -45,10 +51,14 @@ class Pool {
         }
       }
     } catch (...) {
-      const std::scoped_lock lock(mutex_);
-      if (!failure_) failure_ = std::current_exception();
-      failed_ = true;
+      fail(std::current_exception());
     }
+  }
+
+  void fail(std::exception_ptr failure) {
+    const std::scoped_lock lock(mutex_);
+    if (!failure_) failure_ = std::move(failure);
+    failed_ = true;
   }
 
   TrialResult run_one(std::uint64_t trial, catalog::Workspace& workspace) {
@@ -104,6 +114,11 @@ class Pool {
 };
 
 }  // namespace
+
+std::runtime_error cannot_start(unsigned threads, const std::system_error& reason) {
+  return std::runtime_error(fmt::format("cannot start {} threads: {}; give a smaller --threads",
+                                        threads, reason.code().message()));
+}
 
 std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& options,
                          const std::function<void(const Row&)>& take, Progress& progress,

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
+#include <system_error>
 
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/row.hpp"
@@ -30,5 +32,8 @@ struct RunnerOptions {
 std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& options,
                          const std::function<void(const Row&)>& take, Progress& progress,
                          const std::atomic<bool>& stop);
+
+// What to throw where the system gave fewer than so many threads.
+std::runtime_error cannot_start(unsigned threads, const std::system_error& reason);
 
 }  // namespace conclave::experiment

@@ -53,7 +53,7 @@ Received wait_for_message() {
   }
 }
 
-// Everybody gets what the owner has.
+// Sends the owner's bytes to all ranks; every rank calls it and returns the same bytes.
 std::string broadcast(std::string bytes) {
   std::uint64_t size = bytes.size();
   MPI_Bcast(&size, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
@@ -62,8 +62,9 @@ std::string broadcast(std::string bytes) {
   return bytes;
 }
 
-// Asks the owner for work until it sends us home.
-void labour(const sweep::Plan& plan, const std::atomic<bool>& stop) {
+// Asks the owner for a task and reports the rows of the one before, until it says that there is no
+// more to do.
+void worker_loop(const sweep::Plan& plan, const std::atomic<bool>& stop) {
   sweep::PreparedCells cells(plan);
   sweep::Worker worker(cells, stop);
   Report report;
@@ -107,14 +108,14 @@ Ranks::Ranks() {
 
 Ranks::~Ranks() {
   if (is_owner() && !has_served_) broadcast({});
-  // Whoever is missing now will not come any more; the rows are safe.
+  // A rank that has not reported by now is lost. The rows are committed, so the job may be ended.
   if (is_owner() && at_work_ > 0) MPI_Abort(MPI_COMM_WORLD, 1);
   MPI_Finalize();
 }
 
 void Ranks::work(const std::atomic<bool>& stop) {
   const std::string plan = broadcast({});
-  if (!plan.empty()) labour(unpacked_plan(Packet(plan)), stop);
+  if (!plan.empty()) worker_loop(unpacked_plan(Packet(plan)), stop);
 }
 
 void Ranks::answer(sweep::Sweep& sweep, const std::atomic<bool>& stop) {

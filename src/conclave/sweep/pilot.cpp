@@ -34,11 +34,9 @@ Pilot run_pilot(const Plan& plan, std::size_t cell, const std::atomic<bool>& sto
 }
 
 std::uint64_t trials_in(const Shard& shard, std::size_t cell, const Sampling& sampling) {
-  std::uint64_t count = 0;
-  for (std::uint64_t trial = 0; trial < sampling.trials; ++trial) {
-    count += shard.has(cell, sampling, trial) ? 1 : 0;
-  }
-  return count;
+  if (sampling.precision > 0) return shard.has(cell, sampling, 0) ? sampling.trials : 0;
+  const std::uint64_t first = (shard.index + shard.count - cell % shard.count) % shard.count;
+  return first >= sampling.trials ? 0 : (sampling.trials - first - 1) / shard.count + 1;
 }
 
 }  // namespace conclave::sweep

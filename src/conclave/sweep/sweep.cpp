@@ -1,10 +1,12 @@
 #include "conclave/sweep/sweep.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "conclave/base/numbers.hpp"
+#include "conclave/experiment/runner.hpp"
 
 namespace conclave::sweep {
 namespace {
@@ -97,8 +99,12 @@ void Sweep::work(unsigned threads, const std::atomic<bool>& stop) {
   PreparedCells cells(plan_);
   {
     std::vector<std::jthread> workers;
-    for (unsigned i = 1; i < threads; ++i) {
-      workers.emplace_back([&] { run_worker(cells, stop); });
+    try {
+      for (unsigned i = 1; i < threads; ++i) {
+        workers.emplace_back([&] { run_worker(cells, stop); });
+      }
+    } catch (const std::system_error& error) {
+      fail(std::make_exception_ptr(experiment::cannot_start(threads, error)));
     }
     run_worker(cells, stop);
   }

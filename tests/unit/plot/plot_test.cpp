@@ -1,0 +1,99 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/plot/detail/process.hpp"
+#include "conclave/plot/gnuplot.hpp"
+#include "conclave/plot/trace_table.hpp"
+
+#include "tests/support/scratch_folder.hpp"
+
+namespace conclave::plot {
+namespace {
+
+using testing_support::message_of;
+
+class Trace : public testing_support::ScratchFolder {};
+
+TEST_F(Trace, HasNumbersAndNames) {
+  const TraceTable table(write("t.csv", "trial,x,name\r\n0,1.5,LEADER\n18446744073709551615,,\n"
+                                        "2,true,\"A-b.c\"\n"));
+  ASSERT_EQ(table.lines(), 3u);
+  EXPECT_EQ(table.real(0, table.column("x")), 1.5);
+  EXPECT_EQ(table.real(1, 1), std::nullopt);
+  EXPECT_EQ(table.real(2, 1), 1.0);
+  EXPECT_EQ(table.whole(1, 0), UINT64_MAX);
+  EXPECT_EQ(table.name(0, 2), "LEADER");
+  EXPECT_EQ(table.name(2, 2), "A-b.c");
+  EXPECT_THROW(table.column("y"), Error);
+}
+
+TEST_F(Trace, RefusesFieldsOfAnotherKindWithTheirPlace) {
+  const TraceTable table(write("t.csv", "trial,x\n-1,inf\n1e,system('x')\n"));
+  EXPECT_THROW(table.whole(0, 0), Error);
+  EXPECT_THROW(table.real(0, 1), Error);
+  EXPECT_THROW(table.whole(1, 0), Error);
+  EXPECT_EQ(message_of<Error>([&] { table.real(1, 1); }),
+            "'" + path("t.csv") + "', line 3: x is 'system('x')', and a number is expected");
+  EXPECT_THROW(table.name(1, 1), Error);
+}
+
+TEST_F(Trace, RefusesWhatIsNoTable) {
+  for (const char* text : {"", "a,b\n", "a,b\n1\n", "a b\n1\n", "a,\n1,2\n", "'\n1\n"}) {
+    EXPECT_THROW(TraceTable(write("t.csv", text)), Error) << text;
+  }
+}
+
+TEST(GnuplotString, LeavesNoWayOut) {
+  EXPECT_EQ(gnuplot_string("plain"), "'plain'");
+  EXPECT_EQ(gnuplot_string("it's"), "'it''s'");
+  EXPECT_EQ(gnuplot_string("a\nb"), R"('a\nb')");
+  EXPECT_EQ(gnuplot_string("`x`"), "'''x'''");
+  EXPECT_EQ(gnuplot_string("\x1b"), R"('\x1b')");
+}
+
+TEST(Script, HoldsDataApartFromCommands) {
+  Script script;
+  EXPECT_EQ(script.add_data({{1, 2.5}, {}, {3, 4}}), "'data0'");
+  EXPECT_EQ(script.add_data({{0.1}}), "'data1'");
+  EXPECT_EQ(script.data(), (std::vector<std::string>{"1 2.5\n\n\n3 4\n", "0.1\n"}));
+  EXPECT_TRUE(script.commands().empty());
+}
+
+TEST(Picture, HasAFormatThatItsNameTells) {
+  EXPECT_EQ(format_of("a.svg"), PictureFormat::svg);
+  EXPECT_EQ(format_of("a.b.pdf"), PictureFormat::pdf);
+  EXPECT_THROW(format_of("svg"), Error);
+  EXPECT_THROW(format_of("a.svgz"), Error);
+}
+
+class Process : public testing_support::ScratchFolder {};
+
+TEST_F(Process, GetsItsWordsAsTheyAreAndNothingToRead) {
+  const ProcessResult result =
+      run_process({"printf", "%s|", "a b", "$HOME", ";'\""}, folder().string());
+  EXPECT_TRUE(result.has_started);
+  EXPECT_EQ(result.output, "a b|$HOME|;'\"|");
+  EXPECT_EQ(run_process({"cat"}, folder().string()).output, "");
+}
+
+TEST_F(Process, RunsInItsFolderAndTellsItsStatusAndErrors) {
+  write("file", "content");
+  EXPECT_EQ(run_process({"cat", "file"}, folder().string()).output, "content");
+  const ProcessResult failed = run_process({"cat", "none"}, folder().string());
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_NE(failed.errors.find("none"), std::string::npos);
+  EXPECT_EQ(run_process({"sh", "-c", "kill -9 $$"}, folder().string()).status, 137);
+  EXPECT_FALSE(run_process({"no-such-program-here"}, folder().string()).has_started);
+}
+
+TEST_F(Process, MayWriteMuchToBothStreams) {
+  const ProcessResult result =
+      run_process({"sh", "-c", "seq 100000 >&2; seq 100000"}, folder().string());
+  EXPECT_EQ(result.output.size(), 588895u);
+  EXPECT_EQ(result.errors.size(), 4096u);
+}
+
+}  // namespace
+}  // namespace conclave::plot
