@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -663,6 +664,18 @@ class Vendored(unittest.TestCase):
             self.assertEqual(hashlib.sha256((folder / name).read_bytes()).hexdigest(), checksum, name)
         version = (folder / "VERSION").read_text().split()[1].rstrip(",")
         self.assertIn(f"(v{version})", (folder / "uPlot.iife.min.js").read_text()[:200])
+
+
+class Page(unittest.TestCase):
+    def test_names_every_attack_and_its_test(self):
+        page = (ROOT / "docs" / "trust.md").read_text()
+        named = set(re.findall(r"`(\w+\.test_\w+)`", page))
+        there = {f"{name}.{test}" for name, case in globals().items()
+                 if isinstance(case, type) and issubclass(case, unittest.TestCase)
+                 for test in dir(case) if test.startswith("test_")}
+        self.assertEqual(named - there, set(), "no such tests")
+        self.assertEqual(there - named - {"Page.test_names_every_attack_and_its_test",
+                                          "Results.test_that_are_whole_pass_the_check"}, set())
 
 
 if __name__ == "__main__":
