@@ -79,7 +79,8 @@ class Traces(Folder):
                 self.assertEqual(self.names(), ["evil.csv"])
 
     def test_have_columns_with_plain_names(self):
-        for name in ("a'b", "`touch marker`", "leaders\x1b[2J", "x" * 101, "'; system 'touch marker"):
+        for name in ("a'b", "`touch marker`", "leaders\x1b[2J", "x" * 101,
+                     "'; system 'touch marker"):
             self.write("evil.csv", f"trial,interactions,parallel_time,{name}\n0,0,0,1\n")
             result = self.conclave("plot", "evil.csv", "-o", "x.svg", "--columns", name)
             self.assert_refused(result, "names no column")
@@ -151,14 +152,13 @@ class Gnuplot(Folder):
 
 
 class Results(Folder):
-    def alter(self, column, change, table="cell"):
-        """Changes one column of all rows, with checksums that match."""
+    def alter(self, column, change):
+        """A copy in which a column of every cell is changed, and no checksum tells so."""
         shutil.copy(self.folder / "results.db", self.folder / "evil.db")
         with self.database("evil.db") as database:
-            for row in database.execute(f"SELECT rowid, {column} FROM {table}").fetchall() \
-                    if table == "cell" else []:
-                database.execute(f"UPDATE {table} SET {column} = ?, checksum = NULL WHERE rowid = ?",
-                                 (change(row[1]), row[0]))
+            for cell, value in database.execute(f"SELECT id, {column} FROM cell").fetchall():
+                database.execute(f"UPDATE cell SET {column} = ?, checksum = NULL WHERE id = ?",
+                                 (change(value), cell))
 
     def test_execute_no_commands(self):
         self.sweep()
@@ -221,16 +221,16 @@ class Results(Folder):
     def test_altered_by_hand_are_refused(self):
         self.sweep()
         with self.database() as database:
-            row = database.execute("SELECT row FROM trial WHERE cell = 1 AND trial = 7").fetchone()[0]
-            altered = row.replace('"leaders":1', '"leaders":2')
-            database.execute("UPDATE trial SET row = ? WHERE cell = 1 AND trial = 7", (altered,))
+            database.execute("""UPDATE trial SET row = replace(row, '"leaders":1', '"leaders":2')
+                             WHERE cell = 1 AND trial = 7""")
         for words in (("results", "results.db"), ("results", "results.db", "--format", "csv"),
-                      ("report", "results.db", "-o", "x.html"), ("merge", "results.db", "-o", "y.db"),
+                      ("report", "results.db", "-o", "x.html"),
+                      ("merge", "results.db", "-o", "y.db"),
                       ("replay", "results.db", "--cell", "1", "--trial", "7"),
                       ("sweep", "plan.toml", "-o", "results.db")):
             with self.subTest(words):
-                self.assert_refused(self.conclave(*words), "'results.db' is damaged: cell 1, trial 7:",
-                                    "was altered")
+                self.assert_refused(self.conclave(*words),
+                                    "'results.db' is damaged: cell 1, trial 7:", "was altered")
         result = self.conclave("results", "results.db", "--check")
         self.assertEqual(result.returncode, 4)
         self.assertIn("cell 1, trial 7: the checksum", result.stdout)
@@ -459,7 +459,8 @@ class Outputs(Folder):
         before = self.names()
         for words in (("plot", "trace.csv", "-o", "x.svg"),
                       ("report", "results.db", "-o", "old.html"),
-                      ("run", "fratricide", "--n", "50", "--trials", "99", "--format", "csv", "-o", "x")):
+                      ("run", "fratricide", "--n", "50", "--trials", "99", "--format", "csv",
+                       "-o", "x")):
             result = self.conclave(*words, **full)
             self.assertNotEqual(result.returncode, 0, words)
             self.assertRegex(result.stderr, "^conclave: .*(File too large|could not draw)")
@@ -490,7 +491,8 @@ class Streams(Folder):
             self.assertEqual(self.shell(redirection, ("run", "pll", "--n", "x")).returncode, 2)
 
     def test_standard_error_that_is_closed_never_becomes_a_file(self):
-        result = self.shell("2>&- >&-", ("run", "pll", "--n", "10", "-o", "rows", "--format", "csv"))
+        words = ("run", "pll", "--n", "10", "-o", "rows", "--format", "csv")
+        result = self.shell("2>&- >&-", words)
         self.assertEqual(result.returncode, 0)
         self.assertNotIn("trial,", (self.folder / "rows").read_text().split("\n", 1)[1])
         self.assertNotIn("per second", (self.folder / "rows").read_text())
@@ -512,8 +514,8 @@ class Streams(Folder):
 
     def test_a_hangup_keeps_finished_rows(self):
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-            process = subprocess.Popen([BINARY, "sweep", self.write("plan.toml", LONG), "-o", "r.db",
-                                        "--quiet"], cwd=self.folder)
+            process = subprocess.Popen([BINARY, "sweep", self.write("plan.toml", LONG), "-o",
+                                        "r.db", "--quiet"], cwd=self.folder)
             time.sleep(1.5)
             process.send_signal(number)
             self.assertEqual(process.wait(timeout=30), 130)
@@ -530,8 +532,8 @@ class Streams(Folder):
 
 class Interruption(Folder):
     def interrupted(self, *words):
-        process = subprocess.Popen([BINARY, "run", "fratricide", "--n", "2000", "--trials", "1000000",
-                                    *words], cwd=self.folder, stdout=subprocess.PIPE,
+        process = subprocess.Popen([BINARY, "run", "fratricide", "--n", "2000", "--trials",
+                                    "1000000", *words], cwd=self.folder, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         time.sleep(1.5)
         process.send_signal(signal.SIGINT)
@@ -608,8 +610,10 @@ class Appetite(Folder):
         self.write("graph", f"0 {evil}\n")
         self.write("text.pp", f"protocol {evil}\n")
         self.write("trace.csv", f"trial,{evil}\n0,1\n")
-        for words in (("sweep", "plan.toml"), ("run", "fratricide", "--n", "5", "--graph",
-                      "file:graph"), ("run", "text.pp", "--n", "5"), ("run", evil, "--n", "5"),
+        self.write("title.pp", f'title "{evil}"\nstates A\nstart all: all A\nA + A -> A + A\n')
+        for words in (("describe", "title.pp"), ("sweep", "plan.toml"),
+                      ("run", "fratricide", "--n", "5", "--graph", "file:graph"),
+                      ("run", "text.pp", "--n", "5"), ("run", evil, "--n", "5"),
                       ("plot", "trace.csv", "-o", "x.svg"), ("plot", evil, "-o", "x.svg")):
             with self.subTest(words):
                 self.assert_refused(self.conclave(*words))
@@ -661,7 +665,8 @@ class Vendored(unittest.TestCase):
         files = {path.name for path in folder.iterdir()} - {"SHA256SUMS", "VERSION"}
         self.assertEqual(set(sums), files)
         for name, checksum in sums.items():
-            self.assertEqual(hashlib.sha256((folder / name).read_bytes()).hexdigest(), checksum, name)
+            content = (folder / name).read_bytes()
+            self.assertEqual(hashlib.sha256(content).hexdigest(), checksum, name)
         version = (folder / "VERSION").read_text().split()[1].rstrip(",")
         self.assertIn(f"(v{version})", (folder / "uPlot.iife.min.js").read_text()[:200])
 

@@ -34,7 +34,8 @@ std::string unknown(std::string_view kind, const std::string& given,
   return unknown_name(kind, given, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
-// What an option means, beside its name: CLI11 gives names 30 columns and does not break lines.
+// The meaning of an option, wrapped beside its name: CLI11 gives names 30 columns and does not
+// break lines.
 std::string beside_name(const std::string& meaning) { return wrapped(meaning, 70, 0); }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }

@@ -57,7 +57,9 @@ Exit explain(const std::system_error& error) {
 Exit run_and_explain(int argc, char** argv) {
   try {
     const Exit status = run(argc, argv);
-    if (std::fflush(stdout) == 0) return status;
+    errno = 0;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    if (errno == 0) errno = EIO;  // an earlier write has failed, and its reason is gone
     return explain(
         std::system_error(errno, std::generic_category(), "cannot write standard output"));
   } catch (const Error& error) {

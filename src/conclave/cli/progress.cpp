@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/printable.hpp"
 #include "conclave/cli/terminal.hpp"
 
 namespace conclave::cli {
@@ -28,7 +29,7 @@ RepaintedLine::RepaintedLine(bool quiet, std::function<std::string()> text) {
     std::unique_lock lock(mutex);
     while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200),
                           [&] { return stop.stop_requested(); })) {
-      std::fputs(fmt::format("\r\033[K{}", text()).c_str(), stderr);
+      std::fputs(fmt::format("\r\033[K{}", printable(text())).c_str(), stderr);
       std::fflush(stderr);
     }
   });
@@ -76,7 +77,7 @@ bool PhaseLine::operator()(std::string_view what, std::uint64_t done, std::uint6
   const auto now = std::chrono::steady_clock::now();
   if (what != last_ || now - shown_ > std::chrono::milliseconds(200)) {
     const std::string part = total == 0 ? "" : fmt::format("   {} of {}", done, total);
-    std::fputs(fmt::format("\r\033[K{}{}", what, part).c_str(), stderr);
+    std::fputs(fmt::format("\r\033[K{}{}", printable(what), part).c_str(), stderr);
     std::fflush(stderr);
     shown_ = now;
     last_ = what;

@@ -170,7 +170,7 @@ Exit run_ranks(const Options& options, const sweep::Shard& shard, const std::ato
                 "giving --threads");
   }
   const sweep::Plan plan = plan_of(options);
-  // How many ranks a machine can hold is for mpirun to know.
+  // mpirun decides how many ranks a machine holds.
   return run_plan(plan, options, shard, ranks.count(), UINT64_MAX,
                   [&](sweep::Sweep& sweep) { ranks.serve(plan, sweep, stop); });
 }

@@ -1,4 +1,4 @@
-// What the command line shares: text on the terminal, numbers from options, the interrupt key.
+// Parts that all commands share: text on the terminal, numbers from options, the interrupt key.
 #pragma once
 
 #include <atomic>

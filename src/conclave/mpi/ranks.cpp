@@ -87,7 +87,7 @@ void worker_loop(const sweep::Plan& plan, const std::atomic<bool>& stop) {
   }
 }
 
-// What goes wrong ends the sweep for all, in good order.
+// A failure on one rank ends the sweep on all of them, after what is finished has been committed.
 void take(sweep::Sweep& sweep, sweep::Done done, const std::string& failure, int rank) {
   try {
     if (!failure.empty()) throw std::runtime_error(fmt::format("rank {}: {}", rank, failure));

@@ -168,7 +168,7 @@ Series ratios(const RunSample& run, const RunNames& names, const std::string& se
   return result;
 }
 
-// What the laws leave unexplained: a straight line at 1 would be a perfect fit.
+// Measured over fitted values: a straight line at 1 would be a perfect fit.
 Figure residuals(const RunSample& run, const RunNames& names, const Part& part) {
   const std::vector<CellName> all = series_of(names);
   Figure figure{.name = "residuals",

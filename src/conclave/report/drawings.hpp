@@ -14,7 +14,7 @@ namespace conclave::report {
 // The values of a field, ascending; none is an empty span.
 std::span<const double> numbers_of(const CellSample& sample, std::string_view field);
 
-// Of each value 1, 2, 3, ... that was seen, the fraction of trials that had it.
+// The fraction of trials that had the value 1, 2, 3, ..., for each value that was seen.
 std::vector<Mark> chances(std::span<const double> values);
 
 // The means of the cells of one series over the x axis of the run.

@@ -13,7 +13,7 @@
 
 namespace conclave::report {
 
-// What a cell varies, by name: n, N, r, c.
+// The variables of a cell by name: n, N, r, c.
 using Variables = std::map<std::string, double, std::less<>>;
 
 // variable^power * (log2 variable)^log_power

@@ -31,7 +31,7 @@ double variable(const Variables& variables, std::string_view name) {
   return found == variables.end() ? NAN : found->second;
 }
 
-// Between the smallest and the largest n everybody asks the same questions.
+// The laws that are tried for every protocol, whatever its paper promises.
 const std::vector<Law> general{log_n, log_n_offset, log2_n, linear, n_log_n};
 
 Measure messages(std::string promise, std::vector<Law> laws) {

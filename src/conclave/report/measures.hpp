@@ -1,5 +1,5 @@
-// What is worth showing of a protocol: which numbers of its rows, and what its paper promises of
-// them.
+// The measures that a report shows for each protocol: numbers of its rows, and the promises of its
+// paper about them.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Measure {
 // Parameters that rows leave out where they have their default.
 Variables assumed_of(std::string_view protocol);
 
-// Of a protocol of the catalog, or those that suit any other.
+// The measures of a protocol of the catalog; for any other name those that suit every protocol.
 std::vector<Measure> measures_of(std::string_view protocol, bool by_messages);
 
 }  // namespace conclave::report

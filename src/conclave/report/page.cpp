@@ -247,6 +247,8 @@ std::vector<const Figure*> figures_of(const Report& report) {
 std::string html(const Report& report, const Pictures& pictures) {
   std::string text =
       fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                  "img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                   "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n"
                   "<header>\n<h1>{0}</h1>\n",

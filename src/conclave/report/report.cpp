@@ -15,7 +15,7 @@
 namespace conclave::report {
 namespace {
 
-// How a reader gets one figure again from the file of results.
+// The command with which a reader draws one figure again from the file of results.
 void name_commands(Report& report, const std::string& files) {
   const auto name = [&](Figure& figure, const std::string& from) {
     figure.command =

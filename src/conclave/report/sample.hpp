@@ -1,4 +1,4 @@
-// What a file of results says about each cell: its variables, its trials, its numbers.
+// Reads a file of results into samples: the variables, the trials and the numbers of each cell.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,8 @@ struct RunSample {
   std::vector<CellSample> cells{};
 };
 
+// Reads all rows twice, and keeps the numbers of converged trials in memory. Throws Error where the
+// file is damaged.
 std::vector<RunSample> read_samples(const sweep::Results& results);
 
 // How the cells of a run differ: `series` says it without the variable on the x axis ("init=random

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <set>
 #include <span>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/report/drawings.hpp"
 #include "conclave/report/fitting.hpp"
 
@@ -162,6 +164,8 @@ std::string slug(const std::string& text) {
     else if (!result.empty() && result.back() != '-')
       result += '-';
   }
+  constexpr std::size_t longest = 100;  // it becomes the name of a file
+  result.resize(std::min(result.size(), longest));
   while (result.ends_with('-')) result.pop_back();
   return result;
 }
@@ -214,7 +218,9 @@ Section section_of(const RunSample& run, const std::string& study_name) {
 
 }  // namespace
 
-Study study(const std::string& file) {
+// Fields that rows, heads and words of a cell should have in common are looked up by name; a file
+// in which they differ was not written by a sweep.
+Study study(const std::string& file) try {
   const sweep::Results results(file);
   Study result{.file = file,
                .name = results.meta("name"),
@@ -230,6 +236,8 @@ Study study(const std::string& file) {
     result.sections.push_back(section_of(run, result.name));
   }
   return result;
+} catch (const std::logic_error&) {
+  throw Error(fmt::format("'{}' is damaged: rows and words of its cells are not of one run", file));
 }
 
 std::vector<Figure> overview(const std::vector<Study>& studies) {

@@ -59,7 +59,7 @@ struct Section {
   std::vector<std::string> labels{};  // of the cells
   std::vector<Part> parts{};
   std::vector<Observable> observables{};
-  // What other protocols have as well, by the title of the axis: means over n.
+  // Means over n of measures that other protocols have as well, by the title of their axis.
   std::map<std::string, Series> common{};
 };
 

@@ -40,7 +40,8 @@ constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 2> lim
     {{"max_parallel_time", &RunText::max_parallel_time},
      {"max_interactions", &RunText::max_interactions}}};
 
-// Of a plan; of a text or a graph that it names, which are kept with the results.
+// Limits on the plan itself, and on a text or a graph that it names, which is kept with the
+// results.
 constexpr std::size_t most_plan_bytes = std::size_t{16} << 20;
 constexpr std::size_t most_named_bytes = std::size_t{256} << 20;
 

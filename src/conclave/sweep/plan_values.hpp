@@ -1,4 +1,4 @@
-// What stands behind a key of a plan: a value, a list, a range, an expression in n.
+// Reads the values of a plan's keys: single values, lists, ranges, expressions in n.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace conclave::sweep {
 
-// What is wrong with a value, and in which line of the plan.
+// A mistake in a value, with its line in the plan; the message is a sentence without file and key.
 class ValueError : public std::runtime_error {
  public:
   ValueError(std::uint32_t line, const std::string& sentence)
@@ -28,7 +28,8 @@ struct Value {
   std::uint32_t line = 0;
 };
 
-// All alternatives: those of a list and of a range { from, to, step or factor }, or the only one.
+// All alternatives: those of a list, those of a range { from, to, step or factor }, or the only
+// one. A range has at most 10 000 values; with a factor they are whole numbers, rounded down.
 // Throws ValueError.
 std::vector<Value> alternatives(const toml::node& node);
 

@@ -1,6 +1,7 @@
-// What an unfinished sweep may be asked. Short trials end first, so the rows that are there when a
-// sweep is interrupted prefer them. The rows before the first trial that is missing do not: which
-// ones they are depends on no trial's length once it is among them. Statistics use those alone.
+// The rows of an unfinished sweep that may be used for statistics. Short trials end first, so the
+// rows that are there when a sweep is interrupted prefer them. The rows before the first trial that
+// is missing do not: which ones they are depends on no trial's length once it is among them.
+// Statistics use those alone.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@ namespace conclave::sweep {
 std::uint64_t for_each_row_of_prefix(const Results& results, std::size_t cell,
                                      const Results::TakeRow& take);
 
-// How many trials a cell of the file should have, and how many of them it has not. With a precision
-// that is decided by the rows, so `wanted` grows until it is reached.
+// The number of trials that a cell of the file should have, and of those that are missing. With a
+// precision that is decided by the rows, so `wanted` grows until it is reached.
 struct CellProgress {
   std::uint64_t wanted = 0;
   std::uint64_t missing = 0;

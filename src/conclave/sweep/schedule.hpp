@@ -22,7 +22,9 @@ struct Task {
 
 class Schedule {
  public:
-  // What `stored` holds is done. `memory`: bytes that trials may use together; one may always run.
+  // Trials in `stored` are done. `memory` is the number of bytes that trials may use together; one
+  // trial may always run. The plan must outlive the schedule, which is used by one thread at a
+  // time.
   Schedule(const Plan& plan, const Shard& shard, const Results& stored, std::uint64_t memory);
 
   // At most `most` trials; nothing where all is done or nothing can be begun at the moment.

@@ -50,7 +50,7 @@ void write_plan(const Database& database, const Plan& plan, const Shard& shard) 
   }
 }
 
-// Whether trials made for one sampling serve the other as well.
+// True where all trials made for one sampling belong to the other as well.
 bool has_grown(const Sampling& then, const Sampling& now) {
   if (then.precision == 0 || now.precision == 0) {
     return then.precision == now.precision && now.trials >= then.trials;

@@ -16,7 +16,7 @@ namespace conclave::sweep {
 
 class FileLock;
 
-// Who writes.
+// The program that writes, and what it has been allowed to do.
 struct Origin {
   std::string code;  // version of this program
   Shard shard{};
@@ -35,7 +35,7 @@ class Store {
 
   void add(std::size_t cell, std::uint64_t trial, std::string row);
   // Throws std::runtime_error where the disk is full; what was committed before stays. While
-  // somebody is reading, rows stay for the next time, unless `waits`.
+  // another process is reading, rows stay in memory for the next commit, unless `waits`.
   void commit(bool waits = true);
 
   // Takes over all rows of others, or none: throws Error where two rows of one trial differ.
@@ -54,7 +54,7 @@ class Store {
   std::vector<Waiting> waiting_;
 };
 
-// What has changed since a file of results was begun, in words; empty if the plan is the same.
+// Says in one sentence how the plan differs from that of a file of results; empty if it does not.
 std::string difference(const Results& stored, const Plan& plan);
 
 // The plan that a file of results was made from.

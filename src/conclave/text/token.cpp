@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/printable.hpp"
+
 namespace conclave::text {
 namespace {
 
@@ -120,6 +122,9 @@ class Lexer {
     const std::size_t length = length_while([](char c) { return c != '"' && c != '\n'; });
     if (at_ + length == text_.size() || text_[at_ + length] == '\n') {
       throw Mistake(begin, "this text has no closing quote on its line");
+    }
+    if (!is_printable(text_.substr(at_, length))) {
+      throw Mistake(begin, "this text holds a control character, or a byte that is no UTF-8");
     }
     tokens_.push_back({TokenKind::string, begin, text_.substr(at_, length)});
     for (std::size_t i = 0; i <= length; ++i) step();

@@ -7,7 +7,7 @@
 #include "conclave/sweep/export.hpp"
 #include "conclave/sweep/fields.hpp"
 
-#include "tests/support/sweep_folder.hpp"
+#include "tests/unit/sweep/sweep_folder.hpp"
 
 namespace conclave::sweep {
 namespace {
@@ -60,9 +60,9 @@ TEST_F(Selection, IsWrittenAsCsvWithOneHeader) {
 }
 
 TEST(RowFields, AreFlatAndKeepEveryDigit) {
-  const Fields fields = fields_of(
-      R"({"n":10,"params":{"m":2.50},"faults":[{"x":true}],"big":340282366920938463463374607431768211455,)"
-      R"("none":null})");
+  const Fields fields =
+      fields_of(R"({"n":10,"params":{"m":2.50},"faults":[{"x":true}],"none":null,)"
+                R"("big":340282366920938463463374607431768211455})");
   EXPECT_EQ(field(fields, "params.m"), "2.50");
   EXPECT_EQ(field(fields, "faults.0.x"), "true");
   EXPECT_EQ(field(fields, "big"), "340282366920938463463374607431768211455");

@@ -6,7 +6,7 @@
 #include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/plan.hpp"
 
-#include "tests/support/sweep_folder.hpp"
+#include "tests/unit/sweep/sweep_folder.hpp"
 
 namespace conclave::sweep {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "conclave/sweep/prefix.hpp"
 
-#include "tests/support/sweep_folder.hpp"
+#include "tests/unit/sweep/sweep_folder.hpp"
 
 namespace conclave::sweep {
 namespace {

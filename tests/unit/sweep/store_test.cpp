@@ -7,7 +7,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/sweep/merge.hpp"
 
-#include "tests/support/sweep_folder.hpp"
+#include "tests/unit/sweep/sweep_folder.hpp"
 
 namespace conclave::sweep {
 namespace {

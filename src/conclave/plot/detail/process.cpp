@@ -52,7 +52,7 @@ struct Pipe {
   }
 };
 
-// What the child does before it becomes the other program.
+// The steps of the child before it becomes the other program.
 class Preparation {
  public:
   Preparation(const Pipe& output, const Pipe& errors, const std::string& folder) {

@@ -16,7 +16,8 @@
 namespace conclave::sweep {
 namespace {
 
-// Whoever held the lock before may have removed the file between our opening and our locking.
+// The process that held the lock before may have removed the file between our opening and our
+// locking.
 bool is_still_there(int descriptor, const std::string& path) {
   struct stat ours {};
   struct stat named {};
@@ -92,7 +93,9 @@ void FileLock::lock_content(const std::string& path) {
   range.l_whence = SEEK_SET;
   range.l_start = locked_byte;
   range.l_len = 1;
-  if (fcntl(content_, F_OFD_SETLK, &range) == 0) return;
+  const bool is_locked = fcntl(content_, F_OFD_SETLK, &range) == 0;
+  const bool is_taken = !is_locked && (errno == EAGAIN || errno == EACCES);
+  if (!is_taken) return;  // a file system without such locks leaves us the one on FILE.lock
   throw Error(fmt::format("'{}' is being written by another process under another name: wait for "
                           "it, or choose another file with -o",
                           path));

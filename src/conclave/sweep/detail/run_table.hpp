@@ -20,7 +20,7 @@ class RunTable {
   // `own` may be `root` itself. Throws Error where there is a key that no run has.
   RunTable(std::string path, const toml::table& root, const toml::table& own);
 
-  // What the run says, or else the top of the plan; null where neither does.
+  // The node of a key in the run, or else at the top of the plan; null where neither has it.
   const toml::node* find(std::string_view key) const;
   const toml::node& need(std::string_view key) const;
 

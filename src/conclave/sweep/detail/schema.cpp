@@ -14,8 +14,8 @@ namespace {
 constexpr int application = 0x434f4e43;  // "CONC", in the header of the file
 constexpr int version = 2;               // 1 had no checksums
 
-// What stands in `head` and `row` is JSON; the columns made from it cost no space and cannot
-// contradict it.
+// `head` and `row` are JSON; the columns made from them cost no space and cannot
+// contradict them.
 constexpr const char* tables = R"(
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE code (id INTEGER PRIMARY KEY, version TEXT NOT NULL UNIQUE);

@@ -33,7 +33,7 @@ void set_limits(sqlite3* database) {
   for (const auto& [limit, value] : limits) sqlite3_limit(database, limit, value);
 }
 
-// What a file says about itself is not believed: its triggers do not run, its schema cannot call
+// The schema of a file is not believed: its triggers do not run, its schema cannot call
 // functions with side effects, and it cannot be used to change SQLite's own tables.
 void set_defences(sqlite3* database) {
   for (const auto& [option, value] :
