@@ -1,8 +1,6 @@
 #include "conclave/sweep/detail/schema.hpp"
 
-#include <array>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,31 +60,32 @@ CREATE VIEW result AS SELECT
 FROM trial t JOIN cell c ON c.id = t.cell JOIN code k ON k.id = t.code;
 )";
 
-// The columns that are read, by table; all must be stored ones.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> columns_read{
-    {{"meta", "key value"},
-     {"code", "id version"},
-     {"source", "path name content"},
-     {"cell", "id run head request sampling"},
-     {"trial", "cell trial code row"}}};
-
-// A view or a virtual table in the place of a table could compute for ever, or anything.
-void check_table(const Database& database, std::string_view table, std::string_view columns) {
-  Statement kind(database, "SELECT type, rootpage FROM sqlite_schema WHERE name = ?1");
-  const bool is_table = kind.bind(1, table).step() && kind.text(0) == "table" && kind.number(1) > 0;
-  std::string stored;
-  Statement column(database, fmt::format("PRAGMA table_xinfo({})", table));
-  while (is_table && column.step()) {
-    constexpr int name = 1;
-    constexpr int hidden = 6;  // 0: stored
-    const std::string padded = fmt::format(" {} ", columns);
-    const bool is_read = padded.find(fmt::format(" {} ", column.text(name))) != std::string::npos;
-    if (!is_read || column.number(hidden) != 0) continue;
-    stored += (stored.empty() ? "" : " ") + column.text(name);
+// A statement without white space, and without the column that schema 1 has not.
+std::string normalized(std::string_view sql) {
+  std::string result;
+  for (const char c : sql) {
+    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') result += c;
   }
-  if (stored == columns) return;
-  throw Error(fmt::format("'{}' is damaged: its table '{}' is none of a file of results",
-                          database.path(), table));
+  constexpr std::string_view column = ",checksumINTEGER";
+  const std::size_t place = result.find(column);
+  return place == std::string::npos ? result : result.erase(place, column.size());
+}
+
+// A view in the place of a table, or an expression in one, could compute for ever. So every table
+// must be the one that we make.
+void check_tables(const Database& database) {
+  std::string_view rest = tables;
+  for (std::size_t end = rest.find(';'); end != std::string_view::npos; end = rest.find(';')) {
+    const std::string wanted = normalized(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+    constexpr std::string_view create = "CREATETABLE";
+    if (!wanted.starts_with(create)) continue;
+    const std::string name = wanted.substr(create.size(), wanted.find('(') - create.size());
+    Statement found(database, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1");
+    if (found.bind(1, name).step() && normalized(found.text(0)) == wanted) continue;
+    throw Error(fmt::format("'{}' is damaged: its table '{}' is none of a file of results",
+                            database.path(), name));
+  }
 }
 
 }  // namespace
@@ -108,7 +107,7 @@ int check_schema(const Database& database) {
                     "the conclave that wrote it, or choose another file; it was left as it is",
                     path, found, version));
   }
-  for (const auto& [table, columns] : columns_read) check_table(database, table, columns);
+  check_tables(database);
   return found == "1" ? 1 : version;
 }
 
