@@ -190,8 +190,10 @@ bool is_same_output(const std::string& a, const std::string& b) {
       std::filesystem::exists(a, problem) && !std::filesystem::is_regular_file(a, problem);
   if (a_is_other) return false;  // a device takes the text of both
   if (std::filesystem::equivalent(a, b, problem)) return true;
-  return std::filesystem::weakly_canonical(a, problem) ==
-         std::filesystem::weakly_canonical(b, problem);
+  const auto place = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, problem), problem);
+  };
+  return place(a) == place(b);
 }
 
 }  // namespace conclave

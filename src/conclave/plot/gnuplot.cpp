@@ -71,14 +71,18 @@ PictureFormat format_of(const std::string& path) {
   throw Error(fmt::format("'{}': a picture ends in .svg, .pdf or .png", path));
 }
 
+// gnuplot 5.4 takes a doubled quote at the beginning for an empty string, so one there is replaced.
 std::string gnuplot_string(std::string_view text) {
   constexpr std::size_t most = 500;
-  std::string result = "'";
+  std::string result;
   for (const char c : excerpt(text, most)) {
     const bool is_quote = c == '\'' || c == '`';
-    result += is_quote ? std::string("''") : std::string(1, c);
+    if (is_quote)
+      result += result.empty() ? "\u2019" : "''";
+    else
+      result += c;
   }
-  return result + "'";
+  return "'" + result + "'";
 }
 
 std::string Script::add_data(const Rows& rows) {

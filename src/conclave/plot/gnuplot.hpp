@@ -27,7 +27,7 @@ enum class PictureFormat : std::uint8_t { svg, pdf, png };
 PictureFormat format_of(const std::string& path);
 
 // A string as gnuplot reads it: in single quotes, where it knows no escapes and no commands. Quotes
-// are doubled, control characters become visible, backquotes become quotes.
+// are doubled, or replaced at the beginning; control characters become visible, backquotes quotes.
 std::string gnuplot_string(std::string_view text);
 
 // A script and its data.

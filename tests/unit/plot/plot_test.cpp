@@ -49,7 +49,8 @@ TEST(GnuplotString, LeavesNoWayOut) {
   EXPECT_EQ(gnuplot_string("plain"), "'plain'");
   EXPECT_EQ(gnuplot_string("it's"), "'it''s'");
   EXPECT_EQ(gnuplot_string("a\nb"), R"('a\nb')");
-  EXPECT_EQ(gnuplot_string("`x`"), "'''x'''");
+  EXPECT_EQ(gnuplot_string("`x`"), "'\u2019x'''");
+  EXPECT_EQ(gnuplot_string("''x"), "'\u2019''x'");
   EXPECT_EQ(gnuplot_string("\x1b"), R"('\x1b')");
 }
 
