@@ -1,11 +1,7 @@
 #include "conclave/chain/export.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <iterator>
-#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +9,7 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/output.hpp"
 
 namespace conclave::chain {
 namespace {
@@ -23,7 +20,7 @@ constexpr std::size_t most_drawn_states = 200;
 class TextFile {
  public:
   // Throws Error if the file cannot be created.
-  explicit TextFile(std::string path);
+  explicit TextFile(const std::string& path) : output_(path) {}
 
   template <class... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -31,40 +28,26 @@ class TextFile {
     if (buffer_.size() > large) flush();
   }
 
-  // Must be the last call. Throws Error if not everything could be written.
+  // Must be the last call. Throws std::system_error if not everything could be written.
   void close();
 
  private:
   static constexpr std::size_t large = 1 << 20;
-  struct Closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
 
   void flush();
-  [[noreturn]] void fail() const;
 
-  std::string path_;
-  std::unique_ptr<std::FILE, Closer> file_;
+  Output output_;
   fmt::memory_buffer buffer_;
 };
 
-TextFile::TextFile(std::string path)
-    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "w")) {
-  if (!file_) fail();
-}
-
 void TextFile::flush() {
-  if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_.get()) != buffer_.size()) fail();
+  output_.write({buffer_.data(), buffer_.size()});
   buffer_.clear();
 }
 
 void TextFile::close() {
   flush();
-  if (std::fclose(file_.release()) != 0) fail();
-}
-
-void TextFile::fail() const {
-  throw Error(fmt::format("cannot write '{}': {}", path_, std::strerror(errno)));
+  output_.finish();
 }
 
 // "leader*(leader-1)" or "leader*follower": ordered pairs of different agents in these states.

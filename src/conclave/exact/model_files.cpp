@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/output.hpp"
 #include "conclave/chain/export.hpp"
 
 namespace conclave::exact {
@@ -40,11 +40,11 @@ chain::Labels labels_of(const ModelFiles& model) {
 }
 
 void write_agent_states(const ModelFiles& model, const std::string& path) {
-  std::ofstream file(path);
+  std::string text;
   for (std::size_t i = 0; i < model.agent_states.size(); ++i) {
-    file << i << ' ' << model.agent_states[i] << '\n';
+    text += fmt::format("{} {}\n", i, model.agent_states[i]);
   }
-  if (!file.flush()) throw Error(fmt::format("cannot write {}", path));
+  write_file(path, text);
 }
 
 std::string numbers_of(const ModelFiles& model, StateIndex state) {
