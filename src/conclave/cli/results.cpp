@@ -124,7 +124,8 @@ std::string unfinished_text(const std::vector<sweep::CellProgress>& progress) {
   return fmt::format(
       "\nunfinished: {} trial{} of {} cell{} missing; the table uses the trials before "
       "the first missing one of each cell\n",
-      missing, missing == 1 ? "" : "s", cells, cells == 1 ? " is" : "s are");
+      missing, missing == 1 ? "" : "s", cells,
+      cells == 1 && missing == 1 ? " is" : (cells == 1 ? " are" : "s are"));
 }
 
 Line line_of(const sweep::StoredCell& cell, const CellSample& sample, const std::string& trials,

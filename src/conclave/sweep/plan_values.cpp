@@ -102,14 +102,17 @@ class Range {
   std::vector<Value> geometric() const {
     std::vector<Value> result;
     Number value = from_;
+    bool is_added = false;  // the value
     try {
       while (!value.is_real() && compare(value, to_) <= 0) {
         add(result, text_of(floor(value)));
+        is_added = true;
         value = value * advance_;
+        is_added = false;
       }
       if (!value.is_real()) return result;
     } catch (const text::NumberError&) {
-      value = Number::real(value.as_double() * advance_.as_double());
+      value = Number::real(value.as_double() * (is_added ? advance_.as_double() : 1));
     }
     constexpr double slack = 1e-11;  // above the rounding of 10 000 products
     std::size_t steps = 0;

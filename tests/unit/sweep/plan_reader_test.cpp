@@ -78,7 +78,9 @@ TEST_F(PlanFile, IsTriedOutByAPilot) {
   EXPECT_GT(pilot.steps, 8);
   EXPECT_GT(pilot.seconds, 0);
   const std::atomic<bool> stopped = true;
-  EXPECT_FALSE(run_pilot(plan("protocol = \"fratricide\"\nn = 1e5\n"), 0, stopped).is_complete);
+  EXPECT_FALSE(
+      run_pilot(plan("protocol = \"fratricide\"\nn = 1e5\nengine = \"agents\"\n"), 0, stopped)
+          .is_complete);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST_F(Storage, NoticesRowsOfAnotherTrialWithoutAChecksum) {
 
 TEST_F(Storage, NoticesAlteredCells) {
   for (const char* change :
-       {"UPDATE cell SET head = '{'", "UPDATE cell SET request = '{}'",
+       {"UPDATE cell SET head = '{}'", "UPDATE cell SET request = '{}'",
         "UPDATE cell SET request = replace(request, 'fratricide', 'pll')",
         "UPDATE cell SET sampling = '{\"trials\":7}'", "UPDATE cell SET id = 9 WHERE id = 1",
         "UPDATE cell SET checksum = NULL, request = replace(request, 'fratricide', 'x''y')"}) {
