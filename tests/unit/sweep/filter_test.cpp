@@ -80,13 +80,13 @@ TEST(RowFields, RefuseWhatIsNoRow) {
   }
 }
 
-TEST(RunWordsInJson, ReadBackAsTheSame) {
-  const experiment::RunWords words{.protocol = "pll",
-                                   .n = "10",
-                                   .seed = "7",
-                                   .params = {"m=3"},
-                                   .faults = {"corrupt:1@2"},
-                                   .count_edges = true};
+TEST(RunTextInJson, ReadBackAsTheSame) {
+  const experiment::RunText words{.protocol = "pll",
+                                  .n = "10",
+                                  .seed = "7",
+                                  .params = {"m=3"},
+                                  .faults = {"corrupt:1@2"},
+                                  .count_edges = true};
   EXPECT_EQ(words_of(json_of(words)), words);
   const Sampling sampling{.trials = 9, .precision = 0.5, .batch = 3, .measure = "time"};
   EXPECT_EQ(sampling_of(json_of(sampling)), sampling);
