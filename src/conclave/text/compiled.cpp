@@ -21,7 +21,7 @@ bool mentions_silence(const Node& node) {
 
 }  // namespace
 
-std::shared_ptr<const Compiled> Compiled::make(std::shared_ptr<const ProtocolText> text,
+std::shared_ptr<const Compiled> Compiled::make(const std::shared_ptr<const ProtocolText>& text,
                                                const std::vector<Given>& given, AgentCount n) {
   try {
     return std::shared_ptr<const Compiled>(new Compiled(text, given, n));

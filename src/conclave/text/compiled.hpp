@@ -43,7 +43,7 @@ struct CompiledStart {
 class Compiled {
  public:
   // Throws Error with the place in the text.
-  static std::shared_ptr<const Compiled> make(std::shared_ptr<const ProtocolText> text,
+  static std::shared_ptr<const Compiled> make(const std::shared_ptr<const ProtocolText>& text,
                                               const std::vector<Given>& given, AgentCount n);
   Compiled(const Compiled&) = delete;  // its parts look at each other
   Compiled& operator=(const Compiled&) = delete;
