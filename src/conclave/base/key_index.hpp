@@ -1,8 +1,7 @@
 // Numbers 0, 1, 2, ... for keys, in the order in which they are first seen. The keys themselves lie
 // with the caller, in the order of their numbers and in whatever form suits it; this table holds
-// eight bytes per slot: the number, and half of the key's hash, so that hardly any other key than
-// the one sought is compared. Numbers depend on the order of the calls alone, never on the hash,
-// which may therefore be any function.
+// the numbers alone. They depend on the order of the calls, never on the hash, which may therefore
+// be any function.
 //
 //   const auto [number, is_new] = index.find_or_add(
 //       hash(key), [&](auto n) { return keys[n] == key; }, [&](auto n) { return hash(keys[n]); });
@@ -19,11 +18,34 @@
 
 namespace conclave {
 
+// What a place of the table holds. For keys that are cheap to compare: four bytes, the number.
+struct PlainSlot {
+  static constexpr std::size_t growth = 4;  // of a full table: room is cheap here
+  std::uint32_t number = ~std::uint32_t{0};
+
+  static PlainSlot of(std::uint32_t number, std::uint64_t) { return {number}; }
+  bool may_have(std::uint64_t) const { return true; }
+};
+
+// For keys that are far away or long: eight bytes, the number and half of the hash, so that hardly
+// any other key than the one sought is looked at.
+struct TaggedSlot {
+  static constexpr std::size_t growth = 2;
+  std::uint32_t number = ~std::uint32_t{0};
+  std::uint32_t tag = 0;
+
+  static TaggedSlot of(std::uint32_t number, std::uint64_t hash) {
+    return {number, static_cast<std::uint32_t>(hash >> 32)};
+  }
+  bool may_have(std::uint64_t hash) const { return tag == static_cast<std::uint32_t>(hash >> 32); }
+};
+
 // Open addressing with linear probing. Not for several threads.
+template <class Slot>
 class KeyIndex {
  public:
   using Number = std::uint32_t;
-  static constexpr Number none = ~Number{0};
+  static constexpr Number none = Slot{}.number;
 
   struct Found {
     Number number;
@@ -40,14 +62,14 @@ class KeyIndex {
   std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
   // The number of a key with this hash: the one for which is_key(number) holds, or the next one.
-  // hash_of(number) is asked for all older keys when the table grows, to twice its size. Expected
+  // hash_of(number) is asked for all older keys when the table grows. Expected
   // O(1), amortized. At most 2^32 - 1 keys.
   template <class IsKey, class HashOf>
   Found find_or_add(std::uint64_t hash, const IsKey& is_key, const HashOf& hash_of) {
     std::size_t place = first_place(hash);
     for (; slots_[place].number != none; place = first_place(place + 1)) {
-      const auto [other_tag, number] = slots_[place];
-      if (other_tag == tag(hash) && is_key(number)) return {number, false};
+      const Slot slot = slots_[place];
+      if (slot.may_have(hash) && is_key(slot.number)) return {slot.number, false};
     }
     return {add(hash, place, hash_of), true};
   }
@@ -58,7 +80,7 @@ class KeyIndex {
   // The number that a search for this hash meets first, if it looks like the right one; or `none`.
   Number guess(std::uint64_t hash) const {
     const Slot& slot = slots_[first_place(hash)];
-    return slot.tag == tag(hash) ? slot.number : none;
+    return slot.may_have(hash) ? slot.number : none;
   }
 
   // Forgets everything; from now on the keys 0 ... count-1 are known, with these hashes.
@@ -73,42 +95,42 @@ class KeyIndex {
  private:
   static constexpr std::size_t least_slots = 256;
 
-  struct Slot {
-    std::uint32_t tag = 0;
-    Number number = none;
-  };
-
-  static std::uint32_t tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   std::size_t first_place(std::uint64_t hash) const { return hash & mask_; }
 
   void clear_slots(std::size_t count) {  // a power of two
     slots_.assign(count, {});
     mask_ = count - 1;
+    most_keys_ = std::min<std::size_t>(count * most_percent_full_ / 100, none - 1);
   }
 
   void place(Number number, std::uint64_t hash) {
     std::size_t at = first_place(hash);
     while (slots_[at].number != none) at = first_place(at + 1);
-    slots_[at] = {tag(hash), number};
+    slots_[at] = Slot::of(number, hash);
   }
 
-  // Apart, so that finding a key is short enough to inline.
   template <class HashOf>
-  [[gnu::noinline]] Number add(std::uint64_t hash, std::size_t free_place, const HashOf& hash_of) {
-    CONCLAVE_CHECK(size_ + 1 < none);
-    if (100 * (std::uint64_t{size_} + 1) > most_percent_full_ * slots_.size()) {
-      clear_slots(2 * slots_.size());
-      for (Number number = 0; number < size_; ++number) place(number, hash_of(number));
+  Number add(std::uint64_t hash, std::size_t free_place, const HashOf& hash_of) {
+    CONCLAVE_CHECK(size_ < none - 1);
+    if (size_ == most_keys_) [[unlikely]] {
+      grow(hash_of);
       place(size_, hash);
     } else {
-      slots_[free_place] = {tag(hash), size_};
+      slots_[free_place] = Slot::of(size_, hash);
     }
     return size_++;
+  }
+
+  template <class HashOf>
+  [[gnu::noinline]] void grow(const HashOf& hash_of) {
+    clear_slots(Slot::growth * slots_.size());
+    for (Number number = 0; number < size_; ++number) place(number, hash_of(number));
   }
 
   unsigned most_percent_full_;
   std::vector<Slot> slots_;
   std::size_t mask_ = 0;
+  std::size_t most_keys_ = 0;
   Number size_ = 0;
 };
 

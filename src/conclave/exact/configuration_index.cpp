@@ -147,7 +147,7 @@ class HashedIndex final : public ConfigurationIndex {
     }
     for (const std::uint64_t hash : hashes_) {
       const StateIndex likely = index_.guess(hash);
-      if (likely != KeyIndex::none) __builtin_prefetch(place(likely, 0));
+      if (likely != index_.none) __builtin_prefetch(place(likely, 0));
     }
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       numbers[i] = number(configurations.subspan(i * agents_, agents_), hashes_[i]);
@@ -227,7 +227,7 @@ class HashedIndex final : public ConfigurationIndex {
   std::size_t width_ = 1;  // bytes per agent
   StateIndex size_ = 0;
   std::vector<std::uint8_t> bytes_;
-  KeyIndex index_{70};
+  KeyIndex<TaggedSlot> index_{70};
   std::vector<std::uint64_t> hashes_;  // of those asked for at once
   std::vector<StateNumber> scratch_;   // a configuration read back
 };

@@ -126,7 +126,8 @@ class Counts : public detail::CensusKeeper<P> {
   double best_length() const {
     const double best = std::sqrt(cost_of_batch() * agents() / (2 * cost_of_collision()));
     const bool is_drawn_one_by_one = active().size() > most_ranks_in_tables;
-    const double most = is_drawn_one_by_one ? static_cast<double>(most_revealed / 16) : 1e18;
+    constexpr AgentCount most_one_by_one = most_revealed / 16;
+    const double most = is_drawn_one_by_one ? static_cast<double>(most_one_by_one) : 1e18;
     return std::clamp(best, 1.0, most);
   }
   // Cost per interaction of a batch of this length at whose start so many agents are revealed.

@@ -16,15 +16,16 @@ namespace {
 using Hash = std::function<std::uint64_t(std::uint64_t)>;
 
 // Keys kept as a caller keeps them.
+template <class Slot>
 struct NumberedKeys {
   Hash hash;
-  KeyIndex index;
+  KeyIndex<Slot> index;
   std::vector<std::uint64_t> keys{};
 
-  KeyIndex::Found number(std::uint64_t key) {
-    const KeyIndex::Found found = index.find_or_add(
-        hash(key), [&](KeyIndex::Number other) { return keys[other] == key; },
-        [this](KeyIndex::Number other) { return hash(keys[other]); });
+  typename KeyIndex<Slot>::Found number(std::uint64_t key) {
+    const auto found = index.find_or_add(
+        hash(key), [&](std::uint32_t other) { return keys[other] == key; },
+        [this](std::uint32_t other) { return hash(keys[other]); });
     if (found.is_new) keys.push_back(key);
     return found;
   }
@@ -44,7 +45,8 @@ const std::vector<Hash>& hashes() {
   return all;
 }
 
-void expect_numbers_in_order(NumberedKeys keys, std::uint32_t different, int calls) {
+template <class Slot>
+void expect_numbers_in_order(NumberedKeys<Slot> keys, std::uint32_t different, int calls) {
   std::map<std::uint64_t, std::uint32_t> expected;
   Stream stream({.seed = 1});
   for (int call = 0; call < calls; ++call) {
@@ -60,15 +62,16 @@ void expect_numbers_in_order(NumberedKeys keys, std::uint32_t different, int cal
 TEST(KeyIndex, NumbersKeysInTheOrderOfTheirFirstCalls) {
   for (const Hash& hash : hashes()) {
     for (const unsigned percent : {25u, 50u, 70u}) {
-      expect_numbers_in_order({hash, KeyIndex(percent)}, 700, 3000);
+      expect_numbers_in_order<PlainSlot>({hash, KeyIndex<PlainSlot>(percent)}, 700, 3000);
+      expect_numbers_in_order<TaggedSlot>({hash, KeyIndex<TaggedSlot>(percent)}, 700, 3000);
     }
   }
-  expect_numbers_in_order({well_mixed, KeyIndex(70)}, 100'000, 200'000);
+  expect_numbers_in_order<TaggedSlot>({well_mixed, KeyIndex<TaggedSlot>(70)}, 100'000, 200'000);
 }
 
 TEST(KeyIndex, IsNeverFullerThanAllowed) {
   for (const unsigned percent : {25u, 70u}) {
-    NumberedKeys keys{well_mixed, KeyIndex(percent)};
+    NumberedKeys<TaggedSlot> keys{well_mixed, KeyIndex<TaggedSlot>(percent)};
     for (std::uint64_t key = 0; key < 5000; ++key) {
       keys.number(key);
       ASSERT_LE(100 * 8 * keys.index.size(), percent * keys.index.bytes());
@@ -79,10 +82,10 @@ TEST(KeyIndex, IsNeverFullerThanAllowed) {
 
 TEST(KeyIndex, TakesOtherKeys) {
   for (const Hash& hash : hashes()) {
-    NumberedKeys keys{hash, KeyIndex(25)};
+    NumberedKeys<PlainSlot> keys{hash, KeyIndex<PlainSlot>(25)};
     for (std::uint64_t key = 0; key < 400; ++key) keys.number(key);
     keys.keys = {7, 300, 12};
-    keys.index.assign(3, [&](KeyIndex::Number number) { return hash(keys.keys[number]); });
+    keys.index.assign(3, [&](std::uint32_t number) { return hash(keys.keys[number]); });
     EXPECT_EQ(keys.index.size(), 3u);
     EXPECT_EQ(keys.number(300).number, 1u);
     EXPECT_FALSE(keys.number(12).is_new);
@@ -93,15 +96,15 @@ TEST(KeyIndex, TakesOtherKeys) {
 
 // A guess is right for a key at its first place, and nothing where nothing is.
 TEST(KeyIndex, GuessesWhatASearchMeetsFirst) {
-  NumberedKeys keys{well_mixed, KeyIndex(25)};
+  NumberedKeys<TaggedSlot> keys{well_mixed, KeyIndex<TaggedSlot>(25)};
   for (std::uint64_t key = 0; key < 500; ++key) {
-    EXPECT_EQ(keys.index.guess(well_mixed(key)), KeyIndex::none) << key;
+    EXPECT_EQ(keys.index.guess(well_mixed(key)), KeyIndex<TaggedSlot>::none) << key;
     keys.number(key);
   }
   int right = 0;
   for (std::uint64_t key = 0; key < 500; ++key) {
-    const KeyIndex::Number guess = keys.index.guess(well_mixed(key));
-    EXPECT_TRUE(guess == key || guess == KeyIndex::none) << key;
+    const std::uint32_t guess = keys.index.guess(well_mixed(key));
+    EXPECT_TRUE(guess == key || guess == KeyIndex<TaggedSlot>::none) << key;
     right += guess == key ? 1 : 0;
   }
   EXPECT_GT(right, 400);

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 
 namespace conclave::network::detail {
@@ -18,23 +17,25 @@ struct LargePages {  // an allocator
   template <class U>
   LargePages(const LargePages<U>&) {}  // NOLINT: allocators convert
 
-  // NOLINTBEGIN(cppcoreguidelines-no-malloc): this is the allocator that containers ask.
   T* allocate(std::size_t count) {
-    const std::size_t bytes = (count * sizeof(T) + huge - 1) / huge * huge;
-    const bool is_large = count * sizeof(T) >= huge;
-    void* const place = is_large ? std::aligned_alloc(huge, bytes) : std::malloc(count * sizeof(T));
-    if (place == nullptr) throw std::bad_alloc();
+    const std::size_t bytes = count * sizeof(T);
+    if (!is_large(count)) return static_cast<T*>(::operator new(bytes, small_alignment));
+    const std::size_t rounded_up = (bytes + huge - 1) / huge * huge;
+    void* const place = ::operator new (rounded_up, std::align_val_t{huge});
     // Advice only: without huge pages everything works, with more misses.
-    if (is_large) static_cast<void>(madvise(place, bytes, MADV_HUGEPAGE));
+    static_cast<void>(madvise(place, rounded_up, MADV_HUGEPAGE));
     return static_cast<T*>(place);
   }
-  void deallocate(T* place, std::size_t) { std::free(place); }
-  // NOLINTEND(cppcoreguidelines-no-malloc)
+  void deallocate(T* place, std::size_t count) {
+    ::operator delete(place, is_large(count) ? std::align_val_t{huge} : small_alignment);
+  }
 
   friend bool operator==(const LargePages&, const LargePages&) { return true; }
 
  private:
   static constexpr std::size_t huge = std::size_t{2} << 20;
+  static constexpr std::align_val_t small_alignment{alignof(T)};
+  static bool is_large(std::size_t count) { return count * sizeof(T) >= huge; }
 };
 
 }  // namespace conclave::network::detail

@@ -14,7 +14,7 @@ namespace conclave::population::detail {
 template <class State>
 class StateIndex {
  public:
-  using Id = KeyIndex::Number;
+  using Id = std::uint32_t;
 
   std::size_t size() const { return states_.size(); }
   // Valid until the next state is met.
@@ -42,7 +42,7 @@ class StateIndex {
   }
 
   std::vector<State> states_;
-  KeyIndex index_{25};
+  KeyIndex<PlainSlot> index_{25};
 };
 
 }  // namespace conclave::population::detail

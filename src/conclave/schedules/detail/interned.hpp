@@ -18,8 +18,8 @@ class Interned {
   // The number of the string, and whether it is new. Expected O(length). At most 2^32 - 1 strings.
   std::pair<std::uint32_t, bool> number(std::string_view bytes) {
     const auto [number, is_new] = index_.find_or_add(
-        hash(bytes), [&](KeyIndex::Number other) { return at(other) == bytes; },
-        [this](KeyIndex::Number other) { return hash(at(other)); });
+        hash(bytes), [&](std::uint32_t other) { return at(other) == bytes; },
+        [this](std::uint32_t other) { return hash(at(other)); });
     if (is_new) {
       bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
       ends_.push_back(bytes_.size());
@@ -39,7 +39,7 @@ class Interned {
 
   std::vector<char> bytes_;
   std::vector<std::size_t> ends_;
-  KeyIndex index_{50};
+  KeyIndex<TaggedSlot> index_{50};
 };
 
 }  // namespace conclave::schedules::detail
