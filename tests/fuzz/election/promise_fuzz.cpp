@@ -26,7 +26,7 @@ std::string with_checksum(std::string_view body) {
 }
 
 void check(const std::string& text) {
-  const election::Identity owner{"test", 1};
+  const election::PromiseOwner owner{{"test", 1}, "3 members, 0f1e2d3c4b5a6978"};
   const election::PromiseRecord record = election::parse_promise(text, owner, "promise");
   CONCLAVE_CHECK(record.is_there);
   if (!record.trouble.empty()) return;
