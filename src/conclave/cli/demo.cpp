@@ -79,7 +79,7 @@ Exit elect_all(bool in_networks, std::uint64_t seed) {
     const Election election = elect(entry, seed, stop);
     if (stop) return Exit::interrupted;
     if (election.result.ending != Ending::converged) {
-      fmt::print(stderr, "conclave: {} did not elect a leader\n", entry.info.name);
+      tell("conclave: {} did not elect a leader\n", entry.info.name);
       return Exit::not_converged;
     }
     (in_networks ? print_network : print_population)(entry, election);

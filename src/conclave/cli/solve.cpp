@@ -266,7 +266,7 @@ Exit solve(const Options& options) {
   } else {
     print_text(json);
   }
-  fmt::print(stderr, "loaded in {:.2f}, solved in {:.2f} CPU seconds\n", loaded, solved - loaded);
+  tell("loaded in {:.2f}, solved in {:.2f} CPU seconds\n", loaded, solved - loaded);
   return Exit::done;
 }
 
