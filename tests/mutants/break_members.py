@@ -88,7 +88,7 @@ MUTANTS = [
      "now", False),
     ("believes any term",
      "spoken_by_majority());\n  if ({{term <= confirmed_ + term_leap}})",
-     "true", True),
+     "true", False),
     ("believes a term of which half have spoken",
      "terms.begin() + {{(majority() - 1)}};",
      "(majority() - 2)", False),

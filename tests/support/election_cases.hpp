@@ -107,6 +107,10 @@ inline Case troubled_case(std::uint64_t seed) {
     trouble.coups = 8;
     trouble.resignations = 8;
   }
+  if (seed % 4 == 1) {
+    trouble.resignations = 2;
+    trouble.has_slow_edges = trouble.repeats_messages = true;
+  }
   if (seed % 4 == 3) {
     trouble.coups = trouble.crashes = trouble.pauses = 1;
     trouble.turncoats = 3;
