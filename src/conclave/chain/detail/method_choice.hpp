@@ -65,8 +65,8 @@ class ComponentSolver {
 
   void begin_next();
   Attempt begin(Method method);
-  Attempt eliminate(double most_work);
-  Attempt eliminate_in_fronts(double most_work);
+  Attempt eliminate(double limit);  // in multiplications
+  Attempt eliminate_in_fronts(double limit);
   Attempt iterate(int most_iterations, int most_attempts);
   Attempt correct_clusters();
   Attempt correct_neighbours();
