@@ -203,7 +203,7 @@ ModularMatrix modulo(const IntegerEquations& equations, std::uint64_t prime) {
 // digits[0] + digits[1] p + ..., by halves, so that the multiplications are balanced.
 mpz_class joined(std::span<const std::uint64_t> digits, std::uint64_t prime) {
   if (digits.empty()) return 0;
-  if (digits.size() == 1) return mpz_class(static_cast<unsigned long>(digits[0]));
+  if (digits.size() == 1) return {static_cast<unsigned long>(digits[0])};
   const std::size_t half = digits.size() / 2;
   mpz_class power;
   mpz_ui_pow_ui(power.get_mpz_t(), prime, half);

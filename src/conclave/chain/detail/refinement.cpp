@@ -117,7 +117,7 @@ LocalSystem in_doubles(const IntegerEquations& equations) {
 
 // The digits of one unknown; digit k is worth 2^-places[k].
 mpz_class joined(std::span<const std::int64_t> digits, std::span<const std::size_t> places) {
-  if (digits.size() == 1) return mpz_class(static_cast<long>(digits[0]));
+  if (digits.size() == 1) return {static_cast<long>(digits[0])};
   const std::size_t half = digits.size() / 2;
   const mpz_class high = joined(digits.first(half), places.first(half));
   return (high << (places.back() - places[half - 1])) +

@@ -32,7 +32,7 @@ class DeflatedSweeps {
   void solve(std::span<const double> right, std::span<long double> x);
 
  private:
-  explicit DeflatedSweeps(const LocalSystem& system);
+  explicit DeflatedSweeps(const LocalSystem& given);
 
   void sweep(std::span<double> x) const;
   void find_mode();

@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <span>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@
 namespace conclave::chain::detail {
 namespace {
 
-std::string_view mapped(int file, const std::string& path) {
+std::span<char> mapped(int file, const std::string& path) {
   struct stat status {};
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
     throw Error(fmt::format("'{}' is not a file", path));
@@ -25,18 +26,21 @@ std::string_view mapped(int file, const std::string& path) {
   if (size == 0) return {};
   void* const memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
   if (memory == MAP_FAILED) {
-    throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+    throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
   }
-  return {static_cast<const char*>(memory), size};
+  return {static_cast<char*>(memory), size};
 }
 
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  if (file < 0)
+    throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
   try {
-    text_ = mapped(file, path);
+    const std::span<char> content = mapped(file, path);
+    memory_ = content.data();
+    text_ = {content.data(), content.size()};
   } catch (...) {
     close(file);
     throw;
@@ -45,7 +49,7 @@ MappedFile::MappedFile(const std::string& path) {
 }
 
 MappedFile::~MappedFile() {
-  if (!text_.empty()) munmap(const_cast<char*>(text_.data()), text_.size());
+  if (!text_.empty()) munmap(memory_, text_.size());
 }
 
 bool is_printable(std::string_view text) {

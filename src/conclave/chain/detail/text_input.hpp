@@ -24,6 +24,7 @@ class MappedFile {
   std::string_view text() const { return text_; }
 
  private:
+  void* memory_ = nullptr;
   std::string_view text_;
 };
 
