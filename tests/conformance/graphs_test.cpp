@@ -1,5 +1,5 @@
 // Graphs a user can name, and the law of walking leaders on them.
-#include "conclave/experiment/graphs.hpp"
+#include "conclave/graph/make_graph.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +16,8 @@
 
 namespace conclave::experiment {
 namespace {
+
+using graph::make_graph;
 
 std::map<AgentCount, int> degrees(const Digraph& graph) {
   std::map<AgentCount, int> count;

@@ -8,7 +8,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/experiment/fault_text.hpp"
-#include "conclave/experiment/graphs.hpp"
+#include "conclave/graph/make_graph.hpp"
 #include "conclave/experiment/option_values.hpp"
 
 namespace conclave::experiment {
@@ -40,7 +40,7 @@ TrialPlan plan(const RunText& words, Interactions n) {
 
 std::shared_ptr<const Digraph> graph(const RunText& words, Interactions n, std::uint64_t seed) {
   if (words.graph.empty()) return nullptr;
-  return make_graph(words.graph, catalog::checked_population(n), seed);
+  return graph::make_graph(words.graph, catalog::checked_population(n), seed);
 }
 
 }  // namespace

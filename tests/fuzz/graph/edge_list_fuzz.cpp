@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "conclave/experiment/graphs.hpp"
+#include "conclave/graph/make_graph.hpp"
 
 #include "tests/fuzz/reading.hpp"
 
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace conclave;
   const fuzz::MemoryFile file(fuzz::text_of(data, size));
   fuzz::reads([&] {
-    const auto graph = experiment::make_graph("file:" + file.path(), 5, 1);
+    const auto graph = graph::make_graph("file:" + file.path(), 5, 1);
     CONCLAVE_CHECK(graph != nullptr);
   });
   return 0;

@@ -7,7 +7,7 @@
 
 #include "conclave/model/graph.hpp"
 
-namespace conclave::experiment {
+namespace conclave::graph {
 
 // "complete" gives no graph (every pair is an arc); otherwise "ring", "undirected-ring",
 // "grid:RxC", "regular:D", "gnp:P" or "file:PATH". Random graphs follow from the seed. Throws Error
@@ -16,4 +16,4 @@ namespace conclave::experiment {
 std::shared_ptr<const Digraph> make_graph(const std::string& text, AgentCount n,
                                           std::uint64_t seed);
 
-}  // namespace conclave::experiment
+}  // namespace conclave::graph

@@ -1,4 +1,4 @@
-#include "conclave/experiment/graphs.hpp"
+#include "conclave/graph/make_graph.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 #include "conclave/base/printable.hpp"
 #include "conclave/base/random.hpp"
 
-namespace conclave::experiment {
+namespace conclave::graph {
 namespace {
 
 using Arcs = std::vector<Digraph::Pair>;
@@ -207,4 +207,4 @@ std::shared_ptr<const Digraph> make_graph(const std::string& text, AgentCount n,
                           kind == "gnp" ? "; try a larger probability" : ""));
 }
 
-}  // namespace conclave::experiment
+}  // namespace conclave::graph
