@@ -277,7 +277,7 @@ def networks():
 @functools.lru_cache(None)
 def names_of_the_catalog():
     """--init, --engine, --delay, --wakeup and the parameters that take names -> these names."""
-    known = {}
+    known = {"--engine": {"auto", "gpu"}}  # gpu: where it was built
     for protocol in networks():
         told = json.loads(run([BINARY, "describe", protocol, "--format", "json"], ROOT).stdout)
         for option, key in (("--init", "init"), ("--engine", "engines"), ("--delay", "delays"),
@@ -288,6 +288,9 @@ def names_of_the_catalog():
                 known.setdefault(parameter["name"], set()).update(
                     parameter["allowed"].split(" | "))
     return known
+
+
+SUBCOMMANDS = [["cluster", "init"], ["cluster", "repair"]]
 
 
 def options_of(command):
@@ -321,6 +324,8 @@ def rehearsal(command, words):
     if command == "run" and "synchronous" in networks().get(words[0], ""):
         return [*without(words, "--trials", "--n", "--trace", "--output", "-o"), "--n",
                 "2" if value_of(words, "--n") == "2" else "50"], (0, 3), None
+    if command == "run" and value_of(words, "--engine") == "gpu":
+        return words, (), "built without engine gpu"  # or on a machine without a device
     if command == "run":
         limits = "--max-interactions", "--max-parallel-time"
         return [*without(words, "--trials", "--trace", "--output", "-o", *limits),
@@ -393,7 +398,7 @@ class Rehearsed:
             return None
         if words[0] not in commands():
             return f"no command {words[0]!r}"
-        command = words[:2] if words[:2] == ["cluster", "init"] else words[:1]
+        command = words[:2] if words[:2] in SUBCOMMANDS else words[:1]
         rest = words[len(command):]
         named = [re.split("[=|]", word.strip("[]"))[0] for word in rest if re.match(r"\[?-", word)]
         missing = [name for name in named if name not in options_of(command)]
@@ -471,9 +476,9 @@ class Commands(unittest.TestCase):
 
     def test_and_options_in_the_text_exist(self):
         known = set().union(*(options_of([name]) for name in commands()),
-                            options_of(["cluster", "init"]), options_of([]))
+                            *map(options_of, SUBCOMMANDS), options_of([]))
         foreign = {"--unix-socket", "--array", "--wrap", "--preset", "--install", "--prefix",
-                   "--build", "--rewrite", "--all"}  # curl, sbatch, CMake, this test
+                   "--build", "--rewrite", "--all", "--record"}  # curl, sbatch, CMake, our tools
         for page in PAGES:
             for line, text in spans_of(prose_of(page)):
                 for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):

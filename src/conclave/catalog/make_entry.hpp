@@ -221,7 +221,9 @@ std::unique_ptr<const PreparedRun> prepared(const RunRequest& request, Subject<P
 template <PopulationProtocol P>
 std::vector<EngineInfo> engines_for() {
   if (topology_of<P> == Topology::directed_ring) return {agents_engine, events_engine};
-  return {agents_engine, events_engine, counts_engine};
+  std::vector<EngineInfo> engines{agents_engine, events_engine, counts_engine};
+  if (gpu::is_built()) engines.push_back(gpu_engine);
+  return engines;
 }
 
 // Engine gpu runs the trials of engine agents.
