@@ -27,7 +27,6 @@ n = [20, 300]
 [[run]]
 protocol = "fratricide"
 n = 50
-graph = "regular:4"
 precision = 0.2
 batch = 5
 [[run]]

@@ -421,11 +421,15 @@ class Deployment(Machines):
         present += ["libc6", "libstdc++6", "libgcc-s1"]  # of which the base consists
         needed = subprocess.run(["objdump", "-p", BINARY], capture_output=True, text=True,
                                 check=True).stdout
+        loaded = dict(re.findall(r"^\s*(\S+) => (\S+)", subprocess.run(
+            ["ldd", BINARY], capture_output=True, text=True, check=True).stdout, re.M))
         for library in re.findall(r"NEEDED +(\S+)", needed):
-            owner = subprocess.run(["dpkg", "-S", f"*/{library}"], capture_output=True, text=True,
-                                   check=False).stdout.partition(":")[0]
-            if owner:
-                self.assertIn(owner, present, library)
+            path = os.path.realpath(loaded.get(library, library))
+            for name in (path, path.removeprefix("/usr")):  # on merged systems both are one
+                owner = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True,
+                                       check=False).stdout.partition(":")[0]
+                if owner:
+                    self.assertIn(owner, present, library)
 
 
 class Cables:

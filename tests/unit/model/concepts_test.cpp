@@ -15,7 +15,7 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/claims.hpp"
-#include "conclave/model/configuration.hpp"
+#include "conclave/model/configuration_protocol.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/protocol_info.hpp"
