@@ -273,7 +273,7 @@ TEST(LeaderTally, CountsWhoLeads) {
 
 // model/claims.hpp and model/configuration.hpp once declared the same name.
 TEST(Configurations, AreOwnedByAProtocolOrSeenThroughAView) {
-  static_assert(!Configuration<CoinFight>);
+  static_assert(!ConfigurationProtocol<CoinFight>);
   const std::vector<CoinFight::State> agents(3);
   const ConfigurationView<CoinFight::State> view(agents);
   EXPECT_EQ(count_leaders(CoinFight({}, 3), view), 3u);
