@@ -75,7 +75,9 @@ inline std::uint64_t reach_of(double variance) {
 }
 
 inline CountLaw hypergeometric_law(const Draw& draw) {
-  const auto [total, marked, draws] = draw;
+  const std::uint64_t total = draw.total;
+  const std::uint64_t marked = draw.marked;
+  const std::uint64_t draws = draw.draws;
   const std::uint64_t unmarked = total - marked;
   const std::uint64_t least = draws > unmarked ? draws - unmarked : 0;
   const std::uint64_t most = std::min(marked, draws);
@@ -103,7 +105,9 @@ struct Trials {
 };
 
 inline CountLaw binomial_law(const Trials& coins) {
-  const auto [trials, numerator, denominator] = coins;
+  const std::uint64_t trials = coins.trials;
+  const std::uint64_t numerator = coins.numerator;
+  const std::uint64_t denominator = coins.denominator;
   const std::uint64_t others = denominator - numerator;
   const auto center =
       static_cast<std::uint64_t>(static_cast<long double>(trials) * numerator / denominator);

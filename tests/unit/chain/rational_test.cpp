@@ -155,7 +155,7 @@ TEST(RationalHittingTimes, AgreeWithTheNumericalOnes) {
 // that is certified is held to the fractions.
 TEST(HittingTimes, NeverErrByMoreThanTheyCertify) {
   Stream stream({.seed = 11});
-  for (int trial = 0; trial < 300; ++trial) {
+  for (std::uint32_t trial = 0; trial < 300; ++trial) {
     RationalChain chain;
     for (StateIndex state = 0; state < 6; ++state) {
       const StateIndex step = 1 + stream.below(2);  // so that no two successors are the same

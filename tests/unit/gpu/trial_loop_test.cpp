@@ -17,13 +17,6 @@
 #include "conclave/protocols/population/ppl.hpp"
 
 namespace conclave::gpu {
-namespace {
-
-using protocols::Coalescence;
-using protocols::Fratricide;
-using protocols::Pll;
-using protocols::PllSym;
-using protocols::Ppl;
 
 // Leaders flip coins: both, or neither, resigns, and now and then a follower returns.
 struct CoinDuel {
@@ -47,6 +40,14 @@ struct CoinDuel {
   State zero() const { return {.leader = false}; }
   void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
 };
+
+namespace {
+
+using protocols::Coalescence;
+using protocols::Fratricide;
+using protocols::Pll;
+using protocols::PllSym;
+using protocols::Ppl;
 
 Pll::Parameters printed() {
   Pll::Parameters parameters;
