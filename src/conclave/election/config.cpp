@@ -1,15 +1,16 @@
 #include "conclave/election/config.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/read_text.hpp"
+#include "conclave/election/detail/toml.hpp"
 
 namespace conclave::election {
 namespace {
@@ -129,13 +130,27 @@ class Table {
   std::string path_;
 };
 
+constexpr std::size_t most_bytes = std::size_t{1} << 24;
+
+// The parser's tables of other characters have gaps (toml++ 3.3), and nothing here needs them bare:
+// a string may hold any character as an escape.
+void require_ascii(const std::string& text, const std::string& path) {
+  const auto other = std::ranges::find_if(
+      text, [](char each) { return static_cast<unsigned char>(each) >= 0x80; });
+  if (other == text.end()) return;
+  throw Error(fmt::format("{}:{}: a configuration is ASCII; write other characters as \"\\u00e9\"",
+                          path, 1 + std::count(text.begin(), other, '\n')));
+}
+
 toml::table parse(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Error(fmt::format("cannot read the configuration '{}'", path));
+  const std::string text = read_text(path, most_bytes);
+  require_ascii(text, path);
   try {
-    return toml::parse(file, path);
+    return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
     throw Error(fmt::format("{}:{}: {}", path, error.source().begin.line, error.description()));
+  } catch (const detail::TomlAssertion& error) {
+    throw Error(fmt::format("{}: {}", path, error.what()));
   }
 }
 
