@@ -35,7 +35,7 @@ n = [8, 16]
 )";
 
 class Threads : public ::testing::Test {
- protected:
+ public:
   Threads()
       : folder_(std::filesystem::temp_directory_path() /
                 ("threads_test." +
@@ -45,6 +45,7 @@ class Threads : public ::testing::Test {
   }
   ~Threads() override { std::filesystem::remove_all(folder_); }
 
+ protected:
   std::vector<std::string> rows(unsigned threads) const {
     const Plan plan = read_plan((folder_ / "plan.toml").string());
     const std::string file = (folder_ / (std::to_string(threads) + ".db")).string();

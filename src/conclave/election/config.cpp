@@ -138,7 +138,7 @@ void require_ascii(const std::string& text, const std::string& path) {
   const auto other = std::ranges::find_if(
       text, [](char each) { return static_cast<unsigned char>(each) >= 0x80; });
   if (other == text.end()) return;
-  throw Error(fmt::format("{}:{}: a configuration is ASCII; write other characters as \"\\u00e9\"",
+  throw Error(fmt::format(R"({}:{}: a configuration is ASCII; write other characters as "\u00e9")",
                           path, 1 + std::count(text.begin(), other, '\n')));
 }
 

@@ -6,6 +6,7 @@
 
 #include "tests/fuzz/reading.hpp"
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer calls
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace conclave;
   const fuzz::MemoryFile file(fuzz::text_of(data, size));

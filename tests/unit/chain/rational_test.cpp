@@ -79,11 +79,11 @@ IntegerEquations random_equations(std::uint32_t size, unsigned long bits) {
   IntegerEquations equations;
   for (std::uint32_t i = 0; i < size; ++i) {
     mpz_class diagonal = random.get_z_bits(bits) + 1;
-    equations.right.push_back(diagonal + random.get_z_bits(bits));
+    equations.right.emplace_back(diagonal + random.get_z_bits(bits));
     for (std::uint32_t j = i % 7; j < size; j += 1 + (i * j) % 11 + size / 5) {
       if (j == i) continue;
       equations.pattern.columns.push_back(j);
-      equations.values.push_back(random.get_z_bits(bits) + 1);
+      equations.values.emplace_back(random.get_z_bits(bits) + 1);
       diagonal += equations.values.back();
     }
     equations.pattern.starts.push_back(equations.pattern.columns.size());
