@@ -1,6 +1,4 @@
 // Graphs a user can name, and the law of walking leaders on them.
-#include "conclave/graph/make_graph.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +11,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/graph/make_graph.hpp"
 
 namespace conclave::experiment {
 namespace {

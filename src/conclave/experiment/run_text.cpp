@@ -8,8 +8,8 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/experiment/fault_text.hpp"
-#include "conclave/graph/make_graph.hpp"
 #include "conclave/experiment/option_values.hpp"
+#include "conclave/graph/make_graph.hpp"
 
 namespace conclave::experiment {
 namespace {
