@@ -128,6 +128,20 @@ inline CountLaw binomial_law(const Trials& coins) {
   return law;
 }
 
+inline CountLaw poisson_law(double mean) {
+  const auto center = static_cast<std::uint64_t>(mean);
+  const std::uint64_t reach = reach_of(mean);
+  const Digits50 log_p =
+      Digits50(center) * log(Digits50(mean)) - Digits50(mean) - log_factorial(center);
+  const auto ratio = [&](std::uint64_t k) {
+    return static_cast<long double>(mean) / static_cast<long double>(k + 1);
+  };
+  CountLaw law = law_around(center, static_cast<double>(exp(log_p)),
+                            center - std::min(center, reach), center + reach, ratio);
+  law.name = "Poisson of mean " + std::to_string(mean);
+  return law;
+}
+
 // The p-value of a sample against a law.
 inline double fit(const CountLaw& law, const std::vector<std::uint64_t>& sample) {
   std::vector<double> expected(law.probabilities);

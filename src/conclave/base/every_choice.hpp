@@ -28,7 +28,9 @@ class EveryChoice {
   }
 
   // An impossible outcome is not visited.
-  bool chance(std::uint32_t p, std::uint32_t q) {
+  bool chance(std::uint32_t p, std::uint32_t q) { return wide_chance(p, q); }
+  // The same for probabilities that need more digits.
+  bool wide_chance(std::uint64_t p, std::uint64_t q) {
     CONCLAVE_CHECK(p <= q && q > 0);
     if (p == 0 || p == q) return p == q;
     const bool value = decide(2) == 0;

@@ -14,18 +14,20 @@ namespace conclave {
 
 // The uses of streams. The numbers are part of the results: never reuse or renumber one.
 enum class Purpose : std::uint64_t {
-  schedule = 1,    // which agents meet
-  transition = 2,  // random choices inside an interaction
-  start = 3,       // the initial configuration
-  fault = 4,       // whom a fault hits and what becomes of them
-  graph = 5,       // random graphs
-  wakeup = 6,      // whom an adversary wakes, and when
-  delay = 7,       // how long messages take
-  port = 8,        // which port leads where, who has which identifier
-  node = 9,        // the coins of the nodes of a network
-  search = 10,     // which starts a search tries
-  messages = 40,   // circulating messages of a corrupted agent, named by a random word
-  test = 1000,     // tests and benchmarks
+  schedule = 1,     // which agents meet
+  transition = 2,   // random choices inside an interaction
+  start = 3,        // the initial configuration
+  fault = 4,        // whom a fault hits and what becomes of them
+  graph = 5,        // random graphs
+  wakeup = 6,       // whom an adversary wakes, and when
+  delay = 7,        // how long messages take
+  port = 8,         // which port leads where, who has which identifier
+  node = 9,         // the coins of the nodes of a network
+  search = 10,      // which starts a search tries
+  clock = 11,       // at which times the reactions of a network are tried
+  clock_part = 12,  // parts of that time, each named by a random word
+  messages = 40,    // circulating messages of a corrupted agent, named by a random word
+  test = 1000,      // tests and benchmarks
 };
 
 // A value that names a stream; equal names give equal words, for ever.

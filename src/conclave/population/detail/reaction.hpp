@@ -18,6 +18,10 @@ struct AskedChoice {
     asked = true;
     return false;
   }
+  bool wide_chance(std::uint64_t, std::uint64_t) {
+    asked = true;
+    return false;
+  }
 };
 
 // False only if the interaction is certain to leave both agents as they are. One that depends on
