@@ -17,6 +17,7 @@
 #include <queue>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conclave/base/random.hpp"
@@ -153,6 +154,7 @@ class VirtualCluster {
     Instant offset{};
     unsigned group = 0;    // who is cut off together
     MemberIndex list = 0;  // members in its configuration, the first so many
+    Term reported = 0;     // the newest term of a leader that this process has known
     Instant told_until{};  // the end of the lease it has told visitors of, in true time
     Instant stopped_until{};
   };
@@ -378,6 +380,7 @@ class VirtualCluster {
     if (trouble_.spoils_terms && who < (n_ - 1) / 2 && coins_.chance(1, 2)) spoil_term(seat);
     add_counts(seat);
     seat.member.reset();
+    seat.reported = 0;
     seat.stopped_until = {};
     audit_.restart(who);
     ++seat.timer;
@@ -561,6 +564,9 @@ class VirtualCluster {
   void check(MemberIndex who) {
     Member& member = *seats_[who].member;
     const MemberView view = member.view();
+    if (view.leader != nobody && view.term < std::exchange(seats_[who].reported, view.term)) {
+      verdict_.violation = "a member has gone back to an older leader";
+    }
     if (!view.leads) return;
     const auto [first, is_new] = leaders_.try_emplace(view.term, who);
     if (first->second != who && !has_lost_file_) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <string_view>
@@ -15,9 +16,9 @@
 namespace conclave::election {
 namespace {
 
-constexpr std::array<std::string_view, 15> keys{
-    "cluster", "member", "members", "listen", "authority", "certificate", "key",    "insecure",
-    "state",   "wake",   "stay",    "status", "give_up_s", "timing",      "revoked"};
+constexpr std::array<std::string_view, 16> keys{
+    "cluster", "member", "members", "listen", "authority", "certificate", "key",     "insecure",
+    "state",   "wake",   "stay",    "status", "give_up_s", "timing",      "revoked", "via"};
 constexpr std::array<std::string_view, 6> timing_keys{"lease_ms",  "renewal_ms",  "patience_ms",
                                                       "answer_ms", "election_ms", "clock_drift"};
 
@@ -175,6 +176,24 @@ Timing read_timing(const Table& file) {
   return timing;
 }
 
+// [via] is a table of members by number, for example 2 = "10.0.0.1:9002".
+std::map<MemberIndex, Endpoint> read_via(const Table& file, std::size_t members) {
+  if (!file.has("via")) return {};
+  const toml::table* raw = file.raw()["via"].as_table();
+  if (raw == nullptr) file.refuse("via", "must be a table, [via]");
+  const Table table(*raw, file.path());
+  std::map<MemberIndex, Endpoint> result;
+  for (const auto& [key, node] : *raw) {
+    const std::string_view name = key.str();
+    MemberIndex member = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), member);
+    if (error != std::errc{} || end != name.data() + name.size() || member >= members)
+      table.refuse(name, fmt::format("is none of the members, 0 to {}", members - 1));
+    result[member] = table.made(name, [&] { return parse_endpoint(table.required_text(name)); });
+  }
+  return result;
+}
+
 void read_security(const Table& file, TransportOptions& transport) {
   const std::array<std::string_view, 3> parts{"authority", "certificate", "key"};
   if (file.flag("insecure", false)) {
@@ -216,6 +235,7 @@ NodeConfig read_config(const std::string& path) {
   if (file.has("listen")) {
     transport.listen = file.made("listen", [&] { return parse_endpoint(file.text("listen")); });
   }
+  transport.via = read_via(file, transport.members.size());
   read_security(file, transport);
   config.service.timing = read_timing(file);
   config.service.state_file = file.file("state");

@@ -18,7 +18,7 @@ namespace conclave::election {
 
 using MemberIndex = std::uint32_t;  // position in the cluster's list of members
 
-inline constexpr std::uint8_t wire_version = 2;
+inline constexpr std::uint8_t wire_version = 3;
 inline constexpr std::size_t header_bytes = 4;
 inline constexpr std::size_t max_cluster_name = 64;
 inline constexpr std::size_t max_message_bytes = 1024;  // of the application, in one frame

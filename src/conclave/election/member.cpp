@@ -85,6 +85,13 @@ void Member::send(MemberIndex to, const Note& note) {
   letters_.push_back({to, note});
 }
 
+// A leader that is refused because somebody has known one of a newer term does not go on: the newer
+// one had a majority, so the older leader cannot keep one, unless that majority has lost its files;
+// and then the terms must not go on below those that have been used.
+void Member::refuse(MemberIndex to) {
+  send(to, {.kind = NoteKind::refused, .term = promise_.term, .next = led_});
+}
+
 void Member::send_to_all(const Note& note) {
   for (Port port = 0; port + 1 < options_.n; ++port) send(member_at(port), note);
 }
@@ -158,6 +165,7 @@ void Member::receive(Instant now, MemberIndex from, const Note& note) {
     case NoteKind::probe:
       return send(from, {.kind = NoteKind::alive, .term = term_});
     case NoteKind::refused:
+      if (is_confirmed_ && note.next > term_) return step_down(now, nobody, 0);
       return on_refused(now, from);
     case NoteKind::prepare:
       return on_prepare(now, from);
@@ -203,7 +211,7 @@ void Member::on_algorithm(Instant now, MemberIndex from, const Note& note) {
   }
   if (note.term == term_ && abstains_) {
     const bool is_question = asks || note.message.kind == Kind::decide;
-    if (is_question) send(from, {.kind = NoteKind::refused, .term = promise_.term});
+    if (is_question) refuse(from);
     return;
   }
   if (note.term > term_) enter(now, note.term);
@@ -248,7 +256,7 @@ void Member::act(Instant now, MemberIndex from, const Algorithm::Message& messag
                 .stamp = message.rank,
                 .promise_ms = static_cast<std::uint32_t>(options_.timing.lease.count())});
   } else {
-    send(from, {.kind = NoteKind::refused, .term = promise_.term});
+    refuse(from);
   }
 }
 
@@ -354,6 +362,7 @@ void Member::support(Instant now, MemberIndex from, Instant since, milliseconds 
   if (now >= lease_until_) return;
   step_down_at_ = lease_until_ + options_.timing.election;
   if (std::exchange(is_confirmed_, true)) return;
+  led_ = term_;
   failures_ = 0;
   election_until_ = Instant::max();
   renew(now);
@@ -373,6 +382,7 @@ void Member::on_renewal(Instant now, MemberIndex from, const Note& note) {
   if (from == departed_.to && note.term <= departed_.term) return;  // on its way for long
   const bool is_rival = hears_leader(now) && from != leader_;
   if (is_rival && !(note.holds && note.term > term_)) return tell_standing(now, from);
+  if (note.term < led_) return refuse(from);
   if (note.holds) {
     follow(now, note.term, from);
     heard_leader_until_ = now + options_.timing.lease;
@@ -387,14 +397,16 @@ void Member::on_renewal(Instant now, MemberIndex from, const Note& note) {
                 .stamp = note.stamp,
                 .promise_ms = static_cast<std::uint32_t>(options_.timing.lease.count())});
   } else {
-    send(from, {.kind = NoteKind::refused, .term = promise_.term});
+    refuse(from);
   }
 }
 
 // The election is over: somebody leads. The term may be older than this member's own, if that was
-// an election nobody else wanted; promises are what safety rests on, and they never go back.
+// an election nobody else wanted, but never than that of a leader it has known: that one had
+// promises of a majority, which makes none in older terms.
 void Member::follow(Instant now, Term term, MemberIndex leader) {
   leave_election();
+  led_ = std::max(led_, term);
   if (leader != leader_) heard_leader_until_ = {};
   term_ = term;
   leader_ = leader;
@@ -426,7 +438,7 @@ void Member::on_standing(Instant now, const Note& note) {
   if (hears_leader(now)) return;
   const bool is_past = note.leader == departed_.to && note.term <= departed_.term;
   const bool names_leader = note.leader < options_.n && note.leader != options_.self && !is_past;
-  if (names_leader) return follow(now, note.term, note.leader);
+  if (names_leader && note.term >= led_) return follow(now, note.term, note.leader);
   if (note.term > term_) enter(now, note.term);
 }
 

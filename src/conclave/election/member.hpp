@@ -153,6 +153,7 @@ class Member {
 
   void send(MemberIndex to, const Note& note);
   void send_to_all(const Note& note);
+  void refuse(MemberIndex to);
 
   void enter(Instant now, Term term);
   void start_election(Instant now);
@@ -219,6 +220,7 @@ class Member {
   Instant renewed_at_{};
   Instant step_down_at_{};
   bool is_confirmed_ = false;  // as the leader of this term, by a majority
+  Term led_ = 0;               // the newest term in which this process has known a leader
   Instant lease_until_{};
   Term retired_ = 0;                    // inherits no term up to this one, in which it has resigned
   MemberIndex heir_ = nobody;           // has been asked whether it is ready to lead

@@ -115,6 +115,8 @@ std::vector<std::byte> encode(const Note& note) {
       writer.number(note.next);
       break;
     case NoteKind::refused:
+      writer.number(note.next);
+      break;
     case NoteKind::probe:
     case NoteKind::alive:
     case NoteKind::prepare:
@@ -157,6 +159,8 @@ std::optional<Note> decode_note(std::span<const std::byte> bytes) {
       note.next = reader.number<Term>();
       break;
     case NoteKind::refused:
+      note.next = reader.number<Term>();
+      break;
     case NoteKind::probe:
     case NoteKind::alive:
     case NoteKind::prepare:

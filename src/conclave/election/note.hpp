@@ -26,14 +26,15 @@ enum class NoteKind : std::uint8_t {
   renewal,    // a claimant asks for its lease, or to prolong it; `holds`: it has one
   seconded,   // answer to the paper's LEADER: a promise, `stamp` is the leader's rank
   granted,    // answer to a renewal: a promise, `stamp` is that of the renewal
-  refused,    // answer to either: `term` is the newest in which the sender has made a promise
-  standing,   // what the sender knows: its term and, if it hears from one, the leader
-  probe,      // are you there?
-  alive,      // yes
-  prepare,    // the leader wants to resign: is the receiver ready to lead after it?
-  prepared,   // yes; `stamp` is the moment of this answer, by the sender's clock
-  resigned,   // the sender has led in `term` and never acts in it again; `leader` is to lead in the
-              // term `next`, and gets a promise for its `stamp`; nobody: elect one
+  refused,  // answer to either: `term` is the newest in which the sender has made a promise, `next`
+            // the newest in which it has known a leader
+  standing,  // what the sender knows: its term and, if it hears from one, the leader
+  probe,     // are you there?
+  alive,     // yes
+  prepare,   // the leader wants to resign: is the receiver ready to lead after it?
+  prepared,  // yes; `stamp` is the moment of this answer, by the sender's clock
+  resigned,  // the sender has led in `term` and never acts in it again; `leader` is to lead in the
+             // term `next`, and gets a promise for its `stamp`; nobody: elect one
 };
 inline constexpr std::size_t note_kinds = 11;
 
@@ -44,7 +45,7 @@ struct Note {
   std::uint64_t stamp = 0;       // renewal: when it was sent, by the sender's clock; see above
   std::uint32_t promise_ms = 0;  // seconded, granted: how long the promise is kept
   MemberIndex leader = nobody;   // standing, resigned
-  Term next = 0;                 // resigned
+  Term next = 0;                 // resigned, refused
   bool holds = false;            // renewal
 
   friend bool operator==(const Note&, const Note&) = default;

@@ -117,8 +117,11 @@ Transport::Core::Core(Loop& loop, const TransportOptions& options, TransportEven
   settings_.limits = options.limits;
   settings_.counters = &counters_;
   settings_.owner = this;
-  for (MemberIndex i = 0; i < options.members.size(); ++i)
-    peers_.emplace_back(i, options.members[i], options.limits);
+  for (MemberIndex i = 0; i < options.members.size(); ++i) {
+    const auto via = options.via.find(i);
+    peers_.emplace_back(i, via == options.via.end() ? options.members[i] : via->second,
+                        options.limits);
+  }
   listener_.start();
 }
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -52,9 +53,10 @@ struct TransportLimits {
 struct TransportOptions {
   std::string cluster{};
   MemberIndex self = 0;
-  std::vector<Endpoint> members{};   // of all; that of `self` is where to listen; port 0: any
-  std::optional<Endpoint> listen{};  // ... unless it is this, for example 0.0.0.0:7000
-  std::optional<int> listener{};     // ... or this socket, which listens already and is taken over
+  std::vector<Endpoint> members{};        // of all; that of `self` is where to listen; port 0: any
+  std::optional<Endpoint> listen{};       // ... unless it is this, for example 0.0.0.0:7000
+  std::map<MemberIndex, Endpoint> via{};  // dials these here, not at the address in `members`
+  std::optional<int> listener{};  // ... or this socket, which listens already and is taken over
   std::optional<Credentials> credentials{};  // none: plain, on loopback only
   Agreement agreement{};                     // who says something else is refused
   std::vector<std::string> revoked{};        // serial numbers of certificates that are refused

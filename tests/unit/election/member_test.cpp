@@ -37,6 +37,9 @@ Note promised(NoteKind kind, Term term, std::uint64_t stamp, milliseconds how_lo
           .stamp = stamp,
           .promise_ms = static_cast<std::uint32_t>(how_long.count())};
 }
+Note resignation(Term term, MemberIndex heir, Term next, std::uint64_t stamp = 0) {
+  return {.kind = NoteKind::resigned, .term = term, .stamp = stamp, .leader = heir, .next = next};
+}
 std::uint64_t stamp_of(Instant when) { return static_cast<std::uint64_t>(when.count()); }
 
 std::vector<Letter> told(Member& member, Instant now, MemberIndex from, const Note& note) {
@@ -206,16 +209,41 @@ TEST(Member, PromisesNothingInOlderTerms) {
   EXPECT_EQ(answer(member, 2 * lease, 2, renewal(5, true)), NoteKind::refused);
 }
 
+// What a leader has said before it was stopped or cut off may arrive when there is another one.
+TEST(Member, KnowsNoLeaderOfAnOlderTermThanOneItHasKnown) {
+  Member member = newborn(5);
+  EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
+  EXPECT_EQ(answer(member, lease, 2, renewal(7, true)), NoteKind::granted);
+  told(member, lease + 1ms, 2, resignation(7, nobody, 0));
+  const std::vector<Letter> letters = told(member, lease + 2ms, 1, renewal(5, true));
+  ASSERT_EQ(letters.size(), 1u);
+  EXPECT_EQ(letters.front().note, (Note{.kind = NoteKind::refused, .term = 7, .next = 7}));
+  told(member, lease + 3ms, 3, {.kind = NoteKind::standing, .term = 6, .leader = 1});
+  EXPECT_EQ(member.view().leader, nobody);
+  told(member, lease + 4ms, 3, {.kind = NoteKind::standing, .term = 7, .leader = 4});
+  EXPECT_EQ(member.view().leader, 4u);
+}
+
+// Terms go on above those that have been used, also where a majority has lost its files.
+TEST(Member, StepsDownWhereALeaderOfANewerTermHasBeenKnown) {
+  Member member = newborn(3);
+  const std::uint64_t rank = wake_and_win(member, 0ms);
+  told(member, 1ms, 1, promised(NoteKind::seconded, 1, rank));
+  ASSERT_TRUE(member.holds_lease(1ms));
+  told(member, 1ms, 2, {.kind = NoteKind::refused, .term = 7, .next = 1});
+  EXPECT_TRUE(member.holds_lease(1ms)) << "it has promised to somebody who never led";
+  told(member, 1ms, 2, {.kind = NoteKind::refused, .term = 7, .next = 7});
+  EXPECT_FALSE(member.holds_lease(1ms));
+  EXPECT_GT(wait_for_next_term(member, 3), 1ms);
+  EXPECT_GT(member.view().term, 7u);
+}
+
 TEST(Member, KeepsPromisesThroughARestart) {
   const Promise remembered{.term = 5, .to = 1, .lease = lease};
   Member member({.n = 5, .remembered = remembered}, 0ms);
   EXPECT_EQ(answer(member, lease - 1ns, 1, renewal(5, false)), NoteKind::refused);
   EXPECT_EQ(answer(member, lease, 2, renewal(5, false)), NoteKind::refused);
   EXPECT_EQ(answer(member, lease, 1, renewal(5, false)), NoteKind::granted);
-}
-
-Note resignation(Term term, MemberIndex heir, Term next, std::uint64_t stamp = 0) {
-  return {.kind = NoteKind::resigned, .term = term, .stamp = stamp, .leader = heir, .next = next};
 }
 
 // Member 0 of three leads in term 1 and has 1 and 2 for supporters.
