@@ -81,6 +81,22 @@ void examine(Entry& entry, Strings& strings) {
   entry.warnings = compiled->warnings();
 }
 
+// A whole number or a short decimal as a number, so that rows can be drawn over it; any other
+// fraction as the text that gives it back exactly.
+decltype(ParameterValue::value) shown(const text::Number& value) {
+  if (const auto whole = value.small(); whole && *whole >= 0) {
+    return static_cast<std::uint64_t>(*whole);
+  }
+  constexpr std::int64_t digits = 1'000'000'000'000;
+  try {
+    const auto scaled = (value * text::Number(digits)).small();
+    constexpr std::int64_t most_exact = 1'000'000'000'000'000;
+    if (scaled && *scaled > -most_exact && *scaled < most_exact) return value.as_double();
+  } catch (const text::NumberError&) {  // no short one
+  }
+  return to_string(value);
+}
+
 ProtocolInfo info_of(const Strings& strings) {
   ProtocolInfo info{};
   info.name = strings.text->name();
@@ -96,7 +112,8 @@ ProtocolInfo info_of(const Strings& strings) {
 std::vector<ParameterInfo> parameters_of(const text::ProtocolText& text) {
   std::vector<ParameterInfo> all;
   for (const text::ParameterText& each : text.document().parameters) {
-    const std::string allowed = each.range_text.empty() ? "any whole number" : each.range_text;
+    const char* const any = each.has_decimals() ? "any number from 0" : "any whole number";
+    const std::string allowed = each.range_text.empty() ? any : each.range_text;
     all.push_back({each.name.text, each.meaning, each.fallback_text, allowed});
   }
   return all;
@@ -136,7 +153,9 @@ Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
 
 std::vector<ParameterValue> text_parameters(const text::Compiled& compiled) {
   std::vector<ParameterValue> parameters;
-  for (const auto& [name, value] : compiled.parameters()) parameters.push_back({name, value});
+  for (const auto& [name, value] : compiled.parameters()) {
+    parameters.push_back({name, shown(value)});
+  }
   return parameters;
 }
 

@@ -9,11 +9,38 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/text/arithmetic.hpp"
 
 namespace conclave::text {
 namespace {
 
-constexpr std::uint64_t most_parameter = std::uint64_t{1} << 62;
+constexpr Number most_parameter(std::int64_t{1} << 62);
+
+// 12, 1e6 or 2^20, perhaps with a sign.
+Number given_whole(const Given& given) {
+  const bool is_negative = given.value.starts_with('-');
+  const auto number = parse_count(std::string_view(given.value).substr(is_negative ? 1 : 0));
+  if (!number) {
+    throw Error(fmt::format("parameter {}: '{}' is not a whole number", given.name, given.value));
+  }
+  if (*number > Interactions(std::uint64_t{1} << 62) * Interactions(4u)) {
+    return Number::from_whole(Number::Whole{1} << 100);  // out of every range
+  }
+  const Number value = Number::from_whole(static_cast<Number::Whole>(number->as_wide()));
+  return is_negative ? Number(0) - value : value;
+}
+
+// 0.3, 1/7, or any other expression of numbers with an exact value.
+Number given_number(const Given& given) {
+  try {
+    const Number value = evaluate(given.value, Constants{});
+    if (!value.is_real()) return value;
+  } catch (const Mistake&) {
+  } catch (const NumberError&) {
+  }
+  throw Error(fmt::format("parameter {}: '{}' is not an exact number such as 0.3 or 1/7",
+                          given.name, given.value));
+}
 
 bool mentions_silence(const Node& node) {
   return node.kind == Node::Kind::silent || std::ranges::any_of(node.parts, mentions_silence);
@@ -55,7 +82,10 @@ void Compiled::check_names() const {
                   fmt::format("the {} '{}' is called like something else", kind, name.text));
   };
   for (const ParameterText& each : document.parameters) declare(each.name, "parameter");
-  for (const Definition& each : document.definitions) declare(each.name, "definition");
+  for (const Definition& each : document.definitions) {
+    declare(each.name, each.is_function ? "function" : "definition");
+  }
+  for (const StepText& each : document.steps) declare(each.name, "step");
   for (const FieldText& each : document.fields) {
     declare(each.name, each.name.text == state_field ? "list of states" : "field");
   }
@@ -79,9 +109,9 @@ void Compiled::set_parameters(const std::vector<Given>& given) {
   check_parameter_names(given);
   Resolver resolver(text_->document(), constants_);
   for (const ParameterText& each : text_->document().parameters) {
-    const std::uint64_t value = parameter_value(each, given, resolver);
+    const Number value = parameter_value(each, given, resolver);
     parameters_.emplace_back(each.name.text, value);
-    constants_[each.name.text] = Number(static_cast<std::int64_t>(value));
+    constants_[each.name.text] = value;
   }
 }
 
@@ -103,32 +133,28 @@ void Compiled::check_parameter_names(const std::vector<Given>& given) const {
   }
 }
 
-std::uint64_t Compiled::parameter_value(const ParameterText& parameter,
-                                        const std::vector<Given>& given, Resolver& resolver) const {
+// A parameter is a whole number unless its default or its range is written with a fraction.
+Number Compiled::parameter_value(const ParameterText& parameter, const std::vector<Given>& given,
+                                 Resolver& resolver) const {
   const std::string& name = parameter.name.text;
   const Number low = parameter.low ? resolver.constant(*parameter.low) : Number(0);
-  const Number high = parameter.high ? resolver.constant(*parameter.high)
-                                     : Number(static_cast<std::int64_t>(most_parameter));
+  const Number high = parameter.high ? resolver.constant(*parameter.high) : most_parameter;
+  const Number fallback = resolver.constant(parameter.fallback);
+  const bool is_whole =
+      fallback.is_whole() && low.is_whole() && high.is_whole() && !parameter.has_decimals();
   const auto fits = [&](const Number& value) {
-    return value.small() && *value.small() >= 0 && compare(value, low) >= 0 &&
-           compare(value, high) <= 0;
+    const bool is_right_kind = !is_whole || value.small();
+    return is_right_kind && compare(value, low) >= 0 && compare(value, high) <= 0;
   };
   const auto found = std::ranges::find(given, name, &Given::name);
   if (found == given.end()) {
-    const Number value = resolver.constant(parameter.fallback);
-    if (fits(value)) return static_cast<std::uint64_t>(*value.small());
+    if (fits(fallback)) return fallback;
     throw Mistake(parameter.fallback.place,
-                  fmt::format("the default {} of parameter {} is not in {}..{}", to_string(value),
-                              name, to_string(low), to_string(high)));
+                  fmt::format("the default {} of parameter {} is not in {}..{}",
+                              to_string(fallback), name, to_string(low), to_string(high)));
   }
-  const auto number = parse_count(found->value);
-  if (!number) {
-    throw Error(fmt::format("parameter {}: '{}' is not a whole number", name, found->value));
-  }
-  const bool small = *number <= Interactions(most_parameter);
-  if (small && fits(Number(static_cast<std::int64_t>(*number->as_uint64())))) {
-    return *number->as_uint64();
-  }
+  const Number value = is_whole ? given_whole(*found) : given_number(*found);
+  if (fits(value)) return value;
   throw Error(fmt::format("parameter {} = {} is out of range: {} ... {} is allowed", name,
                           found->value, to_string(low), to_string(high)));
 }

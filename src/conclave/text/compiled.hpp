@@ -58,9 +58,8 @@ class Compiled {
   bool reacts(StateIndex u, StateIndex v) const;
 
   const std::vector<CompiledStart>& starts() const { return starts_; }
-  const std::vector<std::pair<std::string, std::uint64_t>>& parameters() const {
-    return parameters_;
-  }
+  // Whole numbers and fractions, all exact.
+  const std::vector<std::pair<std::string, Number>>& parameters() const { return parameters_; }
 
   bool has_leader() const { return text_->document().leader.has_value(); }
   bool leads(StateIndex state) const { return space_->value(space_->leader_column(), state) != 0; }
@@ -83,8 +82,8 @@ class Compiled {
   void check_names() const;
   void set_parameters(const std::vector<Given>& given);
   void check_parameter_names(const std::vector<Given>& given) const;
-  std::uint64_t parameter_value(const ParameterText& parameter, const std::vector<Given>& given,
-                                Resolver& resolver) const;
+  Number parameter_value(const ParameterText& parameter, const std::vector<Given>& given,
+                         Resolver& resolver) const;
   void make_space(Resolver& resolver);
   Field field(const FieldText& text, Resolver& resolver) const;
   void set_roles(Resolver& resolver);
@@ -97,7 +96,7 @@ class Compiled {
   std::shared_ptr<const ProtocolText> text_;
   AgentCount n_;
   Resolver::Constants constants_;
-  std::vector<std::pair<std::string, std::uint64_t>> parameters_;
+  std::vector<std::pair<std::string, Number>> parameters_;
   std::optional<StateSpace> space_;
   std::optional<Transitions> transitions_;
   std::vector<CompiledStart> starts_;

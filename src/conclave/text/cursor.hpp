@@ -55,5 +55,7 @@ bool is_reserved(std::string_view word);
 Expression parse_expression(Cursor& cursor);
 // Without `and`, `or`, `not` and comparisons.
 Expression parse_sum(Cursor& cursor);
+// The names of the functions that every text may use.
+std::vector<std::string_view> known_functions();
 
 }  // namespace conclave::text

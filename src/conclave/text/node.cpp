@@ -95,6 +95,8 @@ Number evaluate(const Node& node, const Scene& scene) {
       return node.constant;
     case Node::Kind::column:
       return scene.space->value(node.index, scene.agents[node.agent]);
+    case Node::Kind::local:
+      return scene.locals[node.index];
     case Node::Kind::count:
       return Number::from_whole(static_cast<Number::Whole>(scene.counts[node.index]));
     case Node::Kind::silent:

@@ -22,12 +22,12 @@ struct Type {
 };
 
 struct Node {
-  enum class Kind : std::uint8_t { constant, column, count, silent, operation };
+  enum class Kind : std::uint8_t { constant, column, local, count, silent, operation };
   Kind kind = Kind::constant;
   Type type{};
   Place place{};
   Number constant{};
-  std::size_t index = 0;  // of a column or a count
+  std::size_t index = 0;  // of a column, a local or a count
   std::size_t agent = 0;  // of a column: 0 is u or the only agent, 1 is v
   Operator operation{};
   std::vector<Node> parts{};
@@ -38,6 +38,7 @@ struct Node {
 struct Scene {
   const StateSpace* space = nullptr;
   std::array<StateIndex, 2> agents{};
+  std::span<const Number> locals{};  // the values that a block has given names so far
   std::span<const std::uint64_t> counts{};
   bool is_silent = false;
   std::uint64_t silence_steps = 0;  // is_silent stays as it is for so many interactions at least

@@ -206,29 +206,31 @@ class ExpressionParser {
     const Token& token = cursor_.take();
     cursor_.take();
     std::vector<Expression> arguments;
-    do {
-      arguments.push_back(disjunction());
-    } while (cursor_.take_if(","));
+    if (!cursor_.is(")")) {
+      do {
+        arguments.push_back(disjunction());
+      } while (cursor_.take_if(","));
+    }
     cursor_.need(")", fmt::format("after the arguments of {}", token.text));
-    std::vector<std::string_view> known(counts.begin(), counts.end());
-    std::size_t wanted = 1;
-    Expression result{.form = Form::count, .place = token.place, .name = std::string(token.text)};
-    bool found = std::ranges::find(counts, token.text) != counts.end();
+    Expression result{.form = Form::call, .place = token.place, .name = std::string(token.text)};
+    if (std::ranges::find(counts, token.text) != counts.end()) {
+      need_arguments(token, 1, arguments.size());
+      result.form = Form::count;
+    }
     for (const Function& function : functions) {
-      known.push_back(function.name);
       if (token.text != function.name) continue;
-      found = true;
-      wanted = function.arguments;
+      need_arguments(token, function.arguments, arguments.size());
       result.form = Form::operation;
       result.operation = function.operation;
     }
-    if (!found) throw Mistake(token.place, unknown_name("function", token.text, known));
-    if (arguments.size() != wanted) {
-      throw Mistake(token.place, fmt::format("{} takes {} argument{}, not {}", token.text, wanted,
-                                             wanted == 1 ? "" : "s", arguments.size()));
-    }
     result.parts = std::move(arguments);
     return result;
+  }
+
+  static void need_arguments(const Token& token, std::size_t wanted, std::size_t given) {
+    if (given == wanted) return;
+    throw Mistake(token.place, fmt::format("{} takes {} argument{}, not {}", token.text, wanted,
+                                           wanted == 1 ? "" : "s", given));
   }
 
   Expression member() {
@@ -269,6 +271,12 @@ class ExpressionParser {
 };
 
 }  // namespace
+
+std::vector<std::string_view> known_functions() {
+  std::vector<std::string_view> names(counts.begin(), counts.end());
+  for (const Function& function : functions) names.push_back(function.name);
+  return names;
+}
 
 Expression parse_expression(Cursor& cursor) { return ExpressionParser(cursor).disjunction(); }
 Expression parse_sum(Cursor& cursor) { return ExpressionParser(cursor).sum(); }

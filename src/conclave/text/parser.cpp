@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/text/cursor.hpp"
+#include "conclave/text/rule_parser.hpp"
 
 namespace conclave::text {
 namespace {
@@ -16,14 +20,17 @@ namespace {
 class Parser {
  public:
   Parser(std::string_view text, Dialect dialect)
-      : cursor_(text, dialect == Dialect::protocol), dialect_(dialect) {}
+      : cursor_(text, dialect == Dialect::protocol), dialect_(dialect), rules_(cursor_, dialect) {}
 
   Document document() {
     while (cursor_.here().kind != TokenKind::end_of_text) {
       statement();
       cursor_.end_statement();
     }
-    if (dialect_ == Dialect::rule_list) collect_states();
+    if (dialect_ == Dialect::rule_list) {
+      add_up_lines();
+      collect_states();
+    }
     return std::move(document_);
   }
 
@@ -31,8 +38,9 @@ class Parser {
   struct Statement {
     std::string_view keyword;
     void (Parser::*parse)();
+    bool is_late = false;
   };
-  static constexpr std::size_t statement_count = 14;
+  static constexpr std::size_t statement_count = 16;
   static const std::array<Statement, statement_count>& statements();
 
   void statement() {
@@ -40,11 +48,11 @@ class Parser {
     std::vector<std::string_view> keywords;
     for (const Statement& each : statements()) {
       keywords.push_back(each.keyword);
-      if (!first.is_name(each.keyword)) continue;
+      if (!first.is_name(each.keyword) || !begins(each)) continue;
       cursor_.take();
       return (this->*each.parse)();
     }
-    if (begins_rule()) return rule();
+    if (rules_.begins_rule()) return document_.rules.push_back(rules_.rule());
     const std::string_view nearest =
         first.kind == TokenKind::name ? nearest_name(first.text, keywords) : std::string_view();
     const std::string hint = nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest);
@@ -53,12 +61,9 @@ class Parser {
                               fmt::join(keywords, ", "), described(first), hint));
   }
 
-  bool begins_rule() const {
-    if (cursor_.is("*") || cursor_.is("{")) return true;
-    if (cursor_.here().kind != TokenKind::name) return false;
-    const Token& next = cursor_.next();
-    return next.is("+") || next.is("|") || next.is("{") ||
-           (next.is(",") && dialect_ == Dialect::rule_list);
+  // A word that came later into the language still names states: `step + A -> A + A` is a rule.
+  bool begins(const Statement& statement) const {
+    return !statement.is_late || !rules_.begins_rule();
   }
 
   void once(bool is_there, std::string_view what) const {
@@ -207,108 +212,77 @@ class Parser {
   Target start_target() {
     Target result{.place = cursor_.place()};
     if (!cursor_.is("{")) result.state = cursor_.need_name("a state");
-    braces(result);
+    rules_.braces(result);
     return result;
   }
 
-  void unordered_rule() {
-    if (!begins_rule()) cursor_.expected("a rule such as A + B -> A + A");
-    rule();
-    document_.rules.back().is_unordered = true;
+  void unordered_rule() { document_.rules.push_back(rules_.unordered_rule()); }
+
+  void step() {
+    StepText step{.name = cursor_.need_name("the name of the step")};
+    step.body = rules_.block();
+    document_.steps.push_back(std::move(step));
   }
 
-  // Between the two agents: '+', or ',' in a list of rules.
-  void need_plus(std::string_view side) {
-    if (dialect_ == Dialect::rule_list && cursor_.take_if(",")) return;
-    cursor_.need("+", fmt::format("between the two agents on the {} of the rule", side));
+  void fun() {
+    Definition function{.name = cursor_.need_name("the name of the function"), .value = {}};
+    function.is_function = true;
+    cursor_.need("(", "and the names of its arguments");
+    while (!cursor_.is(")")) {
+      function.parameters.push_back(cursor_.need_name("the name of an argument"));
+      if (!cursor_.take_if(",")) break;
+    }
+    cursor_.need(")", "after the arguments");
+    cursor_.need("=", "and an expression");
+    function.value = parse_expression(cursor_);
+    document_.definitions.push_back(std::move(function));
   }
 
-  void rule() {
-    RuleText rule{.place = cursor_.place()};
-    rule.initiator = pattern('u', "the initiator");
-    need_plus("left");
-    rule.responder = pattern('v', "the responder");
-    if (cursor_.take_word_if("when")) rule.guard = parse_expression(cursor_);
-    cursor_.need("->", "and what becomes of the two agents");
-    do {
-      rule.outcomes.push_back(outcome());
-    } while (rule.outcomes.back().probability && cursor_.take_word_if("or"));
-    document_.rules.push_back(std::move(rule));
-  }
-
-  Pattern pattern(char agent, std::string_view who) {
-    Pattern result{.place = cursor_.place()};
-    if (cursor_.is_agent()) {
-      const Token& token = cursor_.take();
-      if (token.text[0] != agent) {
-        throw Mistake(token.place, fmt::format("{} is called {}, not {}", who, agent, token.text));
+  // Lines of a list that name the same two states add up: `a,b -> a,a : 1/2` and `a,b -> b,b : 1/2`
+  // are one rule with two outcomes. A line about both orders stands for two.
+  void add_up_lines() {
+    std::vector<RuleText> lines;
+    for (RuleText& rule : document_.rules) {
+      const bool has_two_orders = is_plain(rule) && std::exchange(rule.is_unordered, false);
+      if (!has_two_orders && !is_plain(rule)) {
+        lines.push_back(std::move(rule));
+        continue;
       }
-    } else if (!cursor_.take_if("*") && !cursor_.is("{")) {
-      do {
-        result.states.push_back(
-            cursor_.need_name(fmt::format("a state, {} or * for {}", agent, who)));
-      } while (cursor_.take_if("|"));
+      std::optional<RuleText> other;
+      if (has_two_orders && left_side(rule).first != left_side(rule).second) other = mirrored(rule);
+      add_line(lines, std::move(rule));
+      if (other) add_line(lines, std::move(*other));
     }
-    if (!cursor_.take_if("{")) return result;
-    do {
-      result.conditions.push_back(parse_expression(cursor_));
-    } while (cursor_.take_if(","));
-    cursor_.need("}", "after the conditions");
-    return result;
+    document_.rules = std::move(lines);
   }
 
-  OutcomeText outcome() {
-    OutcomeText result{.place = cursor_.place()};
-    if (cursor_.next().is(".")) {
-      assignments(result);
-    } else {
-      result.initiator = target();
-      need_plus("right");
-      result.responder = target();
-    }
-    const bool colon = dialect_ == Dialect::rule_list && cursor_.take_if(":");
-    if (colon || cursor_.take_word_if("with")) result.probability = parse_sum(cursor_);
-    return result;
+  void add_line(std::vector<RuleText>& lines, RuleText line) {
+    const auto [known, is_new] = lines_.emplace(left_side(line), lines.size());
+    if (is_new) return lines.push_back(std::move(line));
+    RuleText& sum = lines[known->second];
+    sum.is_sum = true;
+    for (OutcomeText& outcome : line.outcomes) sum.outcomes.push_back(std::move(outcome));
   }
 
-  // u.digit = 0, v.marked = false
-  void assignments(OutcomeText& outcome) {
-    outcome.initiator.place = outcome.responder.place = cursor_.place();
-    do {
-      if (!cursor_.is_word("u") && !cursor_.is_word("v")) {
-        cursor_.expected("u or v, such as u.digit = 0");
-      }
-      Target& target = cursor_.take().text == "u" ? outcome.initiator : outcome.responder;
-      cursor_.need(".", "and a field");
-      assign(target);
-    } while (cursor_.take_if(","));
+  // One state on either side, and nothing else to decide by.
+  static bool is_plain(const RuleText& rule) {
+    const auto is_state = [](const Pattern& side) {
+      return side.states.size() == 1 && side.conditions.empty();
+    };
+    return is_state(rule.initiator) && is_state(rule.responder) && !rule.guard &&
+           rule.block.empty();
   }
 
-  void assign(Target& target) {
-    if (cursor_.here().kind != TokenKind::name) cursor_.expected("the name of a field");
-    const Token& field = cursor_.take();
-    cursor_.need("=", "and the new value of the field");
-    target.assignments.push_back(
-        {{std::string(field.text), field.place}, parse_expression(cursor_)});
+  using LeftSide = std::pair<std::string, std::string>;
+  static LeftSide left_side(const RuleText& rule) {
+    return {rule.initiator.states[0].text, rule.responder.states[0].text};
   }
 
-  Target target() {
-    Target result{.place = cursor_.place()};
-    if (cursor_.is_agent()) {
-      result.like = cursor_.take().text[0];
-    } else if (!cursor_.take_if("*") && !cursor_.is("{")) {
-      result.state = cursor_.need_name("a state, u, v or *");
-    }
-    braces(result);
-    return result;
-  }
-
-  void braces(Target& target) {
-    if (!cursor_.take_if("{")) return;
-    do {
-      assign(target);
-    } while (cursor_.take_if(","));
-    cursor_.need("}", "after the fields");
+  static RuleText mirrored(const RuleText& rule) {
+    RuleText other = rule;
+    std::swap(other.initiator, other.responder);
+    for (OutcomeText& outcome : other.outcomes) std::swap(outcome.initiator, outcome.responder);
+    return other;
   }
 
   // The states of a list of rules are those it names, in the order of their first appearance.
@@ -333,7 +307,9 @@ class Parser {
 
   Cursor cursor_;
   Dialect dialect_;
+  RuleParser rules_;
   Document document_;
+  std::map<LeftSide, std::size_t> lines_;  // of a list of rules: where a left side stands
 };
 
 const std::array<Parser::Statement, Parser::statement_count>& Parser::statements() {
@@ -351,11 +327,24 @@ const std::array<Parser::Statement, Parser::statement_count>& Parser::statements
        {"stop", &Parser::stop},
        {"fail", &Parser::fail},
        {"observe", &Parser::observe},
-       {"unordered", &Parser::unordered_rule}}};
+       {"unordered", &Parser::unordered_rule},
+       {"step", &Parser::step, true},
+       {"fun", &Parser::fun, true}}};
   return all;
 }
 
+bool has_point(std::string_view text) {
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    if (text[i] == '.' && text[i - 1] != '.' && text[i + 1] != '.') return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool ParameterText::has_decimals() const {
+  return has_point(fallback_text) || has_point(range_text);
+}
 
 Document parse(std::string_view text, Dialect dialect) { return Parser(text, dialect).document(); }
 

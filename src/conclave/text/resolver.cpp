@@ -1,3 +1,4 @@
+// The file is long because every form of an expression and every way to name something is here.
 #include "conclave/text/resolver.hpp"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/text/cursor.hpp"
 
 namespace conclave::text {
 namespace {
@@ -70,6 +72,10 @@ Node Resolver::observable(const Expression& expression) {
   return node;
 }
 
+Node Resolver::anything(const Expression& expression, Scope scope) {
+  return resolve(expression, scope, nullptr);
+}
+
 Number Resolver::constant(const Expression& expression) {
   const Number result = evaluate(number(expression, Scope::constant), {});
   if (!result.is_real()) return result;
@@ -114,9 +120,13 @@ std::int64_t Resolver::state_value(const Name& name) const {
                                         name.text, space_->fields().front().name));
 }
 
+void Resolver::count_node(Place place) {
+  if (++nodes_ > most_nodes) throw Mistake(place, "the definitions grow too large");
+}
+
 Node Resolver::resolve(const Expression& expression, Scope scope, const Type* wanted) {
   if (depth_ >= most_nested) throw Mistake(expression.place, "this is nested too deeply");
-  if (++nodes_ > most_nodes) throw Mistake(expression.place, "the definitions grow too large");
+  count_node(expression.place);
   const struct Nesting {
     int& depth;
     ~Nesting() { --depth; }
@@ -132,6 +142,8 @@ Node Resolver::resolve(const Expression& expression, Scope scope, const Type* wa
       return one_of(expression, scope);
     case Form::count:
       return count(expression, scope);
+    case Form::call:
+      return call(expression, scope, wanted);
     case Form::operation:
       return operation(expression, scope, wanted);
   }
@@ -141,6 +153,11 @@ Node Resolver::resolve(const Expression& expression, Scope scope, const Type* wa
 Node Resolver::name(const Expression& expression, Scope scope, const Type* wanted) {
   const std::string& text = expression.name;
   const Place place = expression.place;
+  if (auto node = argument(expression, scope, wanted)) return std::move(*node);
+  for (std::size_t i = here_.first_local; i < locals_.size(); ++i) {
+    if (locals_[i].name != text) continue;
+    return {.kind = Node::Kind::local, .type = locals_[i].type, .place = place, .index = i};
+  }
   std::int64_t value = 0;
   if (wanted != nullptr && has_value(*wanted, text, value)) {
     return constant_node(value, *wanted, place);
@@ -153,19 +170,94 @@ Node Resolver::name(const Expression& expression, Scope scope, const Type* wante
   if (const auto found = constants_.find(text); found != constants_.end()) {
     return constant_node(found->second, number_type, place);
   }
-  const auto& definitions = document_.definitions;
-  for (std::size_t i = 0; i < std::min(definitions.size(), definitions_visible_); ++i) {
-    if (definitions[i].name.text == text) return definition(expression, i, scope, wanted);
+  const auto index = definition_index(text);
+  if (!index) return own_field(expression, scope);
+  const Definition& definition = document_.definitions[*index];
+  if (definition.is_function) {
+    throw Mistake(place, fmt::format("{0} is a function: write {0}(...)", text));
   }
-  return own_field(expression, scope);
+  // A definition means what it would mean if it were written here.
+  return within(of_definition(*index), [&] { return resolve(definition.value, scope, wanted); });
 }
 
-// A definition means what it would mean if it were written here.
-Node Resolver::definition(const Expression&, std::size_t index, Scope scope, const Type* wanted) {
-  const std::size_t visible = std::exchange(definitions_visible_, index);
-  Node node = resolve(document_.definitions[index].value, scope, wanted);
-  definitions_visible_ = visible;
-  return node;
+std::optional<std::size_t> Resolver::definition_index(const std::string& name) const {
+  const auto& definitions = document_.definitions;
+  for (std::size_t i = 0; i < std::min(definitions.size(), here_.definitions_visible); ++i) {
+    if (definitions[i].name.text == name) return i;
+  }
+  return std::nullopt;
+}
+
+// The expression that the caller of the function at work gave for this name, if it is one of the
+// function's arguments.
+const Expression* Resolver::bound(const std::string& name) const {
+  if (here_.call == nullptr) return nullptr;
+  const auto& parameters = here_.call->function->parameters;
+  const auto found = std::ranges::find(parameters, name, &Name::text);
+  if (found == parameters.end()) return nullptr;
+  return &(*here_.call->arguments)[static_cast<std::size_t>(found - parameters.begin())];
+}
+
+std::optional<Node> Resolver::argument(const Expression& expression, Scope scope,
+                                       const Type* wanted) {
+  const Expression* const given = bound(expression.name);
+  if (given == nullptr) return std::nullopt;
+  return within(*here_.outer, [&] { return resolve(*given, scope, wanted); });
+}
+
+// A function means what its expression would mean if it were written here, with the arguments in
+// place of their names.
+Node Resolver::call(const Expression& expression, Scope scope, const Type* wanted) {
+  const auto index = definition_index(expression.name);
+  if (!index) unknown_function(expression);
+  const Definition& function = document_.definitions[*index];
+  if (!function.is_function) {
+    throw Mistake(expression.place, fmt::format("{} is no function", expression.name));
+  }
+  const std::size_t wants = function.parameters.size();
+  if (expression.parts.size() != wants) {
+    throw Mistake(expression.place,
+                  fmt::format("{} takes {} argument{}, not {}", expression.name, wants,
+                              wants == 1 ? "" : "s", expression.parts.size()));
+  }
+  const Call call{&function, &expression.parts};
+  const Surroundings outer = here_;
+  Surroundings inner = of_definition(*index);
+  inner.call = &call;
+  inner.outer = &outer;
+  return within(inner, [&] { return resolve(function.value, scope, wanted); });
+}
+
+void Resolver::unknown_function(const Expression& expression) const {
+  std::vector<std::string> names;
+  for (const std::string_view each : known_functions()) names.emplace_back(each);
+  for (const Definition& each : document_.definitions) {
+    if (each.is_function) names.push_back(each.name.text);
+  }
+  throw Mistake(expression.place, sentence_of("function", expression.name, names));
+}
+
+std::size_t Resolver::declare_local(const std::string& name, Type type, Place place) {
+  const bool is_known =
+      constants_.contains(name) || definition_index(name) || states_.contains(name) ||
+      std::ranges::find(space_->fields(), name, &Field::name) != space_->fields().end() ||
+      std::any_of(locals_.begin() + static_cast<std::ptrdiff_t>(here_.first_local), locals_.end(),
+                  [&](const Local& local) { return local.name == name; });
+  if (is_known) throw Mistake(place, fmt::format("'{}' is called like something else", name));
+  locals_.push_back({name, type});
+  return locals_.size() - 1;
+}
+
+std::size_t Resolver::step_index(const std::string& name, Place place) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(document_.steps.size(), steps_visible_); ++i) {
+    if (document_.steps[i].name.text == name) return i;
+    names.push_back(document_.steps[i].name.text);
+  }
+  if (names.empty()) {
+    throw Mistake(place, fmt::format("unknown step '{}': no step stands before this", name));
+  }
+  throw Mistake(place, sentence_of("step", name, names));
 }
 
 Node Resolver::own_field(const Expression& expression, Scope scope) {
@@ -339,10 +431,16 @@ bool Resolver::has_value(const Type& type, const std::string& name, std::int64_t
 }
 
 // A name that can only be a value of an enumeration, or a state.
-bool Resolver::is_loose_value(const Expression& expression) const {
+bool Resolver::is_loose_value(const Expression& expression) {
   if (expression.form != Form::name || space_ == nullptr) return false;
   const std::string& text = expression.name;
+  if (const Expression* const given = bound(text)) {
+    return within(*here_.outer, [&] { return is_loose_value(*given); });
+  }
   if (constants_.contains(text)) return false;
+  for (std::size_t i = here_.first_local; i < locals_.size(); ++i) {
+    if (locals_[i].name == text) return false;
+  }
   for (const Definition& definition : document_.definitions) {
     if (definition.name.text == text) return false;
   }
@@ -372,6 +470,10 @@ void Resolver::unknown(const Expression& expression, Scope scope) const {
   std::vector<std::string> names;
   for (const auto& [name, value] : constants_) names.push_back(name);
   for (const Definition& definition : document_.definitions) names.push_back(definition.name.text);
+  for (std::size_t i = here_.first_local; i < locals_.size(); ++i) names.push_back(locals_[i].name);
+  if (here_.call != nullptr) {
+    for (const Name& each : here_.call->function->parameters) names.push_back(each.text);
+  }
   if (space_ != nullptr && (has_own_fields(scope) || has_members(scope))) {
     for (const Field& field : space_->fields()) {
       if (scope == Scope::pair && field.name == expression.name) {

@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "conclave/text/node.hpp"
@@ -46,11 +49,27 @@ class Resolver {
   Node number(const Expression& expression, Scope scope);
   Node value(const Expression& expression, Scope scope, std::size_t field);
   Node observable(const Expression& expression);  // a number or a condition about the population
-  Number constant(const Expression& expression);  // exact
+  Node anything(const Expression& expression, Scope scope);  // of whatever type it has
+  Number constant(const Expression& expression);             // exact
   std::int64_t whole_constant(const Expression& expression, std::string_view what);
 
   std::size_t field_index(const Name& name) const;
   std::int64_t state_value(const Name& name) const;  // of the field called state
+
+  // The names that a block gives to values, each with its index; they last until they are
+  // forgotten, down to so many.
+  std::size_t declare_local(const std::string& name, Type type, Place place);
+  std::size_t locals() const { return locals_.size(); }
+  void forget_locals(std::size_t kept) { locals_.resize(kept); }
+
+  // A step that stands before the one that is being looked at; `visit` gets its statements, and
+  // sees neither the names of the caller nor later steps.
+  template <class Visit>
+  void with_step(const std::string& name, Place place, Visit visit);
+  // From now on, only the first so many steps of the text are known.
+  void set_steps_visible(std::size_t steps) { steps_visible_ = steps; }
+  // Objects where the text has grown too large.
+  void count_node(Place place);
 
   // The sets that the expressions of scope `population` count, in the order of their indices.
   const std::vector<StateSet>& counted() const { return counted_; }
@@ -66,27 +85,77 @@ class Resolver {
   Node comparison(const Expression& expression, Scope scope);
   Node conditional(const Expression& expression, Scope scope, const Type* wanted);
   Node count(const Expression& expression, Scope scope);
-  Node definition(const Expression& expression, std::size_t index, Scope scope, const Type* wanted);
+  Node call(const Expression& expression, Scope scope, const Type* wanted);
+  std::optional<Node> argument(const Expression& expression, Scope scope, const Type* wanted);
+  const Expression* bound(const std::string& name) const;
+  std::optional<std::size_t> definition_index(const std::string& name) const;
+  std::size_t step_index(const std::string& name, Place place) const;
+  [[noreturn]] void unknown_function(const Expression& expression) const;
 
   Node column(std::size_t index, std::size_t agent, Place place) const;
   Node is_state(std::int64_t value, std::size_t agent, Place place) const;
   Node folded(Node node) const;
   bool has_value(const Type& type, const std::string& name, std::int64_t& value) const;
-  bool is_loose_value(const Expression& expression) const;
+  bool is_loose_value(const Expression& expression);
   std::vector<std::string> values_of(const Type& type) const;
   std::string described(const Type& type) const;
   void require(const Node& node, const Type& wanted) const;
   [[noreturn]] void unknown(const Expression& expression, Scope scope) const;
+
+  // The call of a function whose body is being resolved: its arguments are expressions of where
+  // the call stands.
+  struct Call {
+    const Definition* function;
+    const std::vector<Expression>* arguments;
+  };
+  // What a name can mean besides what the scope offers.
+  struct Surroundings {
+    const Call* call = nullptr;
+    const Surroundings* outer = nullptr;  // of the call
+    std::size_t definitions_visible = SIZE_MAX;
+    std::size_t first_local = 0;  // those before it belong to others
+  };
+  // Resolves in other surroundings, and comes back also where that throws.
+  template <class Resolve>
+  auto within(const Surroundings& surroundings, Resolve resolve) {
+    const struct Return {
+      Surroundings& place;
+      Surroundings before;
+      ~Return() { place = before; }
+    } come_back{here_, here_};
+    here_ = surroundings;
+    return resolve();
+  }
+  Surroundings of_definition(std::size_t index) const {
+    return {.definitions_visible = index, .first_local = locals_.size()};
+  }
+
+  struct Local {
+    std::string name;
+    Type type;
+  };
 
   const Document& document_;
   const Constants& constants_;
   const StateSpace* space_ = nullptr;
   std::map<std::string, std::int64_t, std::less<>> states_;  // values of the field called state
   bool roles_known_ = false;
-  std::size_t definitions_visible_ = SIZE_MAX;
+  Surroundings here_;
+  std::vector<Local> locals_;
+  std::size_t steps_visible_ = SIZE_MAX;
   int depth_ = 0;
   std::size_t nodes_ = 0;
   std::vector<StateSet> counted_;
 };
+
+template <class Visit>
+void Resolver::with_step(const std::string& name, Place place, Visit visit) {
+  count_node(place);
+  const std::size_t index = step_index(name, place);
+  const std::size_t visible = std::exchange(steps_visible_, index);
+  const Surroundings own{.first_local = locals_.size()};
+  within(own, [&] { visit(document_.steps[index].body); });
+  steps_visible_ = visible;
+}
 
 }  // namespace conclave::text

@@ -10,13 +10,15 @@ namespace conclave::text {
 namespace {
 
 constexpr std::int64_t most_total = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t most_paths = std::size_t{1} << 16;
 
 // The smallest common denominator; throws Mistake where it does not fit a random draw.
-std::int64_t common_denominator(const std::vector<Number>& probabilities, Place place) {
+template <class Possible>
+std::int64_t common_denominator(const std::vector<Possible>& all, Place place) {
   std::int64_t common = 1;
-  for (const Number& probability : probabilities) {
-    if (probability.denominator() <= most_total) {
-      const auto denominator = static_cast<std::int64_t>(probability.denominator());
+  for (const Possible& each : all) {
+    if (each.chance.denominator() <= most_total) {
+      const auto denominator = static_cast<std::int64_t>(each.chance.denominator());
       common = common / std::gcd(common, denominator) * denominator;
       if (common <= most_total) continue;
     }
@@ -31,8 +33,10 @@ Rule::Rule(const RuleText& text, bool is_mirrored, Resolver& resolver, const Sta
     : space_(&space),
       place_(text.place),
       is_mirrored_(is_mirrored),
+      is_sum_(text.is_sum),
       initiator_(side(text.initiator, resolver)),
-      responder_(side(text.responder, resolver)) {
+      responder_(side(text.responder, resolver)),
+      has_block_(text.outcomes.empty()) {
   if (text.guard) guard_ = resolver.condition(*text.guard, Scope::pair);
   for (const OutcomeText& outcome : text.outcomes) {
     possibilities_.push_back({outcome.place, result(outcome.initiator, 0, resolver),
@@ -40,6 +44,7 @@ Rule::Rule(const RuleText& text, bool is_mirrored, Resolver& resolver, const Sta
     if (!outcome.probability) continue;
     possibilities_.back().probability = resolver.number(*outcome.probability, Scope::pair);
   }
+  block_ = resolved_block(text.block, Scope::pair, resolver, space);
 }
 
 Rule::Side Rule::side(const Pattern& pattern, Resolver& resolver) {
@@ -59,7 +64,7 @@ Rule::Result Rule::result(const Target& target, std::size_t own, Resolver& resol
   const Scope scope = own == 0 ? Scope::initiator : Scope::responder;
   if (target.state) {
     Node value{.place = target.state->place, .constant = resolver.state_value(*target.state)};
-    result.changes.push_back({resolver.field_index({state_field, {}}), std::move(value)});
+    result.changes.push_back({own, resolver.field_index({state_field, {}}), std::move(value)});
   }
   for (const Assignment& assignment : target.assignments) {
     const std::size_t field = resolver.field_index(assignment.field);
@@ -67,25 +72,25 @@ Rule::Result Rule::result(const Target& target, std::size_t own, Resolver& resol
       throw Mistake(assignment.field.place,
                     fmt::format("{} gets two values", assignment.field.text));
     }
-    result.changes.push_back({field, resolver.value(assignment.value, scope, field)});
+    result.changes.push_back({own, field, resolver.value(assignment.value, scope, field)});
   }
   return result;
 }
 
-bool Rule::matches(const Side& side, StateIndex state) const {
+bool Rule::matches(const Side& side, StateIndex state, std::span<const Number> locals) const {
   if (!side.states.empty()) {
     const std::int64_t value = space_->value(side.state_column, state);
     if (std::ranges::find(side.states, value) == side.states.end()) return false;
   }
-  return std::ranges::all_of(side.conditions, [&](const Node& condition) {
-    return holds(condition, scene(state, state));
-  });
+  const Scene alone{.space = space_, .agents = {state, state}, .locals = locals};
+  return std::ranges::all_of(side.conditions,
+                             [&](const Node& condition) { return holds(condition, alone); });
 }
 
 std::vector<StateIndex> Rule::matching(const Side& side) const {
   std::vector<StateIndex> states;
   const auto add = [&](StateIndex state) {
-    if (matches(side, state)) states.push_back(state);
+    if (matches(side, state, {})) states.push_back(state);
   };
   if (side.states.empty()) {
     for (StateIndex state = 0; state < space_->size(); ++state) add(state);
@@ -105,7 +110,7 @@ std::vector<StateIndex> Rule::responders() const {
 
 bool Rule::admits(StateIndex u, StateIndex v) const {
   if (is_mirrored_) std::swap(u, v);
-  return matches(initiator_, u) && matches(responder_, v);
+  return matches(initiator_, u, {}) && matches(responder_, v, {});
 }
 
 bool Rule::applies(StateIndex u, StateIndex v) const {
@@ -113,21 +118,56 @@ bool Rule::applies(StateIndex u, StateIndex v) const {
   return is_mirrored_ ? holds(*guard_, scene(v, u)) : holds(*guard_, scene(u, v));
 }
 
-Reaction Rule::reaction(StateIndex u, StateIndex v) const {
+Reaction Rule::reaction(StateIndex u, StateIndex v) const try {
   if (is_mirrored_) std::swap(u, v);
-  const Scene here = scene(u, v);
-  const std::vector<Number> chances = probabilities(here);
-  const std::int64_t total = common_denominator(chances, place_);
+  const std::vector<Possible> all =
+      has_block_ ? possible_by_block(u, v) : possible_by_outcomes(scene(u, v));
+  const std::int64_t total = common_denominator(all, place_);
   Reaction reaction{.total = static_cast<std::uint32_t>(total)};
-  for (std::size_t i = 0; i < possibilities_.size(); ++i) {
-    const Number weight = chances[i] * Number(total);
-    Outcome outcome{after(possibilities_[i].u, here), after(possibilities_[i].v, here),
-                    static_cast<std::uint32_t>(weight.numerator())};
+  for (const Possible& each : all) {
+    const Number weight = each.chance * Number(total);
+    Outcome outcome{each.u, each.v, static_cast<std::uint32_t>(weight.numerator())};
     if (outcome.weight == 0 || (outcome.u == u && outcome.v == v)) continue;
     if (is_mirrored_) std::swap(outcome.u, outcome.v);
     reaction.outcomes.push_back(outcome);
   }
   return reaction;
+} catch (const NumberError& error) {
+  throw Mistake(place_, error.what());
+}
+
+std::vector<Rule::Possible> Rule::possible_by_outcomes(const Scene& scene) const {
+  const std::vector<Number> chances = probabilities(scene);
+  std::vector<Possible> all;
+  for (std::size_t i = 0; i < possibilities_.size(); ++i) {
+    const Possibility& each = possibilities_[i];
+    all.push_back({changed(scene.agents[each.u.like], each.u.changes, 0, scene),
+                   changed(scene.agents[each.v.like], each.v.changes, 1, scene), chances[i]});
+  }
+  return all;
+}
+
+// Paths that come to the same end are one outcome.
+std::vector<Rule::Possible> Rule::possible_by_block(StateIndex u, StateIndex v) const {
+  std::vector<Possible> all;
+  Paths paths;
+  std::size_t taken = 0;
+  do {
+    if (++taken > most_paths) {
+      throw Mistake(place_, fmt::format("this rule takes more than {} random paths", most_paths));
+    }
+    Execution execution{.space = space_, .agents = {u, v}, .paths = &paths};
+    run(block_, execution);
+    const auto same = std::ranges::find_if(all, [&](const Possible& each) {
+      return each.u == execution.agents[0] && each.v == execution.agents[1];
+    });
+    if (same == all.end()) {
+      all.push_back({execution.agents[0], execution.agents[1], paths.probability()});
+    } else {
+      same->chance = same->chance + paths.probability();
+    }
+  } while (paths.next());
+  return all;
 }
 
 std::vector<Number> Rule::probabilities(const Scene& scene) const {
@@ -136,36 +176,39 @@ std::vector<Number> Rule::probabilities(const Scene& scene) const {
   for (const Possibility& possibility : possibilities_) {
     const Number chance =
         possibility.probability ? evaluate(*possibility.probability, scene) : Number(1);
-    const Place place = possibility.probability ? possibility.probability->place : place_;
-    if (chance.is_real()) throw Mistake(place, "a probability is an exact number, such as 1/3");
-    if (compare(chance, 0) < 0 || compare(chance, 1) > 0) {
-      throw Mistake(place, fmt::format("{} is no probability", to_string(chance)));
-    }
+    check_probability(chance, possibility.probability ? possibility.probability->place : place_);
     all.push_back(chance);
     sum = sum + chance;
   }
   if (compare(sum, 1) <= 0) return all;
-  throw Mistake(place_, fmt::format("the probabilities of this rule add up to {}, more than 1",
-                                    to_string(sum)));
+  throw Mistake(
+      place_, fmt::format("the probabilities of {} add up to {}, more than 1",
+                          is_sum_ ? "the rules with this left side" : "this rule", to_string(sum)));
 }
 
-StateIndex Rule::after(const Result& result, const Scene& scene) const {
-  StateIndex state = scene.agents[result.like];
-  for (const Change& change : result.changes) {
-    state = space_->with(state, change.field, new_value(change, scene));
-  }
-  return state;
+bool Rule::carry_out(Execution& execution) const {
+  auto& agents = execution.agents;
+  if (is_mirrored_) std::swap(agents[0], agents[1]);
+  const bool fits = matches(initiator_, agents[0], execution.locals) &&
+                    matches(responder_, agents[1], execution.locals) &&
+                    (!guard_ || holds(*guard_, execution.scene()));
+  if (fits) apply(execution);
+  if (is_mirrored_) std::swap(agents[0], agents[1]);
+  return fits;
 }
 
-std::int64_t Rule::new_value(const Change& change, const Scene& scene) const {
-  const Field& field = space_->fields()[change.field];
-  const Number number = evaluate(change.value, scene);
-  const auto value = number.small();
-  if (value && *value >= field.low && *value <= field.high) return *value;
-  throw Mistake(change.value.place,
-                fmt::format("{} becomes {}, which is not in {}, when u is {} and v is {}",
-                            field.name, to_string(number), field.domain(),
-                            space_->name(scene.agents[0]), space_->name(scene.agents[1])));
+void Rule::apply(Execution& execution) const {
+  if (has_block_) return run(block_, execution);
+  std::vector<Number> chances = probabilities(execution.scene());
+  Number rest = 1;
+  for (const Number& each : chances) rest = rest - each;
+  chances.push_back(rest);
+  const std::size_t way = execution.paths->decide(std::move(chances));
+  if (way == possibilities_.size()) return;
+  const Possibility& taken = possibilities_[way];
+  const Scene before = execution.scene();
+  execution.agents = {changed(before.agents[taken.u.like], taken.u.changes, 0, before),
+                      changed(before.agents[taken.v.like], taken.v.changes, 1, before)};
 }
 
 }  // namespace conclave::text

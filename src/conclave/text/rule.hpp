@@ -1,12 +1,22 @@
 // A rule with all names looked up, and its effect on two agents that meet.
+//
+// A rule with outcomes (`A + B -> A + A with 1/2`) computes all new values from the states before
+// the meeting. A rule with a block (`A + B do { ... }`) runs its statements one after the other;
+// each sees what those before it have done. Random draws in a block are forks: the reaction of two
+// states is found by running the block once for every path through its forks, so that a reaction is
+// the same exact list of outcomes in both cases.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "conclave/text/node.hpp"
+#include "conclave/text/paths.hpp"
 #include "conclave/text/resolver.hpp"
 #include "conclave/text/state_space.hpp"
 #include "conclave/text/syntax.hpp"
@@ -29,6 +39,26 @@ struct Reaction {
   bool is_certain() const { return outcomes.size() == 1 && outcomes[0].weight == total; }
 };
 
+// Two agents in the middle of a block: their states as they are now, the values that have names,
+// and the decisions taken.
+struct Execution {
+  const StateSpace* space;
+  std::array<StateIndex, 2> agents;
+  Paths* paths;
+  std::vector<Number> locals{};
+
+  Scene scene() const { return {.space = space, .agents = agents, .locals = locals}; }
+};
+
+struct Step;
+
+// The new value of a field of one of the two agents.
+struct Change {
+  std::size_t agent;  // 0 is u, 1 is v
+  std::size_t field;
+  Node value;
+};
+
 // The space must outlive the rule. Asking changes nothing, so threads may share one.
 class Rule {
  public:
@@ -45,18 +75,17 @@ class Rule {
 
   // Whether the guard holds for two admitted states.
   bool applies(StateIndex u, StateIndex v) const;
-  // Throws Mistake if a field would leave its domain or probabilities make no sense.
+  // Throws Mistake if a field would leave its domain or probabilities make no sense. O(paths).
   Reaction reaction(StateIndex u, StateIndex v) const;
+
+  // As a part of a block: does what the rule says, if it applies; whether it does.
+  bool carry_out(Execution& execution) const;
 
  private:
   struct Side {
     std::size_t state_column = 0;
     std::vector<std::int64_t> states{};  // allowed values of the field called state; empty: any
     std::vector<Node> conditions{};
-  };
-  struct Change {
-    std::size_t field;
-    Node value;
   };
   struct Result {
     std::size_t like;  // whose state it begins with: 0 is u's, 1 is v's
@@ -67,22 +96,57 @@ class Rule {
     Result u, v;
     std::optional<Node> probability{};
   };
+  struct Possible {
+    StateIndex u;
+    StateIndex v;
+    Number chance;
+  };
 
   static Side side(const Pattern& pattern, Resolver& resolver);
   static Result result(const Target& target, std::size_t own, Resolver& resolver);
-  bool matches(const Side& side, StateIndex state) const;
+  bool matches(const Side& side, StateIndex state, std::span<const Number> locals) const;
   std::vector<StateIndex> matching(const Side& side) const;
   Scene scene(StateIndex u, StateIndex v) const { return {.space = space_, .agents = {u, v}}; }
-  StateIndex after(const Result& result, const Scene& scene) const;
-  std::int64_t new_value(const Change& change, const Scene& scene) const;
+  void apply(Execution& execution) const;
+  std::vector<Possible> possible_by_outcomes(const Scene& scene) const;
+  std::vector<Possible> possible_by_block(StateIndex u, StateIndex v) const;
   std::vector<Number> probabilities(const Scene& scene) const;
 
   const StateSpace* space_;
   Place place_;
   bool is_mirrored_;
+  bool is_sum_;
   Side initiator_, responder_;
   std::optional<Node> guard_;
   std::vector<Possibility> possibilities_;
+  bool has_block_;
+  std::vector<Step> block_;
 };
+
+// A statement of a block with all names looked up. `each` has become two copies of its body, and a
+// called step stands where it was called.
+struct Step {
+  using Kind = Statement::Kind;
+  Kind kind;
+  Place place{};
+  std::size_t local = 0;       // of let and choose
+  std::vector<Node> values{};  // as in Statement
+  std::vector<Change> changes{};
+  std::vector<Step> body{}, otherwise{};
+  std::vector<Rule> rules{};
+};
+
+// The steps of a block; in scope `pair`, or, within `each`, in that of one agent. Throws Mistake.
+std::vector<Step> resolved_block(const std::vector<Statement>& block, Scope scope,
+                                 Resolver& resolver, const StateSpace& space);
+void run(const std::vector<Step>& block, Execution& execution);
+
+// The state with these changes, whose values are computed in the scene. Throws Mistake where one is
+// not in its domain.
+StateIndex changed(StateIndex state, const std::vector<Change>& changes, std::size_t agent,
+                   const Scene& scene);
+
+// Objects to a number that is no probability.
+void check_probability(const Number& chance, Place place);
 
 }  // namespace conclave::text

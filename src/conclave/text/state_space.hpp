@@ -8,7 +8,7 @@
 
 namespace conclave::text {
 
-using StateIndex = std::uint32_t;
+using StateIndex = std::uint64_t;
 
 // A field and the values it can hold. Those of an enumeration and of bool count from 0.
 struct Field {

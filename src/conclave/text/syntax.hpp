@@ -52,6 +52,7 @@ enum class Form : std::uint8_t {
   one_of,     // A | B
   operation,  // on the parts
   count,      // count(P), all(P), any(P), none(P): P is the only part
+  call,       // f(a, b): a function of the text, by its name
 };
 
 struct Expression {
@@ -59,7 +60,7 @@ struct Expression {
   Place place{};
   Number number{};
   Operator operation{};
-  std::string name{};         // of a name, of a member's field, of a count
+  std::string name{};         // of a name, of a member's field, of a count, of a function
   char agent = 0;             // of a member: 'u' or 'v'
   std::vector<Name> names{};  // of one_of
   std::vector<Expression> parts{};
@@ -78,12 +79,17 @@ struct ParameterText {
   std::optional<Expression> low{}, high{};
   std::string fallback_text{}, range_text{};  // as they were written
   std::string meaning{};
+
+  // Whether a number in the default or in the range is written with a decimal point.
+  bool has_decimals() const;
 };
 
-struct Definition {  // let, leader, output, observe
+struct Definition {  // let, fun, leader, output, observe
   Name name;
   Expression value;
   std::string meaning{};
+  bool is_function = false;
+  std::vector<Name> parameters{};  // of a function
 };
 
 struct Assignment {
@@ -112,12 +118,62 @@ struct OutcomeText {
   std::optional<Expression> probability{};  // none: 1
 };
 
+struct Statement;
+
+// `A + B -> A + A`, with outcomes, or `A + B do { ... }`, with a block.
 struct RuleText {
   Place place{};
   bool is_unordered = false;
+  bool is_sum = false;  // of several lines of a list with the same left side
   Pattern initiator{}, responder{};
   std::optional<Expression> guard{};
   std::vector<OutcomeText> outcomes{};
+  std::vector<Statement> block{};
+
+  RuleText();
+  RuleText(const RuleText&);
+  RuleText(RuleText&&) noexcept;
+  RuleText& operator=(const RuleText&);
+  RuleText& operator=(RuleText&&) noexcept;
+  ~RuleText();
+};
+
+// One thing that a block does.
+struct Statement {
+  enum class Kind : std::uint8_t {
+    assign,  // u.x = value, v.y = value: all at once
+    let,     // a name for the value of now
+    choose,  // a name for a number drawn from low..high
+    chance,  // with probability p { body } else { otherwise }
+    branch,  // if c { body } else { otherwise }
+    each,    // { body } for u, then for v
+    call,    // of a step by its name
+    rules,   // the first that applies
+  };
+  struct Change {
+    char agent = 0;  // 'u' or 'v'; 0: the one that `each` is about
+    Assignment assignment;
+  };
+  Kind kind = Kind::assign;
+  Place place{};
+  std::string name{};                // of let, choose, call
+  std::vector<Expression> values{};  // let: value; choose: low, high; chance: p; branch: c
+  std::vector<Change> changes{};
+  std::vector<Statement> body{}, otherwise{};
+  std::vector<RuleText> rules{};
+};
+
+inline RuleText::RuleText() = default;
+inline RuleText::RuleText(const RuleText&) = default;
+inline RuleText::RuleText(RuleText&&) noexcept = default;
+inline RuleText& RuleText::operator=(const RuleText&) = default;
+inline RuleText& RuleText::operator=(RuleText&&) noexcept = default;
+inline RuleText::~RuleText() = default;
+
+// A block with a name, which other blocks call.
+struct StepText {
+  Name name;
+  std::vector<Statement> body{};
 };
 
 struct StartItem {
@@ -147,6 +203,7 @@ struct Document {
   std::optional<Expression> stop{}, fail{};
   std::string stop_text{};  // as it was written
   std::vector<Definition> observables{};
+  std::vector<StepText> steps{};
   std::vector<RuleText> rules{};
 };
 

@@ -103,7 +103,9 @@ class TextProtocol {
   }
 
   // Faults.
-  State arbitrary(Choice auto& choice) const { return state_of(choice.below(states_)); }
+  State arbitrary(Choice auto& choice) const {
+    return state_of(choice.below(static_cast<std::uint32_t>(states_)));
+  }
   State zero() const { return {}; }
   void set_role(State& state, Role wanted) const {
     if (role(state) == wanted) return;

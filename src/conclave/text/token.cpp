@@ -28,7 +28,7 @@ class Lexer {
       const bool touches = !skip_to_token();
       if (!tokens_.empty()) tokens_.back().touches_next = touches;
       if (at_ == text_.size()) break;
-      if (place_.column == 1) end_statement();
+      if (place_.column == 1 && here() != '}') end_statement();
       take_token();
     }
     end_statement();

@@ -32,8 +32,9 @@ struct Token {
 // The name of a token in a message: "'->'", "the end of the line".
 std::string described(const Token& token);
 
-// A statement ends where a line begins at its first column; indented lines go on with it. From '#'
-// to the end of a line is a comment. The tokens look into `text`; throws Mistake.
+// A statement ends where a line begins at its first column, except with a brace that closes a
+// block; indented lines go on with it. From '#' to the end of a line is a comment. The tokens look
+// into `text`; throws Mistake.
 std::vector<Token> tokens_of(std::string_view text);
 
 }  // namespace conclave::text

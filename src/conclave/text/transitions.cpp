@@ -1,11 +1,40 @@
 #include "conclave/text/transitions.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace conclave::text {
+namespace {
+
+// Of all reactions of a table together; they take some tens of bytes each.
+constexpr std::uint64_t most_outcomes = std::uint64_t{1} << 24;
+
+// A step is looked at even if no block calls it: about two agents, or else as a part of `each`.
+void check_step(const StepText& step, Resolver& resolver, const StateSpace& space) {
+  std::optional<Mistake> of_two;
+  try {
+    resolved_block(step.body, Scope::pair, resolver, space);
+    return;
+  } catch (const Mistake& mistake) {
+    of_two = mistake;
+    resolver.forget_locals(0);
+  }
+  try {
+    resolved_block(step.body, Scope::initiator, resolver, space);
+  } catch (const Mistake&) {
+    throw *of_two;
+  }
+}
+
+}  // namespace
 
 Transitions::Transitions(const Document& document, Resolver& resolver, const StateSpace& space)
     : space_(&space) {
+  for (std::size_t i = 0; i < document.steps.size(); ++i) {
+    resolver.set_steps_visible(i);
+    check_step(document.steps[i], resolver, space);
+  }
+  resolver.set_steps_visible(document.steps.size());
   for (const RuleText& text : document.rules) {
     rules_.emplace_back(text, false, resolver, space);
     if (text.is_unordered) rules_.emplace_back(text, true, resolver, space);
@@ -36,17 +65,22 @@ std::uint64_t Transitions::fill_from(const Rule& rule, std::vector<bool>& decide
       const std::size_t place = static_cast<std::size_t>(u) * states() + v;
       if (decided[place] || !rule.applies(u, v)) continue;
       decided[place] = true;
-      table_[place] = entry_for(u, v, rule.reaction(u, v));
+      const Reaction reaction = rule.reaction(u, v);
+      outcomes_ += reaction.outcomes.size();
+      if (outcomes_ > most_outcomes) {
+        throw Mistake(rule.place(), "the rules have too many random outcomes");
+      }
+      table_[place] = entry_for(u, v, reaction);
       ++pairs;
     }
   }
   return pairs;
 }
 
-Transitions::Entry Transitions::entry_for(StateIndex u, StateIndex v, Reaction reaction) {
+Transitions::Entry Transitions::entry_for(StateIndex u, StateIndex v, const Reaction& reaction) {
   if (reaction.is_null()) return certain(u, v);
   if (reaction.is_certain()) return certain(reaction.outcomes[0].u, reaction.outcomes[0].v);
-  random_.push_back(std::move(reaction));
+  random_.push_back(reaction);
   return {static_cast<std::uint32_t>(random_.size() - 1) | 1u << 31};
 }
 

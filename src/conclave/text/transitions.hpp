@@ -47,10 +47,12 @@ class Transitions {
   const std::vector<Place>& idle_rules() const { return idle_rules_; }
 
  private:
-  static Entry certain(StateIndex u, StateIndex v) { return {u | v << Entry::bits}; }
+  static Entry certain(StateIndex u, StateIndex v) {
+    return {static_cast<std::uint32_t>(u | v << Entry::bits)};
+  }
   void fill_table();
   std::uint64_t fill_from(const Rule& rule, std::vector<bool>& decided);
-  Entry entry_for(StateIndex u, StateIndex v, Reaction reaction);
+  Entry entry_for(StateIndex u, StateIndex v, const Reaction& reaction);
   Entry entry(StateIndex u, StateIndex v) const {
     return table_[static_cast<std::size_t>(u) * states() + v];
   }
@@ -59,6 +61,7 @@ class Transitions {
   std::vector<Rule> rules_;
   std::vector<Entry> table_;
   std::vector<Reaction> random_;
+  std::uint64_t outcomes_ = 0;  // of all reactions so far
   std::vector<Place> idle_rules_;
 };
 
