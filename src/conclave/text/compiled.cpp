@@ -67,7 +67,11 @@ Compiled::Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<G
   Resolver resolver(document, constants_);
   make_space(resolver);
   set_roles(resolver);
-  transitions_.emplace(document, resolver, *space_);
+  if (is_network()) {
+    make_network(resolver);
+  } else {
+    transitions_.emplace(document, resolver, *space_);
+  }
   for (const StartText& each : document.starts) starts_.push_back(start(each, resolver));
   set_conditions(resolver);
 }

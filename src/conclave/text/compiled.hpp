@@ -16,6 +16,7 @@
 #include "conclave/text/resolver.hpp"
 #include "conclave/text/state_space.hpp"
 #include "conclave/text/transitions.hpp"
+#include "conclave/text/uniformized.hpp"
 
 namespace conclave::text {
 
@@ -45,6 +46,10 @@ class Compiled {
   // Throws Error with the place in the text.
   static std::shared_ptr<const Compiled> make(const std::shared_ptr<const ProtocolText>& text,
                                               const std::vector<Given>& given, AgentCount n);
+  // How many molecules the `init` lines of a network speak of, if that does not depend on n;
+  // nothing for other texts. Throws Error where a given parameter makes no sense.
+  static std::optional<AgentCount> fixed_population(const std::shared_ptr<const ProtocolText>& text,
+                                                    const std::vector<Given>& given);
   Compiled(const Compiled&) = delete;  // its parts look at each other
   Compiled& operator=(const Compiled&) = delete;
   ~Compiled() = default;
@@ -73,11 +78,23 @@ class Compiled {
   const std::vector<Node>& observables() const { return observables_; }
   bool watches_silence() const { return watches_silence_; }
 
+  // Of a network of reactions (text/uniformized.hpp): how many interactions, there called ticks,
+  // happen per unit of time on average, and how engines that jump weigh pairs.
+  bool is_network() const { return text_->document().is_network; }
+  const Number& ticks_per_time() const { return ticks_per_time_; }
+  std::uint32_t jump_scale() const { return jump_scale_; }
+  const std::uint32_t* jump_weights() const { return jump_weights_.data(); }
+
   // One sentence each on what looks like an oversight.
   std::vector<std::string> warnings() const;
 
  private:
   Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given, AgentCount n);
+  Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given);
+
+  AgentCount init_population() const;
+  void make_network(Resolver& resolver);
+  std::vector<MassAction> reactions(Resolver& resolver) const;
 
   void check_names() const;
   void set_parameters(const std::vector<Given>& given);
@@ -106,6 +123,9 @@ class Compiled {
   std::optional<Node> fail_;
   std::vector<Node> observables_;
   bool watches_silence_ = false;
+  Number ticks_per_time_;
+  std::uint32_t jump_scale_ = 1;
+  std::vector<std::uint32_t> jump_weights_;  // of a network, by ordered pair of states
 };
 
 }  // namespace conclave::text

@@ -163,23 +163,27 @@ class ExpressionParser {
   Expression number() {
     const Token& token = cursor_.take();
     try {
-      const bool is_whole = token.text.find('.') == std::string_view::npos;
+      const bool is_whole = token.text.find_first_of(".-") == std::string_view::npos;
       return {.place = token.place, .number = is_whole ? whole(token.text, token) : decimal(token)};
     } catch (const NumberError& error) {
       throw Mistake(token.place, error.what());
     }
   }
 
-  // 0.25 and 1.5e6 are exact fractions.
+  // 0.25, 1.5e6 and 1e-3 are exact fractions.
   static Number decimal(const Token& token) {
-    const std::size_t point = token.text.find('.');
     const std::size_t exponent = std::min(token.text.find('e'), token.text.size());
-    const std::string_view fraction = token.text.substr(point + 1, exponent - point - 1);
+    const std::size_t point = std::min(token.text.find('.'), exponent);
+    const std::size_t digit = std::min(point + 1, exponent);
+    const std::string_view fraction = token.text.substr(digit, exponent - digit);
     const std::string digits = std::string(token.text.substr(0, point)).append(fraction);
     if (fraction.size() > 30) throw Mistake(token.place, "this number has too many digits");
     const Number scale = power(Number(10), static_cast<std::int64_t>(fraction.size()));
     const Number mantissa = whole(digits, token) / scale;
     if (exponent == token.text.size()) return mantissa;
+    if (token.text.substr(exponent).starts_with("e-")) {
+      return mantissa / whole("1e" + std::string(token.text.substr(exponent + 2)), token);
+    }
     return mantissa * whole("1" + std::string(token.text.substr(exponent)), token);
   }
 

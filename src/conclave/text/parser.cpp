@@ -12,6 +12,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/text/cursor.hpp"
+#include "conclave/text/network_parser.hpp"
 #include "conclave/text/rule_parser.hpp"
 
 namespace conclave::text {
@@ -20,7 +21,10 @@ namespace {
 class Parser {
  public:
   Parser(std::string_view text, Dialect dialect)
-      : cursor_(text, dialect == Dialect::protocol), dialect_(dialect), rules_(cursor_, dialect) {}
+      : cursor_(text, dialect == Dialect::protocol),
+        dialect_(dialect),
+        rules_(cursor_, dialect),
+        network_(cursor_, document_) {}
 
   Document document() {
     while (cursor_.here().kind != TokenKind::end_of_text) {
@@ -31,6 +35,7 @@ class Parser {
       add_up_lines();
       collect_states();
     }
+    if (dialect_ == Dialect::network) network_.finish();
     return std::move(document_);
   }
 
@@ -45,6 +50,7 @@ class Parser {
 
   void statement() {
     const Token& first = cursor_.here();
+    if (dialect_ == Dialect::network && network_.statement()) return;
     std::vector<std::string_view> keywords;
     for (const Statement& each : statements()) {
       keywords.push_back(each.keyword);
@@ -310,6 +316,7 @@ class Parser {
   RuleParser rules_;
   Document document_;
   std::map<LeftSide, std::size_t> lines_;  // of a list of rules: where a left side stands
+  NetworkParser network_;
 };
 
 const std::array<Parser::Statement, Parser::statement_count>& Parser::statements() {

@@ -10,6 +10,7 @@ namespace conclave::text {
 
 enum class Dialect : std::uint8_t {
   protocol,   // .pp: states or fields are declared
+  network,    // .crn: species and reactions with rates
   rule_list,  // .rules: states are those the rules name; rules may be written `a, b -> c, d : 1/2`
 };
 

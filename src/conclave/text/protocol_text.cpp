@@ -27,12 +27,17 @@ std::string fingerprint(std::string_view content) {
   return fmt::format("{:016x}", hash);
 }
 
+Dialect dialect_of(std::string_view name) {
+  if (name.ends_with(".crn")) return Dialect::network;
+  return name.ends_with(".rules") ? Dialect::rule_list : Dialect::protocol;
+}
+
 }  // namespace
 
 ProtocolText::ProtocolText(std::string name, std::string_view content)
     : name_(std::move(name)), hash_(fingerprint(content)) {
   try {
-    document_ = parse(content, name_.ends_with(".rules") ? Dialect::rule_list : Dialect::protocol);
+    document_ = parse(content, dialect_of(name_));
     complete();
   } catch (const Mistake& mistake) {
     object(mistake);
@@ -41,7 +46,12 @@ ProtocolText::ProtocolText(std::string name, std::string_view content)
 
 void ProtocolText::complete() {
   if (document_.fields.empty()) {
-    throw Mistake({}, "there are no states: add a line such as states A, B");
+    throw Mistake({}, document_.is_network
+                          ? "there are no reactions: add a line such as A + B -> B + B rate 1"
+                          : "there are no states: add a line such as states A, B");
+  }
+  if (document_.starts.empty() && document_.is_network) {
+    throw Mistake({}, "there is no start: add lines such as init A = 1000 and init B = 10");
   }
   if (document_.starts.empty()) {
     throw Mistake({}, "there is no start: add a line such as start clean: 1 of A, rest of B");
@@ -51,7 +61,9 @@ void ProtocolText::complete() {
     Cursor cursor(document_.stop_text);
     document_.stop = parse_expression(cursor);
   }
-  if (document_.title.empty()) document_.title = "a protocol of your own";
+  if (document_.title.empty()) {
+    document_.title = document_.is_network ? "a reaction network" : "a protocol of your own";
+  }
   for (const Definition& each : document_.observables) {
     observables_.push_back({each.name.text, each.meaning});
   }
@@ -78,7 +90,8 @@ std::shared_ptr<const ProtocolText> ProtocolText::read(const std::string& path) 
 }
 
 bool ProtocolText::is_path(std::string_view word) {
-  return word.ends_with(".pp") || word.ends_with(".rules") || word.find('/') != word.npos;
+  return word.ends_with(".pp") || word.ends_with(".crn") || word.ends_with(".rules") ||
+         word.find('/') != word.npos;
 }
 
 std::string ProtocolText::placed(Place place, std::string_view sentence) const {

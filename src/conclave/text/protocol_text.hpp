@@ -14,8 +14,8 @@ namespace conclave::text {
 
 class ProtocolText {
  public:
-  // The name decides the dialect: x.rules is a list of rules, anything else a protocol. Throws
-  // Error with "name:line:column: ...".
+  // The name decides the dialect: x.crn is a network of reactions, x.rules a list of rules,
+  // anything else a protocol. Throws Error with "name:line:column: ...".
   ProtocolText(std::string name, std::string_view content);
   // Reads a file and names the protocol after it; throws Error where it cannot be read.
   static std::shared_ptr<const ProtocolText> read(const std::string& path);

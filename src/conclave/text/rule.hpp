@@ -26,14 +26,14 @@ namespace conclave::text {
 struct Outcome {
   StateIndex u;
   StateIndex v;
-  std::uint32_t weight;  // of the reaction's total
+  std::uint64_t weight;  // of the reaction's total
 };
 
 // The possible results of a meeting: the outcomes that change something; with the rest of the total
 // weight, nothing happens.
 struct Reaction {
   std::vector<Outcome> outcomes{};
-  std::uint32_t total = 1;
+  std::uint64_t total = 1;  // at most 2^62
 
   bool is_null() const { return outcomes.empty(); }
   bool is_certain() const { return outcomes.size() == 1 && outcomes[0].weight == total; }

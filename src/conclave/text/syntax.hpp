@@ -176,6 +176,13 @@ struct StepText {
   std::vector<Statement> body{};
 };
 
+// One direction of `A + B -> C + D rate 2.5` or `A <-> B rate 1, 0.5`, in a network.
+struct ReactionText {
+  Place place{};
+  std::vector<Name> reactants{}, products{};  // one or two, equally many
+  Expression rate{};
+};
+
 struct StartItem {
   enum class Kind : std::uint8_t { number, percentage, all, rest, evenly, randomly };
   Kind kind = Kind::number;
@@ -205,6 +212,9 @@ struct Document {
   std::vector<Definition> observables{};
   std::vector<StepText> steps{};
   std::vector<RuleText> rules{};
+  bool is_network = false;  // of reactions, which take the place of rules
+  std::vector<ReactionText> reactions{};
+  std::optional<Expression> volume{};  // none: n
 };
 
 inline constexpr const char* state_field = "state";

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/geometric.hpp"
+#include "conclave/base/random.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
@@ -86,6 +88,27 @@ class TextProtocol {
     }
   }
 
+  // For engines that jump over null interactions (population/detail/reaction.hpp): pairs of a
+  // network of reactions may react rarely, and are weighed. Other texts have scale 1.
+  std::uint32_t jump_scale() const { return compiled_->jump_scale(); }
+  std::uint32_t jump_weight(const State& u, const State& v) const {
+    return compiled_->jump_weights()[std::size_t{u.index} * states_ + v.index];
+  }
+  void interact_after_jump(State& u, State& v, Stream& choice) const {
+    const Transitions::Entry entry = table_[std::size_t{u.index} * states_ + v.index];
+    if (entry.is_certain()) return set(u, v, {entry.u(), entry.v(), 1});
+    const Reaction& reaction = compiled_->transitions().random_reaction(entry);
+    std::uint64_t reacting = 0;
+    for (const Outcome& each : reaction.outcomes) reacting += each.weight;
+    // The weight was rounded up, so that a few jumps were in vain.
+    const Interactions jumps = Interactions(reaction.total) * Interactions(jump_weight(u, v));
+    if (below128(choice, jumps) >= Interactions(reacting) * Interactions(jump_scale())) return;
+    std::uint64_t pick = choice.below64(reacting);
+    const Outcome* outcome = reaction.outcomes.data();
+    for (; pick >= outcome->weight; ++outcome) pick -= outcome->weight;
+    set(u, v, *outcome);
+  }
+
   Interactions state_count() const { return states_; }
   bool is_deterministic() const { return compiled_->transitions().is_deterministic(); }
   bool is_mostly_null() const { return states_ <= few_states; }
@@ -149,17 +172,31 @@ class TextProtocol {
 
  private:
   static State state_of(StateIndex index) { return {static_cast<Word>(index)}; }
+  static void set(State& u, State& v, const Outcome& outcome) {
+    u = state_of(outcome.u);
+    v = state_of(outcome.v);
+  }
 
   // Asks for one decision after the other, each between an outcome and those that follow. Kept out
   // of the engines' inner loops, which it would fill with saved registers.
   [[gnu::noinline]] static Outcome drawn(const Reaction& reaction, State u, State v,
                                          Choice auto& choice) {
-    std::uint32_t left = reaction.total;
+    std::uint64_t left = reaction.total;
     for (const Outcome& each : reaction.outcomes) {
-      if (choice.chance(each.weight, left)) return each;
+      if (decides(each.weight, left, choice)) return each;
       left -= each.weight;
     }
     return {u.index, v.index, left};
+  }
+
+  // True with probability p / q.
+  static bool decides(std::uint64_t p, std::uint64_t q, Choice auto& choice) {
+    if (q <= std::numeric_limits<std::uint32_t>::max()) {
+      return choice.chance(static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(q));
+    }
+    if constexpr (requires { choice.wide_chance(p, q); }) return choice.wide_chance(p, q);
+    if constexpr (requires { choice.below64(q); }) return choice.below64(q) < p;
+    return below64(choice, q) < p;
   }
 
   void interact_by_rules(State& u, State& v, Choice auto& choice) const {

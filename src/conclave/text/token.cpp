@@ -11,9 +11,9 @@ namespace conclave::text {
 namespace {
 
 // Longer ones first, so that "->" is not read as "-" and ">".
-constexpr std::array<std::string_view, 24> symbols{"->", "..", "==", "!=", "<=", ">=", "+", "-",
-                                                   "*",  "/",  "^",  "%",  "(",  ")",  "{", "}",
-                                                   ",",  ":",  ".",  "=",  "<",  ">",  "|", ";"};
+constexpr std::array<std::string_view, 25> symbols{
+    "<->", "->", "..", "==", "!=", "<=", ">=", "+", "-", "*", "/", "^", "%",
+    "(",   ")",  "{",  "}",  ",",  ":",  ".",  "=", "<", ">", "|", ";"};
 
 bool is_digit(char c) { return '0' <= c && c <= '9'; }
 bool begins_name(char c) { return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || c == '_'; }
@@ -103,7 +103,7 @@ class Lexer {
     throw Mistake(place_, fmt::format("unexpected character '{}'", here()));
   }
 
-  // 12, 0.25, 1e6, 1.5e6; but 0..9 is three tokens.
+  // 12, 0.25, 1e6, 1.5e-6; but 0..9 is three tokens.
   std::size_t number_length() const {
     std::size_t end = at_ + length_while(is_digit);
     const auto digits_from = [&](std::size_t from) {
@@ -112,7 +112,10 @@ class Lexer {
     };
     const auto is_digit_at = [&](std::size_t i) { return i < text_.size() && is_digit(text_[i]); };
     if (end < text_.size() && text_[end] == '.' && is_digit_at(end + 1)) end = digits_from(end + 1);
-    if (end < text_.size() && text_[end] == 'e' && is_digit_at(end + 1)) end = digits_from(end + 1);
+    if (end == text_.size() || text_[end] != 'e') return end - at_;
+    const bool has_sign = end + 1 < text_.size() && text_[end + 1] == '-';
+    const std::size_t exponent = end + (has_sign ? 2 : 1);
+    if (is_digit_at(exponent)) end = digits_from(exponent);
     return end - at_;
   }
 

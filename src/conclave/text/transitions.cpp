@@ -42,6 +42,15 @@ Transitions::Transitions(const Document& document, Resolver& resolver, const Sta
   if (space.size() <= most_tabled) fill_table();
 }
 
+Transitions::Transitions(const std::vector<Reaction>& reactions, const StateSpace& space)
+    : space_(&space) {
+  for (StateIndex u = 0; u < space.size(); ++u) {
+    for (StateIndex v = 0; v < space.size(); ++v) {
+      table_.push_back(entry_for(u, v, reactions[static_cast<std::size_t>(u) * states() + v]));
+    }
+  }
+}
+
 void Transitions::fill_table() {
   const std::size_t size = states();
   table_.reserve(size * size);

@@ -20,6 +20,8 @@ class Transitions {
   static constexpr StateIndex most_tabled = 2048;
 
   Transitions(const Document& document, Resolver& resolver, const StateSpace& space);
+  // The reactions of all ordered pairs of states, at most most_tabled; row u begins at u * states.
+  Transitions(const std::vector<Reaction>& reactions, const StateSpace& space);
 
   bool has_table() const { return !table_.empty(); }
   StateIndex states() const { return space_->size(); }

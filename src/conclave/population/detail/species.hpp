@@ -44,7 +44,8 @@ struct OutcomeDistribution {
   std::uint64_t total = 0;
 };
 
-// The weight of a branch: a fraction that need not be reduced; 0/0 if it does not fit.
+// The weight of a branch: a fraction that is reduced only where it would not fit otherwise; 0/0 if
+// it still does not.
 struct BranchWeight {
   std::uint64_t numerator = 1;
   std::uint64_t denominator = 1;
@@ -53,7 +54,24 @@ struct BranchWeight {
     BranchWeight product;
     const bool overflows = __builtin_mul_overflow(numerator, p, &product.numerator) ||
                            __builtin_mul_overflow(denominator, q, &product.denominator);
+    return overflows ? reduced_times(p, q) : product;
+  }
+
+ private:
+  BranchWeight reduced_times(std::uint64_t p, std::uint64_t q) const {
+    if (denominator == 0) return *this;
+    const BranchWeight own = reduced(numerator, denominator), other = reduced(p, q);
+    const BranchWeight across = reduced(own.numerator, other.denominator);
+    const BranchWeight down = reduced(other.numerator, own.denominator);
+    BranchWeight product;
+    const bool overflows =
+        __builtin_mul_overflow(across.numerator, down.numerator, &product.numerator) ||
+        __builtin_mul_overflow(down.denominator, across.denominator, &product.denominator);
     return overflows ? BranchWeight{0, 0} : product;
+  }
+  static BranchWeight reduced(std::uint64_t p, std::uint64_t q) {
+    const std::uint64_t common = std::gcd(p, q);
+    return common == 0 ? BranchWeight{p, q} : BranchWeight{p / common, q / common};
   }
 };
 

@@ -1,0 +1,183 @@
+#include "conclave/text/network_parser.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace conclave::text {
+namespace {
+
+constexpr const char* start_name = "init";
+constexpr std::array<std::string_view, 3> own_words{"rate", "init", "volume"};
+
+std::string molecules(std::size_t count) {
+  return fmt::format("{} molecule{}", count, count == 1 ? "" : "s");
+}
+
+// The engines know networks that keep the number of their molecules.
+void check_balance(const ReactionText& reaction) {
+  const std::size_t before = reaction.reactants.size();
+  const std::size_t after = reaction.products.size();
+  if (before == 0 || before > 2) {
+    throw Mistake(reaction.place, fmt::format("a reaction has one or two reactants, this one has "
+                                              "{}",
+                                              before));
+  }
+  if (before == after) return;
+  throw Mistake(reaction.place,
+                fmt::format("this reaction makes {} of {}, and a network keeps the number of its "
+                            "molecules: name what is used up or left over, for example as waste",
+                            molecules(after), molecules(before)));
+}
+
+}  // namespace
+
+bool NetworkParser::statement() {
+  const Token& first = cursor_.here();
+  if (first.is_name("volume")) return volume(), true;
+  if (first.is_name("init")) return init(), true;
+  const Token& next = cursor_.next();
+  const bool begins_side = first.kind == TokenKind::number || next.is("+");
+  if (!begins_side && !next.is("->") && !next.is("<->") && !first.is("->")) return false;
+  reaction();
+  return true;
+}
+
+void NetworkParser::volume() {
+  const Place place = cursor_.take().place;
+  if (document_.volume) throw Mistake(place, "the volume was given before");
+  cursor_.take_if("=");
+  document_.volume = parse_sum(cursor_);
+}
+
+void NetworkParser::init() {
+  const Place place = cursor_.take().place;
+  auto found = std::ranges::find(document_.starts, start_name,
+                                 [](const StartText& each) { return each.name.text; });
+  if (found == document_.starts.end()) {
+    found = document_.starts.insert(document_.starts.begin(),
+                                    {.name = {start_name, place}, .meaning = "the init lines"});
+  }
+  do {
+    found->items.push_back(init_item());
+  } while (cursor_.take_if(","));
+}
+
+StartItem NetworkParser::init_item() {
+  StartItem item{.place = cursor_.place()};
+  item.target = {.place = cursor_.place(), .state = species("the name of a species")};
+  cursor_.need("=", "and how many molecules there are, such as 1000, n/2 or rest");
+  if (cursor_.take_word_if("rest")) {
+    item.kind = StartItem::Kind::rest;
+    return item;
+  }
+  item.count = parse_sum(cursor_);
+  if (cursor_.take_if("%")) item.kind = StartItem::Kind::percentage;
+  return item;
+}
+
+Name NetworkParser::species(const char* wanted) {
+  Name name = cursor_.need_name(wanted);
+  if (std::ranges::find(own_words, name.text) == own_words.end()) return name;
+  throw Mistake(name.place, fmt::format("expected {}, found the word '{}'", wanted, name.text));
+}
+
+// A + B, 2 A, A.
+std::vector<Name> NetworkParser::side(const char* where) {
+  std::vector<Name> all;
+  do {
+    std::size_t times = 1;
+    if (cursor_.here().kind == TokenKind::number) {
+      const std::string_view digits = cursor_.here().text;
+      if (digits != "1" && digits != "2" && digits != "3") {
+        throw Mistake(cursor_.place(),
+                      fmt::format("a reaction has one or two molecules on the {}", where));
+      }
+      times = static_cast<std::size_t>(digits[0] - '0');
+      cursor_.take();
+    }
+    const Name name = species("the name of a species");
+    all.insert(all.end(), times, name);
+  } while (all.size() < 4 && cursor_.take_if("+"));
+  return all;
+}
+
+void NetworkParser::reaction() {
+  ReactionText forth{.place = cursor_.place()};
+  if (!cursor_.is("->") && !cursor_.is("<->")) forth.reactants = side("left");
+  const bool is_reversible = cursor_.take_if("<->");
+  if (!is_reversible) cursor_.need("->", "or '<->', and what the reaction makes");
+  const bool makes_nothing =
+      cursor_.is_word("rate") || cursor_.here().kind == TokenKind::end_of_statement;
+  if (!makes_nothing) forth.products = side("right");
+  check_balance(forth);
+  ReactionText back{.place = forth.place, .reactants = forth.products, .products = forth.reactants};
+  const bool has_rate = cursor_.take_word_if("rate");
+  forth.rate = back.rate =
+      has_rate ? parse_sum(cursor_) : Expression{.place = forth.place, .number = 1};
+  if (is_reversible && has_rate) {
+    cursor_.need(",", "and the rate of the reaction from right to left");
+    back.rate = parse_sum(cursor_);
+  }
+  document_.reactions.push_back(std::move(forth));
+  if (is_reversible) document_.reactions.push_back(std::move(back));
+}
+
+void NetworkParser::finish() {
+  document_.is_network = true;
+  if (!document_.rules.empty()) {
+    throw Mistake(document_.rules[0].place,
+                  "a network has reactions between species, such as A + B -> B + B rate 1; rules "
+                  "with conditions belong into a .pp file");
+  }
+  for (const FieldText& field : document_.fields) {
+    if (field.name.text == state_field) continue;
+    throw Mistake(field.name.place, "the molecules of a network have no fields, only species");
+  }
+  collect_species();
+  if (document_.stop) read_as_counts(*document_.stop);
+  if (document_.fail) read_as_counts(*document_.fail);
+  for (Definition& each : document_.observables) read_as_counts(each.value);
+}
+
+void NetworkParser::collect_species() {
+  FieldText field{.name = {state_field, {}}};
+  std::set<std::string> known;
+  const auto add = [&](const Name& name) {
+    if (known.insert(name.text).second) field.values.push_back(name);
+  };
+  for (const FieldText& given : document_.fields) std::ranges::for_each(given.values, add);
+  for (const ReactionText& reaction : document_.reactions) {
+    std::ranges::for_each(reaction.reactants, add);
+    std::ranges::for_each(reaction.products, add);
+  }
+  for (const StartText& start : document_.starts) {
+    if (start.name.text != start_name) continue;
+    for (const StartItem& item : start.items) add(*item.target.state);
+  }
+  document_.fields.clear();
+  if (!document_.reactions.empty()) document_.fields.push_back(std::move(field));
+}
+
+bool NetworkParser::is_species(const std::string& name) const {
+  return !document_.fields.empty() &&
+         std::ranges::find(document_.fields[0].values, name, &Name::text) !=
+             document_.fields[0].values.end();
+}
+
+// B == 0 is count(B) == 0. Inside of count(...) a name is already a condition on a molecule.
+void NetworkParser::read_as_counts(Expression& expression) const {
+  if (expression.form == Form::count) return;
+  for (Expression& part : expression.parts) read_as_counts(part);
+  const bool names_one = expression.form == Form::name && is_species(expression.name);
+  if (!names_one && expression.form != Form::one_of) return;
+  Expression counted{.form = Form::count, .place = expression.place, .name = "count"};
+  counted.parts.push_back(std::move(expression));
+  expression = std::move(counted);
+}
+
+}  // namespace conclave::text

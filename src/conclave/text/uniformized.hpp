@@ -1,0 +1,70 @@
+// A network of reactions as a population protocol, exactly.
+//
+// The molecules stay n, so that a reaction with one or two reactants is what may happen when two
+// molecules meet. At the points of a Poisson process (ticks) an ordered pair of different molecules
+// is drawn, all equally likely; the pair then reacts with a probability that makes the rate of each
+// reaction right, or nothing happens. With volume V, and a molecules of A and b of B,
+//
+//   A -> ...          has propensity k a
+//   A + B -> ...      has propensity k a b / V
+//   A + A -> ...      has propensity k a (a - 1) / 2 / V
+//
+// per unit of time. With L n ticks per unit of time, an ordered pair is drawn at the rate L / (n -
+// 1). So A -> ... happens with probability k / L when A is drawn first, and a reaction of A and B
+// with probabilities that add up to k (n - 1) / V / L over the pairs (A, B) and (B, A); for A and
+// A, which have one order only, it is half of that. L is the smallest number for which all
+// probabilities of a pair are at most 1 together: the more of it one reaction needs, the more ticks
+// are null for others. All of this is arithmetic of fractions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "conclave/model/population.hpp"
+#include "conclave/text/mistake.hpp"
+#include "conclave/text/number.hpp"
+#include "conclave/text/rule.hpp"
+#include "conclave/text/state_space.hpp"
+
+namespace conclave::text {
+
+// A reaction of one or two molecules, with as many products.
+struct MassAction {
+  Place place{};
+  bool is_pair = false;
+  std::array<StateIndex, 2> reactants{};
+  std::array<StateIndex, 2> products{};
+  Number rate{};  // exact, not negative
+
+  bool changes() const { return reactants != products && !swaps(); }
+  bool is_active() const { return compare(rate, 0) > 0 && changes(); }
+
+ private:
+  bool swaps() const {
+    return is_pair && reactants[0] == products[1] && reactants[1] == products[0];
+  }
+};
+
+struct Uniformized {
+  static constexpr std::uint64_t most_species = 1000;
+
+  Number ticks_per_molecule;        // L: per unit of time
+  std::vector<Reaction> reactions;  // of ordered pairs of species; row u begins at u * species
+};
+
+// For n >= 2 molecules of up to most_species species, in a volume that is positive. Throws Mistake
+// where a fraction does not fit: the probabilities of a pair have a common denominator of at most
+// 2^62. O(species^2 + reactions).
+Uniformized uniformized(const std::vector<MassAction>& network, std::size_t species, AgentCount n,
+                        const Number& volume);
+
+// The probability that a pair reacts, in units of 1 / scale and rounded up: what engines that jump
+// over null ticks weigh pairs with, before they decide by the exact probability.
+std::uint32_t jump_weight(const Reaction& reaction, std::uint32_t scale);
+
+// The largest scale, a power of two, whose products with n fit into 62 bits.
+std::uint32_t jump_scale(AgentCount n);
+
+}  // namespace conclave::text
