@@ -99,7 +99,7 @@ MUTANTS = [
      "names_leader && {{note.term >= led_}}",
      "true", True),
     ("leads on below a term that has been led",
-     "if ({{is_confirmed_ && note.next > term_}}) return step_down",
+     "if ({{is_confirmed_ && has_known_newer}} &&",
      "false", False),
     ("starts a term again",
      "enter(now, {{std::max(term_, newest_)}} + 1);",

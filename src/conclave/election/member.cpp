@@ -149,6 +149,11 @@ void Member::receive(Instant now, MemberIndex from, const Note& note) {
   now_ = now;
   if (from >= options_.n || from == options_.self) return;
   hear(now, from);
+  const bool has_known_newer = note.kind == NoteKind::refused && note.next > term_;
+  if (is_confirmed_ && has_known_newer && note.next <= confirmed_ + term_leap) {
+    newest_ = std::max(newest_, note.next);
+    return step_down(now, nobody, 0);
+  }
   const Term spoken = std::max(note.term, note.next);
   if (!believes(from, spoken)) return on_refused(now, from);
   newest_ = std::max(newest_, spoken);
@@ -165,7 +170,6 @@ void Member::receive(Instant now, MemberIndex from, const Note& note) {
     case NoteKind::probe:
       return send(from, {.kind = NoteKind::alive, .term = term_});
     case NoteKind::refused:
-      if (is_confirmed_ && note.next > term_) return step_down(now, nobody, 0);
       return on_refused(now, from);
     case NoteKind::prepare:
       return on_prepare(now, from);
