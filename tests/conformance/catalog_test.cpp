@@ -50,6 +50,8 @@ class EveryProtocol : public testing::TestWithParam<const Entry*> {
 TEST_P(EveryProtocol, SaysWhatItIs) {
   EXPECT_FALSE(entry().info.title.empty());
   EXPECT_FALSE(entry().info.paper.empty());
+  const bool is_read = entry().info.source == Source::read;
+  EXPECT_TRUE(is_read || !entry().info.version.empty()) << "which text is followed?";
   EXPECT_FALSE(entry().info.bound.empty() && entry().info.closed_form.empty());
   EXPECT_FALSE(entry().info.variables.empty());
   EXPECT_FALSE(entry().starts.empty());

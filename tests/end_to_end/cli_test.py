@@ -196,7 +196,7 @@ class Mistakes(unittest.TestCase):
         (["verify", "kmpp-async", "--n", "3"],
          "kmpp-async passes messages; to try all its schedules: conclave explore kmpp-async --n 4"),
         (["verify", "electleader", "--n", "4"],
-         "electleader cannot be verified exactly; these can: assign-ranks, coalescence, detect-"),
+         "electleader cannot be verified exactly; these can: ag-minions, assign-ranks, ciw, coalescence, "),
         (["search", "electleader", "--n", "9"], "electleader has no starts that can be searched"),
         (["run", "pll"], "the population size is missing"),
         (["run", "pll", "--n", "0"], "n = 0: a population has at least 2 agents"),
@@ -241,6 +241,19 @@ class Mistakes(unittest.TestCase):
         (["rum", "pll"], "unknown command 'rum' (did you mean 'run'?)"),
         (["--verison"], "did you mean '--version'?"),
         (["list", "--format", "xml"], "unknown format 'xml'"),
+        (["list", "--by", "problems"], "did you mean 'problem'?"),
+        (["compare", "--table", "pl"], "unknown table 'pl'"),
+        (["compare", "--table", "pll", "--format", "jsn"], "did you mean 'json'?"),
+        (["compare", "--table", "pll", "--n", "10,x"], "--n takes a whole number"),
+        (["compare", "--table", "ppl", "--n", "10", "--init", "all-leader"],
+         "did you mean 'all-leaders'?"),
+        (["compare", "--table", "pll", "--n", "10", "--delay", "unit"],
+         "--delay is for message passing"),
+        (["compare", "--n", "10", "--init", "random"], "--init goes with --table"),
+        (["run", "timers", "--n", "10", "--param", "N=9"], "N must be an upper bound of n"),
+        (["run", "ciw", "--n", "1e8"], "n = 100000000 is too large for ciw"),
+        (["run", "optimal-silent", "--n", "10", "--param", "c_D=0"],
+         "c_R, c_D and c_E must be positive"),
         (["bench", "agent"], "did you mean 'agents'?"),
         (["bench", "agents", "--n", "10"], "--n takes a number from 1000"),
         (["bench", "counts", "--workload", "epidemics"], "did you mean 'epidemic'?"),
@@ -826,6 +839,37 @@ class Comparisons(unittest.TestCase):
         self.assertTrue(all(row["elected"] == row["trials"] == 3 for row in rows.values()))
         self.assertEqual(rows["flooding"]["messages_per_node"], 99)
         self.assertEqual(rows["afek-gafni-sync"]["time"], 15)
+
+    def test_hold_the_rows_of_a_table_also_those_that_cannot_be_run(self):
+        words = "compare", "--table", "pll", "--n", "10,20", "--trials", "4", "--format"
+        rows = json.loads(conclave(*words, "json").stdout)
+        self.assertEqual([row["n"] for row in rows], [10] * 8 + [20] * 8)
+        run = {row["protocol"]: row for row in rows if "protocol" in row}
+        self.assertEqual(list(run), ["fratricide", "ag-minions", "pll"])
+        self.assertTrue(all(row["converged"] == row["trials"] == 4 for row in run.values()))
+        self.assertEqual(run["ag-minions"]["source"], "reconstructed")
+        self.assertEqual(run["ag-minions"]["states"], 2 * 5**3 + 1)
+        self.assertEqual(run["pll"]["promised"], {"time": "O(log n)", "states": "O(log n)"})
+        self.assertTrue(all("not_run" in row for row in rows if "protocol" not in row))
+        table = list(csv.DictReader(io.StringIO(conclave(*words, "csv").stdout)))
+        self.assertEqual([row["protocol"] for row in table], [row.get("protocol", "") for row in rows])
+        for row, expected in zip(table, rows):
+            if "protocol" in expected:
+                self.assertEqual(float(row["parallel_time"]), expected["parallel_time"])
+
+    def test_are_those_of_run(self):
+        table = json.loads(conclave("compare", "--table", "prl", "--n", "9", "--trials", "5",
+                                    "--init", "two-leaders", "--format", "json").stdout)
+        trials = rows("prl", "--n", "9", "--trials", "5", "--init", "two-leaders")
+        mean = sum(row["interactions"] for row in trials) / 5
+        self.assertAlmostEqual(table[-1]["interactions"], mean, places=9)
+
+    def test_tell_of_trials_that_do_not_end_in_time(self):
+        result = conclave("compare", "--table", "pll", "--n", "100", "--max-parallel-time", "12",
+                          "--trials", "3", "--format", "json")
+        self.assertEqual(result.returncode, 3)
+        fratricide = json.loads(result.stdout)[0]
+        self.assertEqual((fratricide["converged"], "parallel_time" in fratricide), (0, False))
 
     def test_name_the_nearest_adversary(self):
         result = conclave("compare", "--delay", "unt")

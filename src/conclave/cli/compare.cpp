@@ -1,4 +1,5 @@
-// `conclave compare`: the message-passing protocols side by side, promised and measured.
+// `conclave compare`: the message-passing protocols side by side, or the rows of a paper's table,
+// promised and measured.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -6,12 +7,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/compare_table.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/comparison.hpp"
 #include "conclave/experiment/json.hpp"
@@ -24,11 +27,14 @@ using experiment::Json;
 using experiment::ComparisonRow;
 
 struct Options {
+  std::string table;
   std::string n = "1000";
   std::string trials = "10";
   std::string seed = "1";
-  std::string delay = "unit";
-  std::string wakeup = "all";
+  std::string init;
+  std::string max_parallel_time;
+  std::string delay;
+  std::string wakeup;
   std::string format = "table";
 };
 
@@ -94,7 +100,18 @@ void print_json(const std::vector<ComparisonRow>& rows) {
   fmt::print("{}\n", all.dump(2));
 }
 
-Exit compare(const Options& options) {
+// Options of tables, which mean nothing where all protocols of the catalog are run.
+void refuse_table_options(const Options& options) {
+  for (const auto& [name, value] : {std::pair{"--init", &options.init},
+                                    std::pair{"--max-parallel-time", &options.max_parallel_time}}) {
+    if (!value->empty()) throw Error(fmt::format("{} goes with --table", name));
+  }
+}
+
+Exit compare_networks(Options options) {
+  refuse_table_options(options);
+  if (options.delay.empty()) options.delay = "unit";
+  if (options.wakeup.empty()) options.wakeup = "all";
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
   }
@@ -115,9 +132,24 @@ Exit compare(const Options& options) {
   return all_elected ? Exit::done : Exit::not_converged;
 }
 
+Exit compare(const Options& options) {
+  if (options.table.empty()) return compare_networks(options);
+  return compare_table({.table = options.table,
+                        .n = options.n,
+                        .trials = options.trials,
+                        .seed = options.seed,
+                        .init = options.init,
+                        .max_parallel_time = options.max_parallel_time,
+                        .delay = options.delay,
+                        .wakeup = options.wakeup,
+                        .format = options.format});
+}
+
 constexpr const char* examples = R"(
 Examples:
   conclave compare --n 1000
+  conclave compare --table pll --n 1e3,1e4
+  conclave compare --table electleader --n 32 --init random --format csv
   conclave compare --n 1000 --trials 50 --delay uniform --wakeup random
   conclave compare --n 1e5 --trials 3 --format json)";
 
@@ -126,15 +158,25 @@ Examples:
 void add_compare(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
-      "compare", "Compare the message-passing protocols, promised and measured");
-  command.option("--n", "N", options->n, "Number of nodes (default 1000)");
+      "compare", "Compare protocols, promised and measured: by messages, or a paper's table");
+  command.option("--table", "NAME", options->table,
+                 "The table of a paper: electleader, kmpp, pll, ppl or prl (default: all "
+                 "message-passing protocols)");
+  command.option(
+      "--n", "N", options->n,
+      "Number of nodes or agents; with --table also several, as 100,1000 (default 1000)");
   command.option("--trials", "T", options->trials, "Trials of each (default 10)");
   command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");
+  command.option("--init", "NAME", options->init,
+                 "With --table: the start of all protocols that have it (default: their own)");
+  command.option("--max-parallel-time", "X", options->max_parallel_time,
+                 "With --table: give a trial up after so much parallel time (default: never)");
   command.option("--delay", "NAME", options->delay,
                  "How long messages take (see `describe`; default unit)");
   command.option("--wakeup", "NAME", options->wakeup,
                  "Who is woken when (see `describe`; default all)");
-  command.option("--format", "F", options->format, "table or json (default table)");
+  command.option("--format", "F", options->format,
+                 "table or json, with --table also csv (default table)");
   command.footer(examples);
   command.runs([options] { return compare(*options); });
 }

@@ -59,6 +59,12 @@ std::string bytes_text(std::size_t bytes) {
   return fmt::format("{} {}", bytes, bytes == 1 ? "byte" : "bytes");
 }
 
+// How the algorithm is known, and from which text.
+std::string source_text(const ProtocolInfo& info) {
+  const std::string_view name = name_of(info.source);
+  return info.version.empty() ? std::string(name) : fmt::format("{}: {}", name, info.version);
+}
+
 std::string memory_text(const catalog::Entry& entry) {
   if (entry.network) {
     return bytes_text(entry.bytes_per_agent) + " per node, and the messages on their way";
@@ -74,6 +80,7 @@ Exit describe_table(const catalog::Entry& entry) {
   const ProtocolInfo& info = entry.info;
   fmt::print("{}: {}\n\n", info.name, info.title);
   print_fact("paper", info.paper);
+  if (!info.paper.empty()) print_line("source", source_text(info));
   print_line("network", info.network);
   if (info.smallest_n > 2) print_line("smallest n", fmt::format("{}", info.smallest_n));
   print_line("convergence", info.convergence);
@@ -152,6 +159,10 @@ Exit describe_json(const catalog::Entry& entry) {
                               return {{"id", e.id}, {"place", e.place}, {"remark", e.remark}};
                             })},
   };
+  if (!info.paper.empty()) {
+    description["source"] = name_of(info.source);
+    if (!info.version.empty()) description["version"] = info.version;
+  }
   if (!info.closed_form.empty()) description["expected_time"] = info.closed_form;
   for (const catalog::Detail& detail : entry.details) {
     std::string key(detail.name);

@@ -1,8 +1,13 @@
 // `conclave list`: the catalog in one table.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,47 +21,98 @@ namespace {
 
 using experiment::Json;
 
-Exit list_table() {
+struct Options {
+  std::string by = "name";
+  std::string format = "table";
+};
+
+constexpr std::array<std::string_view, 2> orders{"name", "problem"};
+constexpr std::array<std::string_view, 2> formats{"table", "json"};
+
+using Entries = std::vector<const catalog::Entry*>;
+
+// What a protocol solves, and where: the heading of its group.
+std::string problem_of(const catalog::Entry& entry) {
+  const ProtocolInfo& info = entry.info;
+  const std::string problem = info.part_of.empty() ? std::string(name_of(info.problem))
+                                                   : fmt::format("part of {}", info.part_of);
+  return fmt::format("{}: {}", problem, info.network);
+}
+
+// Elections first, parts last; within a problem by network, then by name.
+Entries sorted_entries(bool by_problem) {
+  Entries entries;
+  for (const catalog::Entry& entry : catalog::entries()) entries.push_back(&entry);
+  if (!by_problem) return entries;
+  std::ranges::stable_sort(entries, {}, [](const catalog::Entry* entry) {
+    const ProtocolInfo& info = entry->info;
+    return std::tuple(!info.part_of.empty(), info.problem, info.network);
+  });
+  return entries;
+}
+
+void print_line(const catalog::Entry& entry) {
+  fmt::print("{:<17} {:<23} {:<31} {}\n", entry.info.name, entry.info.network,
+             entry.info.bound.empty() ? "-" : entry.info.bound, entry.info.title);
+}
+
+Exit list_table(const Entries& entries, bool by_problem) {
   fmt::print("{:<17} {:<23} {:<31} {}\n", "PROTOCOL", "NETWORK", "BOUND OF THE PAPER",
              "WHAT IT DOES");
-  for (const catalog::Entry& entry : catalog::entries()) {
-    fmt::print("{:<17} {:<23} {:<31} {}\n", entry.info.name, entry.info.network,
-               entry.info.bound.empty() ? "-" : entry.info.bound, entry.info.title);
+  std::string problem;
+  for (const catalog::Entry* entry : entries) {
+    if (by_problem && problem_of(*entry) != problem) {
+      problem = problem_of(*entry);
+      fmt::print("\n{}\n", problem);
+    }
+    print_line(*entry);
   }
   fmt::print("\nconclave describe NAME tells everything about one of them.\n");
   fmt::print("A protocol of your own is a text file: conclave run my.pp --n 1000\n");
   return Exit::done;
 }
 
-Exit list_json() {
+Exit list_json(const Entries& entries) {
   Json all = Json::array();
-  for (const catalog::Entry& entry : catalog::entries()) {
-    all.push_back({{"name", entry.info.name},
-                   {"title", entry.info.title},
-                   {"network", entry.info.network},
-                   {"bound", entry.info.bound},
-                   {"paper", entry.info.paper}});
+  for (const catalog::Entry* entry : entries) {
+    Json one{{"name", entry->info.name},       {"title", entry->info.title},
+             {"network", entry->info.network}, {"bound", entry->info.bound},
+             {"paper", entry->info.paper},     {"source", name_of(entry->info.source)}};
+    if (entry->info.part_of.empty()) {
+      one["problem"] = name_of(entry->info.problem);
+    } else {
+      one["part_of"] = entry->info.part_of;
+    }
+    all.push_back(std::move(one));
   }
   fmt::print("{}\n", all.dump(2));
   return Exit::done;
 }
 
+Exit list(const Options& options) {
+  if (std::ranges::find(orders, options.by) == orders.end()) {
+    throw Error(unknown_name("order", options.by, orders));
+  }
+  const bool by_problem = options.by == "problem";
+  if (options.format == "table") return list_table(sorted_entries(by_problem), by_problem);
+  if (options.format == "json") return list_json(sorted_entries(by_problem));
+  throw Error(unknown_name("format", options.format, formats));
+}
+
 }  // namespace
 
 void add_list(Command& conclave) {
-  auto format = std::make_shared<std::string>("table");
+  auto options = std::make_shared<Options>();
   Command command = conclave.subcommand("list", "List the protocols of the catalog");
-  command.option("--format", "F", *format, "table or json (default table)");
+  command.option("--by", "ORDER", options->by,
+                 "name, or problem: grouped by what is solved and where (default name)");
+  command.option("--format", "F", options->format, "table or json (default table)");
   command.footer(R"(
 Examples:
   conclave list
+  conclave list --by problem
   conclave list --format json)");
-  command.runs([format] {
-    if (*format == "table") return list_table();
-    if (*format == "json") return list_json();
-    constexpr std::array<std::string_view, 2> formats{"table", "json"};
-    throw Error(unknown_name("format", *format, formats));
-  });
+  command.runs([options] { return list(*options); });
 }
 
 }  // namespace conclave::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -59,10 +60,43 @@ struct Erratum {
   std::string_view remark;
 };
 
+// How the algorithm came to us. Only what was read is the paper's word for word.
+enum class Source : std::uint8_t {
+  read,           // from the paper itself
+  second_hand,    // as another text describes it
+  reconstructed,  // from abstracts and general knowledge, checked for safety but not against a text
+};
+
+inline constexpr std::array<std::string_view, 3> source_names{"read", "second-hand",
+                                                              "reconstructed"};
+
+constexpr std::string_view name_of(Source source) {
+  return source_names[static_cast<std::size_t>(source)];
+}
+
+// The problem that a protocol solves.
+enum class Problem : std::uint8_t {
+  election,             // one leader, from a given start
+  loosely_stabilizing,  // one leader soon from any configuration, for long but not for ever
+  self_stabilizing,     // one leader for ever, from any configuration
+  ranking,              // self-stabilizing, and all agents have different ranks
+};
+
+inline constexpr std::array<std::string_view, 4> problem_names{
+    "election", "loosely stabilizing election", "self-stabilizing election",
+    "self-stabilizing ranking"};
+
+constexpr std::string_view name_of(Problem problem) {
+  return problem_names[static_cast<std::size_t>(problem)];
+}
+
 struct ProtocolInfo {
   std::string_view name;
-  std::string_view title;          // one line: what it does
-  std::string_view paper;          // authors, title, venue
+  std::string_view title;  // one line: what it does
+  std::string_view paper;  // authors, title, venue
+  Source source = Source::read;
+  std::string_view version{};  // the text followed, where that is not the paper as named
+  Problem problem = Problem::election;
   std::string_view network;        // who can meet whom
   std::string_view only_there{};   // why it runs on no other network
   std::string_view part_of{};      // whose part it is; empty: elects a leader by itself

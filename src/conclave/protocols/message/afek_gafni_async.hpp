@@ -88,6 +88,7 @@ class AfekGafniAsync {
       .title =
           "candidates capture nodes one by one: deterministic, O(n log n) messages, any delays",
       .paper = detail::afek_gafni_paper,
+      .version = "algorithm A of the version of PODC 1985",
       .network = "complete, asynchronous",
       .convergence = detail::afek_gafni_convergence,
       .bound = "O(n log n) msgs, O(n) time",

@@ -87,6 +87,7 @@ class AfekGafniSync {
       .name = "afek-gafni-sync",
       .title = "candidates capture nodes in doubling numbers: deterministic, O(log n) rounds",
       .paper = detail::afek_gafni_paper,
+      .version = "the synchronous algorithm of the version of PODC 1985",
       .network = "complete, synchronous",
       .convergence = detail::afek_gafni_convergence,
       .bound = "O(n log n) msgs, O(log n) time",

@@ -109,6 +109,7 @@ class Ppl {
       .paper = "Y. Sudo, F. Ooshita, H. Kakugawa, T. Masuzawa, A. K. Datta, L. L. Larmore: "
                "Loosely-Stabilizing Leader Election with Polylogarithmic Convergence Time. OPODIS "
                "2018, LIPIcs 125, 30:1-30:16",
+      .problem = Problem::loosely_stabilizing,
       .network = "complete graph",
       .only_there = "its epidemics need that everybody can meet everybody",
       .convergence = "entering the safe set S = L_1 and G_half and (L_safe or V_clean)",

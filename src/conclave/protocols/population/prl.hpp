@@ -109,6 +109,7 @@ class Prl {
       .title = "self-stabilizing leader election on directed rings: bullets, shields, signals",
       .paper = "D. Yokota, Y. Sudo, T. Masuzawa: Time-Optimal Self-Stabilizing Leader Election on "
                "Rings in Population Protocols. IEICE Transactions on Fundamentals E104-A(12), 2021",
+      .problem = Problem::self_stabilizing,
       .network = "directed ring",
       .only_there = "its bullets and signals travel around a ring in one direction",
       .convergence = "entering S_RL: one leader, all agents secure, all live bullets modest",

@@ -72,6 +72,7 @@ inline constexpr ProtocolInfo about{
     .name = "electleader",
     .title = "self-stabilizing ranking with a space-time trade-off r; rank 1 leads",
     .paper = paper,
+    .problem = Problem::ranking,
     .network = "complete graph",
     .only_there = why_complete,
     .convergence = "entering the safe set: a correct ranking that no error can destroy any more",

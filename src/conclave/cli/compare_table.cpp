@@ -1,0 +1,239 @@
+#include "conclave/cli/compare_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/statistics.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/json.hpp"
+#include "conclave/experiment/paper_table.hpp"
+#include "conclave/experiment/row.hpp"
+
+namespace conclave::cli {
+namespace {
+
+using experiment::Json;
+using experiment::MeasuredRow;
+using experiment::PaperTable;
+using experiment::TableUnit;
+
+using Cells = std::vector<std::string>;
+
+constexpr std::array<std::string_view, 3> formats{"table", "csv", "json"};
+
+std::vector<std::string> sizes_of(const std::string& text) {
+  std::vector<std::string> sizes;
+  std::size_t begin = 0;
+  for (std::size_t comma = 0; comma != std::string::npos; begin = comma + 1) {
+    comma = text.find(',', begin);
+    sizes.push_back(text.substr(begin, comma == std::string::npos ? comma : comma - begin));
+    count_option("--n", sizes.back());
+  }
+  return sizes;
+}
+
+// The name of what is measured, in a row for scripts.
+std::string_view name_of(TableUnit unit) {
+  constexpr std::array<std::string_view, 3> names{"parallel_time", "interactions",
+                                                  "messages_per_node"};
+  return names[static_cast<std::size_t>(unit)];
+}
+
+std::string number(double value) { return fmt::format("{:.4g}", value); }
+
+// "812.3 +- 4.1": the mean with half the width of its 95 % interval.
+std::string mean_text(const Summary& summary) {
+  if (summary.count == 0) return "-";
+  if (summary.count == 1) return number(summary.mean);
+  const Interval interval = mean_interval(summary);
+  return fmt::format("{} +- {:.2g}", number(summary.mean), (interval.high - interval.low) / 2);
+}
+
+bool is_run(const MeasuredRow& row) { return row.refusal.empty(); }
+
+Cells heading_of(const PaperTable& table) {
+  Cells cells{"WORK"};
+  for (const std::string_view heading : table.headings) {
+    if (!heading.empty()) cells.emplace_back(heading);
+  }
+  cells.insert(cells.end(), {"PROTOCOL", "SOURCE"});
+  switch (table.unit) {
+    case TableUnit::messages:
+      cells.insert(cells.end(), {"MESSAGES / NODE", "TIME", "ELECTED"});
+      break;
+    case TableUnit::parallel_time:
+      cells.insert(cells.end(), {"STATES", "PARALLEL TIME", "LONGEST", "CONVERGED"});
+      break;
+    case TableUnit::interactions:
+      cells.insert(cells.end(), {"STATES", "INTERACTIONS", "LONGEST", "CONVERGED"});
+      break;
+  }
+  return cells;
+}
+
+Cells cells_of(const PaperTable& table, const MeasuredRow& row) {
+  Cells cells{std::string(row.row->work)};
+  for (std::size_t i = 0; i < table.headings.size(); ++i) {
+    if (!table.headings[i].empty()) cells.emplace_back(row.row->promised[i]);
+  }
+  cells.emplace_back(row.row->protocol.empty() ? "-" : row.row->protocol);
+  if (!is_run(row)) {
+    cells.push_back("not run: " + row.refusal);
+    return cells;
+  }
+  cells.emplace_back(row.source);
+  if (table.unit != TableUnit::messages) {
+    cells.push_back(row.states == Interactions() ? "-" : to_string(row.states));
+  }
+  cells.push_back(mean_text(row.amount));
+  const bool has_values = row.amount.count > 0;
+  if (table.unit == TableUnit::messages) {
+    cells.push_back(mean_text(row.time));
+  } else {
+    cells.push_back(has_values ? number(row.amount.maximum) : "-");
+  }
+  cells.push_back(fmt::format("{}/{}", row.converged, row.trials));
+  return cells;
+}
+
+// Columns as wide as their widest cell; the reason of a row that was not run may be longer.
+void print_aligned(const std::vector<Cells>& lines) {
+  std::vector<std::size_t> widths(lines.front().size(), 0);
+  for (const Cells& cells : lines) {
+    const bool is_whole = cells.size() == widths.size();
+    for (std::size_t i = 0; i + (is_whole ? 0 : 1) < cells.size(); ++i) {
+      widths[i] = std::max(widths[i], cells[i].size());
+    }
+  }
+  for (const Cells& cells : lines) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      line += fmt::format("{:<{}}", cells[i], i + 1 < cells.size() ? widths[i] + 2 : 0);
+    }
+    fmt::print("{}\n", line);
+  }
+}
+
+void print_table(const PaperTable& table, const TableOptions& options,
+                 const std::vector<MeasuredRow>& rows) {
+  fmt::print(
+      "{}\n{} trial{}, seed {}, {}\n", table.title, options.trials,
+      options.trials == "1" ? "" : "s", options.seed,
+      table.unit == TableUnit::messages
+          ? fmt::format("delay {}, wake-up {}", options.delay.empty() ? "unit" : options.delay,
+                        options.wakeup.empty() ? "all" : options.wakeup)
+          : fmt::format("start {}",
+                        options.init.empty() ? "of each protocol's own choice" : options.init));
+  for (std::size_t begin = 0; begin < rows.size(); begin += table.rows.size()) {
+    fmt::print("\nn = {}\n", to_string(rows[begin].n));
+    std::vector<Cells> lines{heading_of(table)};
+    const std::size_t end = std::min(begin + table.rows.size(), rows.size());
+    for (std::size_t i = begin; i < end; ++i) lines.push_back(cells_of(table, rows[i]));
+    print_aligned(lines);
+  }
+  fmt::print("\nThe columns after WORK up to PROTOCOL are promises, without their constants; those "
+             "after\nSOURCE are measured: means with 95 % intervals over the trials that ended.\n");
+}
+
+void print_csv(const PaperTable& table, const std::vector<MeasuredRow>& rows) {
+  fmt::print("table,work,promised_1,promised_2,promised_3,protocol,source,n,init,states,trials,"
+             "converged,{},longest,time,not_run\n",
+             name_of(table.unit));
+  for (const MeasuredRow& row : rows) {
+    const auto field = [](auto text) { return experiment::csv_field(std::string(text)); };
+    const auto value = [](const Summary& summary, double Summary::*member) {
+      return summary.count == 0 ? std::string() : experiment::json_number(summary.*member);
+    };
+    const auto& promised = row.row->promised;
+    fmt::print("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table.name,
+               field(row.row->work), field(promised[0]), field(promised[1]), field(promised[2]),
+               row.row->protocol, row.source, to_string(row.n), row.start,
+               row.states == Interactions() ? "" : to_string(row.states), row.trials, row.converged,
+               value(row.amount, &Summary::mean), value(row.amount, &Summary::maximum),
+               value(row.time, &Summary::mean), field(row.refusal));
+  }
+}
+
+// Above 64 bits, digits in a string.
+Json json_count(Interactions count) {
+  const auto small = count.as_uint64();
+  return small ? Json(*small) : Json(to_string(count));
+}
+
+Json json_of(const PaperTable& table, const MeasuredRow& row) {
+  Json promised = Json::object();
+  for (std::size_t i = 0; i < table.headings.size(); ++i) {
+    std::string heading(table.headings[i]);
+    std::ranges::transform(heading, heading.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    if (!heading.empty()) promised[heading] = row.row->promised[i];
+  }
+  Json json{{"table", table.name},
+            {"work", row.row->work},
+            {"promised", std::move(promised)},
+            {"n", json_count(row.n)}};
+  if (!row.row->protocol.empty()) json["protocol"] = row.row->protocol;
+  if (!is_run(row)) {
+    json["not_run"] = row.refusal;
+    return json;
+  }
+  json["source"] = row.source;
+  json["init"] = row.start;
+  if (row.states != Interactions()) json["states"] = json_count(row.states);
+  json["trials"] = row.trials;
+  json["converged"] = row.converged;
+  if (row.amount.count == 0) return json;
+  json[std::string(name_of(table.unit))] = row.amount.mean;
+  json["longest"] = row.amount.maximum;
+  if (row.time.count > 0) json["time"] = row.time.mean;
+  return json;
+}
+
+void print_json(const PaperTable& table, const std::vector<MeasuredRow>& rows) {
+  Json all = Json::array();
+  for (const MeasuredRow& row : rows) all.push_back(json_of(table, row));
+  fmt::print("{}\n", all.dump(2));
+}
+
+}  // namespace
+
+Exit compare_table(const TableOptions& options) {
+  const PaperTable& table = experiment::find_paper_table(options.table);
+  if (std::ranges::find(formats, options.format) == formats.end()) {
+    throw Error(unknown_name("format", options.format, formats));
+  }
+  count_option_64("--seed", options.seed, 0, UINT64_MAX);
+  const std::atomic<bool>& stop = interrupted_flag();
+  const std::vector<MeasuredRow> rows = experiment::measure_table(
+      table,
+      {.sizes = sizes_of(options.n),
+       .trials = count_option_64("--trials", options.trials, 1, 1'000'000),
+       .seed = options.seed,
+       .init = options.init,
+       .max_parallel_time = options.max_parallel_time,
+       .delay = options.delay,
+       .wakeup = options.wakeup},
+      stop);
+  if (options.format == "json") {
+    print_json(table, rows);
+  } else if (options.format == "csv") {
+    print_csv(table, rows);
+  } else {
+    print_table(table, options, rows);
+  }
+  if (stop) return Exit::interrupted;
+  const bool all_converged =
+      std::ranges::all_of(rows, [](const MeasuredRow& row) { return row.converged == row.trials; });
+  return all_converged ? Exit::done : Exit::not_converged;
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,236 @@
+#include "conclave/experiment/paper_table.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/experiment/memory.hpp"
+#include "conclave/experiment/option_values.hpp"
+#include "conclave/experiment/run_text.hpp"
+#include "conclave/experiment/runner.hpp"
+
+namespace conclave::experiment {
+namespace {
+
+constexpr std::string_view no_text = "its text could not be had";
+
+// The paper has no table; its introduction compares in words.
+constexpr std::array electleader_rows{
+    PromisedRow{"Cai, Izumi, Wada 2012", {"O(n^2)", "n", "silent"}, "ciw"},
+    PromisedRow{"Burman et al. 2021", {"O(n)", "Theta(n)", "silent"}, "optimal-silent"},
+    PromisedRow{"Burman et al. 2021, depth H",
+                {"O(log n n^(1/(H+1)))", "2^(Theta(n^H) log n)", "not silent"},
+                "",
+                no_text},
+    PromisedRow{"Gasieniec et al. 2025", {"O(n log n) whp", "n + O(log n)", "silent"}, "", no_text},
+    PromisedRow{"Gasieniec et al. 2025, n + 1 states",
+                {"O(n^(7/4) log^2 n)", "n + 1", "silent"},
+                "",
+                no_text},
+    PromisedRow{"Austin et al. 2025, r = 1",
+                {"O((n/r) log n) whp", "2^O(r^2 log n)", "not silent"},
+                "electleader",
+                "",
+                "r=1"},
+    PromisedRow{"Austin et al. 2025, r = log^2 n",
+                {"O((n/r) log n) whp", "2^O(r^2 log n)", "not silent"},
+                "electleader"},
+    PromisedRow{"Austin et al. 2025, r = n/2",
+                {"O((n/r) log n) whp", "2^O(r^2 log n)", "not silent"},
+                "electleader",
+                "",
+                "r=n/2"},
+};
+
+constexpr std::array kmpp_rows{
+    PromisedRow{"Korach, Moran, Zaks 1984",
+                {"O(n log n)", "O(n log n)", "asynchronous"},
+                "",
+                "not in the catalog"},
+    PromisedRow{"Afek, Gafni 1991", {"O(n log n)", "O(n)", "asynchronous"}, "afek-gafni-async"},
+    PromisedRow{"Singh 1997", {"O(n k)", "O(n/k)", "asynchronous"}, "", "not in the catalog"},
+    PromisedRow{"Afek, Matias 1994",
+                {"O(n log^2(1/e)/e)", "O(log n)", "asynchronous"},
+                "",
+                "not in the catalog"},
+    PromisedRow{"Kutten et al. 2020", {"O(n) whp", "O(log^2 n) whp", "asynchronous"}, "kmpp-async"},
+    PromisedRow{"Afek, Gafni 1991, synchronous",
+                {"O(c n log_c n)", "O(log_c n)", "synchronous"},
+                "afek-gafni-sync"},
+    PromisedRow{
+        "Ramanathan et al. 2007", {"O(n)", "O(log n)", "synchronous"}, "", "not in the catalog"},
+    PromisedRow{
+        "Kutten et al. 2020, synchronous", {"O(n) whp", "O(1)", "synchronous"}, "kmpp-sync"},
+};
+
+constexpr std::array pll_rows{
+    PromisedRow{"Angluin et al. 2006", {"O(n)", "O(1)", ""}, "fratricide"},
+    PromisedRow{"Alistarh, Gelashvili 2015", {"O(log^3 n)", "O(log^3 n)", ""}, "ag-minions"},
+    PromisedRow{"Alistarh et al. 2017", {"O(log^5.3 n log log n)", "O(log^2 n)", ""}, "", no_text},
+    PromisedRow{"Alistarh, Aspnes, Gelashvili 2018", {"O(log^2 n)", "O(log n)", ""}, "", no_text},
+    PromisedRow{"Gasieniec, Stachowiak 2018", {"O(log^2 n)", "O(log log n)", ""}, "", no_text},
+    PromisedRow{"Gasieniec, Stachowiak, Uznanski 2019",
+                {"O(log n log log n)", "O(log log n)", ""},
+                "",
+                no_text},
+    PromisedRow{"Michail, Spirakis, Theofilatos 2018",
+                {"O(log^2 n / log tau)", "O(tau + log n)", ""},
+                "",
+                no_text},
+    PromisedRow{"Sudo et al. 2020", {"O(log n)", "O(log n)", ""}, "pll"},
+};
+
+constexpr std::array ppl_rows{
+    PromisedRow{"Sudo et al. 2012", {"O(N log N)", "Omega(e^N)", "O(log N)"}, "timers"},
+    PromisedRow{"Izumi 2015", {"O(N)", "Omega(e^N)", "O(log N)"}, "", no_text},
+    PromisedRow{"Sudo et al. 2018", {"O(c log^3 N)", "Omega(c n^(10c))", "O(log log N)"}, "ppl"},
+    PromisedRow{"Cai, Izumi, Wada 2012", {"polynomial", "for ever", "O(log n)"}, "ciw"},
+};
+
+constexpr std::array prl_rows{
+    PromisedRow{"Angluin et al. 2008", {"Theta(n^3)", "O(1)", "n no multiple of k"}, "", no_text},
+    PromisedRow{"Fischer, Jiang 2006",
+                {"Theta(n^3)", "O(1)", "oracle Omega?"},
+                "",
+                "needs an oracle, which the engines do not have"},
+    PromisedRow{"Chen, Chen 2019", {"exponential", "O(1)", "none"}, "", no_text},
+    PromisedRow{"Yokota, Sudo, Masuzawa 2021", {"O(n N)", "O(N)", "n <= N"}, "prl"},
+};
+
+constexpr std::array tables{
+    PaperTable{"electleader",
+               "Self-stabilizing ranking on the complete graph (the paper's introduction)",
+               TableUnit::parallel_time,
+               {"TIME", "STATES", "KIND"},
+               electleader_rows},
+    PaperTable{"kmpp",
+               "Election in complete networks by messages (the paper's Table 1)",
+               TableUnit::messages,
+               {"MESSAGES", "TIME", "MODE"},
+               kmpp_rows},
+    PaperTable{"pll",
+               "Leader election on the complete graph (the paper's Table 1)",
+               TableUnit::parallel_time,
+               {"TIME", "STATES", ""},
+               pll_rows},
+    PaperTable{"ppl",
+               "Loosely and self-stabilizing election on the complete graph (the paper's Table 1)",
+               TableUnit::parallel_time,
+               {"CONVERGENCE", "HOLDING", "BITS"},
+               ppl_rows},
+    PaperTable{"prl",
+               "Self-stabilizing election on rings (the paper's Table 1)",
+               TableUnit::interactions,
+               {"INTERACTIONS", "STATES", "ASSUMPTION"},
+               prl_rows},
+};
+
+std::vector<std::string> parameters_of(const PromisedRow& row, const std::string& size) {
+  if (row.parameter.empty()) return {};
+  std::string text(row.parameter);
+  constexpr std::string_view half = "n/2";
+  if (!text.ends_with(half)) return {text};
+  const std::uint64_t n = count_option("--n", size).as_uint64().value_or(0);
+  text.replace(text.size() - half.size(), half.size(),
+               std::to_string(std::max<std::uint64_t>(n / 2, 1)));
+  return {text};
+}
+
+RunText run_text(const PromisedRow& row, const TableRequest& request, const std::string& size,
+                 const catalog::Entry& entry) {
+  const bool has_delays = entry.network && !entry.network->delays.empty();
+  const bool drops_delay = entry.network && !has_delays;  // rounds take their time
+  return {.protocol = std::string(row.protocol),
+          .n = size,
+          .seed = request.seed,
+          .params = parameters_of(row, size),
+          .init = request.init,
+          .max_parallel_time = request.max_parallel_time,
+          .delay = drops_delay ? std::string() : request.delay,
+          .wakeup = request.wakeup};
+}
+
+double amount_of(const TrialResult& result, TableUnit unit, double n) {
+  const double interactions = result.interactions.as_double();  // in networks: messages
+  return unit == TableUnit::interactions ? interactions : interactions / n;
+}
+
+void measure(MeasuredRow& measured, const catalog::PreparedRun& run, TableUnit unit,
+             std::uint64_t trials, const std::atomic<bool>& stop) {
+  std::vector<double> amounts;
+  std::vector<double> times;
+  const auto take = [&](const Row& trial) {
+    if (trial.result.ending != Ending::converged) return;
+    amounts.push_back(amount_of(trial.result, unit, static_cast<double>(run.n())));
+    if (!trial.result.network) return;
+    const NetworkOutcome& outcome = *trial.result.network;
+    times.push_back(outcome.rounds ? static_cast<double>(*outcome.rounds) : outcome.time);
+  };
+  const unsigned threads = worker_count(run, trials, std::nullopt, available_memory());
+  Progress progress;
+  measured.trials = run_trials(run, {.trials = trials, .threads = threads}, take, progress, stop);
+  measured.converged = amounts.size();
+  if (!amounts.empty()) measured.amount = summarize(amounts);
+  if (!times.empty()) measured.time = summarize(times);
+}
+
+MeasuredRow measured_row(const PaperTable& table, const PromisedRow& row,
+                         const TableRequest& request, const std::string& size,
+                         const std::atomic<bool>& stop) {
+  MeasuredRow measured{.row = &row, .n = count_option("--n", size)};
+  if (row.protocol.empty()) {
+    measured.refusal = row.obstacle;
+    return measured;
+  }
+  try {
+    const catalog::Entry entry = catalog::find(row.protocol);
+    measured.source = name_of(entry.info.source);
+    const auto run = entry.prepare(request_of(run_text(row, request, size, entry)));
+    measured.start = run->start();
+    if (run->state_count() != Interactions::max()) measured.states = run->state_count();
+    measure(measured, *run, table.unit, request.trials, stop);
+  } catch (const Error& error) {
+    measured.refusal = error.what();
+  }
+  return measured;
+}
+
+// Where nothing could be run, the mistake is the user's.
+void check_some_ran(const std::vector<MeasuredRow>& rows) {
+  const MeasuredRow* refused = nullptr;
+  for (const MeasuredRow& row : rows) {
+    if (row.row->protocol.empty()) continue;
+    if (row.refusal.empty()) return;
+    if (refused == nullptr) refused = &row;
+  }
+  if (refused != nullptr) throw Error(refused->refusal);
+}
+
+}  // namespace
+
+std::span<const PaperTable> paper_tables() { return tables; }
+
+const PaperTable& find_paper_table(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const PaperTable& table : tables) {
+    if (table.name == name) return table;
+    names.push_back(table.name);
+  }
+  throw Error(unknown_name("table", name, names));
+}
+
+std::vector<MeasuredRow> measure_table(const PaperTable& table, const TableRequest& request,
+                                       const std::atomic<bool>& stop) {
+  std::vector<MeasuredRow> rows;
+  for (const std::string& size : request.sizes) {
+    for (const PromisedRow& row : table.rows) {
+      if (!stop) rows.push_back(measured_row(table, row, request, size, stop));
+    }
+  }
+  check_some_ran(rows);
+  return rows;
+}
+
+}  // namespace conclave::experiment

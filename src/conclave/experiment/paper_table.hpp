@@ -1,0 +1,76 @@
+// The tables in which papers compare themselves with others: what each row promises, and what comes
+// of it where its algorithm is in the catalog. A row whose algorithm could not be had says so.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conclave/base/statistics.hpp"
+#include "conclave/catalog/catalog.hpp"
+
+namespace conclave::experiment {
+
+// The quantity that a table's promises are about.
+enum class TableUnit : std::uint8_t { parallel_time, interactions, messages };
+
+// One row as the paper has it. `promised` has as many entries as the table has headings.
+struct PromisedRow {
+  std::string_view work;  // authors and year
+  std::array<std::string_view, 3> promised;
+  std::string_view protocol{};   // of the catalog; empty: cannot be run
+  std::string_view obstacle{};   // then: why
+  std::string_view parameter{};  // "r=1"; the value n/2 stands for half of n
+};
+
+struct PaperTable {
+  std::string_view name;   // of the protocol whose paper it is
+  std::string_view title;  // what is compared, and where the table stands
+  TableUnit unit;
+  std::array<std::string_view, 3> headings;
+  std::span<const PromisedRow> rows;
+};
+
+// All tables, in the order of their names.
+std::span<const PaperTable> paper_tables();
+
+// Throws Error, with the nearest name, for an unknown one.
+const PaperTable& find_paper_table(std::string_view name);
+
+// What a table is asked for. All values are texts of the command line; empty ones are the
+// protocols' own choices.
+struct TableRequest {
+  std::vector<std::string> sizes;
+  std::uint64_t trials = 1;
+  std::string seed = "1";
+  std::string init{};
+  std::string max_parallel_time{};
+  std::string delay{};
+  std::string wakeup{};
+};
+
+// A row of the table at one size. Where `refusal` is not empty, nothing was measured.
+struct MeasuredRow {
+  const PromisedRow* row = nullptr;
+  std::string refusal{};
+  Interactions n{};
+  std::string_view source{};  // how the algorithm is known: read, second-hand, reconstructed
+  std::string_view start{};
+  Interactions states{};  // per agent; 0 where there is no such number
+  std::uint64_t trials = 0;
+  std::uint64_t converged = 0;
+  Summary amount{};  // of the table's unit, over the trials that converged; messages per node
+  Summary time{};    // messages only: units or rounds
+};
+
+// Every row at every size, size by size. Deterministic. Rows that cannot be had stand there once
+// per size with their reason. Throws Error where no row can be run as asked. Stops early, with the
+// rows so far, when `stop` becomes true.
+std::vector<MeasuredRow> measure_table(const PaperTable& table, const TableRequest& request,
+                                       const std::atomic<bool>& stop);
+
+}  // namespace conclave::experiment

@@ -1,0 +1,69 @@
+// The tally of silent rankings: counts the agents of each rank, and has converged when every rank
+// is taken. A protocol says how many ranks there are (`ranks`, as many as agents) and which one a
+// state has (`place_of`, from 0; `ranks()` or more: none). O(1) per interaction, 4 bytes per rank.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "conclave/model/population.hpp"
+
+namespace conclave::protocols::detail {
+
+template <class P>
+class RankTally {
+ public:
+  using State = typename P::State;
+
+  explicit RankTally(const P& protocol) : protocol_(&protocol), agents_(protocol.ranks(), 0) {}
+
+  void add(const State& s, AgentCount count = 1) {
+    leaders_ += protocol_->role(s) == Role::leader ? count : 0;
+    const std::uint32_t place = protocol_->place_of(s);
+    if (place >= agents_.size() || count == 0) return;
+    taken_ += agents_[place] == 0 ? 1 : 0;
+    agents_[place] += static_cast<std::uint32_t>(count);
+  }
+
+  void remove(const State& s, AgentCount count) {
+    leaders_ -= protocol_->role(s) == Role::leader ? count : 0;
+    const std::uint32_t place = protocol_->place_of(s);
+    if (place >= agents_.size() || count == 0) return;
+    agents_[place] -= static_cast<std::uint32_t>(count);
+    taken_ -= agents_[place] == 0 ? 1 : 0;
+  }
+
+  void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
+    move(u, new_u);
+    move(v, new_v);
+  }
+
+  bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
+    return is_noted(u, new_u) || is_noted(v, new_v);
+  }
+  // Each agent that changes takes one missing rank at most.
+  AgentCount changes_to_stop() const { return agents_.size() - taken_; }
+
+  AgentCount leaders() const { return leaders_; }
+  bool converged() const { return taken_ == agents_.size(); }
+  bool hopeless() const { return false; }
+  std::vector<Observation> observations() const { return {}; }
+
+ private:
+  bool is_noted(const State& s, const State& now) const {
+    return protocol_->place_of(s) != protocol_->place_of(now) ||
+           protocol_->role(s) != protocol_->role(now);
+  }
+  void move(const State& s, const State& now) {
+    if (!is_noted(s, now)) return;
+    remove(s, 1);
+    add(now, 1);
+  }
+
+  const P* protocol_;
+  std::vector<std::uint32_t> agents_;  // by rank
+  AgentCount taken_ = 0;               // ranks with an agent
+  AgentCount leaders_ = 0;
+};
+
+}  // namespace conclave::protocols::detail
