@@ -196,7 +196,7 @@ class Mistakes(unittest.TestCase):
         (["verify", "kmpp-async", "--n", "3"],
          "kmpp-async passes messages; to try all its schedules: conclave explore kmpp-async --n 4"),
         (["verify", "electleader", "--n", "4"],
-         "electleader cannot be verified exactly; these can: ag-minions, assign-ranks, ciw, coalescence, "),
+         "electleader cannot be verified exactly; these can: ag-minions, assign-ranks, ciw, "),
         (["search", "electleader", "--n", "9"], "electleader has no starts that can be searched"),
         (["run", "pll"], "the population size is missing"),
         (["run", "pll", "--n", "0"], "n = 0: a population has at least 2 agents"),
@@ -852,7 +852,8 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(run["pll"]["promised"], {"time": "O(log n)", "states": "O(log n)"})
         self.assertTrue(all("not_run" in row for row in rows if "protocol" not in row))
         table = list(csv.DictReader(io.StringIO(conclave(*words, "csv").stdout)))
-        self.assertEqual([row["protocol"] for row in table], [row.get("protocol", "") for row in rows])
+        self.assertEqual([row["protocol"] for row in table],
+                         [row.get("protocol", "") for row in rows])
         for row, expected in zip(table, rows):
             if "protocol" in expected:
                 self.assertEqual(float(row["parallel_time"]), expected["parallel_time"])
