@@ -157,8 +157,8 @@ Examples:
 
 void add_compare(Command& conclave) {
   auto options = std::make_shared<Options>();
-  Command command = conclave.subcommand(
-      "compare", "Compare protocols, promised and measured: by messages, or a paper's table");
+  Command command =
+      conclave.subcommand("compare", "Compare protocols with their rivals, promised and measured");
   command.option("--table", "NAME", options->table,
                  "The table of a paper: electleader, kmpp, pll, ppl or prl (default: all "
                  "message-passing protocols)");
