@@ -13,7 +13,10 @@ endforeach()
 add_library(conclave_flags INTERFACE)
 target_compile_features(conclave_flags INTERFACE cxx_std_20)
 target_include_directories(conclave_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
-target_compile_options(conclave_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+target_compile_options(conclave_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion)
+# Sources that are compiled together may use the same names, each for itself.
+target_compile_options(conclave_flags INTERFACE
+                       $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 # No fused multiply-add where the source does not say so: results have the same bits everywhere.
 target_compile_options(conclave_flags INTERFACE -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -40,37 +43,50 @@ if(CONCLAVE_SANITIZE)
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# conclave_add_module(NAME [COLD] [DEPENDS targets...] [PRECOMPILE headers...] [SOURCES files...])
-# A module is the folder of that name; without sources it is headers only. COLD is one that runs
-# once per command and is worth little optimization. Headers that are worth precompiling for this
-# module alone are named.
+# Code that runs once per command, or calls code that is optimized, is worth little optimization.
+set(conclave_cold_flags $<IF:$<CONFIG:Release>,-O1,-O0>)
+
+# conclave_add_module(NAME [COLD] [FUZZED] [TOGETHER number] [DEPENDS targets...]
+#                     [PRECOMPILE headers...] [SOURCES files...])
+# A module is the folder of that name; without sources it is headers only. COLD is one that is worth
+# little optimization. FUZZED is one whose branches the fuzzers follow. So many sources are compiled
+# TOGETHER (cmake/Speed.cmake). Headers that are worth precompiling for this module alone are named.
 function(conclave_add_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "COLD" "" "DEPENDS;PRECOMPILE;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "COLD;FUZZED" "TOGETHER" "DEPENDS;PRECOMPILE;SOURCES")
   set(target conclave_${name})
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
     target_link_libraries(${target} PUBLIC conclave_flags ${arg_DEPENDS})
     if(arg_COLD)
-      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+      target_compile_options(${target} PRIVATE ${conclave_cold_flags})
+    endif()
+    if(arg_FUZZED AND CONCLAVE_FUZZERS)
+      target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
     endif()
     conclave_precompile(${target} ${arg_PRECOMPILE})
+    conclave_compile_together(${target} ${arg_TOGETHER})
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE conclave_flags ${arg_DEPENDS})
   endif()
 endfunction()
 
-# conclave_add_test(NAME LABELS labels... [DEPENDS targets...] SOURCES files...)
-# One executable, one ctest entry, with its kind as label; style.md names the kinds.
+# conclave_add_test(NAME LABELS labels... [COLD] [TOGETHER number] [DEPENDS targets...]
+#                   SOURCES files...)
+# One executable, one ctest entry, with its kind as label. COLD is one that spends its time in the
+# libraries it calls.
 function(conclave_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LABELS;DEPENDS;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "COLD" "TOGETHER" "LABELS;DEPENDS;SOURCES")
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gtest_main)
   # Laws take many trials and are worth optimizing; other tests take longer to compile than to run.
-  if(NOT arg_LABELS MATCHES "statistical")
+  if(arg_COLD)
+    target_compile_options(${name} PRIVATE ${conclave_cold_flags})
+  elseif(NOT arg_LABELS MATCHES "statistical")
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
+  conclave_compile_together(${name} ${arg_TOGETHER})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
   if(arg_LABELS MATCHES "unit|property|conformance")
@@ -99,30 +115,14 @@ function(conclave_type_of out file)
   set(${out} ${type} PARENT_SCOPE)
 endfunction()
 
-# The exact module and the search have sources of their own, which compile side by side.
-function(conclave_list_exact_parts out folder file type)
-  file(GLOB all_lemmas CONFIGURE_DEPENDS ${folder}/lemmas/*.hpp)  # to notice a new one
-  set(lemmas "")
-  if(EXISTS ${folder}/lemmas/${file}.hpp)
-    set(lemmas "#include \"conclave/protocols/population/lemmas/${file}.hpp\"\n")
-  endif()
-  set(sources "")
-  foreach(part verifier search)
-    set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}_${part}.cpp)
-    configure_file(${PROJECT_SOURCE_DIR}/cmake/${part}.cpp.in ${source} @ONLY)
-    list(APPEND sources ${source})
-  endforeach()
-  set(${out} ${sources} PARENT_SCOPE)
-endfunction()
-
 # conclave_list_protocols(OUT folder)
 # Writes one source per protocol file in folder/population and folder/message, which instantiates
-# its catalog entry, for populations two more (its part of the exact module, its search for bad
-# starts), and one that lists them all; returns the sources in OUT.
+# its catalog entry with all that runs it, and one that lists them all; returns the sources in OUT.
 function(conclave_list_protocols out folder)
   set(sources "")
   set(declarations "")
   set(calls "")
+  file(GLOB all_lemmas CONFIGURE_DEPENDS ${folder}/population/lemmas/*.hpp)  # to notice a new one
   foreach(kind IN ITEMS population message)
     set(template entry)
     if(kind STREQUAL message)
@@ -135,13 +135,13 @@ function(conclave_list_protocols out folder)
         continue()
       endif()
       conclave_type_of(type ${file})
+      set(lemmas "")
+      if(EXISTS ${folder}/${kind}/lemmas/${file}.hpp)
+        set(lemmas "#include \"conclave/protocols/${kind}/lemmas/${file}.hpp\"\n")
+      endif()
       set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
       configure_file(${PROJECT_SOURCE_DIR}/cmake/${template}.cpp.in ${source} @ONLY)
       list(APPEND sources ${source})
-      if(kind STREQUAL population)
-        conclave_list_exact_parts(parts ${folder}/population ${file} ${type})
-        list(APPEND sources ${parts})
-      endif()
       string(APPEND declarations "Entry entry_of_${file}();\n")
       string(APPEND calls "      entry_of_${file}(),\n")
     endforeach()

@@ -24,10 +24,10 @@ using detail::Descriptor;
 
 constexpr std::string_view first_word = "conclave-promise 2\n";
 constexpr std::string_view older_word = "conclave-promise-1 ";
-constexpr std::size_t most_bytes = 4096;  // ten times what a file of ours has
+constexpr std::size_t most_promise_bytes = 4096;  // ten times what a file of ours has
 constexpr milliseconds most_lease = std::chrono::hours(24);
 
-[[noreturn]] void fail(const std::string& doing) {
+[[noreturn]] void fail_with_errno(const std::string& doing) {
   throw std::system_error(errno, std::generic_category(), doing);
 }
 
@@ -97,17 +97,17 @@ void write_all(const Descriptor& file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file.number(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail("write of the promise");
+    if (written <= 0) fail_with_errno("write of the promise");
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (::fsync(file.number()) != 0) fail("fsync of the promise");
+  if (::fsync(file.number()) != 0) fail_with_errno("fsync of the promise");
 }
 
 // A file that did not exist before, whatever lay there under this name.
 void write_fresh(const std::string& path, std::string_view text) {
   ::unlink(path.c_str());
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.is_open()) fail("creation of '" + path + "'");
+  if (!file.is_open()) fail_with_errno("creation of '" + path + "'");
   try {
     write_all(file, text);
   } catch (const std::system_error&) {
@@ -117,7 +117,7 @@ void write_fresh(const std::string& path, std::string_view text) {
 }
 
 std::string read_all(const Descriptor& file, const std::string& path) {
-  std::string text(most_bytes + 1, '\0');
+  std::string text(most_promise_bytes + 1, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
     const ssize_t part = ::read(file.number(), text.data() + size, text.size() - size);
@@ -218,15 +218,15 @@ void PromiseFile::replace(const std::string& path, const PromiseOwner& owner,
   PromiseFile file(Locked{}, path, owner);
   // A crash here leaves no file, which is safe: a start without one waits like any other.
   if (::rename(path.c_str(), (path + ".damaged").c_str()) != 0 && errno != ENOENT)
-    fail("renaming of '" + path + "'");
+    fail_with_errno("renaming of '" + path + "'");
   file.store(promise);
 }
 
 void PromiseFile::store(const Promise& promise) {
   const std::string fresh = path_ + ".new";
   write_fresh(fresh, promise_text(promise, owner_));
-  if (::rename(fresh.c_str(), path_.c_str()) != 0) fail("renaming of '" + fresh + "'");
-  if (::fsync(folder_.number()) != 0) fail("fsync of the folder of '" + path_ + "'");
+  if (::rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("renaming of '" + fresh + "'");
+  if (::fsync(folder_.number()) != 0) fail_with_errno("fsync of the folder of '" + path_ + "'");
   promise_ = promise;
 }
 

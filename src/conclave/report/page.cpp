@@ -38,7 +38,7 @@ std::string data_address(std::string_view svg) {
                                                 {'\t', "%09"}});
 }
 
-std::string percent(double fraction) { return fmt::format("{:.3g} %", 100 * fraction); }
+std::string rounded_percent(double fraction) { return fmt::format("{:.3g} %", 100 * fraction); }
 
 std::string figure_html(const Figure& figure, const Pictures& pictures) {
   const auto picture = pictures.find(figure.name);
@@ -83,7 +83,7 @@ std::string law_html(const KindFits& kind, const Fit& fit) {
       kind.kind.empty() ? fit.text() : fmt::format("{}: {}", kind.kind, fit.text());
   return fmt::format("<tr{}><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td></tr>\n",
                      is_best ? " class=\"best\"" : "", escaped(name), is_best ? " (best)" : "",
-                     percent(fit.typical_error), percent(fit.worst_error));
+                     rounded_percent(fit.typical_error), rounded_percent(fit.worst_error));
 }
 
 std::string laws_table(const Part& part) {
@@ -109,8 +109,8 @@ std::string cell_html(const CellLine& line) {
     text += "<td>-</td>";
   } else {
     const double rate = static_cast<double>(line.converged) / static_cast<double>(line.trials);
-    text += fmt::format("<td>{} ({} to {})</td>", percent(rate), percent(line.success.low),
-                        percent(line.success.high));
+    text += fmt::format("<td>{} ({} to {})</td>", rounded_percent(rate),
+                        rounded_percent(line.success.low), rounded_percent(line.success.high));
   }
   if (!line.summary)
     return text + "<td>-</td><td>-</td><td>-</td><td>-</td><td>-</td><td>-</td></tr>\n";

@@ -13,7 +13,7 @@ namespace conclave::text {
 namespace {
 
 // Definitions that use definitions grow; these bounds keep stack and memory small.
-constexpr int most_nested = 500;
+constexpr int deepest_expression = 500;
 constexpr std::size_t most_nodes = 1'000'000;
 
 bool has_own_fields(Scope scope) {
@@ -125,7 +125,7 @@ void Resolver::count_node(Place place) {
 }
 
 Node Resolver::resolve(const Expression& expression, Scope scope, const Type* wanted) {
-  if (depth_ >= most_nested) throw Mistake(expression.place, "this is nested too deeply");
+  if (depth_ >= deepest_expression) throw Mistake(expression.place, "this is nested too deeply");
   count_node(expression.place);
   const struct Nesting {
     int& depth;

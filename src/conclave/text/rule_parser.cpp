@@ -8,7 +8,7 @@
 namespace conclave::text {
 namespace {
 
-constexpr int most_nested = 60;  // blocks in blocks: more than anyone writes
+constexpr int deepest_rule = 60;  // blocks in blocks: more than anyone writes
 
 }  // namespace
 
@@ -131,7 +131,7 @@ void RuleParser::braces(Target& target) {
 }
 
 std::vector<Statement> RuleParser::block() {
-  if (depth_ >= most_nested) throw Mistake(cursor_.place(), "this is nested too deeply");
+  if (depth_ >= deepest_rule) throw Mistake(cursor_.place(), "this is nested too deeply");
   const struct Nesting {
     int& depth;
     ~Nesting() { --depth; }
@@ -203,7 +203,7 @@ Statement RuleParser::branch() {
 std::vector<Statement> RuleParser::otherwise() {
   if (!cursor_.take_word_if("else")) return {};
   if (!cursor_.is_word("if") && !cursor_.is_word("with")) return block();
-  if (depth_ >= most_nested) throw Mistake(cursor_.place(), "this is nested too deeply");
+  if (depth_ >= deepest_rule) throw Mistake(cursor_.place(), "this is nested too deeply");
   const struct Nesting {
     int& depth;
     ~Nesting() { --depth; }

@@ -12,7 +12,6 @@
 namespace conclave::chain::detail {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr int most_refinements = 20;
 

@@ -47,7 +47,6 @@ double Equations::Residual::bound() const {
 }
 
 void Certificate::take(double residual_bound, double cost) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   const double relative = residual_bound / cost;
   residual = std::max(residual, std::isnan(residual_bound) ? infinity : residual_bound);
   relative_error = std::max(relative_error, std::isnan(relative) ? infinity : relative);

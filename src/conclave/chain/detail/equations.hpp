@@ -26,6 +26,8 @@ namespace conclave::chain::detail {
 inline constexpr double rounding = std::numeric_limits<double>::epsilon() / 2;
 inline constexpr long double fine_rounding = std::numeric_limits<long double>::epsilon() / 2;
 
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
 // Numbers of about 100 bits, as sums of two doubles; only the high ones until extend() is called.
 class DoubleDoubleVector {
  public:

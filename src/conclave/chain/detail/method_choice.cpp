@@ -31,8 +31,8 @@ constexpr double little_work = 30;
 constexpr double modest_work = 5000;
 constexpr double fair_work = 50'000;
 // Two minutes, the last resort; and what two gigabytes hold.
-constexpr double most_work = 5e11;
-constexpr double most_entries = 2.5e8;
+constexpr double most_elimination_work = 5e11;
+constexpr double most_front_entries = 2.5e8;
 // Elimination with numbers of many bits does some 10^7 a second: ten seconds at most.
 constexpr double most_multiprecision_work = 1e8;
 
@@ -46,8 +46,6 @@ constexpr double gain = 1e-8;
 constexpr int few_iterations = 30;
 constexpr double work_of_long_attempt = 3e10;
 constexpr int long_attempts = 3;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 constexpr std::string_view asked_for_reason = "it was asked for";
 
@@ -116,7 +114,9 @@ std::span<const ComponentSolver::Rung> ComponentSolver::ladder() {
       Rung{Method::multigrid, "BiCGSTAB stalls, and elimination takes much work",
            [](Self& self) { return self.correct_neighbours(); }},
       Rung{Method::frontal, "every iteration stalls",
-           [](Self& self) { return self.plan_ ? self.eliminate_in_fronts(most_work) : Attempt(); }},
+           [](Self& self) {
+             return self.plan_ ? self.eliminate_in_fronts(most_elimination_work) : Attempt();
+           }},
       Rung{Method::bicgstab, "every other method stalls or is too much work",
            [](Self& self) { return self.begin(Method::bicgstab); }},
   };
@@ -127,9 +127,9 @@ std::span<const ComponentSolver::Rung> ComponentSolver::ladder() {
 ComponentSolver::Attempt ComponentSolver::begin(Method method) {
   switch (method) {
     case Method::elimination:
-      return eliminate(most_work);
+      return eliminate(most_elimination_work);
     case Method::frontal:
-      return eliminate_in_fronts(most_work);
+      return eliminate_in_fronts(most_elimination_work);
     case Method::bicgstab:
       return iterate(static_cast<int>(std::min(3000.0, most_iterations(system_))), long_attempts);
     case Method::clusters:
@@ -205,7 +205,7 @@ ComponentSolver::Attempt ComponentSolver::eliminate(double limit) {
 
 ComponentSolver::Attempt ComponentSolver::eliminate_in_fronts(double limit) {
   if (!plan_) plan_ = planned_fronts(system_.pattern, elimination_order(system_));
-  if (plan_->work > limit || plan_->entries > most_entries) return {};
+  if (plan_->work > limit || plan_->entries > most_front_entries) return {};
   return [factors = shared(FrontalFactors(system_, *std::move(plan_)))](
              std::span<const double> right, std::span<double> x) {
     std::ranges::copy(factors->solve(right), x.begin());

@@ -17,11 +17,11 @@ constexpr std::uint32_t no_group = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t small_system = 1000;
 constexpr int balancing_sweeps = 8;
 constexpr int more_balancing_sweeps = 40;
-constexpr double weak = 1e-3;              // a transition, relative to all from its state
-constexpr std::size_t least_cluster = 10;  // states, on average
-constexpr double most_work = 1e9;          // multiplications for the last level
-constexpr double shrinks_well = 0.4;       // transitions that a level has of those above
-constexpr double most_transitions = 3;     // of all levels, relative to the first
+constexpr double weak = 1e-3;                    // a transition, relative to all from its state
+constexpr std::size_t least_cluster = 10;        // states, on average
+constexpr double most_work_on_last_level = 1e9;  // multiplications for the last level
+constexpr double shrinks_well = 0.4;             // transitions that a level has of those above
+constexpr double most_transitions = 3;           // of all levels, relative to the first
 constexpr KrylovLimits outermost{.gain = 1e-8, .most_iterations = 50};
 
 // How often the walk is in each state, roughly: some steps towards the balance of coming and going.
@@ -202,7 +202,7 @@ std::optional<Multigrid> Multigrid::of_neighbours(const LocalSystem& system) {
 }
 
 std::optional<Multigrid> Multigrid::with_last_level_eliminated(std::vector<Level> levels) {
-  auto filled = filled_pattern(levels.back().system.pattern, most_work);
+  auto filled = filled_pattern(levels.back().system.pattern, most_work_on_last_level);
   if (!filled) return std::nullopt;
   Factors last(levels.back().system, *std::move(filled), Factors::Extent::complete);
   return Multigrid(std::move(levels), std::move(last));
