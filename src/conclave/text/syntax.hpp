@@ -128,7 +128,7 @@ struct RuleText {
   Pattern initiator{}, responder{};
   std::optional<Expression> guard{};
   std::vector<OutcomeText> outcomes{};
-  std::vector<Statement> block{};
+  std::vector<Statement> block;
 
   RuleText();
   RuleText(const RuleText&);
