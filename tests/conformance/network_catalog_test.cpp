@@ -130,7 +130,7 @@ TEST_P(EveryNetwork, TracesEveryMessage) {
 }
 
 TEST_P(EveryNetwork, RefusesImpossibleRequests) {
-  const auto expect_refusal = [this](RunRequest wanted, std::string_view word) {
+  const auto expect_refusal = [this](const RunRequest& wanted, std::string_view word) {
     try {
       entry().prepare(wanted);
       ADD_FAILURE() << word;

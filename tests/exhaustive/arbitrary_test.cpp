@@ -41,7 +41,7 @@ TEST(ArbitraryStates, OfPllAreTheDomainsOfTable3) {
   const std::size_t c_max = 3;
   const std::size_t k = 2;
   const auto states = arbitrary_states(pll_with(c_max, k, Pll::Reading::corrected));
-  const std::size_t a = 2 * 3 * (2 * (c_max + 1) + ((std::size_t{2} << k) - 1) + (c_max + 1));
+  const std::size_t a = 6 * (2 * (c_max + 1) + ((std::size_t{2} << k) - 1) + (c_max + 1));
   EXPECT_EQ(states.size(), 9 + 9 * c_max + a);
   for (const State& state : states) {
     EXPECT_EQ(std::ranges::count(states, state), 1) << to_text(state);

@@ -151,7 +151,7 @@ struct TwoLetters {
   struct Message {
     Kind kind = Kind::letter;
     std::uint8_t number = 0;
-    friend bool operator==(const Message&, const Message&) = default;
+    [[maybe_unused]] friend bool operator==(const Message&, const Message&) = default;
     static constexpr std::tuple fields{Field{"kind", &Message::kind},
                                        Field{"number", &Message::number}};
   };

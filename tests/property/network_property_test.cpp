@@ -123,7 +123,7 @@ TEST(KmppAsync, SendsAnExactNumberOfMessagesWhenOneNodeIsWoken) {
     const KmppAsync protocol({}, n);
     std::uint64_t expected = 3 * (n - 1);
     for (unsigned phase = 1; phase < protocol.last_phase(); ++phase) {
-      expected += 2 * protocol.referees(phase);
+      expected += std::uint64_t{2} * protocol.referees(phase);
     }
     for (const auto& delay : network::delays()) {
       const Case c{.n = n, .delay = delay.info.name, .wakeup = "one"};

@@ -114,6 +114,18 @@ class LintTest(unittest.TestCase):
         self.write(".clang-tidy", RULES + "FormatStyle: file\n")
         self.assertIn("3 files linted", self.lint("--record")[1])
 
+    def test_rules_of_a_folder_hold_there(self):
+        for path in ("src/conclave/base/slip.hpp", "tests/slip.hpp"):
+            self.write(path, "#pragma once\ninline " + slip("slip"))
+        self.write("tests/.clang-tidy", "InheritParentConfig: true\n"
+                   "Checks: '-readability-*,bugprone-macro-parentheses'\n")
+        status, output = self.lint("--record")
+        self.assertEqual(status, 1)
+        self.assertIn("src/conclave/base/slip.hpp:5:5:", output)
+        self.assertNotIn("tests/slip.hpp:", output)
+        self.write("tests/.clang-tidy", "InheritParentConfig: true\n")
+        self.assertIn("tests/slip.hpp:5:5:", self.lint()[1])
+
     def test_what_does_not_compile_is_a_finding(self):
         self.write(A, "int a( {}\n")
         status, output = self.lint(str(self.root / A))
