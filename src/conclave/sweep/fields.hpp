@@ -28,7 +28,7 @@ std::string json_of(const experiment::RunText& words);
 std::string json_of(const Sampling& sampling);
 
 // Both throw std::runtime_error where the text is no JSON object, or a member has another type.
-experiment::RunText words_of(std::string_view json);
-Sampling sampling_of(std::string_view json);
+experiment::RunText words_of(std::string_view text);
+Sampling sampling_of(std::string_view text);
 
 }  // namespace conclave::sweep

@@ -21,6 +21,10 @@
 #include "conclave/sweep/plan_values.hpp"
 
 namespace conclave::sweep {
+
+using detail::line_of_deep_nesting;
+using detail::RunTable;
+
 namespace {
 
 using experiment::RunText;
@@ -86,7 +90,7 @@ class PlanReader {
     }
   }
 
-  void expand(RunTable table) {
+  void expand(const RunTable& table) {
     table_ = &table;
     table_->need("protocol");
     table_->need("n");
@@ -171,7 +175,7 @@ class PlanReader {
       text::Constants known = constants;
       const auto count = parse_count(text);
       if (count && *count <= catalog::most_agents) known[name] = number_of(*count);
-      words.params.push_back(name + '=' + text);
+      words.params.push_back(fmt::format("{}={}", name, text));
       expand_params(index + 1, words, known, sampling);
       words.params.pop_back();
     }

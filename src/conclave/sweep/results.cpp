@@ -15,6 +15,11 @@
 #include "conclave/sweep/detail/sqlite.hpp"
 
 namespace conclave::sweep {
+
+using detail::check_schema;
+using detail::Database;
+using detail::Statement;
+
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {

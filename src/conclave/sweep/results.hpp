@@ -20,8 +20,10 @@
 
 namespace conclave::sweep {
 
+namespace detail {
 class Database;
 class Statement;
+}  // namespace detail
 
 struct StoredCell {
   std::size_t id = 0;   // from 0, in the order of the plan
@@ -81,12 +83,12 @@ class Results {
 
  private:
   struct StoredRow;
-  StoredRow read_row(const Statement& statement) const;
+  StoredRow read_row(const detail::Statement& statement) const;
   std::string damage_of(const StoredRow& stored) const;
   void demand_whole(const StoredRow& stored) const;
-  StoredCell read_cell(const Statement& statement, const KeptTexts& kept) const;
+  StoredCell read_cell(const detail::Statement& statement, const KeptTexts& kept) const;
 
-  std::unique_ptr<Database> database_;
+  std::unique_ptr<detail::Database> database_;
   std::string row_columns_;  // of a StoredRow, as SQL
   std::vector<StoredCell> cells_;
 };

@@ -17,6 +17,16 @@
 #include "conclave/sweep/results.hpp"
 
 namespace conclave::sweep {
+
+using detail::Busy;
+using detail::check_schema;
+using detail::create_schema;
+using detail::Database;
+using detail::FileLock;
+using detail::Statement;
+using detail::Transaction;
+using detail::upgrade_schema;
+
 namespace {
 
 constexpr const char* insert_row =
@@ -45,7 +55,7 @@ void write_plan(const Database& database, const Plan& plan, const Shard& shard) 
     const std::string request = json_of(cell.words);
     const std::string sampling = json_of(cell.sampling);
     insert.bind(1, id).bind(2, cell.run).bind(3, cell.head).bind(4, request).bind(5, sampling);
-    insert.bind(6, checksum_of(cell.head + request + sampling)).step();
+    insert.bind(6, checksum_of(fmt::format("{}{}{}", cell.head, request, sampling))).step();
     insert.reset();
   }
 }

@@ -14,7 +14,9 @@
 
 namespace conclave::sweep {
 
+namespace detail {
 class FileLock;
+}  // namespace detail
 
 // The program that writes, and what it has been allowed to do.
 struct Origin {
@@ -48,8 +50,8 @@ class Store {
     std::string row;
   };
 
-  std::unique_ptr<FileLock> lock_;
-  std::unique_ptr<Database> database_;
+  std::unique_ptr<detail::FileLock> lock_;
+  std::unique_ptr<detail::Database> database_;
   std::uint64_t code_ = 0;
   std::vector<Waiting> waiting_;
 };

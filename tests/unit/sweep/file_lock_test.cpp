@@ -14,6 +14,8 @@
 namespace conclave::sweep {
 namespace {
 
+using detail::FileLock;
+
 class Lock : public testing_support::ScratchFolder {};
 using testing_support::message_of;
 

@@ -10,6 +10,8 @@
 namespace conclave::sweep {
 namespace {
 
+using detail::line_of_deep_nesting;
+
 using Texts = std::vector<std::string>;
 
 Texts texts(const std::vector<Value>& values) {

@@ -46,7 +46,7 @@ class SweepFolder : public ScratchFolder {
   }
 
   void execute(const std::string& sql, const std::string& file = "results.db") const {
-    sweep::Database(path(file), sweep::Database::Access::write).execute(sql);
+    sweep::detail::Database(path(file), sweep::detail::Database::Access::write).execute(sql);
   }
 };
 

@@ -7,13 +7,13 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 namespace {
 
 // The process that held the lock before may have removed the file between our opening and our
@@ -55,7 +55,8 @@ FileLock::FileLock(const std::string& path) : lock_path_(path + ".lock") {
   for (;;) {
     descriptor_ = open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (descriptor_ < 0) {
-      throw Error(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+      throw Error(
+          fmt::format("cannot write '{}': {}", path, std::generic_category().message(errno)));
     }
     if (!is_own_file(descriptor_)) {
       close(descriptor_);
@@ -87,7 +88,8 @@ FileLock::FileLock(const std::string& path) : lock_path_(path + ".lock") {
 
 void FileLock::lock_content(const std::string& path) {
   content_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (content_ < 0) throw Error(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+  if (content_ < 0)
+    throw Error(fmt::format("cannot write '{}': {}", path, std::generic_category().message(errno)));
   struct flock range {};
   range.l_type = F_WRLCK;
   range.l_whence = SEEK_SET;
@@ -109,4 +111,4 @@ void FileLock::release() {
 
 FileLock::~FileLock() { release(); }
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 
 class FileLock {
  public:
@@ -29,4 +29,4 @@ class FileLock {
   int content_ = -1;     // of FILE
 };
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail

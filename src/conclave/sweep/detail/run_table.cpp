@@ -10,7 +10,7 @@
 #include "conclave/base/printable.hpp"
 #include "conclave/experiment/option_values.hpp"
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 namespace {
 
 // clang-format off
@@ -118,4 +118,4 @@ std::vector<RunTable::Param> RunTable::params() const {
   return result;
 }
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail

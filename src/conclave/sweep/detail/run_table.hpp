@@ -13,7 +13,7 @@
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 
 class RunTable {
  public:
@@ -60,4 +60,4 @@ class RunTable {
   const toml::table* own_;
 };
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail

@@ -6,7 +6,7 @@
 
 #include "conclave/base/error.hpp"
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 namespace {
 
 constexpr int application = 0x434f4e43;  // "CONC", in the header of the file
@@ -118,4 +118,4 @@ void upgrade_schema(const Database& database) {
                                version));
 }
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail

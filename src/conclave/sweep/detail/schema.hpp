@@ -3,7 +3,7 @@
 
 #include "conclave/sweep/detail/sqlite.hpp"
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 
 void create_schema(const Database& database);
 
@@ -15,4 +15,4 @@ int check_schema(const Database& database);
 // unknown.
 void upgrade_schema(const Database& database);
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 namespace {
 
 constexpr std::chrono::seconds usual_patience{10};  // with others in the middle of a commit
@@ -171,4 +171,4 @@ void Transaction::commit() {
   is_open_ = false;
 }
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail

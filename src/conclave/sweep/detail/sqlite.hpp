@@ -14,7 +14,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 
 // Another process is using the file, for longer than we waited.
 class Busy : public Error {
@@ -89,4 +89,4 @@ class Transaction {
   bool is_open_ = true;
 };
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 namespace {
 
 constexpr std::size_t most_parts = 16;
@@ -50,4 +50,4 @@ unsigned line_of_deep_nesting(std::string_view text) {
   return 0;
 }
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace conclave::sweep {
+namespace conclave::sweep::detail {
 
 // The line, from 1, in which the text nests too deep: more than 16 parts of a dotted key, as in
 // a.b.c, or more than 32 open brackets; 0 where it does so nowhere. The library recurses once per
@@ -11,4 +11,4 @@ namespace conclave::sweep {
 // and nothing else of it: what is no TOML is for the library to refuse. O(length).
 unsigned line_of_deep_nesting(std::string_view text);
 
-}  // namespace conclave::sweep
+}  // namespace conclave::sweep::detail
