@@ -3,9 +3,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ struct Close {
 }
 
 std::string size_text(std::size_t bytes) {
-  constexpr std::size_t mebibyte = 1024 * 1024;
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
   return bytes < mebibyte ? fmt::format("{} bytes", bytes)
                           : fmt::format("{} MiB", bytes / mebibyte);
 }
@@ -32,7 +32,7 @@ std::string size_text(std::size_t bytes) {
 
 std::string read_text(const std::string& path, std::size_t most_bytes) {
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
-  if (file == nullptr) refuse(path, std::strerror(errno));
+  if (file == nullptr) refuse(path, std::generic_category().message(errno));
   std::string content;
   std::array<char, 1 << 16> piece{};
   while (const std::size_t length = std::fread(piece.data(), 1, piece.size(), file.get())) {
@@ -44,7 +44,7 @@ std::string read_text(const std::string& path, std::size_t most_bytes) {
     }
   }
   if (std::ferror(file.get()) != 0) {
-    refuse(path, errno == EISDIR ? "it is a folder" : std::strerror(errno));
+    refuse(path, errno == EISDIR ? "it is a folder" : std::generic_category().message(errno));
   }
   return content;
 }

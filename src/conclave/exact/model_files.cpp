@@ -24,7 +24,7 @@ std::string identifier(std::string name) {
 
 chain::Labels labels_of(const ModelFiles& model) {
   chain::Labels labels;
-  labels.names.push_back("init");
+  labels.names.emplace_back("init");
   labels.states.emplace_back();
   for (StateIndex state = 0; state < model.start.size(); ++state) {
     if (model.start[state] > 0) labels.states.back().push_back(state);

@@ -14,7 +14,7 @@ struct LaneGenerator {
   std::uint64_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
   CONCLAVE_HOST_DEVICE static LaneGenerator of(const Lanes::State& state, int lane) {
-    const auto* const words = &state[0][0];  // four rows of eight
+    const auto* const words = state[0].data();  // four rows of eight
     return {words[lane], words[8 + lane], words[16 + lane], words[24 + lane]};
   }
 

@@ -146,7 +146,7 @@ class TrialLoop {
     TrialStreams& streams = batch_.streams[trial];
     generator_[lane] = LaneGenerator::of(streams.schedule, place_of(lane));
     if (place_of(lane) != 0) return;
-    LaneStream choice(&streams.start[0][0], &streams.next_start);
+    LaneStream choice(streams.start[0].data(), &streams.next_start);
     Tally tally(*batch_.protocol);
     for (std::uint32_t agent = 0; agent < batch_.n; ++agent) {
       const State state = protocol_.initial(batch_.start, agent, choice);
@@ -295,19 +295,18 @@ class TrialLoop {
   // One after the other, in their order: draws random numbers, tells the tally, and keeps whatever
   // comes after the end of a trial from being executed.
   CONCLAVE_HOST_DEVICE void settle() {
-    auto& waiting = waiting_;
-    while (warp_.any([&](int lane) { return waiting[lane] != 0; })) {
+    while (warp_.any([&](int lane) { return waiting_[lane] != 0; })) {
       const auto ends = warp_.ballot([&](int lane) {
-        const bool is_first = (waiting[lane] & (0 - waiting[lane])) == 1u << place_of(lane);
+        const bool is_first = (waiting_[lane] & (0 - waiting_[lane])) == 1u << place_of(lane);
         return is_first && settle_one(lane);
       });
       warp_.sync();
       warp_.each([&](int lane) {
-        waiting[lane] &= waiting[lane] - 1;
+        waiting_[lane] &= waiting_[lane] - 1;
         if (ends[lane] == 0) return;
         is_over_[lane] = true;
         running_[lane] &= (ends[lane] << 1) - 1;
-        waiting[lane] = 0;
+        waiting_[lane] = 0;
       });
     }
   }
@@ -316,7 +315,7 @@ class TrialLoop {
   CONCLAVE_HOST_DEVICE bool settle_one(int lane) {
     if (is_asking_[lane]) {
       TrialStreams& streams = batch_.streams[trial_[lane]];
-      LaneStream choice(&streams.transition[0][0], &streams.next_transition);
+      LaneStream choice(streams.transition[0].data(), &streams.next_transition);
       interact(lane, choice);
       if (!is_heard_[lane]) return false;
     }

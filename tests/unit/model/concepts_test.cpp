@@ -271,7 +271,7 @@ TEST(LeaderTally, CountsWhoLeads) {
   EXPECT_TRUE(tally.observations().empty());
 }
 
-// model/claims.hpp and model/configuration.hpp once declared the same name.
+// A protocol that owns its configuration, and a view of one, have different names.
 TEST(Configurations, AreOwnedByAProtocolOrSeenThroughAView) {
   static_assert(!ConfigurationProtocol<CoinFight>);
   const std::vector<CoinFight::State> agents(3);

@@ -41,8 +41,8 @@ std::size_t bits_of(const mpz_class& value) { return mpz_sizeinbase(value.get_mp
 // Euclid's algorithm on denominator and numerator, with the denominators of the convergents.
 class Convergents {
  public:
-  Convergents(const mpz_class& numerator, mpz_class denominator)
-      : before_(std::move(denominator)), now_(numerator) {}
+  Convergents(mpz_class numerator, mpz_class denominator)
+      : before_(std::move(denominator)), now_(std::move(numerator)) {}
 
   const mpz_class& denominator() const { return factor_; }
 

@@ -228,7 +228,7 @@ class Pll {
   constexpr void tournament(Pair a) const {
     for (const std::size_t i : both) {  // lines 43-45
       if (!a[i]->leader || a[1 - i]->leader || a[i]->rand() >= constants_.nonce) continue;
-      a[i]->rand() = static_cast<std::uint16_t>(2u * a[i]->rand() + i);
+      a[i]->rand() = static_cast<std::uint16_t>(std::size_t{2} * a[i]->rand() + i);
       break;
     }
     if (!a[0]->is_a() || !a[1]->is_a() || !has_nonce(*a[0]) || !has_nonce(*a[1])) return;

@@ -71,7 +71,7 @@ std::vector<std::string> configuration_text(const P& protocol,
     lines.push_back("under way from " + std::to_string(from) + " to " + std::to_string(to) + ": " +
                     message_text<P>(message));
   }
-  if (configuration.under_way.empty()) lines.push_back("nothing is under way");
+  if (configuration.under_way.empty()) lines.emplace_back("nothing is under way");
   return lines;
 }
 

@@ -36,8 +36,9 @@ class PortMap {
     if (neighbour == open) {
       std::array<std::uint8_t, most_nodes> free{};
       std::uint32_t count = 0;
-      for (std::uint8_t other = 0; other < n_; ++other) {
-        if (other != node && find(node, other) == no_port) free[count++] = other;
+      for (std::size_t other = 0; other < n_; ++other) {
+        if (other == node || find(node, other) != no_port) continue;
+        free[count++] = static_cast<std::uint8_t>(other);
       }
       neighbour = free[choice.below(count)];
     }

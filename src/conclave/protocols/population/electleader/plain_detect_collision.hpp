@@ -52,7 +52,7 @@ class PlainDetectCollision {
   };
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
-    const std::string general = Alone::objection(parameters, n);
+    std::string general = Alone::objection(parameters, n);
     if (!general.empty()) return general;
     if (parameters.derandomize == Derandomize::yes) {
       return "detect-collision is verified with derandomize=0 only";

@@ -132,7 +132,7 @@ class PlainAssignRanks {
   };
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
-    const std::string general = AssignRanksAlone::objection(parameters, n);
+    std::string general = AssignRanksAlone::objection(parameters, n);
     if (!general.empty()) return general;
     if (*parameters.r > most_deputies) return "assign-ranks is verified for r = 1 and r = 2 only";
     if (parameters.derandomize == Derandomize::yes) {
