@@ -55,10 +55,10 @@ function(conclave_precompile target)
 endfunction()
 
 # conclave_compile_together(TARGET [number])
-# Compiles up to so many sources of a target as one, so that the headers they share are read, and the
-# templates they share are compiled, once. What they define for themselves alone must then differ in
-# its name. The presets release and dev do so; tsan and a plain `cmake -B build` compile every source
-# by itself, and notice what one of them forgets to include.
+# Compiles up to so many sources of a target as one, so that the headers they share are read, and
+# the templates they share are compiled, once. What they define for themselves alone must then
+# differ in its name. The presets release and dev do so; tsan and a plain `cmake -B build` compile
+# every source by itself, and notice what one of them forgets to include.
 function(conclave_compile_together target)
   if(NOT CONCLAVE_TOGETHER OR NOT ARGN)
     return()
