@@ -1,7 +1,6 @@
 #include "bench/agents_bench.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <stdexcept>
 
@@ -11,6 +10,8 @@
 #include "conclave/protocols/population/fratricide.hpp"
 #include "conclave/protocols/population/pll.hpp"
 
+#include "bench/cpu_seconds.hpp"
+
 namespace conclave::bench {
 namespace {
 
@@ -18,12 +19,6 @@ using population::AgentMemory;
 using population::Agents;
 using population::Meeting;
 using population::PairPipeline;
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // The first 40 n interactions of a trial, but no less than a tenth of a second's work and no more
 // than ten seconds' in all; a trial that converges earlier is followed by the next.
@@ -40,7 +35,7 @@ P with_defaults(AgentCount n) {
 
 // The same trial by the engine and by a loop anyone can read.
 template <class P>
-void check() {
+void check_agents() {
   constexpr AgentCount n = 5000;
   const P protocol = with_defaults<P>(n);
   AgentMemory memory;
@@ -128,24 +123,24 @@ struct Rates {
 
 // Interactions per CPU second of the fastest published agent-array simulator we know of, for a
 // protocol of three states in 4 bytes per agent, measured on a machine like ours.
-const std::map<std::uint64_t, double> published{
+const std::map<std::uint64_t, double> published_rates{
     {10'000, 1.9e8}, {1'000'000, 1.5e8}, {100'000'000, 3.6e7}, {1'000'000'000, 2.1e7}};
 
 std::string line(std::uint64_t n, const char* name, std::size_t bytes, const Rates& rates) {
-  const auto peer = published.find(n);
+  const auto peer = published_rates.find(n);
   return fmt::format(
       "{:>10.3g}  {:<10} {:>5}  {:>10.3g}  {:>10.3g}  {:>6.0f} %  {}\n", static_cast<double>(n),
       name, bytes, median(rates.raw), median(rates.engine), 100 * median(rates.ratio),
-      peer == published.end() ? "       -"
-                              : fmt::format("{:>8.2f}", median(rates.engine) / peer->second));
+      peer == published_rates.end() ? "       -"
+                                    : fmt::format("{:>8.2f}", median(rates.engine) / peer->second));
 }
 
 }  // namespace
 
 void run_agents(const AgentsOptions& options,
                 const std::function<void(const std::string&)>& print) {
-  check<protocols::Fratricide>();
-  check<protocols::Pll>();
+  check_agents<protocols::Fratricide>();
+  check_agents<protocols::Pll>();
   print(
       "interactions per CPU second of one core; raw: draws the pairs and touches the bytes only\n");
   print(fmt::format("{:>10}  {:<10} {:>5}  {:>10}  {:>10}  {:>8}  {:>8}\n", "n", "protocol",

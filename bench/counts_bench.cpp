@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ctime>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -17,6 +16,7 @@
 #include "conclave/protocols/population/pll.hpp"
 
 #include "bench/counts_workloads.hpp"
+#include "bench/cpu_seconds.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -54,12 +54,6 @@ std::optional<Published> peer(std::string_view workload, std::uint64_t n) {
 }
 
 // --- measuring ---
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // What is simulated: whole runs, of this many interactions unless they converge earlier; or of a
 // workload that soon looks the same at all times a piece, after a piece that is not timed.
@@ -260,7 +254,7 @@ bool is_wanted(const CountsOptions& options, std::string_view name) {
 
 // Both engines on few agents: the share of the infected after n interactions is nearly the same in
 // every run, and the census keeps all agents.
-void check() {
+void check_counts() {
   constexpr std::uint64_t n = 1'000'000;
   const Majority protocol(n);
   AgentMemory memory;
@@ -291,7 +285,7 @@ std::vector<std::string_view> counts_workloads() {
 
 void run_counts(const CountsOptions& options,
                 const std::function<void(const std::string&)>& print) {
-  check();
+  check_counts();
   print(
       "interactions per CPU second of one thread, best of the repeats; a: by an array of agents\n");
   for (const Entry& entry : entries) {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -14,6 +13,8 @@
 #include "conclave/population/stepping.hpp"
 #include "conclave/protocols/population/electleader/elect_leader.hpp"
 
+#include "bench/cpu_seconds.hpp"
+
 namespace conclave::bench {
 namespace {
 
@@ -21,12 +22,6 @@ namespace el = protocols::electleader;
 template <class M>
 using Engine = population::Stepping<el::ElectLeader<M>>;
 using Fast = Engine<el::LazyMessages>;
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // Resident memory of the process.
 double memory() {
@@ -51,7 +46,7 @@ Interactions time_to_safety(std::uint64_t n, std::uint64_t r, std::size_t start)
   return engine.now();
 }
 
-void check() {
+void check_electleader() {
   for (const std::size_t start : {el::Starts::clean, el::Starts::dup, el::Starts::dupq0}) {
     if (time_to_safety<Fast>(24, 8, start) !=
         time_to_safety<Engine<el::DenseMessages>>(24, 8, start)) {
@@ -95,7 +90,7 @@ std::vector<std::uint64_t> group_sizes(std::uint64_t n) {
 
 void run_electleader(const ElectLeaderOptions& options,
                      const std::function<void(const std::string&)>& print) {
-  check();
+  check_electleader();
   print("one trial to safety on one core; most memory seen right after a reset or at the end\n");
   print(fmt::format("{:>8} {:>6}  {:<8} {:>12} {:>10} {:>12} {:>14}\n", "n", "r", "start",
                     "interactions", "CPU s", "per second", "bytes/agent"));

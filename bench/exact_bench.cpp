@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,6 +15,7 @@
 #include "conclave/chain/hitting_times.hpp"
 
 #include "bench/chain_families.hpp"
+#include "bench/cpu_seconds.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -26,8 +26,6 @@ using chain::StateSet;
 
 // The kinds of chains beside the random one have so many times fewer states.
 constexpr StateIndex smaller = 10;
-
-double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 // A folder that disappears with the object.
 class TemporaryFolder {

@@ -1,7 +1,6 @@
 #include "bench/network_bench.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <stdexcept>
 
@@ -14,6 +13,8 @@
 #include "conclave/network/wakeups/one.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 
+#include "bench/cpu_seconds.hpp"
+
 namespace conclave::bench {
 namespace {
 
@@ -23,13 +24,7 @@ using protocols::KmppAsync;
 
 constexpr StreamName name{.seed = 1, .trial = 0};
 
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-struct Measured {
+struct MeasuredElection {
   double seconds = 0;
   TrialResult result{};
   std::size_t bytes = 0;
@@ -39,28 +34,28 @@ struct Measured {
 };
 
 template <template <class> class Transit, class Wakeup>
-Measured elect(std::uint64_t n, network::DelayAdversary* delay) {
+MeasuredElection elect(std::uint64_t n, network::DelayAdversary* delay) {
   Wakeup wakeup(n, name);
   const KmppAsync protocol({}, n);
   const double begin = cpu_seconds();
   network::Asynchronous<KmppAsync, Transit> network(protocol, n, name, delay, wakeup,
                                                     {.counts_edges = false});
-  Measured measured{.result = network.run([](Interactions) { return true; })};
+  MeasuredElection measured{.result = network.run([](Interactions) { return true; })};
   measured.seconds = cpu_seconds() - begin;
   measured.bytes = network.bytes();
   return measured;
 }
 
-Measured with_unit_delays(std::uint64_t n) {
+MeasuredElection with_unit_delays(std::uint64_t n) {
   return elect<network::ConstantTransit, network::All>(n, nullptr);
 }
-Measured with_uniform_delays(std::uint64_t n) {
+MeasuredElection with_uniform_delays(std::uint64_t n) {
   network::Uniform delay(n, name);
   return elect<network::AdversarialTransit, network::All>(n, &delay);
 }
 
 // The exact count of a lone candidate, and the same run through both kinds of queue.
-void check() {
+void check_network() {
   constexpr std::uint64_t n = 3000;
   const KmppAsync protocol({}, n);
   std::uint64_t lone = 3 * (n - 1);
@@ -121,7 +116,7 @@ double best_of(unsigned repeats, const auto& measure) {
   return best;
 }
 
-std::string line(std::uint64_t n, std::string_view delay, const Measured& run, double rate,
+std::string line(std::uint64_t n, std::string_view delay, const MeasuredElection& run, double rate,
                  double bare) {
   return fmt::format("{:>10}  {:<8} {:>12} {:>8.1f} {:>14.1f} {:>10.0f} {:>14.1f} {:>8.0f} %\n", n,
                      delay, run.messages(), run.messages() / static_cast<double>(n), rate / 1e6,
@@ -133,14 +128,14 @@ std::string line(std::uint64_t n, std::string_view delay, const Measured& run, d
 
 void run_network(const NetworkOptions& options,
                  const std::function<void(const std::string&)>& print) {
-  check();
+  check_network();
   print("kmpp-async with everybody awake, beside bare bucket queues; millions per CPU second.\n\n");
   print(fmt::format("{:>10}  {:<8} {:>12} {:>8} {:>14} {:>10} {:>14} {:>10}\n", "N", "DELAY",
                     "MESSAGES", "PER NODE", "ENGINE", "BYTES/NODE", "BARE QUEUE", "ENGINE/BARE"));
   constexpr std::size_t many = 4096;
   for (const std::uint64_t n : options.sizes) {
-    Measured unit;
-    Measured uniform;
+    MeasuredElection unit;
+    MeasuredElection uniform;
     const double unit_rate =
         best_of(options.repeats, [&] { return (unit = with_unit_delays(n)).rate(); });
     const double rounds = best_of(options.repeats, [&] { return bare_rate(n, 2, 40 * n); });

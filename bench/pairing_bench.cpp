@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <numeric>
 #include <string_view>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "conclave/protocols/population/pll.hpp"
 
 #include "bench/counts_workloads.hpp"
+#include "bench/cpu_seconds.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -24,12 +24,6 @@ namespace {
 using population::Counts;
 using population::detail::Pairing;
 using population::detail::SpeciesId;
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // Initiators of each state, responders of each state, and for each state of initiators the states
 // of their responders.
