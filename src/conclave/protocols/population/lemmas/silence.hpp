@@ -15,7 +15,8 @@ namespace conclave::protocols {
 // For protocols that make no random choices.
 struct NoChoice {
   std::uint32_t below(std::uint32_t) {
-    CONCLAVE_CHECK(!"a deterministic protocol has made a choice");
+    constexpr bool is_deterministic = false;
+    CONCLAVE_CHECK(is_deterministic);
     return 0;
   }
   bool chance(std::uint32_t, std::uint32_t) { return below(2) == 1; }
