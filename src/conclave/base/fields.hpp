@@ -12,10 +12,14 @@
 // A member that is not listed is compared by ==, but neither printed nor hashed.
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <type_traits>
 
@@ -83,6 +87,33 @@ std::string to_text(const T& value) {
   };
   std::apply([&](const auto&... field) { (append(field), ...); }, T::fields);
   return text;
+}
+
+// Reads what to_text writes: every member once, in their order, each with a value that it can hold.
+// Nothing for any other text.
+template <Described T>
+std::optional<T> from_text(std::string_view text) {
+  T value{};
+  bool is_right = true;
+  bool is_first = true;
+  const auto read = [&](const auto& field) {
+    if (!is_right) return;
+    if (!is_first && !text.empty() && text.front() == ' ') text.remove_prefix(1);
+    is_first = false;
+    const std::string_view head = text.substr(0, text.find('='));
+    const std::string_view number = text.substr(std::min(text.size(), head.size() + 1))
+                                        .substr(0, text.find(' ', head.size()) - head.size() - 1);
+    using Member = std::remove_reference_t<decltype(value.*field.member)>;
+    decltype(as_integer(Member{})) integer{};
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), integer);
+    const bool is_number = error == std::errc{} && end == number.data() + number.size();
+    value.*field.member = static_cast<Member>(integer);
+    is_right = head == field.name && is_number && as_integer(value.*field.member) == integer;
+    text.remove_prefix(std::min(text.size(), head.size() + 1 + number.size()));
+  };
+  std::apply([&](const auto&... field) { (read(field), ...); }, T::fields);
+  return is_right && text.empty() ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace conclave

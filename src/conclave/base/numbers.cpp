@@ -71,6 +71,19 @@ std::optional<Interactions> parse_scientific(std::string_view mantissa,
   return scale(mantissa.substr(0, point), *fraction, *exponent);
 }
 
+std::optional<Fraction> reduced(Interactions above, Interactions below) {
+  if (below == 0u) return std::nullopt;
+  Interactions divisor = above;
+  for (Interactions rest = below; rest != 0u;) {
+    const Interactions next = divisor % rest;
+    divisor = rest;
+    rest = next;
+  }
+  const auto denominator = (below / divisor).as_uint64();
+  if (!denominator || *denominator >> 63 != 0) return std::nullopt;
+  return Fraction{above / divisor, *denominator};
+}
+
 }  // namespace
 
 std::optional<Interactions> parse_count(std::string_view text) {
@@ -79,6 +92,32 @@ std::optional<Interactions> parse_count(std::string_view text) {
   const auto before = text.substr(0, mark);
   const auto after = text.substr(mark + 1);
   return text[mark] == '^' ? parse_power(before, after) : parse_scientific(before, after);
+}
+
+std::optional<Fraction> parse_fraction(std::string_view text) {
+  const auto slash = text.find('/');
+  if (slash != text.npos) {
+    const auto above = parse_count(text.substr(0, slash));
+    const auto below = parse_count(text.substr(slash + 1));
+    return above && below ? reduced(*above, *below) : std::nullopt;
+  }
+  if (const auto whole = parse_count(text)) return Fraction{*whole, 1};
+  const auto mark = text.find('e');
+  const std::string_view mantissa = text.substr(0, mark);
+  const std::string_view exponent = mark == text.npos ? "-0" : text.substr(mark + 1);
+  const bool is_negative = exponent.starts_with('-');
+  const auto power = parse_digits(exponent.substr(is_negative ? 1 : 0));
+  const auto point = mantissa.find('.');
+  const auto fraction =
+      point == mantissa.npos ? "" : significant_fraction(mantissa.substr(point + 1));
+  if (!power || !fraction || point == 0) return std::nullopt;
+  const auto digits = parse_digits(std::string(mantissa.substr(0, point)).append(*fraction));
+  if (!digits) return std::nullopt;
+  if (!is_negative && *power > fraction->size())
+    return std::nullopt;  // whole numbers were read above
+  const Interactions places = is_negative ? *power + fraction->size() : fraction->size() - *power;
+  const auto below = times_power(1u, 10u, places);
+  return below ? reduced(*digits, *below) : std::nullopt;
 }
 
 std::optional<double> parse_real(std::string_view text) {

@@ -26,6 +26,7 @@ enum class Purpose : std::uint64_t {
   search = 10,      // which starts a search tries
   clock = 11,       // at which times the reactions of a network are tried
   clock_part = 12,  // parts of that time, each named by a random word
+  look = 13,        // what is seen of a trial between two points at which its engine stands still
   messages = 40,    // circulating messages of a corrupted agent, named by a random word
   test = 1000,      // tests and benchmarks
 };

@@ -1,12 +1,18 @@
-// How many agents start in which state, where that is known without asking every agent. Engines
-// that keep a census need it for populations too large to visit.
+// Censuses: how many agents are in which state. How many start in which, where that is known
+// without asking every agent, which engines need for populations too large to visit; where else a
+// trial may begin; and the names that states have outside the program.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "conclave/base/fields.hpp"
 #include "conclave/model/population.hpp"
 
 namespace conclave {
@@ -14,6 +20,74 @@ namespace conclave {
 // States with the number of agents in each; no state comes twice.
 template <class State>
 using Census = std::vector<std::pair<State, AgentCount>>;
+
+// Where a trial begins: at a start of the protocol, by its number, or with agents that are given as
+// runs of equal ones in their order, in which a state may come several times. These must outlive
+// the use.
+template <class State>
+struct StartingPoint {
+  StartingPoint(std::size_t number) : start(number) {}
+  StartingPoint(std::size_t number, const Census<State>* runs) : start(number), given(runs) {}
+
+  std::size_t start = 0;
+  const Census<State>* given = nullptr;
+};
+
+// The name of a state in histories and files: the protocol's own, or its fields and values.
+template <PopulationProtocol P>
+std::string name_of_state(const P& protocol, const typename P::State& state) {
+  if constexpr (requires { protocol.name_of(state); }) {
+    return protocol.name_of(state);
+  } else {
+    return to_text(state);
+  }
+}
+
+// The state of that name; nothing for a name that no state has. What a protocol packs must come out
+// as it went in.
+template <PopulationProtocol P>
+std::optional<typename P::State> state_of_name(const P& protocol, std::string_view name) {
+  if constexpr (requires { protocol.state_named(name); }) {
+    return protocol.state_named(name);
+  } else {
+    const auto state = from_text<typename P::State>(name);
+    if constexpr (Packing<P>) {
+      if (state && !(protocol.unpack(protocol.pack(*state)) == *state)) return std::nullopt;
+    }
+    return state;
+  }
+}
+
+template <class State>
+void sort_by_state(Census<State>& census) {
+  std::ranges::sort(census,
+                    [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
+}
+
+// Counts equal states; in the order of the states.
+template <class State, class StateOf>
+Census<State> census_of(AgentCount n, StateOf state_of) {
+  struct Hash {
+    std::size_t operator()(const State& state) const { return hash_of(state); }
+  };
+  std::unordered_map<State, AgentCount, Hash> counts;
+  for (AgentCount agent = 0; agent < n; ++agent) ++counts[state_of(agent)];
+  Census<State> result(counts.begin(), counts.end());
+  sort_by_state(result);
+  return result;
+}
+
+// The agents in their order, runs of equal ones counted.
+template <class State, class StateOf>
+Census<State> runs_of(AgentCount n, StateOf state_of) {
+  Census<State> result;
+  for (AgentCount agent = 0; agent < n; ++agent) {
+    const State state = state_of(agent);
+    if (result.empty() || !(result.back().first == state)) result.emplace_back(state, 0);
+    ++result.back().second;
+  }
+  return result;
+}
 
 // A protocol may name the census of a start; nothing where a start gives every agent its own state.
 template <class P>
@@ -33,16 +107,35 @@ std::optional<Census<typename P::State>> starting_census(const P& protocol, std:
   }
 }
 
+// Calls add(state) for one agent after the other.
+template <PopulationProtocol P, Choice C, class Add>
+void for_each_starting_agent(const P& protocol, const StartingPoint<typename P::State>& point,
+                             AgentCount n, C& choice, Add&& add) {
+  if (point.given == nullptr) {
+    for (AgentCount agent = 0; agent < n; ++agent) {
+      add(protocol.initial(point.start, agent, choice));
+    }
+    return;
+  }
+  for (const auto& [state, count] : *point.given) {
+    for (AgentCount i = 0; i < count; ++i) add(state);
+  }
+}
+
 // Calls add(state, count) for all agents of a start: state by state where the census is known,
 // agent by agent otherwise.
 template <PopulationProtocol P, Choice C, class Add>
-void for_each_starting_state(const P& protocol, std::size_t start, AgentCount n, C& choice,
-                             Add&& add) {
-  if (const auto census = starting_census(protocol, start, n, choice)) {
+void for_each_starting_state(const P& protocol, const StartingPoint<typename P::State>& point,
+                             AgentCount n, C& choice, Add&& add) {
+  if (point.given != nullptr) {
+    for (const auto& [state, count] : *point.given) add(state, count);
+    return;
+  }
+  if (const auto census = starting_census(protocol, point.start, n, choice)) {
     for (const auto& [state, count] : *census) add(state, count);
     return;
   }
-  for (AgentCount agent = 0; agent < n; ++agent) add(protocol.initial(start, agent, choice), 1);
+  for_each_starting_agent(protocol, point, n, choice, [&](const auto& state) { add(state, 1); });
 }
 
 // Whether starting_census will give one.

@@ -1,11 +1,16 @@
-// The times at which a trial is looked at for a trace, and what is seen.
+// The times at which a trial is looked at, for a trace or a history, and what is seen.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/model/clock.hpp"
 #include "conclave/model/population.hpp"
 
 namespace conclave {
@@ -14,13 +19,36 @@ struct TracePoint {
   Interactions interactions{};
   AgentCount leaders = 0;
   std::vector<Observation> observations{};
+  double time = 0;
+};
+
+// How many agents have a state, or one value of a field, by its name.
+struct NamedCount {
+  std::string name;
+  AgentCount count = 0;
+
+  friend bool operator==(const NamedCount&, const NamedCount&) = default;
+};
+
+// The census at each look, with the names stored once.
+struct History {
+  struct Point {
+    Interactions interactions{};
+    double time = 0;
+    std::vector<std::pair<std::uint32_t, AgentCount>> counts{};  // number of a name; not 0
+  };
+  std::vector<std::string> names{};  // in the order in which they appeared
+  std::vector<Point> points{};
 };
 
 // A grid of times that starts at 0: every `step` of parallel time, or each point a fixed factor
-// after the one before. Basic arithmetic only, so that it is the same on every machine.
+// after the one before, measured in whole interactions and begun anew after a fault. Basic
+// arithmetic only, so that it is the same on every machine. With `every`, the exact multiples of
+// that time instead, on the trial's clock and whatever faults there are.
 struct TraceGrid {
   bool is_logarithmic = true;
   double step = 1.12;  // about 20 points per factor of ten
+  std::optional<Fraction> every{};
 
   // The next time of the grid, at least one interaction after `point`.
   Interactions after(Interactions point, AgentCount n) const {
@@ -29,6 +57,47 @@ struct TraceGrid {
     const auto whole = static_cast<std::uint64_t>(std::clamp(length, 1.0, 9e18));
     return point < Interactions::max() - whole ? point + whole : Interactions::max();
   }
+};
+
+// Walks along a grid: at which number of interactions to look next. All that a trial knows of a
+// grid goes through here, and all that this knows of time goes through the clock.
+class LookTimes {
+ public:
+  // Without a grid there is never a look. The clock must outlive it.
+  LookTimes(const std::optional<TraceGrid>& grid, Clock& clock, AgentCount n)
+      : grid_(grid), clock_(&clock), n_(n), next_(grid ? 0u : Interactions::max()) {}
+
+  // Interactions::max() if never.
+  Interactions next() const { return next_; }
+
+  // After a look, on the grid or not: the next one is later than `now`.
+  void pass(Interactions now) {
+    if (now < next_) return;
+    if (!grid_->every) {
+      next_ = origin_ + grid_->after(now - origin_, n_);
+      return;
+    }
+    while (next_ <= now) next_ = multiple(++index_);
+  }
+
+  // After a fault, what follows is looked at as closely as a start.
+  void begin_anew(Interactions now) {
+    if (grid_ && !grid_->every) origin_ = next_ = now;
+  }
+
+ private:
+  Interactions multiple(std::uint64_t index) {
+    const Fraction& step = *grid_->every;
+    if (step.numerator > Interactions::max() / index) return Interactions::max();
+    return clock_->interactions_at({step.numerator * index, step.denominator});
+  }
+
+  std::optional<TraceGrid> grid_;
+  Clock* clock_;
+  AgentCount n_;
+  std::uint64_t index_ = 0;  // of the next look, in multiples of `every`
+  Interactions origin_;      // of the grid: the start or the last fault
+  Interactions next_;
 };
 
 }  // namespace conclave

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/base/numbers.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/trace.hpp"
@@ -20,13 +21,26 @@ enum class Ending : std::uint8_t {
   limit,        // the limit on interactions was reached first
   hopeless,     // the protocol can never converge any more
   interrupted,  // the caller asked to stop
+  until,        // the time was reached up to which the trial was to run
 };
 
-// Where and how a trial may end, and what is done to it on the way.
+// A time at which a trial ends as planned, whether or not it has converged by then.
+struct Horizon {
+  Fraction time{};
+  bool or_convergence = false;  // ends at the first convergence if that comes earlier
+};
+
+// Where and how a trial may end, what is done to it on the way, and what of it is kept. Looking at
+// a trial never changes it: a grid, a horizon and what is kept leave all else as it is, bit for
+// bit.
 struct TrialPlan {
   Interactions limit = Interactions::max();
   std::vector<Fault> faults{};
-  std::optional<TraceGrid> grid{};  // none: no trace
+  std::optional<TraceGrid> grid{};  // none: no looks
+  std::optional<Horizon> until{};   // none: the trial runs to its convergence
+  bool keeps_trace = true;          // leaders and observables at every look
+  bool keeps_history = false;       // the census at every time of the grid and at the end
+  bool keeps_final = false;         // the configuration at the end
 };
 
 // How many messages of a kind were sent.
@@ -61,20 +75,46 @@ struct NetworkOutcome {
 };
 
 // Interactions, leaders and observations are as of the first convergence, or of the end of a trial
-// without one; the rest tells what came later.
+// without one or with a horizon; the rest tells what came later.
 struct TrialResult {
   Ending ending = Ending::interrupted;
-  Interactions interactions{};  // in a network: messages
+  Interactions interactions{};   // in a network: messages
+  std::optional<double> time{};  // of a clock that is not parallel time
+  std::optional<Interactions> first_convergence{};
   AgentCount leaders = 0;
   std::vector<Observation> observations{};
   std::vector<FaultOutcome> faults{};
   std::vector<TracePoint> trace{};
+  History history{};                       // by state
+  std::vector<NamedCount> final_agents{};  // runs of equal agents in their order; on the complete
+                                           // graph the census, in the order of the states
   std::uint64_t effective = 0;  // interactions that an engine did not jump over; 0: it never jumps
   std::optional<NetworkOutcome> network{};
 };
 
-// Called by the thread that runs the trial, every few hundredths of a second, with the number of
-// interactions so far (in networks, of messages); false ends the trial as `interrupted`.
-using KeepGoing = std::function<bool(Interactions)>;
+// What a trial shows of itself while it runs.
+class TrialView {
+ public:
+  virtual AgentCount leaders() const = 0;
+  virtual std::vector<Observation> observations() const = 0;
+
+ protected:
+  ~TrialView() = default;
+};
+
+// How far a trial is; the view, where there is one, is good for the time of the call only.
+struct Moment {
+  Moment(Interactions so_far, const TrialView* seen = nullptr) : interactions(so_far), view(seen) {}
+  template <CountSource T>
+  Moment(T so_far) : Moment(Interactions(so_far)) {}
+  operator Interactions() const { return interactions; }
+
+  Interactions interactions;  // in networks: messages
+  const TrialView* view;
+};
+
+// Called by the thread that runs the trial, every few hundredths of a second; false ends the trial
+// as `interrupted`.
+using KeepGoing = std::function<bool(const Moment&)>;
 
 }  // namespace conclave

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -70,6 +71,26 @@ TEST(Fields, ToTextOfOneField) {
 }
 
 TEST(Fields, ToTextOfNothingIsEmpty) { EXPECT_EQ(to_text(Nothing{}), ""); }
+
+TEST(Fields, FromTextReadsWhatToTextWrites) {
+  EXPECT_EQ(from_text<Sample>(to_text(Sample{})), Sample{});
+  EXPECT_EQ(from_text<Single>("value=-9223372036854775808"),
+            Single{std::numeric_limits<std::int64_t>::min()});
+  EXPECT_EQ(from_text<Nothing>(""), Nothing{});
+}
+
+TEST(Fields, FromTextRefusesEverythingElse) {
+  for (const char* text :
+       {"", "leader=2 letter=65 level=-3 epoch=1 color=7", "leader=1 letter=65 level=-3 epoch=1",
+        "letter=65 leader=1 level=-3 epoch=1 color=7", "leader=1 letter=65 level=-3 epoch=1 color=",
+        "leader=1 letter=65 level=-3 epoch=1 color=7 ",
+        "leader=1 letter=65 level=-3 epoch=1 color=x",
+        "leader=1  letter=65 level=-3 epoch=1 color=7",
+        "leader=1 letter=6553665 level=-3 epoch=1 color=7",
+        " leader=1 letter=65 level=-3 epoch=1 color=7", "leader"}) {
+    EXPECT_EQ(from_text<Sample>(text), std::nullopt) << text;
+  }
+}
 
 TEST(Fields, GiveAccessToTheMembers) {
   Sample sample;

@@ -78,6 +78,26 @@ TEST(ParseCount, RefusesEveryOtherText) {
   EXPECT_EQ(read(std::string_view("1\0", 2)), "nothing");
 }
 
+TEST(ParseFraction, KeepsEveryDigit) {
+  const auto is = [](std::uint64_t above, std::uint64_t below) { return Fraction{above, below}; };
+  EXPECT_EQ(parse_fraction("50"), is(50, 1));
+  EXPECT_EQ(parse_fraction("0.3"), is(3, 10));
+  EXPECT_EQ(parse_fraction("2.50"), is(5, 2));
+  EXPECT_EQ(parse_fraction("12.5e1"), is(125, 1));
+  EXPECT_EQ(parse_fraction("1.25e1"), is(25, 2));
+  EXPECT_EQ(parse_fraction("5e-3"), is(1, 200));
+  EXPECT_EQ(parse_fraction("2^10"), is(1024, 1));
+  EXPECT_EQ(parse_fraction("6/4"), is(3, 2));
+  EXPECT_EQ(parse_fraction("0.0"), is(0, 1));
+}
+
+TEST(ParseFraction, RefusesOtherTexts) {
+  for (const char* text : {"", "-1", ".5", "1.", "1/0", "1/", "/2", "1.2.3", "1e", "1e--3", "x",
+                           "1e-30", "0.1/2", "1.5e+2"}) {
+    EXPECT_EQ(parse_fraction(text), std::nullopt) << '"' << text << '"';
+  }
+}
+
 TEST(ParseReal, ReadsDecimalNumbers) {
   EXPECT_EQ(parse_real("0.25"), 0.25);
   EXPECT_EQ(parse_real("-3"), -3.0);

@@ -1,0 +1,17 @@
+// Comma-separated values (RFC 4180), as far as our files need them: no line breaks inside a field.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace conclave {
+
+// A field, quoted only where necessary.
+std::string csv_field(std::string text);
+
+// Takes the first line off the text, without its end, and splits it. A quoted field may hold
+// commas, and quotes that are doubled.
+std::vector<std::string> take_csv_line(std::string_view& text);
+
+}  // namespace conclave

@@ -1,0 +1,49 @@
+// When is time t? Engines count interactions; users speak of times. A clock joins the two: a trial
+// that is to be seen at certain times, or to end at one, asks its clock for the number of
+// interactions at which to look next, and an engine never hears of time.
+//
+// In a population protocol n interactions are one unit of parallel time, so the clock is a product.
+// In a network of reactions time is continuous: the number of interactions up to a time is random
+// (Poisson), and so is the time of an interaction (Gamma). Such a network brings a clock of its
+// own, which draws them from a stream of its own, and gives it to population::run_trial; the grid,
+// the horizon, histories and rows then work as they are.
+#pragma once
+
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/model/population.hpp"
+
+namespace conclave {
+
+// The clock of one trial, which belongs to one thread. What it says is consistent: equal questions
+// have equal answers, whatever was asked in between, and later times come after no fewer
+// interactions.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  // How many interactions have happened at this time; Interactions::max() if too many to count.
+  virtual Interactions interactions_at(const Fraction& time) = 0;
+  // The time at which the interaction with this number happens; 0 for 0.
+  virtual double time_after(Interactions interactions) = 0;
+};
+
+// Interactions per agent. Exact: floor(t n) interactions have happened at time t.
+class ParallelClock final : public Clock {
+ public:
+  explicit ParallelClock(AgentCount n) : n_(n) {}
+
+  Interactions interactions_at(const Fraction& time) override {
+    const Interactions whole = time.numerator / time.denominator;
+    const Interactions rest = time.numerator % time.denominator;
+    if (whole > (Interactions::max() - n_) / n_) return Interactions::max();
+    return whole * n_ + rest * n_ / time.denominator;
+  }
+  double time_after(Interactions interactions) override {
+    return interactions.as_double() / static_cast<double>(n_);
+  }
+
+ private:
+  AgentCount n_;
+};
+
+}  // namespace conclave
