@@ -78,6 +78,83 @@ TEST(Counts, TakeTheSameWayWithAndWithoutPauses) {
   EXPECT_TRUE(pausing.converged());
 }
 
+// Censuses by time, seen at these times of a trial that is planned up to `end`.
+template <class Costs, class P>
+std::vector<Census<typename P::State>> seen_at(const P& protocol, AgentCount n, std::uint64_t seed,
+                                               std::uint64_t end,
+                                               const std::vector<std::uint64_t>& times) {
+  std::vector<Census<typename P::State>> result;
+  Counts<P, Costs> engine(protocol, n, 0, {.seed = seed});
+  engine.watch(Watch::nothing);
+  std::uint64_t now = 0;
+  for (const std::uint64_t time : times) {
+    EXPECT_EQ(engine.advance(time - now, UINT64_MAX, end - now), time - now);
+    EXPECT_EQ(engine.now(), time);
+    now = time;
+    expect_consistent(engine, protocol, "seed " + std::to_string(seed));
+    result.push_back(engine.census());
+    sort_by_state(result.back());
+  }
+  return result;
+}
+
+constexpr std::uint64_t horizon = 400;
+
+std::vector<std::uint64_t> all_times() {
+  std::vector<std::uint64_t> times;
+  for (std::uint64_t time = 1; time <= horizon; ++time) times.push_back(time);
+  return times;
+}
+
+// What is seen at a time is the same whatever else is looked at, and so is the end.
+TEST(Counts, AreTheSameWhetherOrNotTheyAreLookedAt) {
+  for_all_costs([]<class Costs>(const std::string& name) {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      const auto at_all = seen_at<Costs>(Duel(90), 90, seed, horizon, all_times());
+      const auto at_some = seen_at<Costs>(Duel(90), 90, seed, horizon, {37, 38, 203, horizon});
+      const auto at_end = seen_at<Costs>(Duel(90), 90, seed, horizon, {horizon});
+      EXPECT_EQ(at_some[0], at_all[36]) << name;
+      EXPECT_EQ(at_some[1], at_all[37]) << name;
+      EXPECT_EQ(at_some[2], at_all[202]) << name;
+      EXPECT_EQ(at_some[3], at_all.back()) << name;
+      EXPECT_EQ(at_end[0], at_all.back()) << name;
+    }
+  });
+  const Pll pll = pll_with({}, 500);
+  EXPECT_EQ((seen_at<DrawnTogether>(pll, 500, 3, 9000, {4000, 9000})[1]),
+            (seen_at<DrawnTogether>(pll, 500, 3, 9000, {17, 18, 1234, 9000})[3]));
+}
+
+// A look that ends a batch gives another trial, which the test above would notice.
+TEST(Counts, AreOthersWhenBatchesEndAtLooks) {
+  std::size_t differences = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    Counts<Duel, DrawnTogether> cut(Duel(90), 90, 0, {.seed = seed});
+    cut.watch(Watch::nothing);
+    cut.advance(37u);
+    cut.advance(363u);
+    Census<Duel::State> census = cut.census();
+    sort_by_state(census);
+    const auto whole = seen_at<DrawnTogether>(Duel(90), 90, seed, 400, {400});
+    differences += census == whole[0] ? 0 : 1;
+  }
+  EXPECT_GE(differences, 4u);
+}
+
+// From one interaction to the next at most two agents change.
+TEST(Counts, ShowInteractionsOneAfterTheOther) {
+  const auto seen = seen_at<EndlessBatches>(Duel(90), 90, 5, 400, all_times());
+  for (std::size_t i = 1; i < seen.size(); ++i) {
+    AgentCount gained = 0;
+    for (const auto& [state, count] : seen[i]) {
+      AgentCount before = 0;
+      for (const auto& [old, number] : seen[i - 1]) before += old == state ? number : 0;
+      gained += count > before ? count - before : 0;
+    }
+    EXPECT_LE(gained, 2u) << i;
+  }
+}
+
 TEST(Counts, StopAtConvergenceAndGoOnWhenAsked) {
   Counts<Fratricide> engine(Fratricide({}, 500), 500, 0, {.seed = 5});
   engine.advance(Interactions::max());

@@ -68,6 +68,49 @@ TEST(CountsCensusLaw, IsExactWhenAdvancedInPieces) {
   expect_fit<Wavers>("wavers in pieces", {4, 1, 1, 3});
 }
 
+// Looks at these times at a trial that is planned far beyond them, and shows what is seen at the
+// last one, or, as a flaw, what the batch around it comes to.
+template <class Costs, bool shows_the_end = false>
+std::uint64_t seen_key(const CensusLaw& law, std::uint64_t trial,
+                       const std::vector<std::uint64_t>& looks) {
+  constexpr std::uint64_t horizon = 60;
+  Counts<RandomTable, Costs> engine(law.table(), law.table().agents(), 0,
+                                    {.seed = 7, .trial = trial});
+  engine.watch(Watch::nothing);
+  std::uint64_t now = 0;
+  for (const std::uint64_t look : looks) {
+    if (look >= law.interactions()) break;
+    engine.advance(look - now, UINT64_MAX, horizon - now);
+    now = look;
+  }
+  const std::uint64_t left = (shows_the_end ? horizon : law.interactions()) - now;
+  engine.advance(left, UINT64_MAX, horizon - now);
+  std::uint64_t key = 0;
+  for (const auto& [state, count] : engine.census()) key += key_of(state, count);
+  return key;
+}
+
+template <class Costs, bool shows_the_end = false>
+std::size_t rejected_looks(const std::vector<std::uint64_t>& looks) {
+  std::size_t rejected = 0;
+  for (const TableCase& each : cases()) {
+    const TestResult result = each.law.fit(trials, [&](std::uint64_t trial) {
+      return seen_key<Costs, shows_the_end>(each.law, trial, looks);
+    });
+    rejected += result.p_value < rejected_below ? 1 : 0;
+  }
+  return rejected;
+}
+
+TEST(CountsCensusLaw, IsExactInsideABatch) {
+  EXPECT_EQ(rejected_looks<EndlessBatches>({}), 0u);
+  EXPECT_EQ(rejected_looks<DrawnOneByOne>({2, 3, 9, 16}), 0u);
+  EXPECT_EQ(rejected_looks<Wavers>({1, 4}), 0u);
+}
+TEST(CountsCensusLaw, RejectsTheEndOfTheBatchAsSeenInsideIt) {
+  EXPECT_GE((rejected_looks<EndlessBatches, true>({})), cases().size() / 3);
+}
+
 // How many of the cases reject simulation in batches with this flaw.
 std::size_t rejections(BatchFlaw flaw) {
   std::size_t rejected = 0;

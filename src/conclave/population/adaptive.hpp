@@ -9,11 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "conclave/base/fields.hpp"
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
@@ -36,22 +34,27 @@ class Adaptive {
     return n <= Agents<P>::most_agents && n <= most_bytes / Agents<P>::bytes_per_agent;
   }
 
-  Adaptive(const P& protocol, AgentCount n, std::size_t start, const StreamName& name,
+  Adaptive(const P& protocol, AgentCount n, StartingPoint<State> start, const StreamName& name,
            AgentMemory& memory)
       : protocol_(protocol), n_(n), name_(name), memory_(memory) {
     counts_ = std::make_unique<Counts<P>>(protocol, n, start, name);
   }
 
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
-  // about so much work.
-  Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
+  // about so much work. Where the budget ends before the horizon, the trial goes on after it as if
+  // it had not ended there.
+  Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon) {
     const Interactions before = now();
     for (std::uint64_t work = 0; work < most_work && !has_stopped();) {
       const Interactions done = now() - before;
       if (done == budget) break;
-      work += agents_ ? step_agents(budget - done, most_work - work) : step_counts(budget - done);
+      work += agents_ ? step_agents(budget - done, most_work - work)
+                      : step_counts(budget - done, horizon - done);
     }
     return now() - before;
+  }
+  Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
+    return advance(budget, most_work, budget);
   }
 
   void watch(Watch what) {
@@ -76,6 +79,11 @@ class Adaptive {
   std::vector<Observation> observations() const {
     return visit([](const auto& engine) { return engine.observations(); });
   }
+  const P& protocol() const { return protocol_; }
+  // The states that some agent is in, with how many; O(n) where there is an array of agents.
+  Census<State> census() const {
+    return visit([](const auto& engine) { return engine.census(); });
+  }
   AgentCount strike(const Fault& fault) requires Corruptible<P> {
     return visit([&](auto& engine) { return engine.strike(fault); });
   }
@@ -98,8 +106,12 @@ class Adaptive {
     if (!has_stopped() && until_next_look() == 0) try_counts();
     return std::max<std::uint64_t>(1, most);
   }
-  std::uint64_t step_counts(Interactions budget) {
-    counts_->advance(budget, work_per_look);
+  std::uint64_t step_counts(Interactions budget, Interactions horizon) {
+    const Interactions done =
+        counts_->advance(budget, compare_at_ - std::min(compare_at_, counts_->work()), horizon);
+    const bool is_due = counts_->work() >= compare_at_ && counts_->stands_still();
+    if (!is_due && done < horizon && !has_stopped()) return work_per_look;  // only a look
+    compare_at_ = counts_->work() + work_per_look;
     if (!has_stopped() && may_use_agents(n_) && counts_->cost() > cost_of_agents()) use_agents();
     return work_per_look;
   }
@@ -146,18 +158,7 @@ class Adaptive {
     counts_ = std::make_unique<Counts<P>>(protocol_, n_, census(), next_part());
     counts_->take_over(*agents_);
     agents_.reset();
-  }
-
-  Census<State> census() const {
-    struct Hash {
-      std::size_t operator()(const State& state) const { return hash_of(state); }
-    };
-    std::unordered_map<State, AgentCount, Hash> counts;
-    for (AgentCount agent = 0; agent < n_; ++agent) ++counts[agents_->state(agent)];
-    Census<State> result(counts.begin(), counts.end());
-    std::ranges::sort(result,
-                      [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
-    return result;
+    compare_at_ = work_per_look;
   }
 
   P protocol_;
@@ -169,6 +170,7 @@ class Adaptive {
   std::unique_ptr<Agents<P>> agents_;
   Interactions look_after_ = 16u;  // interactions per agent, twice as many each time
   Interactions next_look_;
+  std::uint64_t compare_at_ = work_per_look;  // of counts_: when to compare it with an array
 };
 
 }  // namespace conclave::population

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -77,22 +78,23 @@ class Agents : public detail::TallyHost<P> {
   // `source` is the number of agents, or what else the pipeline draws its meetings from.
   // Trials of the same protocol may share a table of its meetings.
   template <class Source>
-  Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory,
-         const Source& source, MeetingTable* table = nullptr)
+  Agents(const P& protocol, AgentCount n, StartingPoint<State> start, StreamName name,
+         AgentMemory& memory, const Source& source, MeetingTable* table = nullptr)
       : detail::TallyHost<P>(protocol, n, name),
         pairs_(name.with(Purpose::schedule), source),
         table_(table) {
     agents_ = allocate(memory, n);
     Stream start_choice(name.with(Purpose::start));
-    for (AgentCount agent = 0; agent < n; ++agent) {
-      const State state = protocol_.initial(start, agent, start_choice);
+    AgentCount agent = 0;
+    for_each_starting_agent(protocol_, start, n, start_choice, [&](const State& state) {
       if (agent == 0) try_names(state);
-      put(agent, 1, state);
+      put(agent++, 1, state);
       tally_.add(state);
-    }
+    });
   }
 
-  Agents(const P& protocol, AgentCount n, std::size_t start, StreamName name, AgentMemory& memory)
+  Agents(const P& protocol, AgentCount n, StartingPoint<State> start, StreamName name,
+         AgentMemory& memory)
       : Agents(protocol, n, start, name, memory, n) {}
 
   // Agents in these states; on the complete graph it does not matter which is which.
@@ -144,6 +146,15 @@ class Agents : public detail::TallyHost<P> {
     return Storage::unpack(protocol_, agents_[agent]);
   }
   AgentCount size() const { return agents_.size(); }
+
+  // The states that some agent is in, with how many; O(n).
+  Census<State> census() const {
+    return census_of<State>(size(), [this](AgentCount agent) { return state(agent); });
+  }
+  // The agents in their order, runs of equal ones counted, where it matters who is who; O(n).
+  Census<State> runs() const requires(!std::same_as<Pipeline, PairPipeline>) {
+    return runs_of<State>(size(), [this](AgentCount agent) { return state(agent); });
+  }
 
  private:
   using Packed = typename Storage::type;

@@ -17,6 +17,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/detail/jumping.hpp"
 #include "conclave/population/detail/reaction.hpp"
@@ -63,18 +64,18 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
   using Storage = Stored<P>;
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type) + 8;
 
-  ArcEvents(const P& protocol, const std::remove_cvref_t<Graph>& graph, std::size_t start,
+  ArcEvents(const P& protocol, const std::remove_cvref_t<Graph>& graph, StartingPoint<State> start,
             const StreamName& name)
       : detail::Jumping<ArcEvents<P, Graph>, P>(protocol, graph.agents(), name),
         graph_(graph),
         active_(graph.arcs()) {
     Stream start_choice(name.with(Purpose::start));
     agents_.reserve(graph.agents());
-    for (AgentCount agent = 0; agent < graph.agents(); ++agent) {
-      const State state = protocol_.initial(start, agent, start_choice);
-      agents_.push_back(Storage::pack(protocol_, state));
-      tally_.add(state);
-    }
+    for_each_starting_agent(protocol_, start, graph.agents(), start_choice,
+                            [this](const State& state) {
+                              agents_.push_back(Storage::pack(protocol_, state));
+                              tally_.add(state);
+                            });
     refresh_all();
   }
 
@@ -91,6 +92,15 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
 
   State state(AgentCount agent) const { return Storage::unpack(protocol_, agents_[agent]); }
   AgentCount size() const { return agents_.size(); }
+
+  // The states that some agent is in, with how many; O(n).
+  Census<State> census() const {
+    return census_of<State>(size(), [this](AgentCount agent) { return state(agent); });
+  }
+  // The agents in their order, runs of equal ones counted; O(n).
+  Census<State> runs() const {
+    return runs_of<State>(size(), [this](AgentCount agent) { return state(agent); });
+  }
 
  private:
   friend detail::Jumping<ArcEvents<P, Graph>, P>;

@@ -30,7 +30,7 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
   static constexpr AgentCount most_agents = AgentCount{1} << 62;
   static_assert(TallyOf<Tally, P>);
 
-  CensusEvents(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
+  CensusEvents(const P& protocol, AgentCount n, StartingPoint<State> start, const StreamName& name)
       : detail::Jumping<CensusEvents<P>, P>(protocol, n, name), n_(n) {
     CONCLAVE_CHECK(n >= 2 && n <= most_agents);
     fill(start, name.with(Purpose::start));
@@ -61,6 +61,15 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
 
   AgentCount size() const { return n_; }
 
+  // The states that some agent is in, with how many.
+  Census<State> census() const {
+    Census<State> result;
+    for (const Species& each : species_) {
+      if (each.count != 0) result.emplace_back(each.state, each.count);
+    }
+    return result;
+  }
+
  private:
   friend detail::Jumping<CensusEvents<P>, P>;
 
@@ -87,7 +96,7 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
     this->replace_tally(std::move(fresh));
   }
 
-  void fill(std::size_t start, const StreamName& name) {
+  void fill(const StartingPoint<State>& start, const StreamName& name) {
     Stream choice(name);
     for_each_starting_state(protocol_, start, n_, choice,
                             [this](const State& s, AgentCount count) { add_agents(s, count); });

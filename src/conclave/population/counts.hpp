@@ -13,6 +13,10 @@
 // that all these meetings are collisions; or interactions are carried out one by one.
 // docs/counts-engine.md tells why all this is exact, and what it costs. The file is long because
 // batches and jumps share one census, and go over into each other.
+//
+// A look at the trial inside a batch does not end the batch. The batch is carried out as it would
+// have been, with a record of what happened; what the engine then shows, up to the end of the
+// batch, is the census after the part of it that has passed (detail/batch_record.hpp).
 #pragma once
 
 #include <algorithm>
@@ -20,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,6 +33,7 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/population/detail/batch_record.hpp"
 #include "conclave/population/detail/batch_tally.hpp"
 #include "conclave/population/detail/census_keeper.hpp"
 #include "conclave/population/detail/pairing.hpp"
@@ -61,36 +67,60 @@ class Counts : public detail::CensusKeeper<P> {
   using typename detail::CensusKeeper<P>::State;
   using typename detail::CensusKeeper<P>::Tally;
 
-  Counts(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
+  Counts(const P& protocol, AgentCount n, StartingPoint<State> start, const StreamName& name)
       : detail::CensusKeeper<P>(protocol, n, start, name),
+        name_(name),
         schedule_(name.with(Purpose::schedule)) {}
 
   Counts(const P& protocol, AgentCount n, const Census<State>& census, const StreamName& name)
       : detail::CensusKeeper<P>(protocol, n, census, name),
+        name_(name),
         schedule_(name.with(Purpose::schedule)) {}
 
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
-  // about so much work, counted in random variates.
-  Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
-    const Interactions before = now_;
-    const Interactions left = Interactions::max() - now_;
-    const Interactions end = budget < left ? now_ + budget : Interactions::max();
+  // about so much work, counted in random variates. Batches end at the horizon, so many
+  // interactions from now and no fewer than the budget. Where the budget ends before it, what is
+  // shown there is exact in law and follows from the seed and the time alone, and the trial goes on
+  // as if it had not been looked at.
+  Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon) {
+    const Interactions before = now();
+    const Interactions end = later(budget);
+    const Interactions last = later(horizon);
     const std::uint64_t pause = work_ + std::min(most_work, UINT64_MAX - work_);
-    while (!has_stopped() && now_ < end && work_ < pause) {
-      if (is_jumping_) {
+    while (!has_stopped() && now() < end && (work_ < pause || !stands_still())) {
+      if (inside_) {
+        look_further(end);
+      } else if (is_jumping_) {
         jump(end);
       } else {
-        run_batch(end - now_);
+        run_batch(end, last);
       }
     }
-    return now_ - before;
+    return now() - before;
+  }
+  Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
+    return advance(budget, most_work, budget);
   }
 
-  Interactions now() const { return now_; }
-  bool hopeless() const { return tally_.hopeless() || (is_silent() && !tally_.converged()); }
+  Interactions now() const { return inside_ ? inside_->time : now_; }
+  AgentCount leaders() const { return seen_tally().leaders(); }
+  bool converged() const { return seen_tally().converged(); }
+  std::vector<Observation> observations() const { return seen_tally().observations(); }
+  bool hopeless() const {
+    return seen_tally().hopeless() || (is_silent() && !seen_tally().converged());
+  }
   bool has_stopped() const {
+    if (inside_) return false;  // batches end where what is watched for happens
     return this->is_over() || (is_silent() && this->watch_ == Watch::convergence);
   }
+  Census<State> census() const {
+    return inside_ ? this->census_from(inside_->census) : this->census_from(census_);
+  }
+
+  // Whether nothing is drawn that is still to be shown: neither the rest of a batch nor the next
+  // interaction that changes something.
+  bool stands_still() const { return !inside_ && !next_event_; }
+  std::uint64_t work() const { return work_; }
 
   // The cost of an interaction at present, in nanoseconds on a common machine: an estimate from the
   // number of random variates it takes, the same on every machine.
@@ -101,7 +131,9 @@ class Counts : public detail::CensusKeeper<P> {
 
   // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
   AgentCount strike(const Fault& fault) requires Corruptible<P> {
+    CONCLAVE_CHECK(!inside_);
     is_jumping_ = false;
+    next_event_.reset();
     return this->strike_census(fault);
   }
 
@@ -209,16 +241,90 @@ class Counts : public detail::CensusKeeper<P> {
 
   // --- batches ---
 
-  void run_batch(Interactions most) {
+  // Seen from `end` on, cut short at `last`.
+  void run_batch(Interactions end, Interactions last) {
     const std::uint64_t version = this->version();
     this->update_ranks();
     cost_of_ranking_ =
         Costs::learning * 2 * ranks() * static_cast<double>(this->version() - version);
     plan_ = best_plan();
+    const auto length =
+        static_cast<std::uint64_t>(std::min(plan_.length, (last - now_).as_double()));
+    if (end - now_ < length) begin_record();
     begin_batch();
-    run_interactions(static_cast<std::uint64_t>(std::min(plan_.length, most.as_double())));
+    run_interactions(length);
     end_batch();
+    if (!record_ || now_ <= end) return finish_batch();
+    inside_.emplace(now_ - length_, census_, tally_);
+    look_further(end);
   }
+
+  void finish_batch() {
+    record_.reset();
+    consider_jumping();
+  }
+
+  // --- the census inside a batch ---
+
+  // What is shown while a batch has been carried out further than it is looked at.
+  struct Inside {
+    Inside(Interactions now, const std::vector<AgentCount>& counts, const Tally& seen)
+        : time(now), census(counts), tally(seen) {}
+    Interactions time;
+    std::vector<AgentCount> census;
+    Tally tally;
+  };
+
+  const Tally& seen_tally() const { return inside_ ? inside_->tally : tally_; }
+
+  void begin_record() {
+    record_.emplace(census_, tally_);
+    StreamName name = name_;
+    name.part = (name.part + 1) * 0x9e3779b97f4a7c15 ^ static_cast<std::uint64_t>(now_.as_wide());
+    record_->steps.begin(name);
+  }
+
+  // Shows the trial at `end`, or at the end of the batch.
+  void look_further(Interactions end) {
+    if (end >= now_) {
+      inside_.reset();
+      return finish_batch();
+    }
+    const Interactions passed = end - (now_ - length_);
+    inside_->time = end;
+    show(static_cast<std::uint64_t>(passed.as_wide()));
+  }
+
+  void show(std::uint64_t passed) {
+    inside_->census = record_->census;
+    inside_->census.resize(species_.size());
+    for (const auto& [from, to, count] : record_->steps.changes(passed, length_)) {
+      inside_->census[from] -= count;
+      inside_->census[to] += count;
+    }
+    inside_->tally = record_->tally;
+    if constexpr (CensusTallyOf<Tally, P>) {
+      tell_difference(inside_->tally, record_->census, inside_->census);
+    } else {
+      for (const auto& step : record_->steps.steps()) {
+        if (!step.is_collision || step.number > passed) continue;
+        inside_->tally.replace(species_.state(step.u), species_.state(step.v),
+                               species_.state(step.new_u), species_.state(step.new_v));
+      }
+    }
+  }
+
+  // Tells a tally of a census how the next one differs from it.
+  void tell_difference(Tally& tally, const std::vector<AgentCount>& before,
+                       const std::vector<AgentCount>& after) const {
+    for (SpeciesId id = 0; id < after.size(); ++id) {
+      const AgentCount old = id < before.size() ? before[id] : 0;
+      if (after[id] < old) tally.remove(species_.state(id), old - after[id]);
+      if (after[id] > old) tally.add(species_.state(id), after[id] - old);
+    }
+  }
+
+  // --- batches, continued ---
 
   void begin_batch() {
     count_ranks();
@@ -280,6 +386,7 @@ class Counts : public detail::CensusKeeper<P> {
       left -= skipped;
       if (is_far) break;
       --left;
+      number_ = length_ + (length - left);
       if (uniform() * most < about_colliding(touched())) {
         goes_on = collide();
       } else {
@@ -310,10 +417,10 @@ class Counts : public detail::CensusKeeper<P> {
     const AgentCount m = touched();
     const AgentCount pick = schedule_.below64(2 * n_ - m - 1);  // the other agent, and its role
     const std::size_t touched = reveal(schedule_.below64(m));
-    if (pick < m - 1) return interact(touched, reveal(pick + (pick >= touched ? 1 : 0)));
+    if (pick < m - 1) return interact<When::now>(touched, reveal(pick + (pick >= touched ? 1 : 0)));
     const std::size_t other = reveal_untouched();
     const bool initiates = pick < n_ - 1;
-    return interact(initiates ? touched : other, initiates ? other : touched);
+    return interact<When::now>(initiates ? touched : other, initiates ? other : touched);
   }
 
   // The place in revealed_ of the touched agent with this number. Numbers beyond the revealed
@@ -324,7 +431,7 @@ class Counts : public detail::CensusKeeper<P> {
     --fresh_pairs_;
     reveal_untouched();
     reveal_untouched();
-    interact(place, place + 1);
+    interact<When::before>(place, place + 1);
     return place + ((number - place) & 1);
   }
 
@@ -333,7 +440,12 @@ class Counts : public detail::CensusKeeper<P> {
     return revealed_.size() - 1;
   }
 
+  // When in the batch two agents have met: in the present interaction, some time before it, or
+  // some time in the batch.
+  enum class When : std::uint8_t { now, before, some_time };
+
   // Lets two revealed agents interact; false if the batch must end with this interaction.
+  template <When when>
   bool interact(std::size_t initiator, std::size_t responder) {
     const SpeciesId u = revealed_[initiator];
     const SpeciesId v = revealed_[responder];
@@ -342,7 +454,20 @@ class Counts : public detail::CensusKeeper<P> {
     revealed_[initiator] = new_u;
     revealed_[responder] = new_v;
     changes_ += outcome.changes ? 1 : 0;
+    if (record_) [[unlikely]] {
+      record_step<when>(u, v, new_u, new_v);
+    }
     return tells_later_ || note(outcome, u, v, new_u, new_v);
+  }
+
+  template <When when>
+  void record_step(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v) {
+    detail::BatchRecord& record = record_->steps;
+    if constexpr (when == When::now) record.add_collision({number_, u, v, new_u, new_v, true});
+    if constexpr (when == When::before) {
+      record.add_revealed(number_, {0, u, v, new_u, new_v, false});
+    }
+    if constexpr (when == When::some_time) record.fresh().add(1, {u, new_u}, {v, new_v});
   }
 
   // Tells the tally of an interaction. For a milestone its counts must be those of this moment, so
@@ -387,7 +512,9 @@ class Counts : public detail::CensusKeeper<P> {
         species_.fetch(revealed_[initiator], revealed_[reveal_untouched()]);
       }
       fresh_pairs_ -= pairs;
-      for (std::size_t next = first; next < first + 2 * pairs; next += 2) interact(next, next + 1);
+      for (std::size_t next = first; next < first + 2 * pairs; next += 2) {
+        interact<When::some_time>(next, next + 1);
+      }
     }
   }
 
@@ -403,7 +530,7 @@ class Counts : public detail::CensusKeeper<P> {
   void draw_together() {
     pool_in_order_.clear();
     for (const SpeciesId id : in_order_) pool_in_order_.push_back(pool_.count(this->rank_of(id)));
-    pairing_.meet(pool_in_order_, pool_.total(), fresh_pairs_, schedule_);
+    pairing_.meet(pool_in_order_, pool_.total(), fresh_pairs_, schedule_, recorded_pairs());
     fresh_pairs_ = 0;
     work_ += pairing_.samples();
     for (const auto& [from, to, count] : pairing_.moves()) shift(from, to, count);
@@ -437,8 +564,12 @@ class Counts : public detail::CensusKeeper<P> {
       left -= count;
       shift(meetings.u, branch.u, count);
       shift(meetings.v, branch.v, count);
+      if (record_)
+        record_->steps.fresh().add(count, {meetings.u, branch.u}, {meetings.v, branch.v});
     }
   }
+
+  detail::PairGroups* recorded_pairs() { return record_ ? &record_->steps.fresh() : nullptr; }
 
   void apply_one_by_one(const detail::Pairing::RandomMeetings& meetings,
                         const detail::Outcome& outcome) {
@@ -446,6 +577,7 @@ class Counts : public detail::CensusKeeper<P> {
       const auto [u, v] = this->decide(outcome, meetings.u, meetings.v);
       shift(meetings.u, u, 1);
       shift(meetings.v, v, 1);
+      if (record_) record_->steps.fresh().add(1, {meetings.u, u}, {meetings.v, v});
     }
     work_ += meetings.count;
   }
@@ -459,7 +591,6 @@ class Counts : public detail::CensusKeeper<P> {
     for (const SpeciesId id : revealed_) ++census_[id];
     if (tells_later_) tell_tally();
     work_ += 1 + collisions_;
-    consider_jumping();
   }
 
   // Tells the tally of the whole batch at once: by how much the number of agents of each species
@@ -476,6 +607,11 @@ class Counts : public detail::CensusKeeper<P> {
   }
 
   // --- jumps ---
+
+  // So many interactions from what is shown, or the end of time.
+  Interactions later(Interactions interactions) const {
+    return interactions < Interactions::max() - now() ? now() + interactions : Interactions::max();
+  }
 
   bool is_silent() const { return is_jumping_ && reacting_.number() == 0u; }
 
@@ -526,16 +662,19 @@ class Counts : public detail::CensusKeeper<P> {
       now_ = end;
       return;
     }
-    if (work_++ >= next_look_ && too_much_reacts()) {
-      is_jumping_ = false;
-      return;
+    if (!next_event_) {
+      if (work_++ >= next_look_ && too_much_reacts()) {
+        is_jumping_ = false;
+        return;
+      }
+      next_event_ = later(Geometric(reacting, all_pairs())(schedule_));
     }
-    const Interactions wait = Geometric(reacting, all_pairs())(schedule_);
-    if (wait > end - now_) {  // cut short: a geometric wait has no memory
+    if (*next_event_ > end) {
       now_ = end;
       return;
     }
-    now_ += wait;
+    now_ = *next_event_;
+    next_event_.reset();
     react();
   }
 
@@ -596,8 +735,18 @@ class Counts : public detail::CensusKeeper<P> {
   using detail::CensusKeeper<P>::species_;
   using detail::CensusKeeper<P>::tally_;
 
+  // The record of a batch, with the census and the tally at its beginning.
+  struct Record {
+    Record(const std::vector<AgentCount>& counts, const Tally& told)
+        : census(counts), tally(told) {}
+    std::vector<AgentCount> census;
+    Tally tally;
+    detail::BatchRecord steps{};
+  };
+
+  StreamName name_;
   Stream schedule_;
-  Interactions now_;
+  Interactions now_;        // all that is drawn has happened by then
   std::uint64_t work_ = 0;  // random variates, about
   Plan plan_;               // of the batch, or the last one
   std::vector<std::uint32_t> watched_ranks_;
@@ -612,6 +761,7 @@ class Counts : public detail::CensusKeeper<P> {
   std::uint64_t watched_ = 0;  // agents revealed at its start
   bool tells_later_ = false;   // the tally learns of the batch at its end
   std::uint64_t length_ = 0;
+  std::uint64_t number_ = 0;  // of the present interaction in the batch
   std::uint64_t collisions_ = 0;
   std::uint64_t changes_ = 0;   // of agents: shows how much happens
   double cost_of_drawing_ = 0;  // what the fresh pairs cost last time
@@ -622,7 +772,11 @@ class Counts : public detail::CensusKeeper<P> {
   std::vector<SpeciesId> in_order_;        // active species in the order of their states
   std::vector<AgentCount> pool_in_order_;  // the pool, likewise
 
+  std::optional<Record> record_;  // of a batch that is looked at before its end
+  std::optional<Inside> inside_;
+
   bool is_jumping_ = false;
+  std::optional<Interactions> next_event_;  // drawn already
   detail::ReactingPairs reacting_;
   double saved_ = 0;             // nanoseconds, had it jumped since it did the last time
   std::uint64_t last_look_ = 0;  // whether jumping still pays, at so much work

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/model/clock.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
 #include "conclave/model/trial.hpp"
 
 namespace conclave::population {
@@ -21,18 +23,21 @@ inline constexpr std::uint64_t interactions_per_chunk = std::uint64_t{1} << 22;
 
 // An engine as a trial sees it. The functions mean what they mean in PopulationEngine and
 // HoldingEngine (model/population.hpp).
-class TrialEngine {
+class TrialEngine : public TrialView {
  public:
-  // Advances by a chunk, but not beyond the budget.
-  virtual void advance_a_chunk(Interactions budget) = 0;
+  // Advances by a chunk, but not beyond the budget, after which the trial is to be looked at; it
+  // goes on up to `horizon` interactions from now, the next at which something is done to it.
+  virtual void advance_a_chunk(Interactions budget, Interactions horizon) = 0;
   virtual void watch(Watch what) = 0;
   virtual bool has_stopped() const = 0;
   virtual AgentCount size() const = 0;
   virtual Interactions now() const = 0;
-  virtual AgentCount leaders() const = 0;
   virtual bool converged() const = 0;
   virtual bool hopeless() const = 0;
-  virtual std::vector<Observation> observations() const = 0;
+  // The states that some agent is in, in their order; O(n) where agents are stored one by one.
+  virtual std::vector<NamedCount> census() const = 0;
+  // The configuration: runs of equal agents in their order where it matters who is who.
+  virtual std::vector<NamedCount> agents() const = 0;
   // How many agents the fault has hit.
   virtual AgentCount strike(const Fault& fault) = 0;
   // Interactions that the engine did not jump over; 0 if it never jumps.
@@ -47,8 +52,10 @@ class TrialEngine {
 };
 
 // Runs one trial as planned. `keep_going` is asked between chunks; false ends the trial as
-// interrupted.
-TrialResult run_planned(TrialEngine& engine, const TrialPlan& plan, const KeepGoing& keep_going);
+// interrupted. The times of the plan's grid and horizon are those of the clock; without one, of
+// parallel time.
+TrialResult run_planned(TrialEngine& engine, const TrialPlan& plan, const KeepGoing& keep_going,
+                        Clock* clock = nullptr);
 
 // The functions of an engine behind those of TrialEngine.
 template <PopulationEngine E>
@@ -56,8 +63,10 @@ class AsTrialEngine final : public TrialEngine {
  public:
   explicit AsTrialEngine(E& engine) : engine_(engine) {}
 
-  void advance_a_chunk(Interactions budget) override {
-    if constexpr (requires { engine_.advance(budget, interactions_per_chunk); }) {
+  void advance_a_chunk(Interactions budget, Interactions horizon) override {
+    if constexpr (requires { engine_.advance(budget, interactions_per_chunk, horizon); }) {
+      engine_.advance(budget, interactions_per_chunk, horizon);
+    } else if constexpr (requires { engine_.advance(budget, interactions_per_chunk); }) {
       engine_.advance(budget, interactions_per_chunk);  // those it need not do one by one are free
     } else {
       engine_.advance(std::min<Interactions>(interactions_per_chunk, budget));
@@ -71,6 +80,18 @@ class AsTrialEngine final : public TrialEngine {
   bool converged() const override { return engine_.converged(); }
   bool hopeless() const override { return engine_.hopeless(); }
   std::vector<Observation> observations() const override { return engine_.observations(); }
+  std::vector<NamedCount> census() const override {
+    if constexpr (requires { engine_.census(); }) {
+      auto counts = engine_.census();
+      sort_by_state(counts);
+      return named(counts);
+    }
+    return {};
+  }
+  std::vector<NamedCount> agents() const override {
+    if constexpr (requires { engine_.runs(); }) return named(engine_.runs());
+    return census();
+  }
   AgentCount strike(const Fault& fault) override { return engine_.strike(fault); }
   std::uint64_t effective_interactions() const override {
     if constexpr (requires { engine_.effective_interactions(); }) {
@@ -92,6 +113,15 @@ class AsTrialEngine final : public TrialEngine {
   }
 
  private:
+  template <class State>
+  std::vector<NamedCount> named(const Census<State>& counts) const {
+    std::vector<NamedCount> result;
+    for (const auto& [state, count] : counts) {
+      result.push_back({name_of_state(engine_.protocol(), state), count});
+    }
+    return result;
+  }
+
   E& engine_;
 };
 
@@ -99,9 +129,10 @@ class AsTrialEngine final : public TrialEngine {
 // and looks are at the interactions that the plan asks for, whatever the engine. What the result
 // says does not depend on how often keep_going is called, as long as it says yes.
 template <PopulationEngine E>
-TrialResult run_trial(E& engine, const TrialPlan& plan, const KeepGoing& keep_going) {
+TrialResult run_trial(E& engine, const TrialPlan& plan, const KeepGoing& keep_going,
+                      Clock* clock = nullptr) {
   AsTrialEngine<E> as_trial_engine(engine);
-  return run_planned(as_trial_engine, plan, keep_going);
+  return run_planned(as_trial_engine, plan, keep_going, clock);
 }
 
 }  // namespace conclave::population

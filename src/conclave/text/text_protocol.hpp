@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -114,6 +115,13 @@ class TextProtocol {
   bool is_mostly_null() const { return states_ <= few_states; }
   const Compiled& compiled() const { return *compiled_; }
   std::string name_of(const State& state) const { return compiled_->space().name(state.index); }
+  // The state of that name, if there is one. O(states).
+  std::optional<State> state_named(std::string_view name) const {
+    for (StateIndex index = 0; index < states_; ++index) {
+      if (compiled_->space().name(index) == name) return state_of(index);
+    }
+    return std::nullopt;
+  }
 
   std::optional<Census<State>> census(std::size_t start) const {
     const CompiledStart& configuration = compiled_->starts()[start];

@@ -30,16 +30,16 @@ class CensusKeeper : public TallyHost<P> {
 
   AgentCount size() const { return n_; }
 
-  // The states that some agent is in, with how many.
-  Census<State> census() const {
+ protected:
+  // The states that some agent is in, with how many, given their number by species.
+  Census<State> census_from(const std::vector<AgentCount>& counts) const {
     Census<State> result;
-    for (SpeciesId id = 0; id < census_.size(); ++id) {
-      if (census_[id] != 0) result.emplace_back(species_.state(id), census_[id]);
+    for (SpeciesId id = 0; id < counts.size(); ++id) {
+      if (counts[id] != 0) result.emplace_back(species_.state(id), counts[id]);
     }
     return result;
   }
 
- protected:
   // An ordered pair of ranks whose meeting the tally may have to be told of at its time.
   struct WatchablePair {
     std::uint32_t u;
@@ -48,7 +48,7 @@ class CensusKeeper : public TallyHost<P> {
     std::uint8_t milestone;
   };
 
-  CensusKeeper(const P& protocol, AgentCount n, std::size_t start, const StreamName& name)
+  CensusKeeper(const P& protocol, AgentCount n, StartingPoint<State> start, const StreamName& name)
       : TallyHost<P>(protocol, n, name), n_(n), species_(protocol_, tally_) {
     CONCLAVE_CHECK(n >= 2 && n <= most_agents);
     fill(start, name.with(Purpose::start));
@@ -127,7 +127,7 @@ class CensusKeeper : public TallyHost<P> {
   std::vector<AgentCount> census_;  // by species
 
  private:
-  void fill(std::size_t start, const StreamName& name) {
+  void fill(const StartingPoint<State>& start, const StreamName& name) {
     Stream choice(name);
     for_each_starting_state(protocol_, start, n_, choice,
                             [this](const State& s, AgentCount count) { add_agents(s, count); });

@@ -73,7 +73,8 @@ void Pairing::sort_by_count(const std::vector<AgentCount>& pool) {
 }
 
 void Pairing::meet(const std::vector<AgentCount>& pool, AgentCount total, AgentCount pairs,
-                   Stream& stream) {
+                   Stream& stream, PairGroups* groups) {
+  groups_ = groups;
   moves_.clear();
   random_meetings_.clear();
   samples_ = 0;
@@ -144,7 +145,9 @@ void Pairing::settle(Block& block) {
     const Entry entry = stack_[i];
     if (entry.count == 0) continue;
     if (run(entry.rank, block.low).settled_end >= block.high) {
-      move(species_[entry.rank], cell(entry.rank, block.low).own, entry.count);
+      const SpeciesId fate = cell(entry.rank, block.low).own;
+      move(species_[entry.rank], fate, entry.count);
+      if (groups_ != nullptr) groups_->add(entry.count, {species_[entry.rank], fate}, {});
       block.number -= entry.count;
     } else {
       stack_[kept++] = entry;
@@ -184,6 +187,7 @@ void Pairing::meet_one(const Block& block) {
     if (fate.is_certain) {
       move(own, fate.own, entry.count);
       move(partner, fate.partner, entry.count);
+      if (groups_ != nullptr) groups_->add(entry.count, {own, fate.own}, {partner, fate.partner});
     } else {
       random_meetings_.push_back(initiators_drawn_ ? RandomMeetings{own, partner, entry.count}
                                                    : RandomMeetings{partner, own, entry.count});
@@ -197,6 +201,7 @@ void Pairing::finish(const Block& block, Stream& stream) {
     const Entry& entry = stack_[i];
     move(species_[entry.rank], cell(entry.rank, block.low).own, entry.count);
   }
+  open_partners_.clear();
   AgentCount open = block.number;
   AgentCount population = block.population;
   for (Rank partner = block.low; partner < block.high && open != 0; ++partner) {
@@ -205,6 +210,19 @@ void Pairing::finish(const Block& block, Stream& stream) {
     open -= count;
     if (count != 0) spread(block, partner, count, stream);
   }
+  if (groups_ != nullptr) note_matched(block);
+}
+
+// Those of the block who met anybody of the partners left open, all ways equally likely.
+void Pairing::note_matched(const Block& block) {
+  AgentCount pairs = 0;
+  for (std::size_t i = block.begin; i < block.end; ++i) pairs += stack_[i].count;
+  groups_->begin(pairs);
+  for (std::size_t i = block.begin; i < block.end; ++i) {
+    const Entry& entry = stack_[i];
+    groups_->add_to_one_side({species_[entry.rank], cell(entry.rank, block.low).own, entry.count});
+  }
+  for (const Move& each : open_partners_) groups_->add_to_other_side(each);
 }
 
 // So many partners of one rank meet agents of the block. Who meets whom is drawn only where it
@@ -217,14 +235,21 @@ void Pairing::spread(const Block& block, Rank partner, AgentCount count, Stream&
     left += stack_[i].count;
     makes_a_difference |= cell(stack_[i].rank, partner).partner != fate;
   }
-  if (!makes_a_difference) return move(species_[partner], fate, count);
+  if (!makes_a_difference) {
+    open_partners_.push_back({species_[partner], fate, count});
+    return move(species_[partner], fate, count);
+  }
   for (std::size_t i = block.begin; i < block.end && count != 0; ++i) {
     Entry& entry = stack_[i];
     const AgentCount met = draw(left, entry.count, count, stream);
     left -= entry.count;
     count -= met;
     entry.count -= met;
-    move(species_[partner], cell(entry.rank, partner).partner, met);
+    const Cell& cell_of_both = cell(entry.rank, partner);
+    move(species_[partner], cell_of_both.partner, met);
+    if (groups_ == nullptr) continue;
+    groups_->add(met, {species_[entry.rank], cell_of_both.own},
+                 {species_[partner], cell_of_both.partner});
   }
 }
 

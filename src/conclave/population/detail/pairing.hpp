@@ -15,18 +15,13 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/population/detail/pair_groups.hpp"
 #include "conclave/population/detail/species.hpp"
 
 namespace conclave::population::detail {
 
 class Pairing {
  public:
-  // So many agents of one species become of another.
-  struct Move {
-    SpeciesId from;
-    SpeciesId to;
-    AgentCount count;
-  };
   // So many pairs of these species meet, and chance decides what comes of it.
   struct RandomMeetings {
     SpeciesId u;
@@ -48,9 +43,10 @@ class Pairing {
   }
 
   // `pairs` pairs are drawn from a pool with these counts, `total` in all, and meet. What comes of
-  // it stands in `moves` and `random_meetings` until the next call.
-  void meet(const std::vector<AgentCount>& pool, AgentCount total, AgentCount pairs,
-            Stream& stream);
+  // it stands in `moves` and `random_meetings` until the next call. The pairs of which `moves`
+  // tells are added to `groups`, if there is such.
+  void meet(const std::vector<AgentCount>& pool, AgentCount total, AgentCount pairs, Stream& stream,
+            PairGroups* groups = nullptr);
 
   const std::vector<Move>& moves() const { return moves_; }
   const std::vector<RandomMeetings>& random_meetings() const { return random_meetings_; }
@@ -99,6 +95,7 @@ class Pairing {
   void finish(const Block& block, Stream& stream);
   void meet_one(const Block& block);
   void spread(const Block& block, Rank partner, AgentCount count, Stream& stream);
+  void note_matched(const Block& block);
   Rank split_point(const Block& block) const;
   void move(SpeciesId from, SpeciesId to, AgentCount count) {
     if (from != to && count != 0) moves_.push_back({from, to, count});
@@ -123,6 +120,8 @@ class Pairing {
   std::vector<Entry> stack_;
   std::vector<Move> moves_;
   std::vector<RandomMeetings> random_meetings_;
+  PairGroups* groups_ = nullptr;     // where to note the pairs, during a call
+  std::vector<Move> open_partners_;  // of a block: whose partners they are was left open
   std::uint64_t samples_ = 0;
 };
 

@@ -23,6 +23,7 @@ class TallyHost {
   TallyHost(const TallyHost&) = delete;  // the tally may look at the protocol beside it
   TallyHost& operator=(const TallyHost&) = delete;
 
+  const P& protocol() const { return protocol_; }
   AgentCount leaders() const { return tally_.leaders(); }
   bool converged() const { return tally_.converged(); }
   std::vector<Observation> observations() const { return tally_.observations(); }

@@ -1,0 +1,71 @@
+// The fresh pairs of a batch, so that it can be seen part way. The order in which they met was
+// never drawn and all orders are equally likely, so after some of them had met, those are a
+// uniformly random set of that many. Pairs that fared alike, or whose partners were never told
+// apart, form a group, and how many of each group had met has a hypergeometric law.
+//
+// Halves are split again and again, each by a stream of its own that is named by the half's place.
+// So what is seen after k pairs depends on k alone, whatever else is looked at, and what is seen at
+// two times fits together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "conclave/base/random.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/population/detail/species.hpp"
+
+namespace conclave::population::detail {
+
+// So many agents of one species become of another.
+struct Move {
+  SpeciesId from = 0;
+  SpeciesId to = 0;
+  AgentCount count = 0;
+};
+
+class PairGroups {
+ public:
+  void clear() {
+    groups_.clear();
+    moves_.clear();
+    pairs_ = 0;
+  }
+
+  // So many pairs in which both sides fare as told; the counts of the moves do not matter.
+  void add(AgentCount pairs, Move one, Move other);
+
+  // A group of so many pairs, matched uniformly: all agents of one side and then all of the other
+  // that change. Those that do not change need not be told.
+  void begin(AgentCount pairs);
+  void add_to_one_side(const Move& move);
+  void add_to_other_side(const Move& move);
+
+  AgentCount pairs() const { return pairs_; }
+
+  // What the first `pairs` of `all` pairs have changed; those beyond the groups changed nothing.
+  // `salt` names the streams. O(moves) variates per halving, and at most 64 halvings.
+  std::vector<Move> first(AgentCount pairs, AgentCount all, std::uint64_t salt) const;
+
+ private:
+  // The moves of a group are those from `begin` on, up to the next group's.
+  struct Group {
+    AgentCount pairs;
+    std::size_t begin;
+    std::size_t middle;  // where the other side begins
+  };
+
+  std::size_t end_of(std::size_t group) const {
+    return group + 1 < groups_.size() ? groups_[group + 1].begin : moves_.size();
+  }
+  PairGroups take(AgentCount pairs, AgentCount all, Stream& stream);
+  void take_side(std::size_t begin, std::size_t end, AgentCount pairs, AgentCount all,
+                 std::vector<Move>& taken, Stream& stream);
+
+  std::vector<Group> groups_;
+  std::vector<Move> moves_;
+  AgentCount pairs_ = 0;
+};
+
+}  // namespace conclave::population::detail
