@@ -55,6 +55,13 @@ struct NetworkRequest {
   bool counts_edges = false;  // count the messages on each edge in large networks, too
 };
 
+// A configuration to start from, as a file tells it: runs of equal agents, by the names of their
+// states. `label` stands for it in rows.
+struct GivenStart {
+  std::vector<NamedCount> agents{};
+  std::string label{};
+};
+
 struct RunRequest {
   Interactions n;
   std::vector<Setting> settings;
@@ -65,6 +72,7 @@ struct RunRequest {
   std::string graph{};                       // empty: the protocol's own
   std::shared_ptr<const Digraph> digraph{};  // the graph of that name, unless it is complete
   NetworkRequest network{};
+  std::shared_ptr<const GivenStart> given{};  // instead of a start; of n agents in all
 };
 
 // How a message passing protocol is run.
@@ -184,6 +192,7 @@ struct Entry {
   std::vector<std::string> warnings{};  // about what looks like an oversight in that text
   std::shared_ptr<const void> owner{};  // keeps alive what the views refer to, unless it is static
   std::optional<NetworkOffer> network{};  // none: a population protocol
+  bool keeps_census = false;              // its states have names and can be counted
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
   // Throws Error where the request does not make sense or is too large, and Interrupted.

@@ -43,6 +43,9 @@ class PreparedConfiguration final : public PreparedRun {
         settings_(resolved(parse_settings<Parameters>(C::info.name, request.settings), n_)),
         parameters_(values_in_effect(settings_)) {
     accepted_graph(C::info, Topology::complete, request.graph);
+    RunRequest beyond_time = request;
+    beyond_time.plan.until.reset();
+    refuse_horizons(beyond_time, C::info.name, "its agents have more state than a name can tell");
     if (!CorruptibleConfiguration<C>) refuse_faults(C::info.name, plan_);
   }
 

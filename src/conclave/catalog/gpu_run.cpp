@@ -89,6 +89,10 @@ void check(const PreparedRun& run) {
     throw Error("engine gpu supports neither --fault nor --trace; engine agents runs the same "
                 "trials and does");
   }
+  if (run.plan().until || run.plan().keeps_final) {
+    throw Error("engine gpu supports neither --until nor --final; engine agents runs the same "
+                "trials and does");
+  }
   if (!run.graph().empty() && run.graph() != "complete") {
     throw Error("engine gpu is for the complete graph; use engine agents");
   }

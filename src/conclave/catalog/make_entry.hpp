@@ -78,6 +78,8 @@ class PreparedPopulation final : public PreparedRun {
         graph_(accepted_graph(subject_.info, topology_of<P>, request.graph)),
         digraph_(is_for_any_graph ? request.digraph : nullptr),
         start_(start_index(subject_.info, subject_.starts, request.start)),
+        given_(request.given),
+        given_agents_(given_agents(subject_.protocol, protocol(), given_.get(), n_)),
         engine_(choose_engine(request.engine)) {
     if (keeps_census() && !is_census_small()) {
       throw Error(fmt::format("engine {} cannot start {} from {} with n = {}: more than {} "
@@ -105,26 +107,26 @@ class PreparedPopulation final : public PreparedRun {
     }
     if (engine_ == Engine::agents) {
       Memory& memory = static_cast<Memory&>(workspace);
-      Agents engine(subject_.protocol, n_, start_, name, memory.agents, n_, &memory.table);
+      Agents engine(subject_.protocol, n_, begin(), name, memory.agents, n_, &memory.table);
       return population::run_trial(engine, plan_, keep_going);
     }
     if constexpr (!is_ring) {
       if (engine_ == Engine::counts) {
-        population::Counts<P> engine(subject_.protocol, n_, start_, name);
+        population::Counts<P> engine(subject_.protocol, n_, begin(), name);
         return population::run_trial(engine, plan_, keep_going);
       }
       if (engine_ == Engine::adaptive) {
-        population::Adaptive<P> engine(subject_.protocol, n_, start_, name,
+        population::Adaptive<P> engine(subject_.protocol, n_, begin(), name,
                                        static_cast<Memory&>(workspace).agents);
         return population::run_trial(engine, plan_, keep_going);
       }
     }
     if constexpr (is_ring) {
-      population::ArcEvents<P, DirectedRing> engine(subject_.protocol, DirectedRing(n_), start_,
+      population::ArcEvents<P, DirectedRing> engine(subject_.protocol, DirectedRing(n_), begin(),
                                                     name);
       return population::run_trial(engine, plan_, keep_going);
     } else {
-      population::CensusEvents<P> engine(subject_.protocol, n_, start_, name);
+      population::CensusEvents<P> engine(subject_.protocol, n_, begin(), name);
       return population::run_trial(engine, plan_, keep_going);
     }
   }
@@ -142,7 +144,9 @@ class PreparedPopulation final : public PreparedRun {
   Interactions state_count() const override { return subject_.protocol.state_count(); }
   std::string_view protocol() const override { return subject_.info.name; }
   std::string_view engine() const override { return engine_info(engine_).name; }
-  std::string_view start() const override { return subject_.starts[start_].name; }
+  std::string_view start() const override {
+    return given_ ? std::string_view(given_->label) : subject_.starts[start_].name;
+  }
   std::uint64_t seed() const override { return seed_; }
   std::span<const ParameterValue> parameters() const override { return subject_.parameters; }
   std::span<const Observable> observables() const override { return subject_.info.observables; }
@@ -161,19 +165,24 @@ class PreparedPopulation final : public PreparedRun {
   TrialResult run_on_graph(const StreamName& name, Workspace& workspace,
                            const KeepGoing& keep_going) const {
     if (engine_ == Engine::events) {
-      population::ArcEvents<P, const Digraph&> engine(subject_.protocol, *digraph_, start_, name);
+      population::ArcEvents<P, const Digraph&> engine(subject_.protocol, *digraph_, begin(), name);
       return population::run_trial(engine, plan_, keep_going);
     }
-    population::Agents<P, population::GraphPipeline> engine(subject_.protocol, n_, start_, name,
+    population::Agents<P, population::GraphPipeline> engine(subject_.protocol, n_, begin(), name,
                                                             static_cast<Memory&>(workspace).agents,
                                                             population::GraphArcs(*digraph_));
     return population::run_trial(engine, plan_, keep_going);
+  }
+
+  StartingPoint<typename P::State> begin() const {
+    return {start_, given_ ? &given_agents_ : nullptr};
   }
 
   // On the complete graph, events and counts know the agents only by their states.
   bool is_complete() const { return !is_ring && !digraph_; }
   bool keeps_census() const { return is_complete() && engine_ != Engine::agents; }
   bool is_census_small() const {
+    if (given_) return given_agents_.size() <= most_different_agents;
     return n_ <= most_different_agents || has_starting_census(subject_.protocol, start_);
   }
 
@@ -210,6 +219,8 @@ class PreparedPopulation final : public PreparedRun {
   std::string graph_;
   std::shared_ptr<const Digraph> digraph_;
   std::size_t start_;
+  std::shared_ptr<const GivenStart> given_;
+  Census<typename P::State> given_agents_;
   Engine engine_;
 };
 
@@ -229,6 +240,7 @@ std::vector<EngineInfo> engines_for() {
 // Engine gpu runs the trials of engine agents.
 template <ListedProtocol P>
 std::unique_ptr<const PreparedRun> prepared_on_gpu(RunRequest request, gpu::MakeEngine make) {
+  if (request.given) throw Error("engine gpu does not support --init-from; engine agents does");
   request.engine = agents_engine.name;
   Subject<P> subject = subject_of<P>(request);
   const std::size_t start = start_index(subject.info, subject.starts, request.start);
@@ -246,6 +258,7 @@ Entry make_entry(gpu::MakeEngine make_gpu_engine) {
       .engines = engines_for<P>(),
       .bytes_per_agent = sizeof(typename population::Agents<P>::Touched),
       .most_bytes_per_agent = population::Agents<P>::bytes_per_agent,
+      .keeps_census = true,
       .prepare =
           [make_gpu_engine](const RunRequest& request) {
             if (request.engine == gpu_engine.name) {

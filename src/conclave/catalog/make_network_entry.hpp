@@ -169,6 +169,7 @@ class PreparedNetwork final : public PreparedRun {
       throw Error(fmt::format("{} is made for complete networks", P::info.name));
     }
     refuse_faults(P::info.name, plan_);
+    refuse_horizons(request, P::info.name, "messages have no census, and it ends by itself");
     if (plan_.limit != Interactions::max()) {
       throw Error(fmt::format("{} has no interactions to limit: it ends by itself", P::info.name));
     }

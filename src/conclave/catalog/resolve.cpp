@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/printable.hpp"
 
 namespace conclave::catalog {
 
@@ -29,6 +30,32 @@ std::string accepted_graph(const ProtocolInfo& info, Topology topology, const st
   if (graph.empty() || graph == own) return {};
   if (topology == Topology::any) return graph;
   throw Error(fmt::format("{} is made for the {}: {}", info.name, info.network, info.only_there));
+}
+
+void refuse_horizons(const RunRequest& request, std::string_view who, std::string_view why) {
+  const TrialPlan& plan = request.plan;
+  const auto refuse = [&](std::string_view option) {
+    throw Error(fmt::format("{} does not support {}: {}", who, option, why));
+  };
+  if (plan.until) refuse("--until");
+  if (plan.keeps_history) refuse("--history");
+  if (plan.keeps_final) refuse("--final");
+  if (request.given) refuse("--init-from");
+}
+
+void check_given(const GivenStart& given, AgentCount n) {
+  Interactions agents;
+  for (const NamedCount& each : given.agents) {
+    if (each.count == 0) throw Error(fmt::format("{} has a state of 0 agents", given.label));
+    agents += each.count;
+  }
+  if (agents == n) return;
+  throw Error(fmt::format("--n is {}, but {} has {} agents", n, given.label, to_string(agents)));
+}
+
+void refuse_state(std::string_view protocol, std::string_view name, std::string_view example) {
+  throw Error(fmt::format("'{}' is no state of {}; states are written as '{}'", excerpt(name),
+                          protocol, example));
 }
 
 void refuse_faults(std::string_view protocol, const TrialPlan& plan) {

@@ -7,11 +7,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
 
 namespace conclave::catalog {
 
@@ -29,6 +31,38 @@ std::string accepted_graph(const ProtocolInfo& info, Topology topology, const st
 
 // Throws Error where the plan has faults; for protocols that do not support them.
 void refuse_faults(std::string_view protocol, const TrialPlan& plan);
+
+// Throws Error where the plan ends at a time, keeps a history or a configuration, or the request
+// starts from one; `who` cannot do that, and `why` not.
+void refuse_horizons(const RunRequest& request, std::string_view who, std::string_view why);
+
+// Throws Error: the protocol has no state of this name.
+[[noreturn]] void refuse_state(std::string_view protocol, std::string_view name,
+                               std::string_view example);
+
+// Throws Error unless these are n agents in all, each run with at least one.
+void check_given(const GivenStart& given, AgentCount n);
+
+// The agents of a given start, as states of the protocol. Throws Error where a name is no state, or
+// where they are not n.
+template <PopulationProtocol P>
+Census<typename P::State> given_agents(const P& protocol, std::string_view name,
+                                       const GivenStart* given, AgentCount n) {
+  Census<typename P::State> agents;
+  if (given == nullptr) return agents;
+  check_given(*given, n);
+  std::unordered_map<std::string_view, typename P::State> known;
+  for (const NamedCount& each : given->agents) {
+    auto found = known.find(each.name);
+    if (found == known.end()) {
+      const auto state = state_of_name(protocol, each.name);
+      if (!state) refuse_state(name, each.name, name_of_state(protocol, {}));
+      found = known.emplace(each.name, *state).first;
+    }
+    agents.emplace_back(found->second, each.count);
+  }
+  return agents;
+}
 
 // All parameters of P, those that follow from n filled in.
 template <ListedProtocol P>

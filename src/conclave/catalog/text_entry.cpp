@@ -138,6 +138,7 @@ Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
           .examine = [strings](Entry& entry) { examine(entry, *strings); },
           .details = details_of(*text),
           .owner = strings,
+          .keeps_census = true,
           .prepare = [text](const RunRequest& request) { return prepare(request, text); },
           .verify =
               [text](const VerifyRequest& request) {

@@ -1,5 +1,6 @@
 #include "conclave/cli/progress.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
@@ -42,14 +43,17 @@ RepaintedLine::~RepaintedLine() {
   std::fputs("\r\033[K", stderr);
 }
 
-ProgressLine::ProgressLine(std::string label, std::uint64_t trials,
-                           const experiment::Progress& progress, bool quiet, std::string_view steps)
+ProgressLine::ProgressLine(std::string label, std::uint64_t trials, experiment::Progress& progress,
+                           bool quiet, std::string_view steps, TrialScale scale)
     : label_(std::move(label)),
       steps_(steps),
       trials_(trials),
+      scale_(scale),
       progress_(progress),
       begin_(std::chrono::steady_clock::now()),
-      line_(quiet, [this] { return text(); }) {}
+      line_(quiet, [this] { return text(); }) {
+  progress.shows_trials = scale.agents > 0 && !quiet && error_is_terminal();
+}
 
 std::string ProgressLine::text() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
@@ -61,6 +65,26 @@ std::string ProgressLine::text() const {
   if (done > 0) {
     const double left = seconds / static_cast<double>(done) * static_cast<double>(trials_ - done);
     text += fmt::format("   about {} left", duration_text(left));
+  }
+  return text + trial_text(seconds);
+}
+
+// "   time 3.2e+06, leaders 158000, epoch 2   about 2 min left": of the trial looked at last. Only
+// where a single trial runs is the time that it takes the time that has passed.
+std::string ProgressLine::trial_text(double seconds) const {
+  const auto latest = progress_.latest();
+  if (!latest) return {};
+  const double time = latest->interactions.as_double() / scale_.agents;
+  std::string text = fmt::format("   time {:.4g}, leaders {}", time, latest->leaders);
+  constexpr std::size_t most_observables = 2;
+  for (std::size_t i = 0; i < std::min(most_observables, latest->observations.size()); ++i) {
+    const Observation& observation = latest->observations[i];
+    const std::string value = experiment::observation_text(observation);
+    if (!value.empty()) text += fmt::format(", {} {}", observation.name, value);
+  }
+  if (trials_ == 1 && scale_.most_time > 0 && time > 0) {
+    text += fmt::format("   at most about {} left",
+                        duration_text(seconds * (scale_.most_time / time - 1)));
   }
   return text;
 }

@@ -26,18 +26,28 @@ class RepaintedLine {
   std::jthread painter_;
 };
 
+// The measure of one trial: interactions per unit of parallel time, and the time at which it ends
+// at the latest; 0: not known.
+struct TrialScale {
+  double agents = 0;
+  double most_time = 0;
+};
+
 class ProgressLine {
  public:
-  // `steps` is what `progress` counts.
-  ProgressLine(std::string label, std::uint64_t trials, const experiment::Progress& progress,
-               bool quiet, std::string_view steps = "interactions");
+  // `steps` is what `progress` counts. With a scale, tells how far the trial is that was looked at
+  // last.
+  ProgressLine(std::string label, std::uint64_t trials, experiment::Progress& progress, bool quiet,
+               std::string_view steps = "interactions", TrialScale scale = {});
 
  private:
   std::string text() const;
+  std::string trial_text(double seconds) const;
 
   std::string label_;
   std::string_view steps_;
   std::uint64_t trials_;
+  TrialScale scale_;
   const experiment::Progress& progress_;
   std::chrono::steady_clock::time_point begin_;
   RepaintedLine line_;  // last, since it reads the others

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,7 +19,9 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/configuration_file.hpp"
 #include "conclave/experiment/fault_text.hpp"
+#include "conclave/experiment/history.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/run_text.hpp"
@@ -36,16 +39,58 @@ struct Options {
   std::string output;
   std::string trace;
   std::string trace_grid = "log";
+  std::string every;
+  std::string history;
+  std::string history_by;
+  std::string history_format;
+  std::string final_file;
+  std::string init_from;
   bool quiet = false;
 };
 
 constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
 
 catalog::RunRequest request(const Options& options) {
-  catalog::RunRequest result = experiment::request_of(options.words);
-  const TraceGrid grid = experiment::parse_grid(options.trace_grid);
-  if (!options.trace.empty()) result.plan.grid = grid;
+  std::shared_ptr<const catalog::GivenStart> given;
+  experiment::RunText words = options.words;
+  if (!options.init_from.empty()) {
+    if (!words.init.empty()) {
+      throw Error("--init and --init-from contradict each other: give one");
+    }
+    given = experiment::read_configuration(options.init_from);
+    if (words.n.empty()) words.n = to_string(experiment::agents_in(*given));
+  }
+  catalog::RunRequest result = experiment::request_of(words);
+  result.given = std::move(given);
+  TraceGrid grid = experiment::parse_grid(options.trace_grid);
+  if (!options.every.empty()) grid = experiment::grid_of(options.every, result.n);
+  TrialPlan& plan = result.plan;
+  plan.keeps_trace = !options.trace.empty();
+  plan.keeps_history = !options.history.empty();
+  plan.keeps_final = !options.final_file.empty();
+  if (plan.keeps_trace || plan.keeps_history) plan.grid = grid;
   return result;
+}
+
+// A table shows the census at the horizon, where states have names.
+bool shows_census(const Options& options, const catalog::Entry& entry) {
+  return options.format == "table" && !options.words.until.empty() && entry.keeps_census;
+}
+
+// The files that a run writes besides its rows; no two of them, nor the rows, may be one file.
+void check_outputs(const Options& options) {
+  const std::array<std::pair<std::string_view, const std::string*>, 4> files{
+      {{"--output", &options.output},
+       {"--trace", &options.trace},
+       {"--history", &options.history},
+       {"--final", &options.final_file}}};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = i + 1; j < files.size(); ++j) {
+      if (!is_same_output(*files[i].second, *files[j].second)) continue;
+      throw Error(fmt::format("{} and {} are both '{}': they need a file each", files[i].first,
+                              files[j].first, *files[j].second));
+    }
+  }
 }
 
 std::optional<unsigned> asked_threads(const Options& options) {
@@ -56,10 +101,22 @@ std::optional<unsigned> asked_threads(const Options& options) {
 // Writes rows in one of the formats.
 class RowWriter {
  public:
-  RowWriter(const Options& options, const catalog::PreparedRun& run)
-      : format_(options.format), rows_(run), summary_(run), output_(options.output) {
+  RowWriter(const Options& options, const catalog::PreparedRun& run, std::uint64_t trials)
+      : format_(options.format),
+        rows_(run),
+        summary_(run),
+        output_(options.output),
+        has_trials_(trials > 1) {
     if (format_ == "json") output_.write("{\"rows\":[");
     if (!options.trace.empty()) trace_.emplace(options.trace);
+    if (!options.history.empty()) {
+      history_.emplace(options.history,
+                       experiment::history_format(options.history_format, options.history),
+                       options.history_by);
+    }
+    if (options.final_file.empty()) return;
+    final_.emplace(options.final_file);
+    final_->write(experiment::configuration_header(has_trials_));
   }
 
   void take(const experiment::Row& row) {
@@ -69,6 +126,11 @@ class RowWriter {
     if (format_ == "csv" && first_) output_.write(rows_.csv_header() + '\n');
     if (format_ == "csv") output_.write(rows_.csv(row) + '\n');
     if (trace_) trace_->write((first_ ? rows_.trace_header(row) : "") + rows_.trace(row));
+    if (history_) history_->add(row.trial, row.result.history);
+    if (final_) {
+      final_->write(
+          experiment::configuration_lines(row.trial, has_trials_, row.result.final_agents));
+    }
     first_ = false;
   }
 
@@ -79,6 +141,8 @@ class RowWriter {
     if (format_ == "table") output_.write(summary_.table());
     output_.finish();
     if (trace_) trace_->finish();
+    if (history_) history_->finish();
+    if (final_) final_->finish();
   }
 
   const experiment::RunSummary& summary() const { return summary_; }
@@ -89,6 +153,9 @@ class RowWriter {
   experiment::RunSummary summary_;
   Output output_;
   std::optional<Output> trace_;
+  std::optional<experiment::HistoryWriter> history_;
+  std::optional<Output> final_;
+  bool has_trials_;
   bool first_ = true;
 };
 
@@ -105,6 +172,15 @@ void print_timing(const experiment::RunSummary& summary, const experiment::Progr
   }
 }
 
+// What a progress line needs to tell how far one trial is.
+TrialScale trial_scale(const catalog::PreparedRun& run) {
+  const TrialPlan& plan = run.plan();
+  TrialScale scale{.agents = static_cast<double>(run.n())};
+  if (plan.limit != Interactions::max()) scale.most_time = plan.limit.as_double() / scale.agents;
+  if (plan.until) scale.most_time = plan.until->time.as_double();
+  return scale;
+}
+
 void print_warnings(std::span<const std::string> warnings) {
   for (const std::string& warning : warnings) tell("warning: {}\n", warning);
 }
@@ -113,24 +189,23 @@ Exit run(const Options& options) {
   if (std::ranges::find(formats, options.format) == formats.end()) {
     throw Error(unknown_name("format", options.format, formats));
   }
-  if (is_same_output(options.output, options.trace)) {
-    throw Error(fmt::format("--output and --trace are both '{}': rows and trace need a file each",
-                            options.trace));
-  }
+  check_outputs(options);
   const catalog::Entry& entry = catalog::find(options.words.protocol);
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
-  const auto prepared = entry.prepare(request(options));
+  catalog::RunRequest wanted = request(options);
+  wanted.plan.keeps_final = wanted.plan.keeps_final || shows_census(options, entry);
+  const auto prepared = entry.prepare(wanted);
   if (!options.quiet) print_warnings(prepared->warnings());
   const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(options),
                                                     experiment::available_memory());
   const std::string_view steps = entry.network ? "messages" : "interactions";
-  RowWriter writer(options, *prepared);
+  RowWriter writer(options, *prepared, trials);
   experiment::Progress progress;
   const std::atomic<bool>& stop = interrupted_flag();
   const auto begin = std::chrono::steady_clock::now();
   {
     const ProgressLine line(fmt::format("{} n = {}", options.words.protocol, prepared->n()), trials,
-                            progress, options.quiet, steps);
+                            progress, options.quiet, steps, trial_scale(*prepared));
     experiment::run_trials(
         *prepared, {.trials = trials, .threads = threads},
         [&](const experiment::Row& row) { writer.take(row); }, progress, stop);
@@ -156,6 +231,7 @@ Examples:
   conclave run prl --n 1000 --init all-leaders --fault 'corrupt:50%@convergence+100' --trials 20
   conclave run pll --n 1e5 --trials 5 --trace pll.csv && conclave plot pll.csv -o pll.svg
   conclave run kmpp-async --n 1e4 --trials 100 --delay slow-leader --wakeup chain
+  conclave run pll --n 1e5 --until 20 --every 0.5 --history h.csv --final middle.csv
 
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
 130 interrupted (finished rows are kept).)";
@@ -193,6 +269,11 @@ void add_run(Command& conclave) {
                  "Give up after this many interactions per agent");
   command.option("--max-interactions", "X", options->words.max_interactions,
                  "Give up after this many interactions");
+  command.option("--until", "T", options->words.until,
+                 "Run every trial to parallel time T, converged or not; convergence,T: to "
+                 "whichever comes first");
+  command.option("--init-from", "FILE", options->init_from,
+                 "Start from a configuration that --final wrote; --n follows from it");
   command.option("--threads", "K", options->threads,
                  "Worker threads; never changes a result (default: one per processor)");
   command.option("--format", "F", options->format, "table, jsonl, csv or json (default table)");
@@ -206,6 +287,16 @@ void add_run(Command& conclave) {
                  "Write leaders and observables over time to FILE (CSV, for `conclave plot`)");
   command.option("--trace-grid", "GRID", options->trace_grid,
                  "When to look: log, log:FACTOR or linear:STEP of parallel time (default log)");
+  command.option("--every", "DT", options->every,
+                 "Look at all multiples of this parallel time, instead of --trace-grid");
+  command.option("--history", "FILE", options->history,
+                 "Write how many agents are in each state at every look (CSV; .npy for NumPy)");
+  command.option("--history-by", "FIELD", options->history_by,
+                 "Count agents by the value of this field of their states");
+  command.option("--history-format", "F", options->history_format,
+                 "wide: a column per state, long: a line per state, or npy (default by FILE)");
+  command.option("--final", "FILE", options->final_file,
+                 "Write the configuration at the end of each trial to FILE (CSV)");
   add_network_options(command, *options);
   command.flag("--quiet", options->quiet, "No progress line and no timing on standard error");
   command.footer(examples);

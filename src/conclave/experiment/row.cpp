@@ -72,6 +72,21 @@ std::string json_faults(const std::vector<FaultOutcome>& faults) {
   return fmt::format("[{}]", fmt::join(texts, ","));
 }
 
+// With a horizon, whether it has by then.
+bool has_converged(const TrialResult& result) {
+  return result.ending == Ending::converged ||
+         (result.ending == Ending::until && result.first_convergence);
+}
+
+std::string_view reached(const TrialResult& result) {
+  if (result.ending == Ending::until) return "until";
+  return result.ending == Ending::converged ? "convergence" : "limit";
+}
+
+std::string first_convergence(const TrialResult& result, const std::string& none) {
+  return result.first_convergence ? to_string(*result.first_convergence) : none;
+}
+
 std::string csv_fault(const FaultOutcome& fault) {
   return fmt::format(",{},{}", to_string(fault.at),
                      fault.recovered ? to_string(fault.recovery) : "");
@@ -79,14 +94,9 @@ std::string csv_fault(const FaultOutcome& fault) {
 
 }  // namespace
 
-std::string csv_field(std::string text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
+std::string observation_text(const Observation& observation) {
+  const auto* const text = std::get_if<std::string>(&observation.value);
+  return text != nullptr ? *text : json_value(observation.value);
 }
 
 std::string json_number(double value) {
@@ -110,6 +120,7 @@ RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
 std::string RowFormat::json_head() const { return json_head_ + '}'; }
 
 double RowFormat::parallel_time(const Row& row) const {
+  if (row.result.time) return *row.result.time;
   return row.result.interactions.as_double() / static_cast<double>(run_->n());
 }
 
@@ -120,8 +131,13 @@ std::string RowFormat::json(const Row& row) const {
                      : fmt::format(R"("interactions":{},"parallel_time":{})",
                                    to_string(result.interactions), json_number(parallel_time(row)));
   std::string text = fmt::format(R"({},"trial":{},"converged":{},{},"leaders":{},"observables":{})",
-                                 json_head_, row.trial, result.ending == Ending::converged, cost,
-                                 result.leaders, json_observations(result.observations));
+                                 json_head_, row.trial, has_converged(result), cost, result.leaders,
+                                 json_observations(result.observations));
+  if (run_->plan().until) {
+    text += fmt::format(R"(,"until":{},"reached":"{}","first_convergence":{})",
+                        json_number(run_->plan().until->time.as_double()), reached(result),
+                        first_convergence(result, "null"));
+  }
   if (!result.faults.empty()) text += fmt::format(R"(,"faults":{})", json_faults(result.faults));
   return text + '}';
 }
@@ -139,6 +155,7 @@ std::string RowFormat::csv_header() const {
   for (std::size_t i = 0; i < run_->plan().faults.size(); ++i) {
     line += fmt::format(",faults.{0}.interactions,faults.{0}.recovery_interactions", i);
   }
+  if (run_->plan().until) line += ",reached,first_convergence";
   return line;
 }
 
@@ -148,8 +165,8 @@ std::string RowFormat::csv(const Row& row) const {
   const std::string cost = result.network ? network_csv(result)
                                           : fmt::format("{},{}", to_string(result.interactions),
                                                         json_number(parallel_time(row)));
-  std::string line = fmt::format("{},{},{},{},{}", csv_head_, row.trial,
-                                 result.ending == Ending::converged, cost, result.leaders);
+  std::string line = fmt::format("{},{},{},{},{}", csv_head_, row.trial, has_converged(result),
+                                 cost, result.leaders);
   for (const auto& parameter : run_->parameters()) line += ',' + csv_value(parameter.value);
   if (!run_->source_hash().empty()) line += fmt::format(",{}", run_->source_hash());
   for (const auto& declared : run_->observables()) {
@@ -158,6 +175,9 @@ std::string RowFormat::csv(const Row& row) const {
   }
   for (std::size_t i = 0; i < run_->plan().faults.size(); ++i) {
     line += i < result.faults.size() ? csv_fault(result.faults[i]) : ",,";
+  }
+  if (run_->plan().until) {
+    line += fmt::format(",{},{}", reached(result), first_convergence(result, ""));
   }
   return line;
 }
@@ -175,9 +195,8 @@ std::string RowFormat::trace(const Row& row) const {
   if (row.result.network) return network_trace(row.trial, *row.result.network);
   std::string text;
   for (const TracePoint& point : row.result.trace) {
-    const double time = point.interactions.as_double() / static_cast<double>(run_->n());
-    text += fmt::format("{},{},{},{}", row.trial, to_string(point.interactions), json_number(time),
-                        point.leaders);
+    text += fmt::format("{},{},{},{}", row.trial, to_string(point.interactions),
+                        json_number(point.time), point.leaders);
     for (const auto& o : point.observations) text += ',' + csv_value(o.value);
     text += '\n';
   }

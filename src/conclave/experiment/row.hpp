@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conclave/base/csv.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/model/trial.hpp"
 
@@ -38,8 +39,10 @@ class RowFormat {
   std::string csv_head_;
 };
 
-// A field of CSV, quoted only where necessary (RFC 4180).
-std::string csv_field(std::string text);
+using conclave::csv_field;
+
+// The value of an observable as rows show it, without quotes; empty where it has none.
+std::string observation_text(const Observation& observation);
 
 // The shortest decimal that reads back as the same double; "null" for infinities and NaN, which
 // JSON lacks.

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/experiment/fault_text.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/graph/make_graph.hpp"
@@ -32,8 +36,23 @@ Interactions limit(const RunText& words, Interactions n) {
   return static_cast<std::uint64_t>(product);
 }
 
+// "50", or with a word that lets convergence end the trial, too: "convergence,50".
+std::optional<Horizon> horizon(const RunText& words) {
+  if (words.until.empty()) return std::nullopt;
+  constexpr std::string_view word = "convergence,";
+  std::string_view text = words.until;
+  const bool or_convergence = text.starts_with(word);
+  if (or_convergence) text.remove_prefix(word.size());
+  const auto time = parse_fraction(text);
+  if (time) return Horizon{*time, or_convergence};
+  throw Error(
+      fmt::format("--until takes a parallel time such as 50 or 2.5, or convergence,50 to end "
+                  "at whichever comes first, not '{}'",
+                  excerpt(words.until)));
+}
+
 TrialPlan plan(const RunText& words, Interactions n) {
-  TrialPlan result{.limit = limit(words, n)};
+  TrialPlan result{.limit = limit(words, n), .until = horizon(words)};
   for (const std::string& text : words.faults) result.faults.push_back(parse_fault(text));
   return result;
 }
@@ -62,6 +81,7 @@ std::vector<RunOption> given_options(const RunText& words) {
   if (words.count_edges) result.push_back({"count-edges"});
   add("max-parallel-time", words.max_parallel_time);
   add("max-interactions", words.max_interactions);
+  add("until", words.until);
   add("seed", words.seed);
   return result;
 }
@@ -85,6 +105,19 @@ catalog::RunRequest request_of(const RunText& words, const UsageExample& usage) 
                       .wakeup = words.wakeup,
                       .ids = words.ids,
                       .counts_edges = words.count_edges}};
+}
+
+TraceGrid grid_of(const std::string& every, Interactions n) {
+  const auto step = parse_fraction(every);
+  if (!step || step->numerator == 0u) {
+    throw Error(
+        fmt::format("--every takes a parallel time such as 1 or 0.25, not '{}'", excerpt(every)));
+  }
+  if (step->numerator < Interactions::max() / n && step->numerator * n < step->denominator) {
+    throw Error(fmt::format("--every {} is less than one interaction, 1/{} of parallel time",
+                            excerpt(every), to_string(n)));
+  }
+  return {.is_logarithmic = false, .step = step->as_double(), .every = *step};
 }
 
 }  // namespace conclave::experiment

@@ -21,6 +21,7 @@ struct RunText {
   std::string graph{};
   std::string max_parallel_time{};
   std::string max_interactions{};
+  std::string until{};  // a parallel time, or "convergence," and one
   std::vector<std::string> faults{};
   std::string delay{};
   std::string wakeup{};
@@ -51,5 +52,9 @@ struct UsageExample {
 // trace empty. Throws Error with one sentence where an option is missing, cannot be read or
 // contradicts another.
 catalog::RunRequest request_of(const RunText& words, const UsageExample& usage = {});
+
+// The grid of all multiples of a parallel time, given as text, in a population of n: no finer than
+// interactions. Throws Error.
+TraceGrid grid_of(const std::string& every, Interactions n);
 
 }  // namespace conclave::experiment

@@ -67,8 +67,12 @@ class Pool {
       progress_.interactions.fetch_add(interactions - reported);
       reported = interactions;
     };
-    const auto keep_going = [&](Interactions interactions) {
-      report(interactions.as_double());
+    const auto keep_going = [&](const Moment& moment) {
+      report(moment.interactions.as_double());
+      if (moment.view != nullptr && progress_.shows_trials) {
+        progress_.set_latest(
+            {trial, moment.interactions, moment.view->leaders(), moment.view->observations()});
+      }
       return !stopping();
     };
     TrialResult result = run_.run(trial, workspace, keep_going);

@@ -5,8 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/row.hpp"
@@ -14,10 +18,36 @@
 namespace conclave::experiment {
 
 // Counters for a progress display, read from another thread while the trials run.
-struct Progress {
+class Progress {
+ public:
+  // The trial that was looked at last, as it was then.
+  struct Latest {
+    std::uint64_t trial = 0;
+    Interactions interactions{};
+    AgentCount leaders = 0;
+    std::vector<Observation> observations{};
+  };
+
   std::atomic<std::uint64_t> trials_done = 0;
   std::atomic<double> interactions = 0;      // of finished and running trials; for display only
   std::atomic<std::uint64_t> effective = 0;  // of finished trials, by engines that jump
+
+  std::atomic<bool> shows_trials = false;  // whether anybody reads `latest`
+
+  // Nothing before the first look at a trial. The views of the observations live as long as the
+  // run.
+  std::optional<Latest> latest() const {
+    const std::scoped_lock lock(mutex_);
+    return latest_;
+  }
+  void set_latest(Latest latest) {
+    const std::scoped_lock lock(mutex_);
+    latest_ = std::move(latest);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<Latest> latest_;
 };
 
 struct RunnerOptions {

@@ -55,12 +55,24 @@ void RunSummary::add(const Row& row) {
   ++trials_;
   if (row.result.ending == Ending::limit) ++limited_;
   if (row.result.ending == Ending::hopeless) ++hopeless_;
-  if (row.result.ending != Ending::converged) return;
+  const bool is_at_horizon = row.result.ending == Ending::until;
+  if (is_at_horizon) ++until_;
+  if (is_at_horizon && row.result.first_convergence) ++until_before_;
+  for (const NamedCount& each : row.result.final_agents) {
+    census_[each.name] += static_cast<double>(each.count);
+  }
+  if (row.result.ending != Ending::converged && !is_at_horizon) return;
   if (row.result.network) {
     add_network(row);
   } else {
     column("interactions").values.push_back(row.result.interactions.as_double());
     column("parallel time").values.push_back(format_.parallel_time(row));
+  }
+  if (run_->plan().until) {
+    column("leaders").values.push_back(static_cast<double>(row.result.leaders));
+    if (row.result.first_convergence) {
+      column("first convergence").values.push_back(row.result.first_convergence->as_double());
+    }
   }
   for (std::size_t i = 0; i < row.result.faults.size(); ++i) {
     const FaultOutcome& fault = row.result.faults[i];
@@ -99,9 +111,7 @@ std::string RunSummary::table() const {
   }
   text += fmt::format("   start {}   engine {}   seed {}\n", run_->start(), run_->engine(),
                       run_->seed());
-  text += fmt::format("{} of {} trials converged", converged(), trials_);
-  if (limited_ > 0) text += fmt::format(", {} reached the limit", limited_);
-  if (hopeless_ > 0) text += fmt::format(", {} can never converge", hopeless_);
+  text += outcome_text();
   if (asked_ > 0) text += fmt::format("; interrupted, {} were asked for", asked_);
   text += '\n';
   if (columns_.empty()) return text;
@@ -121,12 +131,47 @@ std::string RunSummary::table() const {
                         number(quantile(sorted, 0.5)), number(quantile(sorted, 0.9)),
                         number(summary.maximum));
   }
+  return text + census_text();
+}
+
+std::string RunSummary::outcome_text() const {
+  if (const auto& until = run_->plan().until) {
+    std::string text =
+        fmt::format("{} of {} trials ran until time {}; {} had converged by then", until_, trials_,
+                    json_number(until->time.as_double()), until_before_);
+    if (until->or_convergence) text += fmt::format(", {} ended at convergence", trials_ - until_);
+    return text;
+  }
+  std::string text = fmt::format("{} of {} trials converged", converged(), trials_);
+  if (limited_ > 0) text += fmt::format(", {} reached the limit", limited_);
+  if (hopeless_ > 0) text += fmt::format(", {} can never converge", hopeless_);
+  return text;
+}
+
+// The most frequent states at the end.
+std::string RunSummary::census_text() const {
+  if (!run_->plan().until || census_.empty()) return {};
+  constexpr std::size_t most = 20;
+  std::vector<std::pair<std::string, double>> states(census_.begin(), census_.end());
+  std::ranges::stable_sort(states, std::ranges::greater{}, &std::pair<std::string, double>::second);
+  std::string text = fmt::format("\ncensus at the end: {} state{}, agents per trial\n",
+                                 states.size(), states.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < std::min(most, states.size()); ++i) {
+    text += fmt::format("{:>16}  {}\n", number(states[i].second / static_cast<double>(trials_)),
+                        states[i].first);
+  }
+  if (states.size() > most) {
+    text += fmt::format("{:>16}  and {} more; --final FILE writes them all\n", "",
+                        states.size() - most);
+  }
   return text;
 }
 
 std::string RunSummary::json() const {
-  std::string text = fmt::format(R"({{"trials":{},"converged":{},"limited":{},"hopeless":{})",
-                                 trials_, converged(), limited_, hopeless_);
+  std::string text = fmt::format(
+      R"({{"trials":{},"converged":{},"limited":{},"hopeless":{})", trials_,
+      run_->plan().until ? until_before_ + trials_ - until_ : converged(), limited_, hopeless_);
+  if (run_->plan().until) text += fmt::format(R"(,"reached_until":{})", until_);
   if (asked_ > 0) text += fmt::format(R"(,"interrupted":true,"asked":{})", asked_);
   for (const Column& each : columns_) {
     std::vector<double> sorted = each.values;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@
 namespace conclave::experiment {
 
 // Collects the rows of one run, which must outlive it; keeps eight bytes per trial and quantity.
-// Times and observables are those of converged trials; others are only counted.
+// Times and observables are those of converged trials, or of all that ended as planned where the
+// plan has a horizon; others are only counted. Configurations that were kept are averaged.
 class RunSummary {
  public:
   explicit RunSummary(const catalog::PreparedRun& run) : run_(&run), format_(run) {}
@@ -35,6 +37,8 @@ class RunSummary {
     std::vector<double> values;
   };
   Column& column(std::string_view name);
+  std::string outcome_text() const;
+  std::string census_text() const;
   void add_network(const Row& row);
 
   const catalog::PreparedRun* run_;
@@ -43,7 +47,10 @@ class RunSummary {
   std::uint64_t asked_ = 0;  // 0: all trials are there
   std::uint64_t limited_ = 0;
   std::uint64_t hopeless_ = 0;
-  std::vector<Column> columns_;  // of converged trials
+  std::uint64_t until_ = 0;               // reached the horizon
+  std::uint64_t until_before_ = 0;        // and had converged by then
+  std::vector<Column> columns_;           // of converged trials, or all with a horizon
+  std::map<std::string, double> census_;  // agents in a state at the end, in all trials together
 };
 
 }  // namespace conclave::experiment

@@ -16,7 +16,7 @@ using experiment::Json;
 using experiment::JsonLeaf;
 using experiment::RunText;
 
-constexpr std::array<std::pair<const char*, std::string RunText::*>, 11> texts{
+constexpr std::array<std::pair<const char*, std::string RunText::*>, 12> texts{
     {{"protocol", &RunText::protocol},
      {"n", &RunText::n},
      {"seed", &RunText::seed},
@@ -25,6 +25,7 @@ constexpr std::array<std::pair<const char*, std::string RunText::*>, 11> texts{
      {"graph", &RunText::graph},
      {"max_parallel_time", &RunText::max_parallel_time},
      {"max_interactions", &RunText::max_interactions},
+     {"until", &RunText::until},
      {"delay", &RunText::delay},
      {"wakeup", &RunText::wakeup},
      {"ids", &RunText::ids}}};

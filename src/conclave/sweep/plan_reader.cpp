@@ -32,13 +32,14 @@ using experiment::RunText;
 constexpr std::size_t most_cells = 1'000'000;
 
 // The keys that are copied into the words of a run as they stand.
-constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 7> plain_keys{
+constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 8> plain_keys{
     {{"init", &RunText::init},
      {"engine", &RunText::engine},
      {"graph", &RunText::graph},
      {"delay", &RunText::delay},
      {"wakeup", &RunText::wakeup},
      {"ids", &RunText::ids},
+     {"until", &RunText::until},
      {"seed", &RunText::seed}}};
 constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 2> limit_keys{
     {{"max_parallel_time", &RunText::max_parallel_time},

@@ -14,10 +14,10 @@ namespace conclave::sweep::detail {
 namespace {
 
 // clang-format off
-constexpr std::array<std::string_view, 20> run_keys{
+constexpr std::array<std::string_view, 21> run_keys{
     "protocol", "n", "params", "init", "engine", "graph", "faults", "delay", "wakeup", "ids",
     "count_edges", "seed", "cell_seeds", "trials", "precision", "measure", "batch", "max_trials",
-    "max_parallel_time", "max_interactions"};
+    "max_parallel_time", "max_interactions", "until"};
 // clang-format on
 
 }  // namespace
