@@ -79,7 +79,7 @@ class Traces(Folder):
                 self.assertEqual(self.names(), ["evil.csv"])
 
     def test_have_columns_with_plain_names(self):
-        for name in ("a'b", "`touch marker`", "leaders\x1b[2J", "x" * 101,
+        for name in ("a'b", "`touch marker`", "leaders\x1b[2J", "x" * 301,
                      "'; system 'touch marker"):
             self.write("evil.csv", f"trial,interactions,parallel_time,{name}\n0,0,0,1\n")
             result = self.conclave("plot", "evil.csv", "-o", "x.svg", "--columns", name)

@@ -1,7 +1,5 @@
 #include "conclave/plot/gnuplot.hpp"
 
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -10,30 +8,10 @@
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/plot/detail/process.hpp"
+#include "conclave/plot/detail/scratch_folder.hpp"
 
 namespace conclave::plot {
 namespace {
-
-// A folder that only this user may read, gone when it is no longer needed.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "conclave-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error("cannot make a temporary folder");
-    path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path() const { return path_.string(); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string data_name(std::size_t index) { return fmt::format("data{}", index); }
 

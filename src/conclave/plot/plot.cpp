@@ -25,10 +25,26 @@ double largest(const TraceTable& table, const std::string& column) {
   return result;
 }
 
+std::string time_column(const TraceTable& table) {
+  return table.has("parallel_time") || !table.has("time") ? "parallel_time" : "time";
+}
+
+// Of a history, the first states unless others were asked for.
+std::vector<std::string> columns_of(const TraceTable& table, const PlotOptions& options) {
+  constexpr std::size_t most = 8;
+  const bool asks = options.columns != std::vector<std::string>{"leaders"};
+  if (asks || table.has("leaders") || time_column(table) != "time") return options.columns;
+  std::vector<std::string> columns;
+  for (const std::string& name : table.names()) {
+    if (name != "trial" && name != "time" && columns.size() < most) columns.push_back(name);
+  }
+  return columns;
+}
+
 // Rows "time value", with a gap between trials. On a logarithmic axis gnuplot leaves out time 0.
 Script::Rows curves(const TraceTable& table, const std::string& column, bool logarithmic) {
   const std::size_t trial = table.column("trial");
-  const std::size_t time = table.column("parallel_time");
+  const std::size_t time = table.column(time_column(table));
   const std::size_t value = table.column(column);
   Script::Rows rows;
   for (std::size_t i = 0; i < table.lines(); ++i) {
@@ -97,7 +113,9 @@ void plot_trace(const PlotOptions& options) {
     const SpaceTimeDiagram diagram(table);
     output.write(draw(diagram.script(options.title), format, diagram.size()));
   } else {
-    output.write(draw(curves_script(table, options), format));
+    PlotOptions chosen = options;
+    chosen.columns = columns_of(table, options);
+    output.write(draw(curves_script(table, chosen), format));
   }
   output.finish();
 }

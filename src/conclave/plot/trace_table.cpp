@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
@@ -19,32 +20,6 @@ constexpr std::size_t longest_name = 100;
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// A quoted field may hold commas, and quotes that are doubled.
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool is_quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (is_quoted && c == '"' && line.substr(i + 1).starts_with('"'))
-      fields.back() += line[++i];
-    else if (c == '"' && (is_quoted || fields.back().empty()))
-      is_quoted = !is_quoted;
-    else if (c == ',' && !is_quoted)
-      fields.emplace_back();
-    else
-      fields.back() += c;
-  }
-  return fields;
-}
-
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = text.find('\n');
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
 }  // namespace
 
 bool is_name(const std::string& text) {
@@ -53,16 +28,26 @@ bool is_name(const std::string& text) {
              text, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.'; });
 }
 
+bool is_column(const std::string& text) {
+  constexpr std::size_t longest = 300;
+  constexpr std::string_view others = "_-.= ";
+  return !text.empty() && text.size() <= longest && text.front() != ' ' &&
+         std::ranges::all_of(text, [&](char c) {
+           return is_letter(c) || is_digit(c) || others.find(c) != std::string_view::npos;
+         });
+}
+
 TraceTable::TraceTable(const std::string& path) : path_(path) {
   const std::string content = read_text(path, most_bytes);
   std::string_view text = content;
-  if (!text.empty()) header_ = split(take_line(text));
-  for (const std::string& name : header_) {
-    if (is_name(name)) continue;
+  if (!text.empty()) header_ = take_csv_line(text);
+  for (std::string& name : header_) {
+    std::erase_if(name, [](char c) { return c == '{' || c == '}' || c == ','; });
+    if (is_column(name)) continue;
     throw Error(fmt::format("'{}' is no trace: '{}' names no column", path, excerpt(name)));
   }
   while (!text.empty()) {
-    lines_.push_back(split(take_line(text)));
+    lines_.push_back(take_csv_line(text));
     if (lines_.back().size() == header_.size()) continue;
     throw Error(fmt::format("'{}' is not a trace: line {} has {} fields, the first has {}", path,
                             lines_.size() + 1, lines_.back().size(), header_.size()));

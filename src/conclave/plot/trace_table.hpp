@@ -10,7 +10,8 @@
 
 namespace conclave::plot {
 
-// Comma-separated values (RFC 4180) whose first line names the columns.
+// Comma-separated values (RFC 4180) whose first line names the columns. The states of a history are
+// columns, too: braces and commas are left out of their names, {a = 1, b = 2} is a = 1 b = 2.
 class TraceTable {
  public:
   // Throws Error where the file cannot be read, is larger than 1 GiB, holds no line, one of another
@@ -18,6 +19,7 @@ class TraceTable {
   explicit TraceTable(const std::string& path);
 
   std::size_t lines() const { return lines_.size(); }
+  const std::vector<std::string>& names() const { return header_; }  // of the columns
   bool has(const std::string& column) const;
   std::size_t column(const std::string& name) const;  // throws Error with the nearest name
 
@@ -39,5 +41,9 @@ class TraceTable {
 
 // Letters, digits, `_`, `-` and `.`, beginning with a letter or `_`, at most 100 of them.
 bool is_name(const std::string& text);
+
+// The same for the name of a column, which may begin with a digit or `-` and hold spaces and `=`,
+// at most 300 characters.
+bool is_column(const std::string& text);
 
 }  // namespace conclave::plot
