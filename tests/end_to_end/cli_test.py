@@ -7,6 +7,7 @@ With --rewrite the golden outputs under tests/golden/cli are written anew: read 
 import csv
 import io
 import json
+import math
 import os
 import pathlib
 import pty
@@ -470,6 +471,78 @@ class Interruption(unittest.TestCase):
         if finished:
             self.assertEqual(finished[:1], rows("fratricide", "--n", "20000", "--seed", "3",
                                                  "--engine", "agents"))
+
+
+class Rare(unittest.TestCase):
+    TOY = [word for value in ("t_max=8", "t_virus=4", "t_emit=8") for word in ("--param", value)]
+    COMMAND = ("rare", "ppl", "--n", "8", *TOY, "--particles", "200", "--quiet")
+
+    def test_rows_have_the_fields_of_the_contract_for_any_number_of_threads(self):
+        one, three = (conclave(*self.COMMAND, "--format", "jsonl", "--threads", threads).stdout
+                      for threads in "13")
+        self.assertEqual(one, three)
+        row = json.loads(one)
+        self.assertEqual(list(row), ["protocol", "n", "params", "init", "seed", "particles",
+                                     "ln_holding", "ln_low", "ln_high", "expected_holding",
+                                     "confirmed", "ways"])
+        self.assertTrue(row["confirmed"])
+        self.assertEqual([(way["way"], [each["name"] for each in way["importance"]])
+                          for way in row["ways"]],
+                         [("timeout", ["group", "mean"]),
+                          ("suicide", ["first-moment", "since-emission"])])
+        self.assertLess(row["ways"][1]["ln_union_bound"], row["ways"][1]["ln_high"])
+
+    def test_csv_and_json_agree_with_json_lines(self):
+        row = json.loads(conclave(*self.COMMAND, "--format", "jsonl").stdout)
+        self.assertEqual(json.loads(conclave(*self.COMMAND, "--format", "json").stdout),
+                         {"rows": [row]})
+        lines = list(csv.DictReader(io.StringIO(conclave(*self.COMMAND, "--format", "csv").stdout)))
+        self.assertEqual([line["way"] for line in lines],
+                         ["timeout", "timeout", "suicide", "suicide", "all"])
+        self.assertEqual(float(lines[-1]["ln_holding"]), row["ln_holding"])
+
+    def test_holds_as_long_as_simulated(self):
+        times = [each["observables"]["holding_interactions"] for each in
+                 rows("ppl", "--n", "8", *self.TOY, "--init", "safe", "--param", "hold=1",
+                      "--trials", "2000")]
+        mean = sum(times) / len(times)
+        row = json.loads(conclave(*self.COMMAND, "--format", "jsonl").stdout)
+        half = (row["ln_high"] - row["ln_low"]) / 2
+        self.assertLess(abs(math.log(mean) - row["ln_holding"]), 2 * half + 4 / len(times) ** 0.5)
+
+    def test_mistakes_give_one_clear_sentence(self):
+        for words, sentence in (
+                (("fratricide", "--n", "8"), "names no importance functions"),
+                (("ppl", "--n", "8", "--way", "timeut"), "did you mean 'timeout'"),
+                (("ppl", "--n", "8", "--importance", "grup"), "did you mean 'group'"),
+                (("ppl", "--n", "8", "--way", "suicide", "--importance", "group"),
+                 "is for the way timeout"),
+                (("ppl", "--n", "8", "--importance", "sum(tmer_L)"), "did you mean 'timer_L'"),
+                (("ppl", "--n", "8", "--init", "no-leader"), "exactly one leader"),
+                (("ppl", "--n", "2"), "takes part in every interaction"),
+                (("ppl", "--n", "8", *self.TOY, "--most-levels", "1"), "levels are needed"),
+                (("ppl", "--n", "8", "--particles", "1"), "--particles"),
+                (("ppl", "--n", "8", "--importance", "group"), "for the way suicide"),
+                (("ppl",), "--n")):
+            with self.subTest(words):
+                result = conclave("rare", *words)
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertIn(sentence, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+    def test_keeps_finished_repetitions_when_interrupted(self):
+        words = ["rare", "ppl", "--n", "8", *self.TOY, "--particles", "400", "--repetitions",
+                 "100000", "--way", "timeout", "--format", "jsonl"]
+        with subprocess.Popen([BINARY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
+            time.sleep(4)
+            process.send_signal(signal.SIGINT)
+            output, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        if output:
+            row = json.loads(output)
+            self.assertTrue(row["interrupted"])
+            self.assertGreater(row["ways"][0]["importance"][0]["repetitions"], 1)
 
 
 class Terminal(unittest.TestCase):

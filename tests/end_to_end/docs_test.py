@@ -337,6 +337,10 @@ def rehearsal(command, words):
             "too large"
     if command == "search":
         return [*without(words, "--budget"), "--budget", "1000"], (0,), None
+    if command == "rare":
+        effort = "--particles", "--repetitions", "--most-levels", "--output", "-o"
+        return [*without(words, *effort), "--particles", "10", "--repetitions", "2",
+                "--most-levels", "1"], (0,), "levels are needed"
     if command == "compare":
         return [*without(words, "--n", "--trials"), "--n", "10", "--trials", "1"], (0,), None
     if command == "sweep" and "/" in words[0]:

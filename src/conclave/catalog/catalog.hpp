@@ -177,6 +177,8 @@ struct NetworkOffer {
 
 struct ExplorationRequest;  // exploration.hpp
 struct Exploration;
+struct RareRequest;  // rare.hpp
+class PreparedRare;
 
 struct Entry {
   ProtocolInfo info;
@@ -199,6 +201,8 @@ struct Entry {
   std::function<Verified(const VerifyRequest&)> verify{};
   // Throws Error, and Interrupted where that comes before the first result.
   std::function<Searched(const SearchRequest&)> search{};
+  // Prepares the estimate of rare failures; none: the protocol names no importance functions.
+  std::function<std::unique_ptr<PreparedRare>(const RareRequest&)> rare{};
   // Walks through all schedules of message passing; none: a population protocol.
   std::function<Exploration(const ExplorationRequest&)> explore{};
 };

@@ -7,6 +7,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/rare.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::catalog {
@@ -147,6 +148,10 @@ Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
           .search =
               [text](const SearchRequest& request) {
                 return search_text(request, *compile_for(request.run, text));
+              },
+          .rare =
+              [text](const RareRequest& request) {
+                return rare_text(request, compile_for(request.run, text));
               }};
 }
 

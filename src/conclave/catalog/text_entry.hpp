@@ -25,6 +25,10 @@ std::unique_ptr<const PreparedRun> prepare_text_32(const RunRequest& request,
 Verified verify_text(const VerifyRequest& request, const text::Compiled& compiled);
 Searched search_text(const SearchRequest& request, const text::Compiled& compiled);
 
+// Rare failures.
+std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
+                                        std::shared_ptr<const text::Compiled> compiled);
+
 // The parameters in effect.
 std::vector<ParameterValue> text_parameters(const text::Compiled& compiled);
 

@@ -27,6 +27,7 @@ Examples:
   conclave report results.db -o report.html  tables, fitted laws, figures, on one page
   conclave reproduce -o claims               the papers' claims, measured in minutes
   conclave verify prl --n 3                  lemmas and exact times, over all configurations
+  conclave rare ppl --n 8 --param t_virus=3  holding times that no simulation reaches
   conclave explore kmpp-async --n 4          every schedule of four nodes
   conclave compare --n 1000                  message passing, promised and measured
   conclave cluster --n 100                   the same election between real processes
@@ -38,9 +39,9 @@ Exit run(int argc, char** argv) {
   Program program("conclave: a laboratory for randomized leader election", "conclave " + version(),
                   overview);
   for (const auto add :
-       {add_demo, add_list, add_describe, add_run, add_sweep, add_results, add_replay, add_merge,
-        add_report, add_reproduce, add_verify, add_search, add_explore, add_compare, add_cluster,
-        add_node, add_plot, add_solve, add_bench}) {
+       {add_demo,    add_list,    add_describe,  add_run,    add_sweep,  add_results, add_replay,
+        add_merge,   add_report,  add_reproduce, add_verify, add_search, add_rare,    add_explore,
+        add_compare, add_cluster, add_node,      add_plot,   add_solve,  add_bench}) {
     add(program.root());
   }
   return program.run(argc, argv);

@@ -1,0 +1,161 @@
+// `conclave rare`: expected times of failures that are too rare to be seen by waiting.
+#include "conclave/catalog/rare.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/output.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/require.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/progress.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/rare_row.hpp"
+#include "conclave/experiment/rare_runner.hpp"
+#include "conclave/experiment/run_text.hpp"
+
+namespace conclave::cli {
+namespace {
+
+struct Options {
+  experiment::RunText words;
+  std::string way;
+  std::vector<std::string> importance;
+  std::string particles = "1000";
+  std::string repetitions = "20";
+  std::string most_levels = "2000";
+  std::string threads;
+  std::string format = "table";
+  std::string output;
+  bool quiet = false;
+};
+
+constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
+
+catalog::RareRequest request(const Options& options) {
+  catalog::RareRequest result{
+      .run = experiment::request_of(options.words, {.command = "rare", .n = "16"})};
+  result.way = options.way;
+  result.importance = options.importance;
+  result.particles = count_option_64("--particles", options.particles, 10, 100'000'000);
+  result.most_levels = count_option_64("--most-levels", options.most_levels, 1, 1'000'000);
+  return result;
+}
+
+unsigned threads(const Options& options) {
+  if (options.threads.empty()) return std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
+}
+
+std::string progress_text(const experiment::RareProgress& progress, std::size_t functions,
+                          std::uint64_t repetitions) {
+  const std::uint64_t pilots = progress.pilots_done;
+  if (pilots < functions) {
+    return fmt::format("pilot {} of {}   {:.3g} interactions", pilots + 1, functions,
+                       progress.interactions.load());
+  }
+  return fmt::format("repetition {} of {}   {:.3g} interactions", progress.repetitions_done.load(),
+                     functions * repetitions, progress.interactions.load());
+}
+
+std::string written(const Options& options, const experiment::RareRow& row) {
+  if (options.format == "jsonl") return row.json() + '\n';
+  if (options.format == "json") return "{\"rows\":[\n" + row.json() + "\n]}\n";
+  if (options.format == "csv") return experiment::RareRow::csv_header() + '\n' + row.csv();
+  return row.table();
+}
+
+Exit rare(const Options& options) {
+  if (std::ranges::find(formats, options.format) == formats.end()) {
+    throw Error(unknown_name("format", options.format, formats));
+  }
+  const catalog::Entry entry = catalog::find(options.words.protocol);
+  catalog::require(entry, &catalog::Entry::rare,
+                   "names no importance functions, so that its rare failures are not known");
+  const catalog::RareRequest asked = request(options);
+  const experiment::RareOptions effort{
+      count_option_64("--repetitions", options.repetitions, 2, 1'000'000), threads(options)};
+  const auto prepared = entry.rare(asked);
+  const std::size_t functions = prepared->functions().size();
+  const std::atomic<bool>& stop = interrupted_flag();
+  experiment::RareProgress progress;
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::vector<RareRepetition>> found;
+  {
+    const RepaintedLine line(
+        options.quiet, [&] { return progress_text(progress, functions, effort.repetitions); });
+    found = experiment::run_rare(*prepared, effort, progress, stop);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  if (!options.quiet) {
+    tell("{} repetitions, {:.3g} interactions in {} on {} threads\n",
+         progress.repetitions_done.load(), progress.interactions.load(),
+         duration_text(elapsed.count()), effort.threads);
+  }
+  const bool is_interrupted = progress.repetitions_done < functions * effort.repetitions;
+  if (std::ranges::any_of(found, [](const auto& each) { return each.size() < 2; })) {
+    if (!options.quiet) tell("interrupted before two repetitions of each function were done\n");
+    return Exit::interrupted;
+  }
+  const experiment::RareRow row(*prepared, asked, found, is_interrupted);
+  Output output(options.output);
+  output.write(written(options, row));
+  output.finish();
+  return is_interrupted ? Exit::interrupted : Exit::done;
+}
+
+constexpr const char* examples = R"(
+Examples:
+  conclave rare ppl --n 8 --param t_max=12 --param t_virus=6 --param t_emit=40
+  conclave rare ppl --n 64 --way suicide --importance spine
+  conclave rare my.pp --n 30 --importance 'count(S)' --importance 'count(S) - count(I)'
+
+An importance function is a name (see `describe`) or an expression: a number that grows on the way
+to the failure, made of count(CONDITION), sum(E), least(E) and largest(E) over all agents. A value
+is confirmed only if two functions agree. Exit status: 0 done, 1 failed, 2 misused, 130 interrupted
+(finished repetitions are kept).)";
+
+}  // namespace
+
+void add_rare(Command& conclave) {
+  auto options = std::make_shared<Options>();
+  Command command =
+      conclave.subcommand("rare", "Estimate expected times of rare failures by splitting");
+  command.word("PROTOCOL", options->words.protocol,
+               "A protocol that names importance functions, or a file: my.pp");
+  command.option("--n", "N", options->words.n, "Population size");
+  command.param_option(options->words.params);
+  command.option("--init", "NAME", options->words.init,
+                 "Initial configuration (default: the protocol's safe one, a text's first)");
+  command.option("--way", "NAME", options->way, "Only this way to fail (default: all)");
+  command.repeatable_option("--importance", "F", options->importance,
+                            "Importance function: a name or an expression; repeatable; the first "
+                            "of a way gives its estimate, the others confirm it");
+  command.option("--particles", "N", options->particles, "Paths per level (default 1000)");
+  command.option("--repetitions", "R", options->repetitions,
+                 "Independent repetitions, the only source of the interval (default 20)");
+  command.option("--most-levels", "K", options->most_levels,
+                 "Give up where more levels are needed (default 2000)");
+  command.option("--seed", "S", options->words.seed,
+                 "Seed; with it everything repeats (default 1)");
+  command.option("--threads", "K", options->threads,
+                 "Worker threads; never changes a result (default: one per processor)");
+  command.option("--format", "F", options->format, "table, jsonl, csv or json (default table)");
+  command.option("-o,--output", "FILE", options->output,
+                 "Write to FILE instead of standard output; it appears when complete");
+  command.flag("--quiet", options->quiet, "No progress line, no timing");
+  command.footer(examples);
+  command.runs([options] { return rare(*options); });
+}
+
+}  // namespace conclave::cli

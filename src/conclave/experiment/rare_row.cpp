@@ -1,0 +1,215 @@
+#include "conclave/experiment/rare_row.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "conclave/base/real_functions.hpp"
+#include "conclave/experiment/json.hpp"
+#include "conclave/experiment/row.hpp"
+
+namespace conclave::experiment {
+namespace {
+
+// Logarithms are shown with four decimals; a time is exp of that, with six digits.
+double shown(double ln) { return std::isfinite(ln) ? std::round(ln * 1e4) / 1e4 : ln; }
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json rounded(double value, double scale) { return number(std::round(value * scale) / scale); }
+
+std::string text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+void add_time(Json& json, const RareTime& time) {
+  json["ln_holding"] = number(shown(time.ln_time));
+  json["ln_low"] = number(shown(time.ln_low));
+  json["ln_high"] = number(shown(time.ln_high));
+}
+
+bool fits_double(double ln) { return ln < 690; }
+
+double six_digits(double value) { return std::stod(fmt::format("{:.5e}", value)); }
+
+Json function_json(const std::string& name, const RareEstimate& estimate) {
+  Json json{{"name", name}};
+  add_time(json, estimate.time);
+  json["repetitions"] = estimate.repetitions;
+  json["zeros"] = estimate.zeros;
+  json["sd_ln"] = rounded(estimate.sd_ln_rate, 1e4);
+  if (estimate.levels > 0) {
+    json["levels"] = estimate.levels;
+    json["last_factor"] = rounded(estimate.last_factor, 1e6);
+    json["least_factor"] = rounded(estimate.least_factor, 1e6);
+    json["ancestors"] = rounded(estimate.ancestors, 1e2);
+  }
+  json["warnings"] = Json(estimate.warnings);
+  return json;
+}
+
+std::string interval_text(const RareTime& time) {
+  if (!std::isfinite(time.ln_time)) return "no failure seen";
+  return fmt::format("{:.4f}   [{:.4f}, {:.4f}]", time.ln_time, time.ln_low, time.ln_high);
+}
+
+}  // namespace
+
+RareRow::RareRow(const catalog::PreparedRare& rare, const catalog::RareRequest& request,
+                 std::span<const std::vector<RareRepetition>> repetitions, bool is_interrupted)
+    : rare_(rare),
+      seed_(request.run.seed),
+      particles_(request.particles),
+      is_interrupted_(is_interrupted) {
+  for (const auto& each : repetitions) estimates_.push_back(estimate_of(each));
+  std::vector<RareEstimate> first;
+  for (std::size_t way = 0; way < rare.ways().size(); ++way) {
+    ways_.push_back(way_result(way));
+    first.push_back(estimates_[ways_.back().functions.front()]);
+    confirmed_ = confirmed_ && ways_.back().confirmed;
+  }
+  time_ = time_of_all(first);
+}
+
+RareWayResult RareRow::way_result(std::size_t way) const {
+  RareWayResult result{.way = way};
+  for (std::size_t i = 0; i < rare_.functions().size(); ++i) {
+    if (rare_.functions()[i].way == way) result.functions.push_back(i);
+  }
+  const RareEstimate& chosen = estimates_[result.functions.front()];
+  const RareTime& first = chosen.time;
+  for (std::size_t i = 1; i < result.functions.size(); ++i) {
+    const RareEstimate& other = estimates_[result.functions[i]];
+    if (overlap(first, other.time)) {
+      result.confirmed = result.confirmed || (chosen.warnings.empty() && other.warnings.empty());
+      continue;
+    }
+    result.warnings.push_back(fmt::format("{} and {} do not agree: a route may be missing",
+                                          rare_.functions()[result.functions.front()].name,
+                                          rare_.functions()[result.functions[i]].name));
+  }
+  if (result.functions.size() == 1) {
+    result.warnings.emplace_back("one importance function alone confirms nothing");
+  }
+  const auto bound = rare_.ways()[way].ln_bound;
+  if (bound && std::isfinite(first.ln_high) && first.ln_high < *bound) {
+    result.confirmed = false;
+    result.warnings.emplace_back("the estimate is below the union bound, which is an error of it");
+  }
+  return result;
+}
+
+std::string RareRow::json() const {
+  Json json{{"protocol", rare_.protocol()}, {"n", rare_.n()}};
+  Json params = Json::object();
+  for (const catalog::ParameterValue& each : rare_.parameters()) {
+    std::visit([&](const auto& value) { params[each.name] = value; }, each.value);
+  }
+  json["params"] = params;
+  if (!rare_.source_hash().empty()) json["source_hash"] = rare_.source_hash();
+  json["init"] = rare_.start();
+  json["seed"] = seed_;
+  json["particles"] = particles_;
+  add_time(json, time_);
+  if (fits_double(time_.ln_time)) {
+    json["expected_holding"] = six_digits(exponential_of(time_.ln_time));
+  }
+  json["confirmed"] = confirmed_;
+  if (is_interrupted_) json["interrupted"] = true;
+  Json ways = Json::array();
+  for (const RareWayResult& each : ways_) {
+    Json way{{"way", rare_.ways()[each.way].name}};
+    add_time(way, estimates_[each.functions.front()].time);
+    way["confirmed"] = each.confirmed;
+    const auto bound = rare_.ways()[each.way].ln_bound;
+    if (bound) way["ln_union_bound"] = number(shown(*bound));
+    Json functions = Json::array();
+    for (const std::size_t i : each.functions) {
+      functions.push_back(function_json(rare_.functions()[i].name, estimates_[i]));
+    }
+    way["importance"] = functions;
+    way["warnings"] = Json(each.warnings);
+    ways.push_back(way);
+  }
+  json["ways"] = ways;
+  return json.dump();
+}
+
+std::string RareRow::csv_header() {
+  return "protocol,n,params,init,seed,particles,way,importance,ln_holding,ln_low,ln_high,confirmed,"
+         "ln_union_bound,repetitions,zeros,sd_ln,levels,last_factor,interrupted";
+}
+
+std::string RareRow::csv_line(std::string_view way, std::string_view function, const RareTime& time,
+                              bool confirmed, const RareEstimate* estimate) const {
+  std::string params;
+  for (const catalog::ParameterValue& each : rare_.parameters()) {
+    params += (params.empty() ? "" : " ") + std::string(each.name) + "=";
+    std::visit([&](const auto& value) { params += fmt::format("{}", value); }, each.value);
+  }
+  std::string line = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", rare_.protocol(), rare_.n(),
+                                 csv_field(params), rare_.start(), seed_, particles_, way,
+                                 csv_field(std::string(function)), text(shown(time.ln_time)),
+                                 text(shown(time.ln_low)), text(shown(time.ln_high)), confirmed);
+  std::string bound;
+  for (const RareWay& each : rare_.ways()) {
+    if (each.name == way && each.ln_bound) bound = text(shown(*each.ln_bound));
+  }
+  line += "," + bound;
+  if (estimate != nullptr) {
+    line += fmt::format(",{},{},{:.4f},{},{:.6f}", estimate->repetitions, estimate->zeros,
+                        estimate->sd_ln_rate, estimate->levels, estimate->last_factor);
+  } else {
+    line += ",,,,,";
+  }
+  return line + fmt::format(",{}\n", is_interrupted_);
+}
+
+std::string RareRow::csv() const {
+  std::string lines;
+  for (const RareWayResult& way : ways_) {
+    for (const std::size_t i : way.functions) {
+      lines += csv_line(rare_.ways()[way.way].name, rare_.functions()[i].name, estimates_[i].time,
+                        way.confirmed, &estimates_[i]);
+    }
+  }
+  return lines + csv_line("all", "", time_, confirmed_, nullptr);
+}
+
+std::string RareRow::table() const {
+  std::string text = fmt::format("{}   n = {}   start {}   seed {}   {} particles\n",
+                                 rare_.protocol(), rare_.n(), rare_.start(), seed_, particles_);
+  if (is_interrupted_) text += "interrupted: fewer repetitions than asked for\n";
+  for (const RareWayResult& way : ways_) {
+    const RareWay& info = rare_.ways()[way.way];
+    text += fmt::format("\n{}: {}\n", info.name, info.meaning);
+    for (const std::size_t i : way.functions) {
+      const RareEstimate& estimate = estimates_[i];
+      text += fmt::format("  {:<16} ln T = {}   {} repetitions, sd of ln J {:.2f}",
+                          rare_.functions()[i].name, interval_text(estimate.time),
+                          estimate.repetitions, estimate.sd_ln_rate);
+      if (estimate.levels > 0) {
+        text +=
+            fmt::format(", {} levels, last factor {:.2f}", estimate.levels, estimate.last_factor);
+      }
+      text += '\n';
+      for (const std::string& warning : estimate.warnings) {
+        text += fmt::format("    warning: {}\n", warning);
+      }
+    }
+    if (info.ln_bound && std::isfinite(*info.ln_bound)) {
+      text += fmt::format("  union bound      ln T > {:.4f}\n", *info.ln_bound);
+    }
+    for (const std::string& warning : way.warnings) {
+      text += fmt::format("  warning: {}\n", warning);
+    }
+  }
+  text += fmt::format("\nln of the expected holding time, in interactions: {}   {}\n",
+                      interval_text(time_), confirmed_ ? "confirmed" : "not confirmed");
+  if (fits_double(time_.ln_time)) {
+    text +=
+        fmt::format("expected holding time: {:.4g} interactions\n", exponential_of(time_.ln_time));
+  }
+  return text;
+}
+
+}  // namespace conclave::experiment

@@ -1,0 +1,55 @@
+// What repetitions of rare failures say, as a row: the expected holding time with its interval, by
+// way and importance function, and whether it is confirmed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "conclave/catalog/rare.hpp"
+#include "conclave/experiment/rare_estimate.hpp"
+
+namespace conclave::experiment {
+
+// The estimate of one way: that of its first function. Confirmed if another function's interval
+// overlaps the first one's, both are without warnings, and the bound, where there is one, is not
+// above the estimate.
+struct RareWayResult {
+  std::size_t way = 0;
+  std::vector<std::size_t> functions{};  // indices into the estimates
+  bool confirmed = false;
+  std::vector<std::string> warnings{};
+};
+
+class RareRow {
+ public:
+  // `repetitions` by function; each needs one at least.
+  RareRow(const catalog::PreparedRare& rare, const catalog::RareRequest& request,
+          std::span<const std::vector<RareRepetition>> repetitions, bool is_interrupted);
+
+  const RareTime& time() const { return time_; }
+  bool confirmed() const { return confirmed_; }
+  std::span<const RareEstimate> estimates() const { return estimates_; }
+
+  std::string json() const;  // one object, no newline
+  static std::string csv_header();
+  std::string csv() const;    // one line per function, then one for all ways; with newlines
+  std::string table() const;  // for people
+
+ private:
+  RareWayResult way_result(std::size_t way) const;
+  std::string csv_line(std::string_view way, std::string_view function, const RareTime& time,
+                       bool confirmed, const RareEstimate* estimate) const;
+
+  const catalog::PreparedRare& rare_;
+  std::uint64_t seed_;
+  std::uint64_t particles_;
+  bool is_interrupted_;
+  std::vector<RareEstimate> estimates_;  // by function
+  std::vector<RareWayResult> ways_;
+  RareTime time_{};
+  bool confirmed_ = true;
+};
+
+}  // namespace conclave::experiment

@@ -1,0 +1,115 @@
+#include "conclave/experiment/rare_runner.hpp"
+
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "conclave/base/progress.hpp"
+#include "conclave/experiment/runner.hpp"
+
+namespace conclave::experiment {
+namespace {
+
+// Does jobs 0 ... count-1 on threads, each of which takes the next one when it is free. The first
+// exception ends all and is rethrown; a job that is interrupted just ends its thread.
+class Jobs {
+ public:
+  Jobs(unsigned threads, std::uint64_t count, std::function<void(std::uint64_t)> job)
+      : count_(count), job_(std::move(job)) {
+    {
+      std::vector<std::jthread> workers;
+      try {
+        for (unsigned i = 1; i < threads && i < count; ++i)
+          workers.emplace_back([this] { work(); });
+      } catch (const std::system_error& error) {
+        fail(std::make_exception_ptr(cannot_start(threads, error)));
+      }
+      work();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  bool failed() const { return failed_; }
+
+ private:
+  void work() {
+    try {
+      while (!failed_) {
+        const std::uint64_t job = next_.fetch_add(1);
+        if (job >= count_) return;
+        job_(job);
+      }
+    } catch (const Interrupted&) {
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+
+  void fail(std::exception_ptr failure) {
+    const std::scoped_lock lock(mutex_);
+    if (!failure_) failure_ = std::move(failure);
+    failed_ = true;
+  }
+
+  std::uint64_t count_;
+  std::function<void(std::uint64_t)> job_;
+  std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+// What a computation is asked to call: goes on until `stop`, and adds to the display.
+class Reporter {
+ public:
+  Reporter(RareProgress& progress, const std::atomic<bool>& stop)
+      : progress_(progress), stop_(stop) {}
+  bool operator()(double interactions) {
+    progress_.interactions.fetch_add(interactions - reported_);
+    reported_ = interactions;
+    return !stop_.load();
+  }
+
+ private:
+  RareProgress& progress_;
+  const std::atomic<bool>& stop_;
+  double reported_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::vector<RareRepetition>> run_rare(catalog::PreparedRare& rare,
+                                                  const RareOptions& options,
+                                                  RareProgress& progress,
+                                                  const std::atomic<bool>& stop) {
+  const std::size_t functions = rare.functions().size();
+  Jobs(options.threads, functions, [&](std::uint64_t function) {
+    rare.pilot(function, Reporter(progress, stop));
+    ++progress.pilots_done;
+  });
+  std::vector<std::vector<std::optional<RareRepetition>>> found(functions);
+  for (auto& each : found) each.resize(options.repetitions);
+  if (progress.pilots_done == functions) {
+    // Repetition by repetition, so that after an interrupt all functions have equally many.
+    Jobs(options.threads, functions * options.repetitions, [&](std::uint64_t job) {
+      const std::size_t function = job % functions;
+      const std::uint64_t repetition = job / functions;
+      found[function][repetition] = rare.run(function, repetition, Reporter(progress, stop));
+      ++progress.repetitions_done;
+    });
+  }
+  std::vector<std::vector<RareRepetition>> result(functions);
+  for (std::size_t i = 0; i < functions; ++i) {
+    for (const auto& each : found[i]) {
+      if (!each) break;
+      result[i].push_back(*each);
+    }
+  }
+  return result;
+}
+
+}  // namespace conclave::experiment

@@ -1,0 +1,77 @@
+// The rare failure of timers: followers who have not heard of the leader for long make another one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "conclave/model/rare.hpp"
+#include "conclave/protocols/population/importance/follower_timers.hpp"
+#include "conclave/protocols/population/timers.hpp"
+
+namespace conclave::protocols {
+
+struct TimersFailures {
+  void load(std::span<const Timers::State>) {}
+  static std::optional<std::size_t> way(const Timers::State& u, const Timers::State& v,
+                                        const Timers::State& new_u, const Timers::State& new_v) {
+    if (u.leader == new_u.leader && v.leader == new_v.leader) return std::nullopt;
+    return 0;
+  }
+};
+
+class TimersRarity {
+ public:
+  enum Function : std::size_t { group, mean, second, largest };
+
+  explicit TimersRarity(AgentCount n) : n_(n) {
+    functions_ = {
+        {{"group", "the least cost of a group of followers that hear nothing of the leader", 0,
+          true},
+         {"mean", "the mean timer of the followers, small is near", 0, n >= 8},
+         {"second", "the second smallest timer of the followers", 0, n < 8},
+         {"largest", "the largest timer of the followers: misses most routes", 0}}};
+  }
+
+  static constexpr std::string_view start = "safe";
+  std::string objection() const {
+    return n_ < 3 ? "with two agents the leader takes part in every interaction" : "";
+  }
+  static std::string objection_to(std::size_t index) {
+    const bool has_one_leader =
+        index == Timers::safe || index == Timers::safe_half || index == Timers::leader_low;
+    return has_one_leader ? "" : "it does not have exactly one leader to lose";
+  }
+  std::span<const RareWay> ways() const { return ways_; }
+  std::span<const RareFunction> functions() const { return functions_; }
+  TimersFailures failures() const { return {}; }
+
+  template <class Visit>
+  auto with_function(std::size_t index, Visit&& visit) const {
+    using Followers = FollowerTimers<Timers::State, &Timers::State::timer>;
+    switch (index) {
+      case group:
+        return visit(GroupTimer<Followers>(std::make_shared<const GroupCosts>(n_)));
+      case mean:
+        return visit(MeanTimer<Followers>());
+      case second:
+        return visit(SecondTimer<Followers>());
+      default:
+        return visit(LargestTimer<Followers>());
+    }
+  }
+
+ private:
+  AgentCount n_;
+  std::array<RareWay, 1> ways_{
+      {{"timeout", "followers who have not heard of the leader for long become leaders"}}};
+  std::array<RareFunction, 4> functions_;
+};
+
+inline TimersRarity rarity_of(const Timers&, AgentCount n) { return TimersRarity(n); }
+
+}  // namespace conclave::protocols
