@@ -570,6 +570,74 @@ class LostFiles(Machines):
                 file.unlink()
 
 
+class Changes(Machines):
+    """Members that come and go while the cluster runs, with TLS."""
+
+    def change(self, leader, *words):
+        return conclave("cluster", *words, "--config", str(self.config(leader)))
+
+    def seats(self, member):
+        status = self.status(member)
+        return status and set(map(int, status["list"]["seats"]))
+
+    def await_seats(self, members, seats):
+        end = time.monotonic() + 30
+        while any(self.seats(each) != seats for each in members):
+            self.assertLess(time.monotonic(), end, [self.status(each) for each in members])
+            time.sleep(0.05)
+
+    def found(self):
+        port = first_port()
+        result = conclave("cluster", "init", str(self.folder), "--n", "3", "--elastic",
+                          "--port", str(port))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for member in range(3):
+            with self.config(member).open("a") as file:
+                file.write("[timing]\nlease_ms = 600\n")
+            self.start(member)
+        return port, self.await_leader(range(3))
+
+    def test_from_three_members_to_four_and_back(self):
+        port, leader = self.found()
+        follower = (leader + 1) % 3
+        address = f"127.0.0.1:{port + 3}"
+        refused = self.change(follower, "add", "--address", address)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(f"member {leader} does", refused.stderr)
+        added = self.change(leader, "add", "--address", address)
+        self.assertEqual(added.returncode, 0, added.stderr)
+        self.assertIn("member 3 has a seat", added.stdout)
+        self.start(3)
+        self.await_leader(range(4))
+        self.await_seats(range(4), {0, 1, 2, 3})
+        self.assertEqual(self.change(leader, "remove", str(leader)).returncode, 2)
+        removed = self.change(leader, "remove", str(follower))
+        self.assertEqual(removed.returncode, 0, removed.stderr)
+        output, _ = self.processes.pop(follower).communicate(timeout=60)
+        self.assertIn("this member has been removed from the cluster", output)
+        rest = sorted({0, 1, 2, 3} - {follower})
+        self.await_seats(rest, set(rest))
+        self.kill(leader)
+        self.await_leader([each for each in rest if each != leader])
+
+    def test_a_lost_file_is_told_by_the_leader(self):
+        _, leader = self.found()
+        lost = (leader + 1) % 3
+        self.kill(lost)
+        (self.folder / f"member-{lost}.state").unlink()
+        self.start(lost)
+        self.await_leader(range(3))
+        self.assertEqual(self.seats(lost), {0, 1, 2})
+        self.assertIn("seat 2 ", (self.folder / f"member-{lost}.state").read_text())
+
+    def test_lists_that_are_fixed_stay_so(self):
+        self.init(1)
+        self.start(0, "--stay")
+        self.await_leader([0])
+        result = self.change(0, "remove", "0")
+        self.assertEqual((result.returncode, "is fixed" in result.stderr), (2, True))
+
+
 class Relay(threading.Thread):
     """A network that delays, loses and reorders: frames between TAP devices, through this thread.
     It does what tc netem does, also where the kernel has none."""

@@ -16,7 +16,10 @@
 namespace conclave::election::testing {
 namespace {
 
-TEST(Clusters, ShowNothingWrong) { EXPECT_EQ(found_out({}, 20000), 0u); }
+TEST(Clusters, ShowNothingWrong) {
+  EXPECT_EQ(found_out({}, 20000), 0u);
+  EXPECT_EQ(found_out_by_changes({}, 20000), 0u);
+}
 
 // Whether some of the tests named by the filter fails.
 bool is_found_out(std::size_t mutant, const std::string& filter) {

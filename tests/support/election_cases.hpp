@@ -90,6 +90,31 @@ inline Case changed_list_case(std::uint64_t seed) {
   return result;
 }
 
+// Few members, of which some are added and some removed while leaders fail, files are lost and
+// edges cut.
+inline Case changing_case(std::uint64_t seed) {
+  Stream coins({.seed = seed, .trial = 2});
+  Case result{.n = 1 + coins.below(5)};
+  Trouble& trouble = result.trouble;
+  trouble.newcomers = 1 + coins.below(5);
+  trouble.changes = 4 + coins.below(40);
+  const bool is_stormy = coins.chance(1, 2);
+  trouble.crashes = coins.below(is_stormy ? 25 : 4);
+  trouble.cuts = coins.below(is_stormy ? 12 : 4);
+  trouble.pauses = coins.below(is_stormy ? 12 : 3);
+  trouble.coups = coins.below(8);
+  trouble.resignations = coins.below(is_stormy ? 8 : 3);
+  trouble.panics = coins.below(is_stormy ? 30 : 2);
+  trouble.loses_files = coins.chance(1, 2);
+  if (coins.chance(1, 4)) trouble.turncoats = 1 + coins.below(3);
+  trouble.has_slow_edges = coins.chance(1, 4);
+  trouble.repeats_messages = coins.chance(1, 4);
+  trouble.longest_delay = milliseconds(coins.chance(1, 4) ? 1000 : 1 + coins.below(100));
+  trouble.is_new = coins.chance(1, 2);
+  if (trouble.longest_delay < milliseconds(200) && coins.chance(1, 2)) trouble.drift_ppm = 200'000;
+  return result;
+}
+
 // Small, with much trouble: in every other one so much that nobody leads for long, in the rest
 // around the leader or its supporters.
 inline Case troubled_case(std::uint64_t seed) {
@@ -129,6 +154,16 @@ inline Case troubled_case(std::uint64_t seed) {
 inline std::uint64_t found_out(const Host& host, std::uint64_t clusters) {
   for (std::uint64_t seed = 1; seed <= clusters; ++seed) {
     const Case each = troubled_case(seed);
+    const Verdict verdict = VirtualCluster(each.n, seed, host, each.trouble).run();
+    if (!verdict.violation.empty() || !verdict.has_leader) return seed;
+  }
+  return 0;
+}
+
+// The same among clusters whose list changes.
+inline std::uint64_t found_out_by_changes(const Host& host, std::uint64_t clusters) {
+  for (std::uint64_t seed = 1; seed <= clusters; ++seed) {
+    const Case each = changing_case(seed);
     const Verdict verdict = VirtualCluster(each.n, seed, host, each.trouble).run();
     if (!verdict.violation.empty() || !verdict.has_leader) return seed;
   }

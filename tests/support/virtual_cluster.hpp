@@ -3,6 +3,7 @@
 // stopped and continued; disks lose what members have promised, or spoil it; members come back with
 // another lease; leaders resign; edges break and cut groups of members off; clocks drift, many as
 // far as they may; old messages come a second time, which is more than the transport allows itself.
+// Where the list of members may change, leaders are asked to add and to remove members.
 // After every step it is checked that no term has two leaders (unless a file was lost), no moment
 // two holders of the lease, not even one of which a visitor was told before its holder died, and
 // that questions and answers of different terms are kept apart
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <set>
@@ -46,6 +48,8 @@ struct Trouble {
   unsigned pauses = 0;          // a process is stopped for a while
   unsigned coups = 0;           // the leader is stopped or silenced for a while
   unsigned resignations = 0;    // the leader hands over
+  unsigned changes = 0;         // the leader is asked to add or to remove a member
+  MemberIndex newcomers = 0;    // may be added, at most; with any, the list may change
   unsigned turncoats = 0;       // a supporter of a half isolated leader restarts on the other side
   bool loses_files = false;     // one crash in three, and each turncoat
   bool changes_lists = false;   // the first three may be started as a cluster of three
@@ -59,7 +63,7 @@ struct Trouble {
   std::int64_t drift_ppm = 10'000;  // of clocks, at most; members are told so
 
   bool is_none() const {
-    return crashes + cuts + panics + pauses + coups + resignations + turncoats == 0 &&
+    return crashes + cuts + panics + pauses + coups + resignations + turncoats + changes == 0 &&
            !has_slow_edges && !repeats_messages;
   }
 };
@@ -68,6 +72,7 @@ struct Verdict {
   std::string violation;    // empty: none
   bool has_leader = false;  // in the end one leads, and every live member knows it
   Term term = 0;
+  std::uint64_t version = 0;  // of the list, in the end
   std::uint64_t steps = 0;
   NoteCounts sent{};
 };
@@ -75,14 +80,15 @@ struct Verdict {
 class VirtualCluster {
  public:
   VirtualCluster(MemberIndex n, std::uint64_t seed, const Host& host, const Trouble& trouble)
-      : n_(n),
+      : n_(n + trouble.newcomers),
+        founders_(n),
         seed_(seed),
         host_(host),
         trouble_(trouble),
         coins_({.seed = seed}),
-        seats_(n),
-        audit_(n) {
-    const std::size_t edges = std::size_t{n} * n;
+        seats_(n + trouble.newcomers),
+        audit_(n + trouble.newcomers) {
+    const std::size_t edges = std::size_t{n_} * n_;
     arrival_.resize(edges);
     blocked_until_.resize(edges);
     epoch_.resize(edges);
@@ -93,6 +99,7 @@ class VirtualCluster {
       seat.rate_ppm = random_rate(trouble.drift_ppm + host.more_drift_ppm);
       seat.offset = Instant(between(0, 1'000'000'000'000));
     }
+    if (is_elastic()) found();
   }
 
   Verdict run() {
@@ -110,6 +117,7 @@ class VirtualCluster {
         break;
       }
     }
+    if (is_elastic() && has_lost_majority()) verdict_.has_leader = true;  // more than is promised
     return verdict_;
   }
 
@@ -127,6 +135,7 @@ class VirtualCluster {
     pause,
     coup,
     resign,
+    change,
     isolate,
     turn
   };
@@ -147,6 +156,8 @@ class VirtualCluster {
   struct Seat {
     std::optional<Member> member;
     Promise stored;
+    Configuration configuration;  // the same
+    bool is_gone = false;         // has been told that it has no seat any more
     bool has_run = false;
     std::uint64_t starts = 0;
     std::uint64_t timer = 0;
@@ -186,7 +197,7 @@ class VirtualCluster {
   void schedule_starts() {
     MemberIndex survivor = 0;
     while (dead_.contains(survivor)) ++survivor;
-    for (MemberIndex each = 0; each < n_; ++each) {
+    for (MemberIndex each = 0; each < founders_; ++each) {
       const Instant at = random_time(2s);
       plan({.at = at, .what = What::start, .member = each});
       const bool wakes = each == survivor || coins_.chance(1, 2);
@@ -237,6 +248,11 @@ class VirtualCluster {
       plan({.at = at, .what = What::resign});
       trouble_ends_ = std::max(trouble_ends_, at);
     }
+    for (unsigned i = 0; i < trouble_.changes; ++i) {
+      const Instant at = random_time(span);
+      plan({.at = at, .what = What::change});
+      trouble_ends_ = std::max(trouble_ends_, at + 5s);
+    }
     for (unsigned i = 0; i < trouble_.turncoats; ++i) {
       const Instant at = 6s + random_time(span);
       const Instant until = at + 10s + random_time(15s);
@@ -265,6 +281,8 @@ class VirtualCluster {
         return strike_leader(event);
       case What::resign:
         return hand_over();
+      case What::change:
+        return change_list();
       case What::isolate:
         return isolate_leader(event);
       case What::turn:
@@ -326,17 +344,20 @@ class VirtualCluster {
 
   bool start(MemberIndex who) {
     Seat& seat = seats_[who];
-    if (seat.member) return false;
+    if (seat.member || seat.is_gone) return false;
     const Timing timing = timing_of_start();
     seat.list = list_of_start(who);
     // The file names the list it was written with.
-    if (host_.checks_lists && seat.has_run && seat.list != n_) {
+    if (host_.checks_lists && seat.has_run && seat.list != founders_) {
       plan({.at = now_ + random_time(2s), .what = What::start, .member = who});
       return false;
     }
     seat.member.emplace(
         MemberOptions{.self = who,
                       .n = seat.list,
+                      .configuration = seat.configuration,
+                      .is_blank = is_elastic() && seat.configuration.seats.empty(),
+                      .hints = founders(),
                       .timing = timing,
                       .remembered = remembered(seat, timing),
                       .may_have_promised = may_have_promised(seat),
@@ -352,6 +373,7 @@ class VirtualCluster {
   }
 
   MemberIndex list_of_start(MemberIndex who) {
+    if (is_elastic()) return founders_;
     const bool is_tempted = trouble_.changes_lists && seats_[who].has_run && now_ < trouble_ends_;
     return is_tempted && n_ >= 5 && who < 3 && coins_.chance(2, 3) ? 3 : n_;
   }
@@ -368,6 +390,7 @@ class VirtualCluster {
     return promise;
   }
   bool may_have_promised(const Seat& seat) const {
+    if (is_elastic() && seat.configuration.seats.empty()) return true;
     const bool has_file = seat.stored.term > 0;
     if (!seat.has_run) return !trouble_.is_new;
     return host_.tells_of_restart && (has_file || host_.doubts_missing_files);
@@ -488,9 +511,69 @@ class VirtualCluster {
     seat.stored.lease = std::max(seat.stored.lease, milliseconds(1));
   }
 
+  // Where the list may change, a lost file counts as a failure until a leader has told the member
+  // what it has forgotten; so a majority of each list must have kept theirs.
   void lose_file(Seat& seat) {
+    if (is_elastic() && !may_lose(seat)) return;
     seat.stored = {};
-    has_lost_file_ = true;
+    seat.configuration = {};
+    has_lost_file_ = !is_elastic();
+  }
+  bool may_lose(const Seat& loser) const {
+    return std::ranges::all_of(seats_, [&](const Seat& seat) {
+      const auto& list = seat.configuration.seats;
+      const auto keeps = [&](const auto& each) {
+        const Seat& other = seats_[each.member];
+        return &other != &loser && !other.configuration.seats.empty();
+      };
+      return list.empty() ||
+             std::ranges::count_if(list, keeps) >= static_cast<std::ptrdiff_t>(list.size() / 2 + 1);
+    });
+  }
+
+  // A list may have become so short, since a file was lost, that too few have kept theirs: a leader
+  // that does not know of the loss yet has counted on a promise that was still running.
+  bool has_lost_majority() const { return !may_lose({}); }
+
+  bool is_elastic() const { return trouble_.newcomers > 0; }
+  std::vector<MemberIndex> founders() const {
+    std::vector<MemberIndex> all(founders_);
+    std::iota(all.begin(), all.end(), MemberIndex{0});
+    return all;
+  }
+  void found() {
+    std::vector<Endpoint> addresses(founders_);
+    for (MemberIndex each = 0; each < founders_; ++each) addresses[each] = address_of(each);
+    for (MemberIndex each = 0; each < founders_; ++each)
+      seats_[each].configuration = founded_by(addresses);
+  }
+  static Endpoint address_of(MemberIndex member) {
+    return {"member", static_cast<std::uint16_t>(member)};
+  }
+
+  // Whoever leads, or believes so, is asked; a member that is to be added starts soon.
+  bool change_list() {
+    const MemberIndex leader = holder();
+    if (leader == nobody || now_ < seats_[leader].stopped_until) return false;
+    Seat& seat = seats_[leader];
+    const Configuration& list = seat.member->configuration();
+    const MemberIndex next = list.next_member;
+    Change change{.kind = Change::Kind::add, .member = next, .endpoint = address_of(next)};
+    if (next >= n_ || coins_.chance(1, 2)) {
+      const auto place = coins_.below(static_cast<std::uint32_t>(list.seats.size()));
+      change = {.kind = Change::Kind::remove, .member = list.seats[place].member, .endpoint = {}};
+    }
+    const bool is_accepted = seat.member->request(local(seat), change).empty();
+    if (is_accepted && change.kind == Change::Kind::add)
+      plan({.at = now_ + random_time(4s), .what = What::start, .member = next});
+    after_step(leader);
+    // Where a change is half done, much can go wrong.
+    if (is_accepted && coins_.chance(1, 3)) {
+      plan({.at = now_ + random_time(2 * trouble_.longest_delay),
+            .what = What::coup,
+            .until = std::min(now_ + random_time(15s), trouble_ends_)});
+    }
+    return true;
   }
 
   void restart_one_beside(MemberIndex leader) {
@@ -523,6 +606,7 @@ class VirtualCluster {
     Seat& seat = seats_[who];
     seat.stored = seat.member->promise();
     audit_.stepped(who, seat.member->view());
+    if (is_elastic()) keep_configuration(who);
     const bool holds = seat.member->holds_lease(local(seat));
     seat.told_until =
         holds ? global(seat, seat.member->lease_until()) : std::min(seat.told_until, now_);
@@ -540,6 +624,20 @@ class VirtualCluster {
             .stamp = seat.timer});
     }
     check(who);
+  }
+
+  // A member that has been removed ends.
+  void keep_configuration(MemberIndex who) {
+    Seat& seat = seats_[who];
+    seat.configuration = seat.member->configuration();
+    audit_.excuse(who);  // elections in which lists differ may end with two winners
+    if (seat.member->view().is_dismissed && !std::exchange(seat.is_gone, true))
+      plan({.at = now_ + 1ns, .what = What::crash, .member = who});
+    const Stamp& stamp = seat.configuration.stamp;
+    const auto [known, is_new] = lists_.try_emplace({stamp.term, stamp.version}, stamp.list);
+    const bool is_other = !seat.configuration.seats.empty() && known->second != stamp.list;
+    if (is_new && seat.configuration.seats.empty()) lists_.erase(known);
+    if (is_other) verdict_.violation = "two lists with one stamp";
   }
 
   void post(MemberIndex from, const Letter& letter) {
@@ -585,17 +683,27 @@ class VirtualCluster {
 
   bool is_settled() {
     MemberIndex leader = nobody;
-    for (const Seat& seat : seats_) {
-      if (!seat.member) continue;
+    for (MemberIndex each = 0; each < n_; ++each) {
+      const Seat& seat = seats_[each];
+      if (!seat.member || !has_seat(each)) continue;
       const MemberView view = seat.member->view();
       if (view.leader == nobody || (leader != nobody && view.leader != leader)) return false;
       leader = view.leader;
     }
+    if (leader == nobody) return false;
     const Seat& seat = seats_[leader];
     if (!seat.member || !seat.member->holds_lease(local(seat))) return false;
+    verdict_.version = seat.member->configuration().stamp.version;
     verdict_.term = seat.member->view().term;
     for (const Seat& each : seats_) add_counts(each);
     return true;
+  }
+
+  // Where the list may change: by what the holder of the lease says.
+  bool has_seat(MemberIndex who) const {
+    if (!is_elastic()) return true;
+    const MemberIndex leader = holder();
+    return leader == nobody || seats_[leader].configuration.has(who);
   }
 
   void add_counts(const Seat& seat) {
@@ -608,7 +716,8 @@ class VirtualCluster {
   static constexpr std::uint64_t most_steps = 2'000'000;  // ten times what any cluster has taken
   static constexpr std::uint64_t patient = UINT64_MAX;    // arrives at whichever process comes next
 
-  MemberIndex n_;
+  MemberIndex n_;  // with those that may be added
+  MemberIndex founders_;
   std::uint64_t seed_;
   Host host_;
   Trouble trouble_;
@@ -621,6 +730,7 @@ class VirtualCluster {
   std::priority_queue<Event> events_;
   std::set<MemberIndex> dead_;
   std::map<Term, MemberIndex> leaders_;
+  std::map<std::pair<Term, std::uint64_t>, std::uint64_t> lists_;  // by term and version
   std::uint64_t order_ = 0;
   std::uint64_t cut_ = 0;  // 0: none now
   bool has_lost_file_ = false;

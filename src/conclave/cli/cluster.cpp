@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,10 +19,13 @@
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/cluster_change.hpp"
 #include "conclave/cli/cluster_repair.hpp"
 #include "conclave/cli/journal.hpp"
 #include "conclave/cli/local_cluster.hpp"
+#include "conclave/cli/member_files.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/election/service.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/runner.hpp"
 
@@ -53,6 +55,9 @@ struct Options {
   // Of repair.
   std::string config;
   std::string term;
+  // Of add and remove.
+  ClusterChange change;
+  bool is_elastic = false;  // of init
 };
 
 constexpr std::array<std::string_view, 2> formats{"table", "jsonl"};
@@ -250,38 +255,9 @@ Exit elect(const Options& options) {
   return all_elected ? Exit::done : Exit::not_converged;
 }
 
-std::string member_name(std::uint64_t member) { return fmt::format("member-{}", member); }
-
-std::string config_text(const Options& options, std::uint64_t n, std::uint64_t first_port,
-                        std::uint64_t self) {
-  std::string members;
-  for (std::uint64_t each = 0; each < n; ++each) {
-    members += fmt::format("  \"{}:{}\",\n", options.host, first_port + each);
-  }
-  return fmt::format(
-      "# Member {0} of the cluster. Put the true addresses of all members here, the same list\n"
-      "# everywhere; give each machine its own certificate and key, and ca.pem.\n"
-      "cluster = \"{1}\"\nmember = {0}\nmembers = [\n{2}]\n"
-      "authority = \"ca.pem\"\ncertificate = \"{3}.pem\"\nkey = \"{3}.key\"\n"
-      "state = \"{3}.state\"\n"
-      "wake = true    # start an election; false: wait until another member does\n"
-      "stay = false   # true: go on after the leader is known, and elect again when it fails\n"
-      "# status = \"{3}.sock\"\n",
-      self, options.cluster, members, member_name(self));
-}
-
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  if (std::filesystem::exists(path)) throw Error(fmt::format("'{}' exists", path.string()));
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw Error(fmt::format("cannot write '{}'", path.string()));
-}
-
 // The host goes into configuration files between quotes.
 void check_host(const std::string& host) {
-  constexpr std::string_view allowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]%";
-  if (!host.empty() && host.find_first_not_of(allowed) == std::string::npos) return;
+  if (election::is_plain_host(host)) return;
   throw Error(
       fmt::format("--host takes a name or an address, such as 10.0.0.7, not '{}'", excerpt(host)));
 }
@@ -298,15 +274,25 @@ Exit init(const Options& options) {
   if (error) throw Error(fmt::format("cannot make '{}': {}", options.folder, error.message()));
   const auto validity = election::valid_for(days);
   const election::Authority authority = election::make_authority(options.cluster, validity);
-  write_file(folder / "ca.pem", authority.certificate);
+  write_new_file(folder / "ca.pem", authority.certificate);
   election::write_private_file((folder / "ca.key").string(), authority.key);
-  for (std::uint64_t self = 0; self < n; ++self) {
-    const election::Identity identity{options.cluster, static_cast<std::uint32_t>(self)};
-    const auto credentials = election::issue_credentials(authority, identity, validity);
-    const std::string name = member_name(self);
-    write_file(folder / (name + ".pem"), credentials.certificate);
-    election::write_private_file((folder / (name + ".key")).string(), credentials.key);
-    write_file(folder / (name + ".toml"), config_text(options, n, port, self));
+  MemberFiles files{.folder = folder,
+                    .member = {options.cluster, 0},
+                    .members = {},
+                    .is_elastic = options.is_elastic};
+  std::vector<election::Endpoint> members;
+  for (std::uint64_t each = 0; each < n; ++each) {
+    members.push_back(election::parse_endpoint(fmt::format("{}:{}", options.host, port + each)));
+    files.members.push_back({static_cast<election::MemberIndex>(each), members.back()});
+  }
+  if (options.is_elastic &&
+      election::encoded_bytes(files.members) + 64 > election::max_message_bytes)
+    throw Error("the list of an elastic cluster must fit into one message: take fewer members");
+  for (files.member.member = 0; files.member.member < n; ++files.member.member) {
+    write_member_files(files, authority, validity);
+    if (!options.is_elastic) continue;
+    const auto state = folder / (member_name(files.member.member) + ".state");
+    election::write_founding_file(state.string(), files.member, members, {});
   }
   fmt::print("{} members of cluster '{}' in {}: start each with conclave node --config {}\n", n,
              options.cluster, options.folder, (folder / "member-0.toml").string());
@@ -321,7 +307,9 @@ Examples:
   conclave cluster --n 200 --insecure --wakeup one
   conclave cluster --n 50 --elections 100 --format jsonl
   conclave cluster init demo --n 3             certificates and configurations
-  conclave cluster repair --config demo/member-1.toml)";
+  conclave cluster repair --config demo/member-1.toml
+  conclave cluster add --config demo/member-0.toml --address 127.0.0.1:7003
+  conclave cluster remove 3 --config demo/member-0.toml)";
 
 void add_repair(Command& cluster, Options& options) {
   Command command = cluster.subcommand(
@@ -335,6 +323,31 @@ Safe while the member has been down for a lease, with the largest `promised` of 
 Examples:
   conclave cluster repair --config demo/member-1.toml
   conclave cluster repair --config demo/member-1.toml --term 17)");
+}
+
+void add_changes(Command& cluster, Options& options) {
+  Command add = cluster.subcommand("add", "Add a member to an elastic cluster that runs");
+  add.required_option("--config", "FILE", options.change.config, "Configuration of the leader");
+  add.required_option("--address", "HOST:PORT", options.change.address,
+                      "Where the new member will listen");
+  add.option("--authority-key", "FILE", options.change.authority_key,
+             "Signs its certificate (default ca.key beside the configuration)");
+  add.option("--days", "D", options.change.days, "Days its certificate is valid (default 365)");
+  add.footer(R"(
+On the leader's machine. Writes certificate, key and configuration of the new member beside those of
+the leader and returns when a majority has the new list.
+
+Examples:
+  conclave cluster init demo --n 3 --elastic
+  conclave cluster add --config demo/member-0.toml --address 127.0.0.1:7003)");
+  Command remove = cluster.subcommand("remove", "Remove a member of an elastic cluster that runs");
+  remove.word("MEMBER", options.change.member, "Its number");
+  remove.required_option("--config", "FILE", options.change.config, "Configuration of the leader");
+  remove.footer(R"(
+On the leader's machine. A member that is removed while it runs ends with a sentence.
+
+Examples:
+  conclave cluster remove 2 --config demo/member-0.toml)");
 }
 
 }  // namespace
@@ -355,10 +368,13 @@ void add_cluster(Command& conclave) {
                "Without certificates and encryption, on loopback only");
   command.footer(examples);
   command.runs([options] {
+    if (!options->change.address.empty()) return add_member(options->change);
+    if (!options->change.member.empty()) return remove_member(options->change);
     if (!options->config.empty()) return repair_member(options->config, options->term);
     return options->folder.empty() ? elect(*options) : init(*options);
   });
   add_repair(command, *options);
+  add_changes(command, *options);
 
   Command subcommand = command.subcommand(
       "init", "Write certificates and configurations for the members of a cluster");
@@ -370,6 +386,8 @@ void add_cluster(Command& conclave) {
                     "Address of all members, to be edited (default 127.0.0.1)");
   subcommand.option("--port", "P", options->port,
                     "Port of member 0; the next has P+1 (default 7000)");
+  subcommand.flag("--elastic", options->is_elastic,
+                  "Members may be added and removed while the cluster runs");
   subcommand.option("--days", "D", options->days, "Days the certificates are valid (default 365)");
   subcommand.footer(R"(
 Examples:

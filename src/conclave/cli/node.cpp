@@ -62,7 +62,8 @@ class Node {
         service_(loop_, config_.service,
                  {.changed = [this] { on_change(); },
                   .log = [this](std::string_view line) { on_log(line); },
-                  .failed = [this](const std::exception& error) { fail(error); }}) {
+                  .failed = [this](const std::exception& error) { fail(error); },
+                  .removed = [this] { on_removal(); }}) {
     if (!config_.status_socket.empty()) endpoint_.emplace(loop_, config_.status_socket, service_);
   }
 
@@ -93,7 +94,7 @@ class Node {
       if (config_.stays && told_) say("no leader");
       return;
     }
-    const auto& where = service_.members()[view.leader];
+    const election::Endpoint where = service_.address_of(view.leader);
     say(fmt::format("leader {} ({}), term {}{}", view.leader, to_string(where), view.term,
                     view.leads ? ", this member" : ""));
     if (!config_.stays) leave(Exit::done);
@@ -119,13 +120,19 @@ class Node {
     loop_.stop();
   }
 
+  void on_removal() {
+    say("this member has been removed from the cluster");
+    journal_.add(Level::info, "removed", "this member has been removed from the cluster");
+    loop_.stop();
+  }
+
   void give_up() {
     if (is_leaving_) return;
     journal_.add(
         Level::error, "gave-up",
         fmt::format("no leader after {} s; {} of {} other members do not answer{}{}",
-                    config_.give_up.count(), service_.view().suspected,
-                    service_.members().size() - 1, last_log_.empty() ? "" : "; last: ", last_log_));
+                    config_.give_up.count(), service_.view().suspected, service_.members() - 1,
+                    last_log_.empty() ? "" : "; last: ", last_log_));
     leave(Exit::not_converged);
   }
 

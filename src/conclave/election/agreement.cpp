@@ -56,6 +56,9 @@ std::string list_name(const Agreement& agreement) {
 }
 
 std::string difference(const Agreement& theirs, const Agreement& ours) {
+  if ((theirs.members == 0) != (ours.members == 0))
+    return fmt::format("its configuration says elastic = {}, ours {}", theirs.members == 0,
+                       ours.members == 0);
   if (theirs.members != ours.members)
     return fmt::format("its list has {} members, ours {}", theirs.members, ours.members);
   if (theirs.list != ours.list)

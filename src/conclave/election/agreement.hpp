@@ -15,7 +15,7 @@
 
 namespace conclave::election {
 
-// Thread-safe; O(members).
+// Thread-safe; O(members). No members: the list may change, and is not compared.
 Agreement agreement_on(std::span<const Endpoint> members, const Timing& timing);
 
 // "3 members, 0f1e2d3c4b5a6978": the list as sentences and promise files name it.

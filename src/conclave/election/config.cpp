@@ -11,14 +11,16 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/read_text.hpp"
+#include "conclave/election/configuration.hpp"
 #include "conclave/election/detail/toml.hpp"
 
 namespace conclave::election {
 namespace {
 
-constexpr std::array<std::string_view, 16> keys{
-    "cluster", "member", "members", "listen", "authority", "certificate", "key",     "insecure",
-    "state",   "wake",   "stay",    "status", "give_up_s", "timing",      "revoked", "via"};
+constexpr std::array<std::string_view, 17> keys{
+    "cluster",   "member",   "members", "listen", "authority", "certificate",
+    "key",       "insecure", "state",   "wake",   "stay",      "status",
+    "give_up_s", "timing",   "revoked", "via",    "elastic"};
 constexpr std::array<std::string_view, 6> timing_keys{"lease_ms",  "renewal_ms",  "patience_ms",
                                                       "answer_ms", "election_ms", "clock_drift"};
 
@@ -176,21 +178,33 @@ Timing read_timing(const Table& file) {
   return timing;
 }
 
-// [via] is a table of members by number, for example 2 = "10.0.0.1:9002".
-std::map<MemberIndex, Endpoint> read_via(const Table& file, std::size_t members) {
-  if (!file.has("via")) return {};
-  const toml::table* raw = file.raw()["via"].as_table();
-  if (raw == nullptr) file.refuse("via", "must be a table, [via]");
+// A table of addresses by the numbers of members, for example 2 = "10.0.0.1:9002".
+std::map<MemberIndex, Endpoint> read_by_number(const Table& file, std::string_view key) {
+  const toml::table* raw = file.raw()[key].as_table();
+  if (raw == nullptr) file.refuse(key, fmt::format("must be a table, [{}]", key));
   const Table table(*raw, file.path());
   std::map<MemberIndex, Endpoint> result;
-  for (const auto& [key, node] : *raw) {
-    const std::string_view name = key.str();
+  for (const auto& [word, node] : *raw) {
+    const std::string_view name = word.str();
     MemberIndex member = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), member);
-    if (error != std::errc{} || end != name.data() + name.size() || member >= members)
-      table.refuse(name, fmt::format("is none of the members, 0 to {}", members - 1));
+    if (error != std::errc{} || end != name.data() + name.size() || member >= most_member_numbers)
+      table.refuse(name, fmt::format("is no number of a member, 0 to {}", most_member_numbers - 1));
     result[member] = table.made(name, [&] { return parse_endpoint(table.required_text(name)); });
   }
+  return result;
+}
+
+// A list, or where the list may change also a table, since numbers have gaps then.
+std::vector<Endpoint> read_members(const Table& file, bool is_elastic) {
+  if (!file.has("members")) file.refuse("members", "is missing");
+  if (!is_elastic || file.raw()["members"].is_array()) return file.endpoints("members");
+  std::vector<Endpoint> result;
+  for (const auto& [member, endpoint] : read_by_number(file, "members")) {
+    result.resize(member + 1);
+    result.back() = endpoint;
+  }
+  if (result.empty()) file.refuse("members", "must name at least one");
   return result;
 }
 
@@ -228,17 +242,21 @@ NodeConfig read_config(const std::string& path) {
     check_cluster_name(transport.cluster);
     return 0;
   });
-  if (!file.has("members")) file.refuse("members", "is missing");
-  transport.members = file.endpoints("members");
+  config.service.is_elastic = file.flag("elastic", false);
+  transport.members = read_members(file, config.service.is_elastic);
   const auto last = static_cast<std::int64_t>(transport.members.size()) - 1;
   transport.self = static_cast<MemberIndex>(file.number("member", 0, last));
   if (file.has("listen")) {
     transport.listen = file.made("listen", [&] { return parse_endpoint(file.text("listen")); });
   }
-  transport.via = read_via(file, transport.members.size());
+  if (transport.members[transport.self].host.empty())
+    file.refuse("member", "is none of the members");
+  if (file.has("via")) transport.via = read_by_number(file, "via");
   read_security(file, transport);
   config.service.timing = read_timing(file);
   config.service.state_file = file.file("state");
+  if (config.service.is_elastic && config.service.state_file.empty())
+    file.refuse("state", "is missing, and elastic = true needs it");
   config.wakes = file.flag("wake", true);
   config.stays = file.flag("stay", false);
   config.status_socket = file.file("status");

@@ -39,7 +39,8 @@ struct Election::Running {
         service(loop, service_options(options),
                 {.changed = [this] { tell(); },
                  .log = callbacks.log,
-                 .failed = [this](const std::exception& error) { fail(error); }}) {}
+                 .failed = [this](const std::exception& error) { fail(error); },
+                 .removed = {}}) {}
 
   void tell() {
     const MemberView view = service.view();

@@ -28,6 +28,13 @@ Endpoint parse_endpoint(std::string_view text) {
   return {std::string{host}, port};
 }
 
+bool is_plain_host(std::string_view host) {
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]%";
+  return !host.empty() && host.size() <= 255 &&
+         host.find_first_not_of(allowed) == std::string_view::npos;
+}
+
 std::string to_string(const Endpoint& endpoint) {
   const bool has_colons = endpoint.host.find(':') != std::string::npos;
   return has_colons ? fmt::format("[{}]:{}", endpoint.host, endpoint.port)

@@ -12,6 +12,9 @@
 //              referee approves, a suspected candidate loses. This can let two candidates win an
 //              election, of which the promises let one lead at most
 //   latecomers whoever hears from a leader tells those who ask for another
+//   changes    where the list of members may change, each has a configuration, which orders by a
+//              stamp; nobody supports a claimant with an older one. A leader changes one seat at a
+//              time, once a majority has its last configuration, confirmed in its own term
 //   handover   a leader that resigns gives up its lease first and says so; only then do the others
 //              end their promises to it, and promise to the heir it names, which leads one round
 //              trip later
@@ -22,11 +25,13 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "conclave/base/distinct_draws.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/election/configuration.hpp"
 #include "conclave/election/note.hpp"
 
 namespace conclave::election {
@@ -67,7 +72,13 @@ struct Promise {
 
 struct MemberOptions {
   MemberIndex self = 0;
-  MemberIndex n = 1;
+  MemberIndex n = 1;  // members 0 to n - 1, for ever; not used where `configuration` has seats
+  // Where the list may change: the one that is remembered. Without seats, and with `is_blank`, it
+  // has been forgotten or never been known; then the member asks those of `hints` for it, and takes
+  // no part before a leader has answered.
+  Configuration configuration{};
+  bool is_blank = false;
+  std::vector<MemberIndex> hints{};
   Timing timing{};
   Promise remembered{};  // term 0: nothing is remembered
   // An earlier process may have made a promise that still lasts: none is made before it must be
@@ -91,6 +102,8 @@ struct MemberView {
   std::uint64_t elections = 0;    // that this member has joined
   Term promised = 0;              // in which it has made its newest promise
   std::uint64_t disbelieved = 0;  // notes of terms that cannot be: beyond term_leap
+  bool is_blank = false;          // it knows no configuration yet
+  bool is_dismissed = false;      // it has been removed from the cluster
 };
 
 class Member {
@@ -106,13 +119,23 @@ class Member {
   // Hands leadership over; does nothing on a member that does not lead. It goes on leading until
   // its heir is ready, `renewal` at most, and never acts in this term again afterwards.
   void resign(Instant now);
+  // Begins a change of the list; empty, or why not. It is done when configuration() has the change
+  // and is_settled(); it has failed when the member has ceased to lead before that, and then it may
+  // or may not come about under the next leader.
+  std::string request(Instant now, const Change& change);
   void pass(Instant now);  // to be called at deadline(), or later; earlier does no harm
 
   Instant deadline() const;  // Instant::max(): never
 
-  // To be sent in this order, after promise() has been stored where it changed.
+  // To be sent in this order, after promise() and configuration() have been stored where they
+  // changed.
   std::vector<Letter> take_letters() { return std::exchange(letters_, {}); }
   const Promise& promise() const { return promise_; }
+  const Configuration& configuration() const { return config_; }
+  // Addresses that a member without a configuration has been told of; not to be believed otherwise.
+  const std::vector<Seat>& rumours() const { return rumours_; }
+  // Whether this member leads, and a majority has its configuration, with nothing left to change.
+  bool is_settled() const { return is_committed() && !wanted_; }
 
   MemberView view() const;
   // Whether this member may act as the leader now: nobody else does.
@@ -129,6 +152,7 @@ class Member {
     Instant heard{};           // when it was last heard of
     Instant supports_until{};  // by its promise, on our clock
     Term spoken = 0;           // the newest term it has spoken of
+    Stamp stamp{};             // of the configuration in its last note
     std::uint8_t phase = 0;    // of the request it was asked to answer
     bool owes_answer = false;
     bool owes_verdict = false;
@@ -140,12 +164,20 @@ class Member {
 
   struct Effects;  // what the algorithm's node does to the world
 
-  MemberIndex member_at(Port port) const { return (options_.self + 1 + port) % options_.n; }
-  Port port_to(MemberIndex member) const {
-    return (member + options_.n - options_.self - 1) % options_.n;
+  MemberIndex n() const { return static_cast<MemberIndex>(config_.seats.size()); }
+  MemberIndex member_at(Port port) const {
+    return config_.seats[(position_of(options_.self) + 1 + port) % n()].member;
   }
-  MemberIndex majority() const { return options_.n / 2 + 1; }
-  bool sees_majority() const { return options_.n - suspected_ >= majority(); }
+  Port port_to(MemberIndex member) const {
+    return (position_of(member) + n() - position_of(options_.self) - 1) % n();
+  }
+  MemberIndex position_of(MemberIndex member) const {
+    return static_cast<MemberIndex>(config_.find(member) - config_.seats.data());
+  }
+  bool is_blank() const { return config_.seats.empty(); }
+  bool is_fixed() const { return !is_blank() && config_.stamp.list == 0; }
+  MemberIndex majority() const { return n() / 2 + 1; }
+  bool sees_majority() const { return n() - suspected_ >= majority(); }
   bool hears_leader(Instant now) const;
   bool believes(MemberIndex from, Term term);
   Term spoken_by_majority() const;
@@ -156,17 +188,30 @@ class Member {
   void refuse(MemberIndex to);
 
   void enter(Instant now, Term term);
+  bool knows_newer() const;
   void start_election(Instant now);
   void leave_election();
   void forget_debts();
   void follow(Instant now, Term term, MemberIndex leader);
 
+  void take(Instant now, MemberIndex from, const Note& note);
   void on_algorithm(Instant now, MemberIndex from, const Note& note);
   void on_renewal(Instant now, MemberIndex from, const Note& note);
   void on_promise(Instant now, MemberIndex from, const Note& note);
   void on_standing(Instant now, const Note& note);
   void on_refused(Instant now, MemberIndex from);
   void on_prepare(Instant now, MemberIndex from);
+  void on_recall(Instant now, MemberIndex from, const Note& note);
+  void on_configuration(Instant now, MemberIndex from, const Note& note);
+  bool ignores_stranger(MemberIndex from, const Note& note);
+  void remember(Instant now, MemberIndex from, const Note& note);
+  void send_configuration(MemberIndex to, std::uint64_t echo);
+  void send_recalls(Instant now);
+  void install(const Configuration& configuration);
+  void look_at_stamp(MemberIndex from, const Note& note);
+  void advance_change(Instant now);
+  bool is_committed() const;
+  void make_room(MemberIndex member);
   void on_resigned(Instant now, MemberIndex from, const Note& note);
   MemberIndex likely_heir(Instant now) const;
   void step_down(Instant now, MemberIndex heir, std::uint64_t stamp);
@@ -174,19 +219,20 @@ class Member {
   void tell_standing(Instant now, MemberIndex to);
 
   bool is_due(MemberIndex from, const Algorithm::Message& message);
-  void act(Instant now, MemberIndex from, const Algorithm::Message& message);
+  void act(Instant now, MemberIndex from, const Note& note);
   void note_debt(MemberIndex peer, const Algorithm::Message& message);
   void after_step(Instant now);
   void fill_in_answers();
   void fill_in(MemberIndex peer);
 
-  bool may_promise(Instant now, Term term, MemberIndex to) const;
-  bool make_promise(Instant now, Term term, MemberIndex to);
+  bool may_promise(Instant now, Term term, MemberIndex to, const Stamp& stamp) const;
+  bool make_promise(Instant now, Term term, MemberIndex to, const Stamp& stamp);
+  void answer_claim(Instant now, MemberIndex from, const Note& note);
   void claim(Instant now);
   void renew(Instant now);
   void support(Instant now, MemberIndex from, Instant since, milliseconds promised);
   void support_oneself(Instant now);
-  Instant supported_until() const;
+  Instant supported_until(const Configuration& configuration) const;
 
   void suspect(MemberIndex peer);
   void hear(Instant now, MemberIndex peer);
@@ -197,6 +243,7 @@ class Member {
   milliseconds slack() const;
 
   MemberOptions options_;
+  Configuration config_;
   Algorithm algorithm_;
   Stream coins_;
   DistinctDraws draws_;
@@ -206,8 +253,8 @@ class Member {
   Term confirmed_ = 0;  // at most the newest of which a majority has spoken, or the one remembered
   std::uint64_t disbelieved_ = 0;
   Algorithm::Node node_;
-  bool abstains_ = true;  // from the election of this term: before the first, or after a restart
-  std::vector<Peer> peers_;
+  bool abstains_ = true;     // from the election of this term: before the first, or after a restart
+  std::vector<Peer> peers_;  // by number, also of those without a seat
   std::vector<MemberIndex> silent_;  // suspected ones that have been asked
   std::uint32_t suspected_ = 0;
   std::uint32_t debtors_ = 0;
@@ -227,6 +274,14 @@ class Member {
   Instant resign_at_ = Instant::max();  // without it, if it does not answer
   std::optional<Instant> prepared_at_;  // when this member has told a leader that it is ready
   Promise departed_;                    // the last leader known to have resigned, and its term
+
+  std::optional<Change> wanted_;  // by an operator, while this member leads
+  MemberIndex parting_ = nobody;  // has lost its seat, and hears of it when that is settled
+  bool is_stamp_due_ = false;     // somebody has another configuration
+  bool is_dismissed_ = false;
+  std::uint64_t nonce_ = 0;  // of recalls; 0: none has been sent
+  Instant recall_at_ = Instant::max();
+  std::vector<Seat> rumours_;
 
   Promise promise_;
   MemberIndex bound_to_ = nobody;  // until then; nobody: to someone unknown, before a restart

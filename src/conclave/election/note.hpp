@@ -1,6 +1,7 @@
 // What members of a cluster tell each other: the messages of the paper's algorithm, each marked
 // with its term, and the few kinds that terms, leases and failures need beyond the paper. A note
-// is at most 29 bytes on the wire. Pure; what is decoded may come from an enemy.
+// is at most 29 bytes on the wire, 53 where the list of members may change, and one that tells the
+// list as many as a message may have. Pure; what is decoded may come from an enemy.
 #pragma once
 
 #include <array>
@@ -11,15 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "conclave/election/configuration.hpp"
 #include "conclave/election/frame.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 
 namespace conclave::election {
 
-using Term = std::uint64_t;  // elections are numbered from 1 on
 using Algorithm = protocols::KmppAsync;
-
-inline constexpr MemberIndex nobody = 0xffffffff;
 
 enum class NoteKind : std::uint8_t {
   algorithm,  // a message of the paper
@@ -35,8 +34,11 @@ enum class NoteKind : std::uint8_t {
   prepared,  // yes; `stamp` is the moment of this answer, by the sender's clock
   resigned,  // the sender has led in `term` and never acts in it again; `leader` is to lead in the
              // term `next`, and gets a promise for its `stamp`; nobody: elect one
+  recall,    // the sender knows no configuration: `stamp` is a number that it has drawn
+  configuration,  // the sender's, with its seats; `next` is its next number. Answer to a recall of
+                  // this `stamp`, given by a holder of the lease; or 0
 };
-inline constexpr std::size_t note_kinds = 11;
+inline constexpr std::size_t note_kinds = 13;
 
 struct Note {
   NoteKind kind = NoteKind::probe;
@@ -45,8 +47,10 @@ struct Note {
   std::uint64_t stamp = 0;       // renewal: when it was sent, by the sender's clock; see above
   std::uint32_t promise_ms = 0;  // seconded, granted: how long the promise is kept
   MemberIndex leader = nobody;   // standing, resigned
-  Term next = 0;                 // resigned, refused
-  bool holds = false;            // renewal
+  Term next = 0;                 // resigned, refused, configuration
+  bool holds = false;            // renewal; configuration: the sender leads
+  Stamp configuration{};         // of the sender; none where the list is fixed
+  std::vector<Seat> seats{};     // configuration
 
   friend bool operator==(const Note&, const Note&) = default;
 };

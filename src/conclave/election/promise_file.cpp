@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -24,7 +25,7 @@ using detail::Descriptor;
 
 constexpr std::string_view first_word = "conclave-promise 2\n";
 constexpr std::string_view older_word = "conclave-promise-1 ";
-constexpr std::size_t most_promise_bytes = 4096;  // ten times what a file of ours has
+constexpr std::size_t most_promise_bytes = 16384;  // many times what a file of ours has
 constexpr milliseconds most_lease = std::chrono::hours(24);
 
 [[noreturn]] void fail_with_errno(const std::string& doing) {
@@ -56,6 +57,52 @@ bool set_promise(std::string_view term, std::string_view to, std::string_view le
                            (to == "nobody" || set_number(to, promise.to));
   promise.lease = milliseconds(lease_ms);
   return are_numbers;
+}
+
+// Splits at the first space.
+std::string_view take_word(std::string_view& text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+bool set_seat(std::string_view line, Configuration& configuration) {
+  Seat seat;
+  const bool is_number = set_number(take_word(line), seat.member);
+  const auto& seats = configuration.seats;
+  const bool is_next = seats.empty() || seats.back().member < seat.member;
+  if (!is_number || !is_next || seat.member >= configuration.next_member) return false;
+  try {
+    seat.endpoint = parse_endpoint(line);
+  } catch (const Error&) {
+    return false;
+  }
+  configuration.seats.push_back(seat);
+  return true;
+}
+
+bool set_configuration(std::string_view& rest, Configuration& configuration) {
+  std::string_view head, line;
+  if (!take_line(rest, "configuration", head)) return false;
+  const bool are_numbers = set_number(take_word(head), configuration.stamp.term) &&
+                           set_number(take_word(head), configuration.stamp.version) &&
+                           set_number(head, configuration.next_member);
+  if (!are_numbers || configuration.next_member > most_member_numbers) return false;
+  while (take_line(rest, "seat", line)) {
+    if (!set_seat(line, configuration)) return false;
+  }
+  configuration.stamp.list = fingerprint_of(configuration.seats);
+  return !configuration.seats.empty();
+}
+
+std::string configuration_text(const Configuration& configuration) {
+  if (configuration.seats.empty()) return {};
+  std::string text = fmt::format("configuration {} {} {}\n", configuration.stamp.term,
+                                 configuration.stamp.version, configuration.next_member);
+  for (const Seat& seat : configuration.seats)
+    text += fmt::format("seat {} {}\n", seat.member, to_string(seat.endpoint));
+  return text;
 }
 
 std::string damage(const std::string& name, std::string_view what) {
@@ -132,12 +179,13 @@ std::string read_all(const Descriptor& file, const std::string& path) {
 
 }  // namespace
 
-std::string promise_text(const Promise& promise, const PromiseOwner& owner) {
+std::string promise_text(const Promise& promise, const PromiseOwner& owner,
+                         const Configuration& configuration) {
   const std::string to = promise.to == nobody ? "nobody" : fmt::format("{}", promise.to);
   const std::string body =
-      fmt::format("{}cluster {}\nmember {}\nlist {}\nterm {}\npromised-to {}\nlease-ms {}\n",
+      fmt::format("{}cluster {}\nmember {}\nlist {}\nterm {}\npromised-to {}\nlease-ms {}\n{}",
                   first_word, owner.member.cluster, owner.member.member, owner.list, promise.term,
-                  to, promise.lease.count());
+                  to, promise.lease.count(), configuration_text(configuration));
   return fmt::format("{}sha256 {}\n", body, sha256_hex(body));
 }
 
@@ -160,7 +208,8 @@ PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
   Identity found;
   const bool has_lines = take_line(rest, "cluster", cluster) && take_line(rest, "member", member) &&
                          take_line(rest, "list", list) && take_line(rest, "term", term) &&
-                         take_line(rest, "promised-to", to) && take_line(rest, "lease-ms", lease);
+                         take_line(rest, "promised-to", to) && take_line(rest, "lease-ms", lease) &&
+                         (list != elastic_list || set_configuration(rest, record.configuration));
   const std::size_t body = text.size() - rest.size();
   if (!has_lines || !take_line(rest, "sha256", sum) || !rest.empty() ||
       !set_promise(term, to, lease, record.promise) || !set_number(member, found.member)) {
@@ -211,6 +260,7 @@ PromiseFile::PromiseFile(std::string path, PromiseOwner owner)
   if (!record.trouble.empty()) throw Error(record.trouble);
   has_existed_ = record.is_there;
   promise_ = record.promise;
+  configuration_ = record.configuration;
 }
 
 void PromiseFile::replace(const std::string& path, const PromiseOwner& owner,
@@ -222,12 +272,13 @@ void PromiseFile::replace(const std::string& path, const PromiseOwner& owner,
   file.store(promise);
 }
 
-void PromiseFile::store(const Promise& promise) {
+void PromiseFile::store(const Promise& promise, const Configuration& configuration) {
   const std::string fresh = path_ + ".new";
-  write_fresh(fresh, promise_text(promise, owner_));
+  write_fresh(fresh, promise_text(promise, owner_, configuration));
   if (::rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("renaming of '" + fresh + "'");
   if (::fsync(folder_.number()) != 0) fail_with_errno("fsync of the folder of '" + path_ + "'");
   promise_ = promise;
+  configuration_ = configuration;
 }
 
 }  // namespace conclave::election

@@ -10,12 +10,20 @@
 //     lease-ms 3000
 //     sha256 5b...
 //
+// Where the list of members may change, the third line says `list elastic`, and before the checksum
+// stand the configuration, with its term, version and next number, and its seats:
+//
+//     configuration 6 2 4
+//     seat 0 10.0.0.7:7000
+//     seat 3 10.0.0.9:7000
+//
 // The last line is the checksum of those before it: it detects damage, not attacks. A new file
 // takes the place of the old one by a rename, so that a crash leaves one or the other. Only one
 // process at a time may use a file (`FILE.lock`).
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "conclave/election/certificates.hpp"
 #include "conclave/election/detail/descriptor.hpp"
@@ -24,7 +32,8 @@
 namespace conclave::election {
 
 // Whose promises a file holds. Promises are worth something among the members of one list only, so
-// a file made with another list is refused.
+// a file made with another list is refused; `elastic_list` where the file itself names the list.
+inline constexpr std::string_view elastic_list = "elastic";
 struct PromiseOwner {
   Identity member;
   std::string list;  // as list_name() tells it
@@ -37,6 +46,7 @@ struct PromiseOwner {
 struct PromiseRecord {
   bool is_there = false;
   Promise promise{};
+  Configuration configuration{};  // without seats where the list is fixed
   std::string trouble{};
   bool is_foreign = false;  // another member's, and otherwise sound
 };
@@ -44,7 +54,8 @@ struct PromiseRecord {
 // Pure; `name` stands for the file in sentences. The text may be anything.
 PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
                             const std::string& name);
-std::string promise_text(const Promise& promise, const PromiseOwner& owner);
+std::string promise_text(const Promise& promise, const PromiseOwner& owner,
+                         const Configuration& configuration = {});
 
 // Throws Error where the file is there and cannot be read.
 PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner);
@@ -64,9 +75,10 @@ class PromiseFile {
 
   bool has_existed() const { return has_existed_; }  // when it was opened
   const Promise& promise() const { return promise_; }
+  const Configuration& configuration() const { return configuration_; }
   // Returns when the promise is on the disk: the file and its place in the folder are synced.
   // Throws std::system_error; then the promise may or may not be on the disk, and must not be told.
-  void store(const Promise& promise);
+  void store(const Promise& promise, const Configuration& configuration = {});
 
  private:
   struct Locked {};
@@ -78,6 +90,7 @@ class PromiseFile {
   detail::Descriptor folder_;  // kept open, so that syncing it needs no new descriptor
   bool has_existed_ = false;
   Promise promise_;
+  Configuration configuration_;
 };
 
 }  // namespace conclave::election

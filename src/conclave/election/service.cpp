@@ -20,10 +20,28 @@ Promise stored(const std::optional<PromiseFile>& file) {
   return file ? file->promise() : Promise{};
 }
 
+// Those of which an address is known.
+std::vector<MemberIndex> known_of(const std::vector<Endpoint>& members) {
+  std::vector<MemberIndex> result;
+  for (MemberIndex each = 0; each < members.size(); ++each) {
+    if (!members[each].host.empty()) result.push_back(each);
+  }
+  return result;
+}
+
+Agreement agreement_of(const ServiceOptions& options) {
+  if (options.is_elastic) return agreement_on({}, options.timing);
+  return agreement_on(options.transport.members, options.timing);
+}
+
 MemberOptions member_options(const ServiceOptions& options,
                              const std::optional<PromiseFile>& file) {
   return {.self = options.transport.self,
           .n = static_cast<MemberIndex>(options.transport.members.size()),
+          .configuration = file ? file->configuration() : Configuration{},
+          .is_blank = options.is_elastic && (!file || !file->has_existed()),
+          .hints =
+              options.is_elastic ? known_of(options.transport.members) : std::vector<MemberIndex>{},
           .timing = options.timing,
           .remembered = stored(file),
           .may_have_promised = !options.is_first_start,
@@ -37,7 +55,14 @@ MemberOptions member_options(const ServiceOptions& options,
 
 PromiseOwner promise_owner(const ServiceOptions& options) {
   return {{options.transport.cluster, options.transport.self},
-          list_name(agreement_on(options.transport.members, options.timing))};
+          options.is_elastic ? std::string(elastic_list) : list_name(agreement_of(options))};
+}
+
+void write_founding_file(const std::string& path, const Identity& member,
+                         const std::vector<Endpoint>& members, const Timing& timing) {
+  PromiseFile file(path, {member, std::string(elastic_list)});
+  if (file.has_existed()) throw Error(fmt::format("'{}' exists", path));
+  file.store({.term = 0, .to = nobody, .lease = timing.lease}, founded_by(members));
 }
 
 void check_timing(const Timing& timing) {
@@ -68,10 +93,14 @@ Service::Service(Loop& loop, ServiceOptions options, Callbacks callbacks)
       alive_(std::make_shared<bool>(true)) {
   check_timing(options_.timing);
   if (options_.transport.members.empty()) throw Error("a cluster needs at least one member");
-  options_.transport.agreement = agreement_on(options_.transport.members, options_.timing);
+  if (options_.is_elastic && options_.state_file.empty())
+    throw Error("a cluster whose list may change needs state files");
+  options_.transport.agreement = agreement_of(options_);
+  options_.transport.is_elastic = options_.is_elastic;
   if (!options_.state_file.empty()) open_file();
   transport_ = std::make_unique<Transport>(loop, options_.transport, *this);
   member_ = std::make_unique<Member>(member_options(options_, file_), local_time());
+  meet();
   arm();
 }
 
@@ -79,7 +108,7 @@ Service::Service(Loop& loop, ServiceOptions options, Callbacks callbacks)
 // that cannot be written to is found out at the start.
 void Service::open_file() {
   file_.emplace(options_.state_file, promise_owner(options_));
-  if (file_->has_existed()) return;
+  if (file_->has_existed() || options_.is_elastic) return;
   try {
     file_->store({.term = 0, .to = nobody, .lease = options_.timing.lease});
   } catch (const std::system_error& error) {
@@ -119,6 +148,21 @@ void Service::leave(std::function<void()> left) {
   lease_.set({.term = member_->view().term});
   loop_.cancel(timer_);
   transport_->close(std::move(left));
+}
+
+std::string Service::change(const Change& change) {
+  if (is_leaving_) return "this member is leaving";
+  std::string objection = member_->request(local_time(), change);
+  after_step();
+  return objection;
+}
+
+Endpoint Service::address_of(MemberIndex member) const {
+  if (const Seat* seat = member_->configuration().find(member);
+      seat != nullptr && options_.is_elastic)
+    return seat->endpoint;
+  const auto& members = options_.transport.members;
+  return member < members.size() ? members[member] : Endpoint{};
 }
 
 void Service::reload(const std::optional<Credentials>& credentials,
@@ -175,7 +219,7 @@ void Service::lose(MemberIndex peer) {
 // to all threads and to the caller before anybody else may have it.
 void Service::after_step() {
   try {
-    if (file_ && member_->promise() != file_->promise()) file_->store(member_->promise());
+    store();
   } catch (const std::exception& error) {
     is_leaving_ = true;
     lease_.set({.term = member_->view().term});
@@ -183,12 +227,40 @@ void Service::after_step() {
     return;
   }
   publish();
+  meet();
   const bool has_lost_lease = known_.holds && !holds_lease();
   if (has_lost_lease) announce();
   for (const Letter& letter : member_->take_letters()) send(letter);
   arm();
   announce();
   leave_if_resigned();
+  leave_if_removed();
+}
+
+void Service::store() {
+  if (!file_ || member_->view().is_blank) return;
+  const Configuration kept = options_.is_elastic ? member_->configuration() : Configuration{};
+  if (member_->promise() != file_->promise() || kept != file_->configuration())
+    file_->store(member_->promise(), kept);
+}
+
+// The transport must know where to reach whom, before the first letter goes there.
+void Service::meet() {
+  if (!options_.is_elastic) return;
+  const auto& seats =
+      member_->view().is_blank ? member_->rumours() : member_->configuration().seats;
+  if (seats == met_) return;
+  for (const Seat& seat : seats) {
+    if (seat.member != self()) transport_->move_member(seat.member, seat.endpoint);
+  }
+  met_ = seats;
+}
+
+void Service::leave_if_removed() {
+  if (is_leaving_ || !member_->view().is_dismissed) return;
+  leave([this] {
+    if (callbacks_.removed) callbacks_.removed();
+  });
 }
 
 void Service::publish() {

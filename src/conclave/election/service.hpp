@@ -27,11 +27,20 @@ struct ServiceOptions {
   // it has just invented the cluster: then there is nothing to wait for. Never true for a member
   // that an operator or a supervisor may start again.
   bool is_first_start = false;
+  // The list of members may change while the cluster runs. Then the state file holds it, and must
+  // have been made with the cluster (founding_file below); a member without its file knows nothing
+  // and asks those of transport.members, until a leader tells it the list.
+  bool is_elastic = false;
   std::optional<std::uint64_t> seed{};  // none: the operating system's randomness
 };
 
 // Whose promises the state file of such a member holds.
 PromiseOwner promise_owner(const ServiceOptions& options);
+
+// Writes the state file of a member of a new elastic cluster, before its first start: nobody has
+// promised anything yet. Throws Error where there is one.
+void write_founding_file(const std::string& path, const Identity& member,
+                         const std::vector<Endpoint>& members, const Timing& timing);
 
 // Throws Error unless these times make sense together.
 void check_timing(const Timing& timing);
@@ -43,6 +52,7 @@ class Service final : public TransportEvents {
     std::function<void()> changed{};                      // leader, term or lease
     std::function<void(std::string_view line)> log{};     // for people
     std::function<void(const std::exception&)> failed{};  // the promise cannot be stored
+    std::function<void()> removed{};  // this member has no seat any more, and has ended
   };
 
   // Listens at once; what arrives is handled when the loop runs. Throws Error.
@@ -59,6 +69,9 @@ class Service final : public TransportEvents {
   // Tells what there is to tell, takes its leave and calls back. A leader leaves at once: the
   // others elect when its lease is over.
   void leave(std::function<void()> left);
+  // Changes the list of an elastic cluster, if this member leads. Empty: it has begun, and is done
+  // when configuration() has the change and is_settled(); otherwise why not.
+  std::string change(const Change& change);
   // The same after handing over.
   void resign_and_leave(std::function<void()> left);
 
@@ -69,7 +82,11 @@ class Service final : public TransportEvents {
 
   const std::string& cluster() const { return options_.transport.cluster; }
   MemberIndex self() const { return options_.transport.self; }
-  const std::vector<Endpoint>& members() const { return options_.transport.members; }
+  bool is_elastic() const { return options_.is_elastic; }
+  const Configuration& configuration() const { return member_->configuration(); }
+  bool is_settled() const { return member_->is_settled(); }
+  std::size_t members() const { return member_->configuration().seats.size(); }
+  Endpoint address_of(MemberIndex member) const;  // without a host where it is not known
   MemberView view() const { return member_->view(); }
   // These three may be called from any thread, also while the loop runs.
   bool holds_lease() const { return lease_.get().holds(local_time()); }
@@ -105,6 +122,9 @@ class Service final : public TransportEvents {
   void arm();
   void announce();
   void publish();
+  void store();
+  void meet();
+  void leave_if_removed();
   void leave_if_resigned();
 
   Loop& loop_;
@@ -115,6 +135,7 @@ class Service final : public TransportEvents {
   std::unique_ptr<Transport> transport_;
   Loop::TimerId timer_ = 0;
   Known known_;
+  std::vector<Seat> met_;  // addresses that the transport has been told
   SharedLease lease_;
   std::function<void()> left_;  // to be called when it has resigned and left
   bool is_leaving_ = false;

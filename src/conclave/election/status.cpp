@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <deque>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -116,10 +118,56 @@ std::string http(std::string_view status, std::string_view type, std::string_vie
       status, type, body.size(), body);
 }
 
+// The value of `name` in "/path?name=value&other=value"; empty: there is none.
+std::string_view value_of(std::string_view target, std::string_view name) {
+  std::size_t place = target.find('?');
+  while (place != std::string_view::npos) {
+    target.remove_prefix(place + 1);
+    const std::string_view pair = target.substr(0, target.find('&'));
+    if (pair.starts_with(name) && pair.substr(name.size()).starts_with('='))
+      return pair.substr(name.size() + 1);
+    place = target.find('&');
+  }
+  return {};
+}
+
+std::optional<Change> change_in(std::string_view target) {
+  Change change;
+  const std::string_view path = target.substr(0, target.find('?'));
+  if (path != "/add" && path != "/remove") return {};
+  change.kind = path == "/add" ? Change::Kind::add : Change::Kind::remove;
+  const std::string_view number = value_of(target, "member");
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), change.member);
+  if (number.empty() || error != std::errc{} || end != number.data() + number.size()) return {};
+  if (change.kind == Change::Kind::add) {
+    try {
+      change.endpoint = parse_endpoint(value_of(target, "at"));
+    } catch (const Error&) {
+      return {};
+    }
+  }
+  return change;
+}
+
+// A change that has begun is answered at once; the status tells when it is settled.
+std::string obey(std::string_view order, Service& service) {
+  const std::string_view target = order.substr(0, order.find_first_of(" \r\n"));
+  const std::optional<Change> change = change_in(target);
+  if (!change) {
+    return http("400 Bad Request", "text/plain",
+                "write /add?member=N&at=HOST:PORT or /remove?member=N\n");
+  }
+  const std::string objection = service.change(*change);
+  if (!objection.empty()) return http("409 Conflict", "text/plain", objection + "\n");
+  return http("202 Accepted", "text/plain", "the change has begun\n");
+}
+
 // `question` begins with the first line of a request; what follows it is of no interest.
-std::string answer_to(std::string_view question, const Service& service) {
+std::string answer_to(std::string_view question, Service& service) {
+  if (question.starts_with("POST ")) return obey(question.substr(5), service);
   if (!question.starts_with("GET ")) {
-    return http("405 Method Not Allowed", "text/plain", "only GET is answered\n");
+    return http("405 Method Not Allowed", "text/plain", "only GET and POST are answered\n");
   }
   question.remove_prefix(4);
   const std::string_view path = question.substr(0, question.find_first_of(" \r\n?"));
@@ -132,7 +180,7 @@ std::string answer_to(std::string_view question, const Service& service) {
 
 // One who asks: its question is read up to the end of the first line, then it is answered.
 struct Visitor : std::enable_shared_from_this<Visitor> {
-  Visitor(Local::socket end, std::shared_ptr<const Service* const> about)
+  Visitor(Local::socket end, std::shared_ptr<Service* const> about)
       : socket(std::move(end)), service(std::move(about)) {}
 
   void serve() {
@@ -157,12 +205,27 @@ struct Visitor : std::enable_shared_from_this<Visitor> {
   }
 
   Local::socket socket;
-  std::shared_ptr<const Service* const> service;  // to null once the endpoint is gone
+  std::shared_ptr<Service* const> service;  // to null once the endpoint is gone
   std::string answer;
   std::array<char, 1024> question{};
   std::size_t length = 0;
   bool is_asked = false;
 };
+
+// The list of an elastic cluster, as this member has it. Addresses come from configurations that
+// members have been started with; what JSON would have to escape is no host.
+std::string list_json(const Service& service) {
+  if (!service.is_elastic()) return {};
+  const Configuration& list = service.configuration();
+  std::string seats;
+  for (const Seat& seat : list.seats) {
+    seats += fmt::format("{}\"{}\":\"{}\"", seats.empty() ? "" : ",", seat.member,
+                         to_string(seat.endpoint));
+  }
+  return fmt::format(R"("list":{{"term":{},"version":{},"settled":{},"next":{},"seats":{{{}}}}},)",
+                     list.stamp.term, list.stamp.version, service.is_settled(), list.next_member,
+                     seats);
+}
 
 }  // namespace
 
@@ -173,13 +236,14 @@ std::string status_json(const Service& service) {
   const TransportCounters& counters = service.counters();
   return fmt::format(
       R"({{"cluster":"{}","member":{},"members":{},"term":{},"leader":{},"leads":{},)"
-      R"("lease_left_ms":{},"at_ms":{},"time":"{}","suspected":{},"elections":{},"promised":{},)"
+      R"("lease_left_ms":{},"at_ms":{},"time":"{}","suspected":{},"elections":{},"promised":{},{})"
       R"("sent":{},"connections":{},"bytes_sent":{},"bytes_received":{},"malformed":{},)"
       R"("refusals":{}}})",
-      service.cluster(), service.self(), service.members().size(), view.term, or_null(view.leader),
+      service.cluster(), service.self(), service.members(), view.term, or_null(view.leader),
       now.holds, now.left().count(), now.at_ms().count(), wall_clock_text(), view.suspected,
-      view.elections, view.promised, sent_json(service.sent()), counters.connections_now,
-      counters.bytes_sent, counters.bytes_received, service.malformed(), refusals_json(counters));
+      view.elections, view.promised, list_json(service), sent_json(service.sent()),
+      counters.connections_now, counters.bytes_sent, counters.bytes_received, service.malformed(),
+      refusals_json(counters));
 }
 
 std::string status_metrics(const Service& service) {
@@ -187,7 +251,7 @@ std::string status_metrics(const Service& service) {
   const Moment now(service);
   const auto known = view.leader == nobody ? std::int64_t{-1} : std::int64_t{view.leader};
   Metrics metrics(service);
-  metrics.add("members", "gauge", "Members of the cluster.", service.members().size());
+  metrics.add("members", "gauge", "Members of the cluster.", service.members());
   metrics.add("term", "gauge", "Term this member takes part in.", view.term);
   metrics.add("leader", "gauge", "The leader this member knows, -1 if none.", known);
   metrics.add("leads", "gauge", "1 while this member may act as the leader.", now.holds ? 1 : 0);
@@ -204,7 +268,7 @@ struct StatusEndpoint::Listener : std::enable_shared_from_this<Listener> {
   static constexpr auto patience = 2s;     // with one visitor
   static constexpr auto recovery = 200ms;  // until descriptors may be free again
 
-  Listener(Loop& owner, std::string where, const Service& subject)
+  Listener(Loop& owner, std::string where, Service& subject)
       : loop(owner), path(std::move(where)), service(&subject), acceptor(owner.context()) {
     remove_abandoned();
     asio::error_code error;
@@ -247,7 +311,7 @@ struct StatusEndpoint::Listener : std::enable_shared_from_this<Listener> {
     std::erase_if(visitors, [](const auto& each) { return each.expired(); });
     if (visitors.size() >= most_visitors) send_one_away();
     auto visitor = std::make_shared<Visitor>(
-        std::move(socket), std::shared_ptr<const Service* const>(shared_from_this(), &service));
+        std::move(socket), std::shared_ptr<Service* const>(shared_from_this(), &service));
     visitors.push_back(visitor);
     visitor->serve();
     loop.after(patience, [self = shared_from_this(), weak = std::weak_ptr(visitor)] {
@@ -270,13 +334,13 @@ struct StatusEndpoint::Listener : std::enable_shared_from_this<Listener> {
 
   Loop& loop;
   std::string path;
-  const Service* service;
+  Service* service;
   Local::acceptor acceptor;
   std::deque<std::weak_ptr<Visitor>> visitors;  // oldest first
   Loop::TimerId later = 0;
 };
 
-StatusEndpoint::StatusEndpoint(Loop& loop, const std::string& path, const Service& service)
+StatusEndpoint::StatusEndpoint(Loop& loop, const std::string& path, Service& service)
     : listener_(std::make_shared<Listener>(loop, path, service)) {
   listener_->accept();
 }

@@ -25,7 +25,10 @@ class StatusEndpoint {
  public:
   // Takes the place of a socket that nobody listens on any more. Throws Error. The service must
   // outlive the endpoint. Does not touch the process's umask.
-  StatusEndpoint(Loop& loop, const std::string& path, const Service& service);
+  // Beside questions it takes orders, from whoever may open the socket: POST
+  // /add?member=N&at=HOST:PORT and POST /remove?member=N change the list of an elastic cluster,
+  // where this member leads.
+  StatusEndpoint(Loop& loop, const std::string& path, Service& service);
   ~StatusEndpoint();  // removes the socket
   StatusEndpoint(const StatusEndpoint&) = delete;
   StatusEndpoint& operator=(const StatusEndpoint&) = delete;

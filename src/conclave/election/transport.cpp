@@ -3,6 +3,8 @@
 #include "conclave/election/transport.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <utility>
 
 #include <asio/ip/tcp.hpp>
@@ -10,6 +12,7 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/election/configuration.hpp"
 #include "conclave/election/detail/listener.hpp"
 #include "conclave/election/detail/peer.hpp"
 #include "conclave/election/entropy.hpp"
@@ -48,7 +51,7 @@ class Transport::Core final : public detail::LinkOwner {
   void close(std::function<void()> closed);
   void reload(const std::optional<Credentials>& credentials,
               const std::vector<std::string>& revoked);
-  Peer& peer(MemberIndex member) { return peers_[member]; }
+  void move(MemberIndex member, Endpoint endpoint);
   const TransportCounters& counters() const { return counters_; }
   std::size_t pending() const { return pending_; }
   std::uint16_t port() const { return listener_.port(); }
@@ -61,6 +64,7 @@ class Transport::Core final : public detail::LinkOwner {
   void on_writable(Link& link) override { pump(peers_[link.peer()->sender]); }
   void on_closed(Link& link, const Ending& ending) override;
 
+  Peer& peer(MemberIndex member);
   void welcome(tcp::socket socket);
   void dial(Peer& peer);
   void retry_later(Peer& peer);
@@ -91,8 +95,9 @@ class Transport::Core final : public detail::LinkOwner {
   TransportEvents* events_;
   TransportCounters counters_;
   detail::LinkSettings settings_;
+  std::map<MemberIndex, Endpoint> via_;
   detail::Listener listener_;
-  std::vector<Peer> peers_;
+  std::deque<Peer> peers_;  // grows where the cluster is elastic; timers refer to its elements
   std::vector<std::shared_ptr<Link>> strangers_;  // accepted, not introduced yet; oldest first
   std::size_t pending_ = 0;
   bool is_idle_news_ = false;  // pending_ has just become 0
@@ -104,6 +109,7 @@ class Transport::Core final : public detail::LinkOwner {
 Transport::Core::Core(Loop& loop, const TransportOptions& options, TransportEvents& events)
     : loop_(&loop),
       events_(&events),
+      via_(options.via),
       listener_((check(options), loop), options,
                 [this](tcp::socket socket) { welcome(std::move(socket)); },
                 [this](const std::string& line) { events_->on_log(line); }) {
@@ -117,11 +123,8 @@ Transport::Core::Core(Loop& loop, const TransportOptions& options, TransportEven
   settings_.limits = options.limits;
   settings_.counters = &counters_;
   settings_.owner = this;
-  for (MemberIndex i = 0; i < options.members.size(); ++i) {
-    const auto via = options.via.find(i);
-    peers_.emplace_back(i, via == options.via.end() ? options.members[i] : via->second,
-                        options.limits);
-  }
+  if (options.is_elastic) settings_.membership.members = most_member_numbers;
+  for (MemberIndex i = 0; i < options.members.size(); ++i) move(i, options.members[i]);
   listener_.start();
 }
 
@@ -135,11 +138,22 @@ Transport::Core::~Core() {
   loop_->cancel(closing_);
 }
 
+void Transport::Core::move(MemberIndex member, Endpoint endpoint) {
+  const auto via = via_.find(member);
+  peer(member).endpoint = via == via_.end() ? std::move(endpoint) : via->second;
+}
+
+Peer& Transport::Core::peer(MemberIndex member) {
+  CONCLAVE_CHECK(member < settings_.membership.members);
+  while (peers_.size() <= member)
+    peers_.emplace_back(static_cast<MemberIndex>(peers_.size()), Endpoint{}, settings_.limits);
+  return peers_[member];
+}
+
 bool Transport::Core::send(MemberIndex to, std::span<const std::byte> bytes) {
-  CONCLAVE_CHECK(to < peers_.size());
   CONCLAVE_CHECK(to != settings_.membership.self.member);
   CONCLAVE_CHECK(bytes.size() <= max_message_bytes);
-  Peer& peer = peers_[to];
+  Peer& peer = this->peer(to);
   if (is_closing_ || !peer.edge.push(bytes)) {
     peer.is_waited_for = true;
     return false;
@@ -204,7 +218,7 @@ void Transport::Core::welcome(tcp::socket socket) {
 }
 
 void Transport::Core::dial(Peer& peer) {
-  if (peer.live || peer.dialled || peer.retry != 0) return;
+  if (peer.live || peer.dialled || peer.retry != 0 || peer.endpoint.host.empty()) return;
   ++counters_.dials;
   peer.dialled = Link::dial(settings_, peer.index, peer.endpoint, peer.insists);
 }
@@ -219,7 +233,7 @@ void Transport::Core::retry_later(Peer& peer) {
 }
 
 Ready Transport::Core::position(const Hello& hello) {
-  const auto [received, first] = peers_[hello.sender].edge.position_for(hello.incarnation);
+  const auto [received, first] = peer(hello.sender).edge.position_for(hello.incarnation);
   return {.echo = 0, .received = received, .first = first};
 }
 
@@ -415,7 +429,7 @@ void Transport::reload(const std::optional<Credentials>& credentials,
   core_->reload(credentials, revoked);
 }
 void Transport::move_member(MemberIndex member, Endpoint endpoint) {
-  core_->peer(member).endpoint = std::move(endpoint);
+  core_->move(member, std::move(endpoint));
 }
 const TransportCounters& Transport::counters() const { return core_->counters(); }
 std::size_t Transport::pending() const { return core_->pending(); }

@@ -59,7 +59,8 @@ struct TransportOptions {
   std::optional<int> listener{};  // ... or this socket, which listens already and is taken over
   std::optional<Credentials> credentials{};  // none: plain, on loopback only
   Agreement agreement{};                     // who says something else is refused
-  std::vector<std::string> revoked{};        // serial numbers of certificates that are refused
+  bool is_elastic = false;             // `members` may have gaps (no host), and others may come
+  std::vector<std::string> revoked{};  // serial numbers of certificates that are refused
   TransportLimits limits{};
 };
 
@@ -133,7 +134,8 @@ class Transport {
   void reload(const std::optional<Credentials>& credentials,
               const std::vector<std::string>& revoked);
 
-  void move_member(MemberIndex member, Endpoint endpoint);  // it listens there from now on
+  // It listens there from now on. New members only where options.is_elastic.
+  void move_member(MemberIndex member, Endpoint endpoint);
   const TransportCounters& counters() const;
   std::size_t pending() const;  // messages not acknowledged, of all peers
   std::uint16_t port() const;   // where it listens

@@ -1,6 +1,8 @@
 // Thousands of clusters in virtual time: safety after every step, a leader in the end; and hosts
 // that break one assumption each, which the same checks must find out.
 #include <cstdint>
+#include <cstdlib>
+#include <iostream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -35,6 +37,25 @@ TEST(Members, KeepOneLeaseThroughALostPromiseFile) {
     ASSERT_EQ(verdict.violation, "") << replay(seed, each);
     ASSERT_TRUE(verdict.has_leader) << "no leader in the end; " << replay(seed, each);
   }
+}
+
+// CONCLAVE_CLUSTERS=10000 tries more.
+std::uint64_t changing_clusters() {
+  const char* const wanted = std::getenv("CONCLAVE_CLUSTERS");
+  return wanted != nullptr ? std::stoull(wanted) : clusters / 3;
+}
+
+TEST(Members, KeepOneLeaderPerTermAndOneLeaseWhileTheListChanges) {
+  std::uint64_t versions = 0;
+  for (std::uint64_t seed = 1; seed <= changing_clusters(); ++seed) {
+    const Case each = changing_case(seed);
+    const Verdict verdict = VirtualCluster(each.n, seed, {}, each.trouble).run();
+    ASSERT_EQ(verdict.violation, "") << replay(seed, each);
+    ASSERT_TRUE(verdict.has_leader) << "no leader in the end; " << replay(seed, each);
+    versions += verdict.version;
+  }
+  EXPECT_GT(versions, 2 * changing_clusters()) << "too few changes have come about";
+  std::cout << versions << " changes of the list\n";
 }
 
 TEST(Members, ElectInTheFirstTermWhereNothingFails) {

@@ -69,7 +69,8 @@ std::uint64_t win(Member& member, Instant now) {
     letters.erase(letters.begin());
     if (is_of(letter, Kind::leader)) return letter.note.message.rank;
     if (!is_of(letter, Kind::request)) continue;
-    const Note yes = approval(letter.note.term, letter.note.message.phase);
+    Note yes = approval(letter.note.term, letter.note.message.phase);
+    yes.configuration = letter.note.configuration;
     std::ranges::copy(told(member, now, letter.to, yes), std::back_inserter(letters));
   }
   ADD_FAILURE() << "it has not won";
@@ -454,6 +455,158 @@ TEST(Member, WaitsALeaseWhereNothingIsRemembered) {
   Member member({.n = 5}, 0ms);
   EXPECT_EQ(answer(member, lease - 1ns, 1, renewal(5, false)), NoteKind::refused);
   EXPECT_EQ(answer(member, lease, 1, renewal(5, false)), NoteKind::granted);
+}
+
+// ---- Where the list may change.
+
+Configuration list_of(MemberIndex n) {
+  std::vector<Endpoint> addresses;
+  for (MemberIndex each = 0; each < n; ++each)
+    addresses.push_back({"10.0.0.7", static_cast<std::uint16_t>(7000 + each)});
+  return founded_by(addresses);
+}
+const Change addition{.kind = Change::Kind::add, .member = 3, .endpoint = {"10.0.0.7", 7003}};
+
+Note with(Note note, const Stamp& stamp) {
+  note.configuration = stamp;
+  return note;
+}
+
+// Member 0 of three leads in term 1, by the promises of all.
+Member leader_of_elastic_three() {
+  Member member({.configuration = list_of(3), .may_have_promised = false}, 0ms);
+  const std::uint64_t rank = wake_and_win(member, 0ms);
+  const Stamp stamp = member.configuration().stamp;
+  for (const MemberIndex each : {1u, 2u}) {
+    told(member, 1ms, each, with(promised(NoteKind::seconded, 1, rank), stamp));
+    told(member, 1ms, each, with(promised(NoteKind::granted, 1, stamp_of(1ms)), stamp));
+  }
+  return member;
+}
+Note consent(const Member& member, Instant asked) {
+  return with(promised(NoteKind::granted, 1, stamp_of(asked)), member.configuration().stamp);
+}
+
+TEST(Member, ChangesTheListWhenAMajorityHasConfirmedItInThisTerm) {
+  Member member = leader_of_elastic_three();
+  EXPECT_EQ(member.request(2ms, addition), "");
+  EXPECT_EQ(member.configuration().seats.size(), 3u) << "not before it is confirmed";
+  EXPECT_EQ(member.configuration().stamp.term, 1u);
+  EXPECT_NE(member.request(2ms, addition), "") << "one at a time";
+  told(member, 3ms, 1, consent(member, 2ms));
+  told(member, 3ms, 2, consent(member, 2ms));
+  EXPECT_EQ(member.configuration().seats.size(), 4u);
+  EXPECT_EQ(member.configuration().stamp.version, 1u);
+  EXPECT_FALSE(member.is_settled());
+  told(member, 4ms, 1, consent(member, 3ms));
+  EXPECT_FALSE(member.is_settled()) << "two of four are no majority";
+  told(member, 4ms, 2, consent(member, 3ms));
+  EXPECT_TRUE(member.is_settled());
+  EXPECT_TRUE(member.holds_lease(4ms));
+}
+
+TEST(Member, ChangesTheListOneSeatAtATime) {
+  Member member = leader_of_elastic_three();
+  ASSERT_EQ(member.request(2ms, addition), "");
+  told(member, 3ms, 1, consent(member, 2ms));
+  told(member, 3ms, 2, consent(member, 2ms));
+  ASSERT_EQ(member.configuration().stamp.version, 1u);
+  EXPECT_EQ(member.request(3ms, {.kind = Change::Kind::remove, .member = 2}), "");
+  EXPECT_EQ(member.configuration().stamp.version, 1u) << "the first is not settled";
+  told(member, 4ms, 1, consent(member, 3ms));
+  told(member, 4ms, 2, consent(member, 3ms));
+  EXPECT_EQ(member.configuration().stamp.version, 2u);
+}
+
+TEST(Member, LetsNoLeaseThatWasToldOfGetShorterByAChange) {
+  Member member = leader_of_elastic_three();
+  ASSERT_EQ(member.request(2ms, addition), "");
+  told(member, 1s, 1, consent(member, 2ms));
+  member.pass(1s + 2ms);
+  told(member, 1s + 3ms, 1, consent(member, 1s + 2ms));
+  const Instant until = member.lease_until();
+  EXPECT_EQ(until, 1s + 2ms + usable);
+  EXPECT_EQ(member.configuration().seats.size(), 3u) << "a majority of four ends earlier";
+  told(member, 1s + 4ms, 2, consent(member, 1s + 2ms));
+  EXPECT_EQ(member.configuration().seats.size(), 4u);
+  EXPECT_GE(member.lease_until(), until);
+}
+
+TEST(Member, RefusesChangesThatMakeNoSense) {
+  Member member = leader_of_elastic_three();
+  EXPECT_NE(member.request(2ms, {.kind = Change::Kind::remove, .member = 0}), "") << "itself";
+  EXPECT_NE(member.request(2ms, {.kind = Change::Kind::remove, .member = 9}), "");
+  EXPECT_NE(member.request(2ms, {.kind = Change::Kind::add, .member = 5, .endpoint = {"h", 1}}),
+            "");
+  EXPECT_NE(member.request(2ms, {.kind = Change::Kind::add, .member = 3, .endpoint = {"a b", 1}}),
+            "");
+  Member fixed = newborn(3);
+  EXPECT_NE(fixed.request(2ms, addition), "");
+}
+
+TEST(Member, SupportsNobodyWithAnOlderList) {
+  Configuration newer = changed(list_of(3), addition);
+  newer.stamp.term = 4;
+  Member member({.configuration = newer, .may_have_promised = false}, 0ms);
+  EXPECT_EQ(answer(member, 1ms, 1, with(renewal(5, false), list_of(3).stamp)), NoteKind::refused);
+  EXPECT_EQ(answer(member, 1ms, 1, with(renewal(5, false), newer.stamp)), NoteKind::granted);
+}
+
+TEST(Member, TakesTheListOfTheLeaderItHasPromisedTo) {
+  Member member({.self = 2, .configuration = list_of(3), .may_have_promised = false}, 0ms);
+  Configuration newer = changed(list_of(3), addition);
+  newer.stamp.term = 5;
+  const Note list{.kind = NoteKind::configuration,
+                  .term = 5,
+                  .next = 4,
+                  .holds = true,
+                  .configuration = newer.stamp,
+                  .seats = newer.seats};
+  told(member, 1ms, 1, list);
+  EXPECT_EQ(member.configuration(), list_of(3)) << "it has promised nothing";
+  EXPECT_EQ(answer(member, 2ms, 1, with(renewal(5, true), newer.stamp)), NoteKind::granted);
+  told(member, 3ms, 1, list);
+  EXPECT_EQ(member.configuration(), newer);
+}
+
+TEST(Member, EndsWhenItHasBeenRemoved) {
+  Member member({.self = 2, .configuration = list_of(3), .may_have_promised = false}, 0ms);
+  Configuration newer = changed(list_of(3), {.kind = Change::Kind::remove, .member = 2});
+  newer.stamp.term = 5;
+  told(member, 1ms, 1,
+       {.kind = NoteKind::configuration,
+        .term = 5,
+        .next = 3,
+        .holds = true,
+        .configuration = newer.stamp,
+        .seats = newer.seats});
+  EXPECT_TRUE(member.view().is_dismissed);
+  EXPECT_EQ(member.deadline(), Instant::max());
+}
+
+TEST(Member, WithoutItsListTakesPartWhenALeaderHasAnsweredIt) {
+  Member member({.self = 2, .is_blank = true, .hints = {0, 1}}, 0ms);
+  const Configuration list = list_of(3);
+  Note told_list{.kind = NoteKind::configuration,
+                 .term = 5,
+                 .stamp = 1,
+                 .next = 3,
+                 .holds = true,
+                 .configuration = list.stamp,
+                 .seats = list.seats};
+  EXPECT_TRUE(told(member, 1ms, 1, with(renewal(5, true), list.stamp)).empty());
+  told(member, 1ms, 1, told_list);
+  EXPECT_TRUE(member.view().is_blank) << "not an answer";
+  EXPECT_EQ(member.deadline(), lease) << "old promises may still last";
+  member.pass(lease);
+  const std::vector<Letter> letters = member.take_letters();
+  ASSERT_EQ(letters.size(), 2u);
+  EXPECT_EQ(letters.front().note.kind, NoteKind::recall);
+  told_list.stamp = letters.front().note.stamp;
+  told(member, lease + 1ms, 1, told_list);
+  EXPECT_FALSE(member.view().is_blank);
+  EXPECT_EQ(member.view().leader, 1u);
+  EXPECT_EQ(member.promise().term, 5u);
 }
 
 }  // namespace

@@ -122,7 +122,10 @@ TEST(Status, OfOtherPathsIsNotFound) {
   EXPECT_TRUE(asked(member, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.0 200 "));
   EXPECT_TRUE(asked(member, "GET /?x HTTP/1.1\r\n\r\n").starts_with("HTTP/1.0 200 "));
   EXPECT_TRUE(asked(member, "GET /nothing HTTP/1.1\r\n\r\n").starts_with("HTTP/1.0 404 "));
-  EXPECT_TRUE(asked(member, "POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.0 405 "));
+  EXPECT_TRUE(asked(member, "POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.0 400 "));
+  EXPECT_TRUE(asked(member, "POST /add?member=1&at=h HTTP/1.1\r\n").starts_with("HTTP/1.0 400 "));
+  EXPECT_TRUE(asked(member, "POST /remove?member=0 HTTP/1.1\r\n").starts_with("HTTP/1.0 409 "))
+      << "the list is fixed";
   EXPECT_TRUE(asked(member, std::string(3000, 'x')).starts_with("HTTP/1.0 405 "));
 }
 
