@@ -11,8 +11,8 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/read_text.hpp"
+#include "conclave/base/toml.hpp"
 #include "conclave/election/configuration.hpp"
-#include "conclave/election/detail/toml.hpp"
 
 namespace conclave::election {
 namespace {
@@ -135,28 +135,6 @@ class Table {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 24;
 
-// The parser's tables of other characters have gaps (toml++ 3.3), and nothing here needs them bare:
-// a string may hold any character as an escape.
-void require_ascii(const std::string& text, const std::string& path) {
-  const auto other = std::ranges::find_if(
-      text, [](char each) { return static_cast<unsigned char>(each) >= 0x80; });
-  if (other == text.end()) return;
-  throw Error(fmt::format(R"({}:{}: a configuration is ASCII; write other characters as "\u00e9")",
-                          path, 1 + std::count(text.begin(), other, '\n')));
-}
-
-toml::table parse(const std::string& path) {
-  const std::string text = read_text(path, most_bytes);
-  require_ascii(text, path);
-  try {
-    return toml::parse(text, path);
-  } catch (const toml::parse_error& error) {
-    throw Error(fmt::format("{}:{}: {}", path, error.source().begin.line, error.description()));
-  } catch (const detail::TomlAssertion& error) {
-    throw Error(fmt::format("{}: {}", path, error.what()));
-  }
-}
-
 Timing read_timing(const Table& file) {
   Timing timing;
   if (!file.has("timing")) return timing;
@@ -232,7 +210,7 @@ void read_security(const Table& file, TransportOptions& transport) {
 }  // namespace
 
 NodeConfig read_config(const std::string& path) {
-  const toml::table parsed = parse(path);
+  const toml::table parsed = parse_toml(read_text(path, most_bytes), path);
   const Table file(parsed, path);
   file.allow_only(keys);
   NodeConfig config;

@@ -13,9 +13,9 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
+#include "conclave/base/toml.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/detail/run_table.hpp"
-#include "conclave/sweep/detail/toml_nesting.hpp"
 #include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
@@ -80,16 +80,7 @@ class PlanReader {
   }
 
  private:
-  void parse() {
-    if (const unsigned line = line_of_deep_nesting(plan_.text)) {
-      throw Error(fmt::format("{}:{}: keys or lists nest too deep here", path_, line));
-    }
-    try {
-      root_ = toml::parse(plan_.text);
-    } catch (const toml::parse_error& error) {
-      throw Error(fmt::format("{}:{}: {}", path_, error.source().begin.line, error.description()));
-    }
-  }
+  void parse() { root_ = parse_toml(plan_.text, path_); }
 
   void expand(const RunTable& table) {
     table_ = &table;

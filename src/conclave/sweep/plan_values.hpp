@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <toml++/toml.h>
-
+#include "conclave/base/toml.hpp"
 #include "conclave/text/arithmetic.hpp"
 
 namespace conclave::sweep {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/sweep/detail/toml_nesting.hpp"
+#include "conclave/base/toml_shape.hpp"
 
 namespace conclave::sweep {
 namespace {
@@ -117,6 +117,7 @@ TEST(DeepNesting, IsFoundBeforeTheLibrarySeesIt) {
 
 TEST(DeepNesting, IsNotSeenInStringsAndComments) {
   const std::string dots(100, '.');
+  EXPECT_EQ(line_of_bare_letters("# \xc3\xa9\na = '\xc3\xa9' # \xc3\xa9\n\xc3\xa9 = 1"), 3u);
   EXPECT_EQ(line_of_deep_nesting("# " + dots), 0u);
   EXPECT_EQ(line_of_deep_nesting("a = \"" + dots + "\""), 0u);
   EXPECT_EQ(line_of_deep_nesting("a = '" + dots + "'"), 0u);

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <toml++/toml.h>
-
+#include "conclave/base/toml.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
 

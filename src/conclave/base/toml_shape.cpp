@@ -1,9 +1,9 @@
-#include "conclave/sweep/detail/toml_nesting.hpp"
+#include "conclave/base/toml_shape.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace conclave::sweep::detail {
+namespace conclave {
 namespace {
 
 constexpr std::size_t most_parts = 16;
@@ -27,27 +27,44 @@ std::size_t string_length(std::string_view text) {
   return text.size();
 }
 
-}  // namespace
-
-unsigned line_of_deep_nesting(std::string_view text) {
+// Calls look(token, line) with each string, each comment and each other character; ends where that
+// returns true, with the line, or at the end, with 0.
+template <class Look>
+unsigned first_line(std::string_view text, Look look) {
   unsigned line = 1;
-  std::size_t dots = 0;  // since the last character that ends a key
-  std::size_t brackets = 0;
   while (!text.empty()) {
     const char c = text.front();
     std::size_t length = 1;
     if (c == '"' || c == '\'') length = string_length(text);
     if (c == '#') length = std::min(text.find('\n'), text.size());
     const std::string_view token = text.substr(0, length);
-    if (c == '.') ++dots;
-    if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) dots = 0;
-    if (c == '[' || c == '{') ++brackets;
-    if ((c == ']' || c == '}') && brackets > 0) --brackets;
-    if (dots >= most_parts || brackets > most_brackets) return line;
+    if (look(token)) return line;
     line += static_cast<unsigned>(std::ranges::count(token, '\n'));
     text.remove_prefix(length);
   }
   return 0;
 }
 
-}  // namespace conclave::sweep::detail
+}  // namespace
+
+unsigned line_of_deep_nesting(std::string_view text) {
+  std::size_t dots = 0;  // since the last character that ends a key
+  std::size_t brackets = 0;
+  return first_line(text, [&](std::string_view token) {
+    const char c = token.front();
+    if (c == '.') ++dots;
+    if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) dots = 0;
+    if (c == '[' || c == '{') ++brackets;
+    if ((c == ']' || c == '}') && brackets > 0) --brackets;
+    return dots >= most_parts || brackets > most_brackets;
+  });
+}
+
+unsigned line_of_bare_letters(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // the mark of UTF-8
+  return first_line(text, [](std::string_view token) {
+    return static_cast<unsigned char>(token.front()) >= 0x80;
+  });
+}
+
+}  // namespace conclave
