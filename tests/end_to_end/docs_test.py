@@ -290,7 +290,7 @@ def names_of_the_catalog():
     return known
 
 
-SUBCOMMANDS = [["cluster", "init"], ["cluster", "repair"]]
+SUBCOMMANDS = [["cluster", name] for name in ("init", "repair", "add", "remove")]
 
 
 def options_of(command):
@@ -482,7 +482,8 @@ class Commands(unittest.TestCase):
         known = set().union(*(options_of([name]) for name in commands()),
                             *map(options_of, SUBCOMMANDS), options_of([]))
         foreign = {"--unix-socket", "--array", "--wrap", "--preset", "--install", "--prefix",
-                   "--build", "--rewrite", "--all", "--record"}  # curl, sbatch, CMake, our tools
+                   "--build", "--rewrite", "--all", "--record", "--seconds", "--lease-ms",
+                   "--times"}  # curl, sbatch, CMake, our tools
         for page in PAGES:
             for line, text in spans_of(prose_of(page)):
                 for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):
