@@ -22,7 +22,6 @@
 
 namespace conclave::sweep {
 
-using detail::line_of_deep_nesting;
 using detail::RunTable;
 
 namespace {

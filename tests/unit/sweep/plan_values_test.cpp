@@ -10,7 +10,6 @@
 namespace conclave::sweep {
 namespace {
 
-using detail::line_of_deep_nesting;
 
 using Texts = std::vector<std::string>;
 
