@@ -10,7 +10,6 @@
 namespace conclave::sweep {
 namespace {
 
-
 using Texts = std::vector<std::string>;
 
 Texts texts(const std::vector<Value>& values) {
