@@ -411,10 +411,26 @@ class OwnProtocols(unittest.TestCase):
                 module.unlink()
                 self.assertEqual(str(census.mean_time()), report["expected"]["exactly"], path)
 
-    def test_that_are_too_large_are_refused_in_one_sentence(self):
-        result = conclave("verify", self.path("phase_clock"), "--n", "5", "--param", "q=2000")
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("has 4000 states; at most 2048", result.stderr)
+    def test_of_papers_stop_with_probability_one(self):
+        for name, n, more, exactly in (
+                ("lottery", 3, ("top=2",), "1859149/295680"),
+                ("ranking", 4, (), None),
+                ("junta_clock", 2, ("m=4", "top=1"), "7"),
+                ("junta_election", 2, ("clock_m=4", "clock_top=1", "bits=4"), "1"),
+                ("majority_with_ties", 6, (), "194612009/4127760"),
+                ("modulo_count", 5, (), "2658827/85050"),
+                ("rumor_with_cancel", 6, (), "914219/70875"),
+                ("synthetic_coin", 6, (), "1")):
+            words = [word for each in more for word in ("--param", each)]
+            report = verify(self.path(name), "--n", str(n), "--exact", *words)
+            self.assertTrue(all(p["holds"] for p in report["properties"]), name)
+            if exactly:
+                self.assertEqual(report["expected"]["exactly"], exactly, name)
+
+    def test_with_many_states_are_verified_as_far_as_they_occur(self):
+        report = verify(self.path("phase_clock"), "--n", "2", "--param", "q=2000", "--exact")
+        self.assertEqual(report["configurations"], 4000)
+        self.assertEqual(report["expected"]["exactly"], "3000")
 
     def test_have_worst_starts(self):
         words = ("--n", "8", "--budget", "4000", "--format", "json")

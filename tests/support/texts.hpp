@@ -13,8 +13,11 @@
 
 namespace conclave::tests {
 
-inline constexpr const char* example_names[] = {"approximate_majority", "epidemic",
-                                                "exact_majority", "fratricide", "phase_clock"};
+inline constexpr const char* example_names[] = {
+    "approximate_majority", "epidemic",       "exact_majority", "fratricide",
+    "junta_clock",          "junta_election", "lottery",        "majority_with_ties",
+    "modulo_count",         "phase_clock",    "ranking",        "rumor_with_cancel",
+    "synthetic_coin"};
 
 inline std::string example_path(const std::string& name) {
   return std::string(CONCLAVE_EXAMPLES) + "/" + name + ".pp";

@@ -46,7 +46,7 @@ class Translation {
       case Node::Kind::constant:
         return constant(node);
       case Node::Kind::count:
-        return count(compiled_.counted()[node.index]);
+        return count(compiled_.counted()[node.index].states);
       case Node::Kind::silent:
         return silence();
       default:
@@ -194,6 +194,7 @@ std::optional<TableProtocol> census_table(const text::Compiled& compiled, std::s
   table.initial_counts.resize(states);
   for (const auto& [state, count] : from.census) table.initial_counts[state] += count;
   if (!add_rules(compiled, table)) return std::nullopt;
+  if (compiled.decisive_aggregates() > 0) return std::nullopt;
   const auto agents = static_cast<double>(compiled.agents());
   if (static_cast<double>(table.total_weight) * agents * agents > most_weight) return std::nullopt;
   table.target = Translation(compiled, table).of(compiled.stop());

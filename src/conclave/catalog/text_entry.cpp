@@ -1,5 +1,7 @@
 #include "conclave/catalog/text_entry.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -23,10 +25,10 @@ std::shared_ptr<const text::Compiled> compile(std::shared_ptr<const text::Protoc
   return text::Compiled::make(std::move(text), given, n);
 }
 
-// States with a table of transitions are small; the others are slow anyway.
+// States with a table of transitions are small; others have a word of their own.
 std::size_t bytes_per_state(const text::Compiled& compiled) {
   if (compiled.space().size() <= 1u << 8) return 1;
-  return compiled.transitions().has_table() ? 2 : 4;
+  return compiled.transitions().has_table() ? 2 : 8;
 }
 
 // For this request; the start that it names must fit n.
@@ -42,13 +44,26 @@ std::shared_ptr<const text::Compiled> compile_for(const RunRequest& request,
   return compiled;
 }
 
-std::unique_ptr<const PreparedRun> prepare(const RunRequest& request,
+// `stop when ... or time >= 10` ends a trial at that parallel time, unless its limit comes earlier.
+void limit_time(TrialPlan& plan, const text::Compiled& compiled) {
+  if (!compiled.horizon()) return;
+  const text::Number n(static_cast<std::int64_t>(compiled.agents()));
+  try {
+    const auto end = ceiling(*compiled.horizon() * n).whole();
+    plan.limit =
+        std::min(plan.limit, Interactions::from_wide(static_cast<Interactions::Wide>(*end)));
+  } catch (const text::NumberError&) {  // later than any limit
+  }
+}
+
+std::unique_ptr<const PreparedRun> prepare(RunRequest request,
                                            std::shared_ptr<const text::ProtocolText> text) {
   auto compiled = compile_for(request, std::move(text));
+  limit_time(request.plan, *compiled);
   const std::size_t bytes = bytes_per_state(*compiled);
   if (bytes == 1) return prepare_text_8(request, std::move(compiled));
   if (bytes == 2) return prepare_text_16(request, std::move(compiled));
-  return prepare_text_32(request, std::move(compiled));
+  return prepare_text_64(request, std::move(compiled));
 }
 
 // The strings that the views of an entry look at.
@@ -61,7 +76,9 @@ struct Strings {
 };
 
 std::string states_text(const text::Compiled& compiled) {
-  const std::string count = fmt::format("{}", compiled.space().size());
+  const std::uint64_t size = compiled.space().size();
+  const bool is_exact = size < std::numeric_limits<std::uint64_t>::max();
+  const std::string count = is_exact ? fmt::format("{}", size) : "2^64 or more";
   if (compiled.parameters().empty()) return count;
   return fmt::format("{} with the default parameters and n = {}", count, described_n);
 }

@@ -18,7 +18,7 @@ std::unique_ptr<const PreparedRun> prepare_text_8(const RunRequest& request,
                                                   std::shared_ptr<const text::Compiled> compiled);
 std::unique_ptr<const PreparedRun> prepare_text_16(const RunRequest& request,
                                                    std::shared_ptr<const text::Compiled> compiled);
-std::unique_ptr<const PreparedRun> prepare_text_32(const RunRequest& request,
+std::unique_ptr<const PreparedRun> prepare_text_64(const RunRequest& request,
                                                    std::shared_ptr<const text::Compiled> compiled);
 
 // The exact module and the search for bad starts.

@@ -19,6 +19,7 @@
 #include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
+#include "conclave/text/protocol_text.hpp"
 
 namespace conclave::sweep {
 
@@ -185,12 +186,20 @@ class PlanReader {
     plan_.texts[key] = {path.filename().string(), read_text(path.string(), most_named_bytes)};
   }
 
+  void keep_with_imports(const std::string& file) {
+    const auto text = text::ProtocolText::read((folder_ / file).string());
+    if (text->content().size() > most_named_bytes) {
+      throw Error(fmt::format("'{}' is too large to be kept with the results", file));
+    }
+    plan_.texts[file] = {text->name(), text->content()};
+  }
+
   // A protocol text is kept under the name that the plan has for it.
   void keep_text(const Value& protocol) {
     const bool is_path = protocol.text.find('/') != std::string::npos ||
                          protocol.text.ends_with(".pp") || protocol.text.ends_with(".rules");
     try {
-      if (is_path) keep(protocol.text, protocol.text);
+      if (is_path) keep_with_imports(protocol.text);
       entry_of(protocol.text, plan_.texts);
     } catch (const Error& error) {
       table_->object(protocol.line, "protocol", error.what());

@@ -116,7 +116,7 @@ void set_local(Execution& execution, std::size_t index, const Number& value) {
   execution.locals[index] = value;
 }
 
-std::int64_t bound(const Node& node, const Execution& execution) {
+std::int64_t range_bound(const Node& node, const Execution& execution) {
   const Number number = evaluate(node, execution.scene());
   const auto value = number.small();
   constexpr std::int64_t most = std::int64_t{1} << 61;
@@ -126,8 +126,8 @@ std::int64_t bound(const Node& node, const Execution& execution) {
 }
 
 void choose(const Step& step, Execution& execution) {
-  const std::int64_t low = bound(step.values[0], execution);
-  const std::int64_t high = bound(step.values[1], execution);
+  const std::int64_t low = range_bound(step.values[0], execution);
+  const std::int64_t high = range_bound(step.values[1], execution);
   if (low > high || high - low >= most_chosen) {
     throw Mistake(step.place,
                   fmt::format("{}..{} is no range of 1 to {} numbers", low, high, most_chosen));

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/text/arithmetic.hpp"
@@ -165,14 +166,14 @@ Number Compiled::parameter_value(const ParameterText& parameter, const std::vect
 
 void Compiled::make_space(Resolver& resolver) {
   std::vector<Field> fields;
-  std::uint64_t size = 1;
+  unsigned bits = 0;
   for (const FieldText& each : text_->document().fields) {
     fields.push_back(field(each, resolver));
-    if (fields.back().size() > StateSpace::most_states / size) {
-      throw Mistake(each.name.place,
-                    fmt::format("there are more than 2^20 = {} states", StateSpace::most_states));
+    bits += fields.back().bits();
+    if (bits > StateSpace::most_bits) {
+      throw Mistake(each.name.place, fmt::format("the fields of an agent need more than {} bits",
+                                                 StateSpace::most_bits));
     }
-    size *= fields.back().size();
   }
   space_.emplace(std::move(fields));
   resolver.set_space(*space_);
@@ -198,140 +199,90 @@ Field Compiled::field(const FieldText& text, Resolver& resolver) const {
   return field;
 }
 
-// The two derived columns. Of several outputs that fit a state, the first counts; a state that none
-// fits has the last number.
+// Who leads and what the outputs are is looked at before anything may speak of them.
 void Compiled::set_roles(Resolver& resolver) {
   const Document& document = text_->document();
-  std::optional<Node> leader;
-  if (document.leader) leader = resolver.condition(document.leader->value, Scope::agent);
-  std::vector<Node> outputs;
-  std::vector<std::string> names;
-  std::vector<std::int64_t> numbers;
-  for (const Definition& each : document.outputs) {
-    outputs.push_back(resolver.condition(each.value, Scope::agent));
-    const auto found = std::ranges::find(names, each.name.text);
-    numbers.push_back(found - names.begin());
-    if (found == names.end()) names.push_back(each.name.text);
-  }
-  for (StateIndex state = 0; state < space_->size(); ++state) {
-    const Scene scene{.space = &*space_, .agents = {state, state}};
-    space_->set_value(space_->leader_column(), state, leader && holds(*leader, scene) ? 1 : 0);
-    std::size_t i = 0;
-    while (i < outputs.size() && !holds(outputs[i], scene)) ++i;
-    const std::int64_t none = static_cast<std::int64_t>(names.size());
-    space_->set_value(space_->output_column(), state, i < outputs.size() ? numbers[i] : none);
-  }
+  const Node nobody{.type = condition_type};
+  const std::size_t leaders = resolver.count_index(
+      document.leader ? resolver.condition(document.leader->value, Scope::agent) : nobody);
+  CONCLAVE_CHECK(leaders == 0);
+  for (const Definition& each : document.outputs) resolver.condition(each.value, Scope::agent);
   resolver.set_roles_known();
-}
-
-CompiledStart Compiled::start(const StartText& text, Resolver& resolver) const {
-  CompiledStart start;
-  AgentCount left = n_;
-  const StartItem* rest = nullptr;
-  const auto object = [&](Place place, const std::string& sentence) {
-    start.objection = text_->placed(place, sentence);
-  };
-  for (const StartItem& item : text.items) {
-    using Kind = StartItem::Kind;
-    const bool spreads = item.kind == Kind::evenly || item.kind == Kind::randomly;
-    if (spreads && text.items.size() > 1) {
-      throw Mistake(item.place, "evenly and randomly are about all agents and stand alone");
-    }
-    if (item.kind == Kind::randomly) start.is_random = true;
-    if (item.kind == Kind::evenly) spread_evenly(start, n_);
-    if (spreads) return start;
-    const StateIndex state = start_state(item.target, resolver);
-    if (item.kind == Kind::rest) {
-      if (rest != nullptr) throw Mistake(item.place, "'rest' stands twice in this start");
-      rest = &item;
-      continue;
-    }
-    AgentCount count = 0;
-    if (item.count) resolver.number(*item.count, Scope::constant);  // objects to unknown names
-    try {
-      count = item_count(item, n_, resolver);
-    } catch (const Mistake& mistake) {  // of this n, perhaps
-      object(mistake.place(), mistake.what());
-      continue;
-    }
-    if (count > left) {
-      object(item.place, fmt::format("start {} needs more agents than n = {}", text.name.text, n_));
-      continue;
-    }
-    left -= count;
-    start.add(state, count);
-  }
-  if (rest != nullptr && left > 0) {
-    start.add(start_state(rest->target, resolver), left);
-  } else if (left > 0 && start.objection.empty()) {
-    object(text.name.place, fmt::format("start {} gives states to {} agents, but n = {}; add "
-                                        "'rest of ...'",
-                                        text.name.text, n_ - left, n_));
-  }
-  return start;
-}
-
-AgentCount Compiled::item_count(const StartItem& item, AgentCount n, Resolver& resolver) const {
-  if (item.kind == StartItem::Kind::all) return n;
-  Number count = resolver.constant(*item.count);
-  try {
-    if (item.kind == StartItem::Kind::percentage) {
-      count = count * Number(static_cast<std::int64_t>(n)) / Number(100);
-    }
-    count = floor(count);
-  } catch (const NumberError& error) {
-    throw Mistake(item.place, error.what());
-  }
-  const auto whole = count.small();
-  if (whole && *whole >= 0) return static_cast<AgentCount>(*whole);
-  throw Mistake(item.place, fmt::format("{} is no number of agents", to_string(count)));
-}
-
-StateIndex Compiled::start_state(const Target& target, Resolver& resolver) const {
-  StateIndex state = 0;
-  const Scene scene{.space = &*space_};
-  if (target.state) {
-    const std::int64_t value = resolver.state_value(*target.state);
-    state = space_->with(state, resolver.field_index({state_field, {}}), value);
-  }
-  for (const Assignment& each : target.assignments) {
-    const std::size_t index = resolver.field_index(each.field);
-    const Field& field = space_->fields()[index];
-    const Number number = evaluate(resolver.value(each.value, Scope::constant, index), scene);
-    const auto value = number.small();
-    if (!value || *value < field.low || *value > field.high) {
-      throw Mistake(each.value.place, fmt::format("{} = {} is not in {}", field.name,
-                                                  to_string(number), field.domain()));
-    }
-    state = space_->with(state, index, *value);
-  }
-  return state;
-}
-
-void Compiled::spread_evenly(CompiledStart& start, AgentCount agents) const {
-  const AgentCount states = space_->size();
-  for (StateIndex state = 0; state < states; ++state) {
-    start.add(state, agents / states + (state < agents % states ? 1 : 0));
-  }
 }
 
 void Compiled::set_conditions(Resolver& resolver) {
   const Document& document = text_->document();
-  resolver.count_index({.kind = Node::Kind::column, .index = space_->leader_column()});
   stop_ = resolver.condition(*document.stop, Scope::population);
   if (document.fail) fail_ = resolver.condition(*document.fail, Scope::population);
+  decisive_sets_ = resolver.counted().size();
+  decisive_aggregates_ = resolver.aggregates().size();
   for (const Definition& each : document.observables) {
     observables_.push_back(resolver.observable(each.value));
   }
   counted_ = resolver.counted();
-  counting_steps_.resize(space_->size());
-  for (std::size_t set = 0; set < std::min<std::size_t>(counted_.size(), 8); ++set) {
-    for (StateIndex state = 0; state < space_->size(); ++state) {
-      if (counted_[set][state]) counting_steps_[state] += std::uint64_t{1} << (8 * set);
+  aggregates_ = resolver.aggregates();
+  watches_silence_ = mentions_silence(stop_) || (fail_ && mentions_silence(*fail_));
+  observes_silence_ = std::ranges::any_of(observables_, mentions_silence);
+  observes_census_ = observes_silence_ || counted_.size() > most_lanes || !aggregates_.empty();
+  follows_states_ = watches_silence_ || decisive_sets_ > most_lanes || decisive_aggregates_ > 0 ||
+                    observes_census_;
+  set_horizon(resolver);
+  set_counting();
+}
+
+void Compiled::set_horizon(Resolver& resolver) {
+  const auto& horizon = text_->document().horizon;
+  if (!horizon) return;
+  horizon_ = resolver.constant(*horizon);
+  if (compare(*horizon_, 0) >= 0) return;
+  throw Mistake(horizon->place, fmt::format("{} is no time", to_string(*horizon_)));
+}
+
+void Compiled::set_counting() {
+  for (StateIndex state = 0; space_->is_dense() && state < space_->size(); ++state) {
+    std::uint64_t& word = counting_steps_.emplace_back(0);
+    for (std::size_t set = 0; set < lanes(); ++set) {
+      if (counted_[set].states[state]) word += std::uint64_t{1} << (8 * set);
     }
   }
-  watches_silence_ = mentions_silence(stop_) || (fail_ && mentions_silence(*fail_)) ||
-                     std::ranges::any_of(observables_, mentions_silence);
+  if (space_->is_dense()) return;
+  std::vector<Node> conditions;
+  std::vector<std::uint64_t> words;
+  for (std::size_t set = 0; set < lanes(); ++set) {
+    conditions.push_back(counted_[set].members);
+    words.push_back(std::uint64_t{1} << (8 * set));
+  }
+  counting_program_ = Program(conditions, words, *space_);
+}
+
+std::uint64_t Compiled::counting_word(StateIndex state) const {
+  if (const auto word = counting_program_.sum(state)) return *word;
+  std::uint64_t word = 0;
+  for (std::size_t set = 0; set < lanes(); ++set) {
+    if (is_in_set(set, state)) word += std::uint64_t{1} << (8 * set);
+  }
+  return word;
+}
+
+bool Compiled::is_in_set(std::size_t set, StateIndex state) const {
+  try {
+    return counted_[set].contains(state, *space_);
+  } catch (const Mistake& mistake) {
+    text_->object(mistake);
+  }
+}
+
+Number Compiled::value_of(const Aggregate& aggregate, StateIndex state) const {
+  try {
+    const Scene scene{.space = &*space_, .agents = {state, state}};
+    const Number value = evaluate(aggregate.value, scene);
+    if (!value.is_real()) return value;
+    throw Mistake(
+        aggregate.value.place,
+        fmt::format("{} is no exact number: round it with floor or ceil", to_string(value)));
+  } catch (const Mistake& mistake) {
+    text_->object(mistake);
+  }
 }
 
 Reaction Compiled::reaction(StateIndex u, StateIndex v) const {
@@ -344,6 +295,8 @@ Reaction Compiled::reaction(StateIndex u, StateIndex v) const {
 
 bool Compiled::reacts(StateIndex u, StateIndex v) const {
   if (transitions_->has_table()) return transitions_->reacts(u, v);
+  StateIndex new_u = u, new_v = v;
+  if (transitions_->program().meet(new_u, new_v)) return new_u != u || new_v != v;
   return !reaction(u, v).is_null();
 }
 

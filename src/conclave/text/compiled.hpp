@@ -2,6 +2,7 @@
 // known. Immutable once made, so that trials on several threads share one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 
 #include "conclave/model/population.hpp"
 #include "conclave/text/node.hpp"
+#include "conclave/text/program.hpp"
 #include "conclave/text/protocol_text.hpp"
 #include "conclave/text/resolver.hpp"
 #include "conclave/text/state_space.hpp"
@@ -67,16 +69,36 @@ class Compiled {
   const std::vector<std::pair<std::string, Number>>& parameters() const { return parameters_; }
 
   bool has_leader() const { return text_->document().leader.has_value(); }
-  bool leads(StateIndex state) const { return space_->value(space_->leader_column(), state) != 0; }
+  bool leads(StateIndex state) const { return is_in_set(0, state); }
 
-  // The sets of states whose agents are counted; set 0 holds the leaders.
-  const std::vector<StateSet>& counted() const { return counted_; }
-  // By state: 1 in the byte of every set it belongs to, for the first eight sets.
-  const std::vector<std::uint64_t>& counting_steps() const { return counting_steps_; }
+  // The sets of states whose agents are counted; set 0 holds the leaders, and the first
+  // decisive_sets() are those that the stop and fail conditions need. Likewise with aggregates.
+  const std::vector<CountedSet>& counted() const { return counted_; }
+  std::size_t decisive_sets() const { return decisive_sets_; }
+  const std::vector<Aggregate>& aggregates() const { return aggregates_; }
+  std::size_t decisive_aggregates() const { return decisive_aggregates_; }
+  // Whether the conditions need more than the counts of the first most_lanes sets.
+  static constexpr std::size_t most_lanes = 8;
+  bool follows_states() const { return follows_states_; }
+  // Whether an observable needs more than these counts.
+  bool observes_census() const { return observes_census_; }
+  bool observes_silence() const { return observes_silence_; }
+
+  // These throw Error where the text's expressions have no value for the state.
+  bool is_in_set(std::size_t set, StateIndex state) const;
+  Number value_of(const Aggregate& aggregate, StateIndex state) const;
+  // 1 in the byte of every set that the state belongs to, for the first most_lanes sets.
+  std::uint64_t counting_word(StateIndex state) const;
+  // The same by dense state; null for packed states.
+  const std::uint64_t* counting_steps() const {
+    return space_->is_dense() ? counting_steps_.data() : nullptr;
+  }
   const Node& stop() const { return stop_; }
   const std::optional<Node>& fail() const { return fail_; }
   const std::vector<Node>& observables() const { return observables_; }
-  bool watches_silence() const { return watches_silence_; }
+  bool watches_silence() const { return watches_silence_; }  // the stop or the fail condition
+  // The time at which a trial ends, of `stop when ... or time >= 10`; exact and not negative.
+  const std::optional<Number>& horizon() const { return horizon_; }
 
   // Of a network of reactions (text/uniformized.hpp): how many interactions, there called ticks,
   // happen per unit of time on average, and how engines that jump weigh pairs.
@@ -109,6 +131,9 @@ class Compiled {
   StateIndex start_state(const Target& target, Resolver& resolver) const;
   void spread_evenly(CompiledStart& start, AgentCount agents) const;
   void set_conditions(Resolver& resolver);
+  void set_horizon(Resolver& resolver);
+  void set_counting();
+  std::size_t lanes() const { return std::min(counted_.size(), most_lanes); }
 
   std::shared_ptr<const ProtocolText> text_;
   AgentCount n_;
@@ -117,8 +142,16 @@ class Compiled {
   std::optional<StateSpace> space_;
   std::optional<Transitions> transitions_;
   std::vector<CompiledStart> starts_;
-  std::vector<StateSet> counted_;
+  std::vector<CountedSet> counted_;
+  std::size_t decisive_sets_ = 0;
+  std::vector<Aggregate> aggregates_;
+  std::size_t decisive_aggregates_ = 0;
+  bool follows_states_ = false;
+  bool observes_census_ = false;
+  bool observes_silence_ = false;
+  std::optional<Number> horizon_;
   std::vector<std::uint64_t> counting_steps_;
+  Program counting_program_;  // of packed states
   Node stop_;
   std::optional<Node> fail_;
   std::vector<Node> observables_;

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "conclave/text/condition_stability.hpp"
 
 namespace conclave::text {
 namespace {
 
+constexpr std::size_t known_words = 512;
+constexpr StateIndex no_state = ~StateIndex{0};  // may be one, but then its word is looked up again
+
 // The value of an observable; NaN where it has none, such as a ratio to zero agents.
-decltype(Observation::value) observed(const Node& observable, const Scene& scene) try {
+decltype(Observation::value) observed_value(const Node& observable, const Scene& scene) try {
   const Number value = evaluate(observable, scene);
   if (observable.type.kind == Type::Kind::condition) return compare(value, 0) != 0;
   const auto whole = value.small();
@@ -17,34 +21,85 @@ decltype(Observation::value) observed(const Node& observable, const Scene& scene
   return value.as_double();
 } catch (const Mistake&) {
   return std::numeric_limits<double>::quiet_NaN();
+} catch (const NumberError&) {
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// Put together over a census.
+Number gathered_over(const Aggregate& aggregate, const ConditionTally::States& census,
+                     const Compiled& protocol) {
+  std::optional<Number> result;
+  for (const auto& [state, count] : census) {
+    const Number value = protocol.value_of(aggregate, state);
+    if (aggregate.kind == Aggregate::Kind::sum) {
+      const Number part = value * Number::from_whole(static_cast<Number::Whole>(count));
+      result = result ? *result + part : part;
+      continue;
+    }
+    const bool is_least = aggregate.kind == Aggregate::Kind::least;
+    const int order = result ? compare(value, *result) : 0;
+    if (!result || (is_least ? order < 0 : order > 0)) result = value;
+  }
+  return result.value_or(Number(0));
+}
+
+bool is_silent_census(const ConditionTally::States& census, const Compiled& protocol) {
+  for (const auto& [u, count] : census) {
+    for (const auto& [v, others] : census) {
+      if ((u != v || count >= 2) && protocol.reacts(u, v)) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
 ConditionTally::ConditionTally(const Compiled& protocol)
     : protocol_(&protocol),
-      steps_(protocol.counting_steps().data()),
-      follows_states_(protocol.watches_silence() || protocol.counted().size() > lanes) {
-  if (!follows_states_) return;
-  all_counts_.resize(protocol.counted().size());
-  by_state_.resize(protocol.space().size());
-  place_.resize(protocol.space().size());
+      steps_(protocol.counting_steps()),
+      is_plain_(!protocol.follows_states() && steps_ != nullptr) {
+  if (steps_ == nullptr) known_words_.assign(known_words, {no_state, 0});
+  if (!protocol.follows_states()) return;
+  all_counts_.resize(protocol.decisive_sets());
+  gathered_.resize(protocol.decisive_aggregates());
+  presence_ = Presence(protocol.space());
+}
+
+std::uint64_t ConditionTally::word_of_packed(StateIndex state) const {
+  auto& known = known_words_[(state * 0x9e3779b97f4a7c15u) >> 32 & (known_words - 1)];
+  if (known.first != state || state == no_state) known = {state, protocol_->counting_word(state)};
+  return known.second;
 }
 
 // `count` more agents in a state (fewer, modulo 2^64, if it is the negative of a number).
 void ConditionTally::change(StateIndex state, AgentCount count) {
   spend_calm(std::min(count, AgentCount{0} - count));
-  if (follows_states_) {
-    const AgentCount before = by_state_[state];
-    by_state_[state] += count;
-    for (std::size_t set = 0; set < all_counts_.size(); ++set) {
-      if (protocol_->counted()[set][state]) all_counts_[set] += count;
-    }
-    return change_presence(state, before, by_state_[state]);
-  }
+  if (protocol_->follows_states()) return follow(state, count);
   for (std::size_t set = 0; set < lanes; ++set) {
-    carried_[set] += (steps_[state] >> (8 * set) & 1) * count;
+    carried_[set] += (word_of(state) >> (8 * set) & 1) * count;
   }
+}
+
+void ConditionTally::follow(StateIndex state, AgentCount count) try {
+  for (std::size_t set = 0; set < all_counts_.size(); ++set) {
+    if (protocol_->is_in_set(set, state)) all_counts_[set] += count;
+  }
+  for (std::size_t i = 0; i < gathered_.size(); ++i) {
+    const Aggregate& aggregate = protocol_->aggregates()[i];
+    const Number value = protocol_->value_of(aggregate, state);
+    if (aggregate.kind == Aggregate::Kind::sum) {
+      const auto agents = static_cast<std::int64_t>(count);
+      gathered_[i].sum = gathered_[i].sum + value * Number(agents);
+      continue;
+    }
+    const auto entry = gathered_[i].values.try_emplace(value, 0).first;
+    entry->second += count;
+    if (entry->second == 0) gathered_[i].values.erase(entry);
+  }
+  presence_.change(state, count);
+  is_silent_ = false;
+} catch (const NumberError& error) {
+  protocol_->text().object({protocol_->stop().place, error.what()});
 }
 
 // The changes of so many agents are those of half as many interactions.
@@ -72,8 +127,63 @@ AgentCount ConditionTally::changes_to_stop() const {
 
 bool ConditionTally::is_counted(StateIndex u, StateIndex v, StateIndex new_u,
                                 StateIndex new_v) const {
-  if (follows_states_) return u != new_u || v != new_v;
-  return steps_[new_u] + steps_[new_v] != steps_[u] + steps_[v];
+  if (protocol_->follows_states()) return u != new_u || v != new_v;
+  return word_of(new_u) + word_of(new_v) != word_of(u) + word_of(v);
+}
+
+void ConditionTally::replace_others(StateIndex u, StateIndex v, StateIndex new_u,
+                                    StateIndex new_v) {
+  if (!protocol_->follows_states()) {
+    return absorb(word_of(new_u) + word_of(new_v) - word_of(u) - word_of(v));
+  }
+  if (u != new_u) {
+    change(u, AgentCount{0} - 1);
+    change(new_u, 1);
+  }
+  if (v != new_v) {
+    change(v, AgentCount{0} - 1);
+    change(new_v, 1);
+  }
+  changed_ = {new_u, new_v};
+}
+
+bool ConditionTally::is_witness(const Pair& pair) const {
+  const AgentCount needed = pair.u == pair.v ? 2 : 1;
+  return presence_.count(pair.u) >= needed && presence_.count(pair.v) >= needed &&
+         protocol_->reacts(pair.u, pair.v);
+}
+
+bool ConditionTally::is_silent() const {
+  if (!is_silent_) is_silent_ = !is_witness(witness_) && !finds_witness();
+  return is_silent_;
+}
+
+bool ConditionTally::finds_witness_beside(StateIndex state) const {
+  for (const StateIndex other : presence_.present()) {
+    for (const Pair pair : {Pair{state, other}, Pair{other, state}}) {
+      if (!is_witness(pair)) continue;
+      witness_ = pair;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Among the agents that met last, then among agents in the same state, then among all.
+bool ConditionTally::finds_witness() const {
+  for (const Pair pair : {Pair{changed_[0], changed_[0]}, Pair{changed_[1], changed_[1]},
+                          Pair{changed_[0], changed_[1]}, Pair{changed_[1], changed_[0]}}) {
+    if (!is_witness(pair)) continue;
+    witness_ = pair;
+    return true;
+  }
+  for (const StateIndex state : presence_.present()) {
+    if (!is_witness({state, state})) continue;
+    witness_ = {state, state};
+    return true;
+  }
+  return std::ranges::any_of(presence_.present(),
+                             [this](StateIndex state) { return finds_witness_beside(state); });
 }
 
 // Two states that react with each other and have many agents keep the population from silence. To
@@ -87,57 +197,16 @@ std::uint64_t ConditionTally::silence_steps() const {
     return 0;
   }
   std::uint64_t steps = 0;
-  for (const StateIndex u : present_) {
-    for (const StateIndex v : present_) {
+  for (const StateIndex u : presence_.present()) {
+    for (const StateIndex v : presence_.present()) {
       if (!protocol_->transitions().reacts(u, v)) continue;
-      const AgentCount fewer = std::min(by_state_[u], by_state_[v]);
+      const AgentCount fewer = std::min(presence_.count(u), presence_.count(v));
       if (u != v || fewer >= 2) steps = std::max(steps, (fewer - (u == v ? 2 : 1)) / 2);
     }
   }
-  const std::uint64_t pairs = present_.size() * present_.size();
+  const std::uint64_t pairs = presence_.present().size() * presence_.present().size();
   if (steps < pairs / 32) looks_to_skip_ = pairs / 32;
   return steps;
-}
-
-void ConditionTally::replace_states(StateIndex u, StateIndex v, StateIndex new_u,
-                                    StateIndex new_v) {
-  if (u == new_u && v == new_v) return;
-  if (u != new_u) {
-    change(u, AgentCount{0} - 1);
-    change(new_u, 1);
-  }
-  if (v != new_v) {
-    change(v, AgentCount{0} - 1);
-    change(new_v, 1);
-  }
-}
-
-std::uint64_t ConditionTally::reactions_with_others(StateIndex state) const {
-  std::uint64_t pairs = 0;
-  for (const StateIndex other : present_) {
-    if (other == state) continue;
-    pairs += protocol_->reacts(state, other) ? 1 : 0;
-    pairs += protocol_->reacts(other, state) ? 1 : 0;
-  }
-  return pairs;
-}
-
-void ConditionTally::change_presence(StateIndex state, AgentCount before, AgentCount after) {
-  if (!protocol_->watches_silence()) return;
-  if ((before >= 2) != (after >= 2) && protocol_->reacts(state, state)) {
-    active_pairs_ += after >= 2 ? 1 : std::uint64_t{0} - 1;
-  }
-  if ((before > 0) == (after > 0)) return;
-  if (after > 0) {
-    active_pairs_ += reactions_with_others(state);
-    place_[state] = static_cast<std::uint32_t>(present_.size());
-    present_.push_back(state);
-  } else {
-    present_[place_[state]] = present_.back();
-    place_[present_.back()] = place_[state];
-    present_.pop_back();
-    active_pairs_ -= reactions_with_others(state);
-  }
 }
 
 void ConditionTally::carry_over() {
@@ -165,8 +234,13 @@ void ConditionTally::grant_patience() {
 }
 
 void ConditionTally::decide() const try {
-  const std::vector<AgentCount> now = counts();
-  const Scene scene{.counts = now, .is_silent = is_silent(), .silence_steps = silence_steps()};
+  const std::vector<AgentCount> now = decisive_counts();
+  const std::vector<Number> gathered = decisive_aggregates();
+  const bool asks_silence = protocol_->watches_silence();
+  const Scene scene{.counts = now,
+                    .aggregates = gathered,
+                    .is_silent = asks_silence && is_silent(),
+                    .silence_steps = asks_silence ? silence_steps() : 0};
   const ConditionStability stop = stability_of(protocol_->stop(), scene);
   calm_ = stop.steps;
   status_ = stop.holds ? Status::converged : Status::open;
@@ -178,24 +252,88 @@ void ConditionTally::decide() const try {
   stable_steps_ = calm_;
 } catch (const Mistake& mistake) {
   protocol_->text().object(mistake);
+} catch (const NumberError& error) {
+  protocol_->text().object({protocol_->stop().place, error.what()});
 }
 
-std::vector<AgentCount> ConditionTally::counts() const {
-  if (follows_states_) return all_counts_;
-  ConditionTally copy = *this;
-  copy.carry_over();
-  return {copy.carried_.begin(), copy.carried_.end()};
+std::array<AgentCount, ConditionTally::lanes> ConditionTally::lane_counts() const {
+  if (protocol_->follows_states()) return {all_counts_[0]};
+  std::array<AgentCount, lanes> counts = carried_;
+  for (std::size_t set = 0; set < lanes; ++set) {
+    counts[set] += (recent_ >> (8 * set) & 0xff) - 0x80;
+  }
+  return counts;
+}
+
+std::vector<AgentCount> ConditionTally::decisive_counts() const {
+  if (protocol_->follows_states()) return all_counts_;
+  const auto counts = lane_counts();
+  return {counts.begin(), counts.end()};
+}
+
+std::vector<Number> ConditionTally::decisive_aggregates() const {
+  std::vector<Number> all;
+  for (std::size_t i = 0; i < gathered_.size(); ++i) {
+    const auto& values = gathered_[i].values;
+    switch (protocol_->aggregates()[i].kind) {
+      case Aggregate::Kind::sum:
+        all.push_back(gathered_[i].sum);
+        break;
+      case Aggregate::Kind::least:
+        all.push_back(values.empty() ? Number(0) : values.begin()->first);
+        break;
+      case Aggregate::Kind::greatest:
+        all.push_back(values.empty() ? Number(0) : values.rbegin()->first);
+    }
+  }
+  return all;
+}
+
+std::vector<Observation> ConditionTally::observed(const Scene& scene) const {
+  std::vector<Observation> all;
+  for (std::size_t i = 0; i < protocol_->observables().size(); ++i) {
+    all.push_back({protocol_->text().observables()[i].name,
+                   observed_value(protocol_->observables()[i], scene)});
+  }
+  return all;
 }
 
 std::vector<Observation> ConditionTally::observations() const {
-  const std::vector<AgentCount> now = counts();
-  const Scene scene{.counts = now, .is_silent = is_silent()};
-  std::vector<Observation> all;
-  for (std::size_t i = 0; i < protocol_->observables().size(); ++i) {
-    all.push_back(
-        {protocol_->text().observables()[i].name, observed(protocol_->observables()[i], scene)});
+  if (protocol_->follows_states()) {
+    States census;
+    for (const StateIndex state : presence_.present()) {
+      census.emplace_back(state, presence_.count(state));
+    }
+    return observations(census);
   }
-  return all;
+  if (needs_census()) {
+    std::vector<Observation> all;
+    for (const auto& each : protocol_->text().observables()) {
+      all.push_back({each.name, std::numeric_limits<double>::quiet_NaN()});
+    }
+    return all;
+  }
+  const std::vector<AgentCount> counts = decisive_counts();
+  return observed({.counts = counts});
+}
+
+std::vector<Observation> ConditionTally::observations(const States& census) const try {
+  std::vector<AgentCount> counts(protocol_->counted().size());
+  for (const auto& [state, count] : census) {
+    for (std::size_t set = 0; set < counts.size(); ++set) {
+      if (protocol_->is_in_set(set, state)) counts[set] += count;
+    }
+  }
+  std::vector<Number> aggregates;
+  for (const Aggregate& each : protocol_->aggregates()) {
+    aggregates.push_back(gathered_over(each, census, *protocol_));
+  }
+  return observed(
+      {.counts = counts,
+       .aggregates = aggregates,
+       .is_silent = protocol_->observes_silence() && is_silent_census(census, *protocol_)});
+} catch (const NumberError& error) {
+  protocol_->text().object({protocol_->observables()[0].place, error.what()});
 }
 
 }  // namespace conclave::text

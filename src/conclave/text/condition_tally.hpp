@@ -1,21 +1,28 @@
 // Counts the agents that a protocol text asks about and knows, at every interaction, whether its
 // stop condition holds: the tally of protocol texts.
+//
+// Only what the stop and the fail condition ask for is followed from interaction to interaction.
+// Up to eight sets of states are counted in the bytes of one word, which is carried over into full
+// numbers in time; an interaction costs a few additions, and the condition is looked at again only
+// when it may have changed. Conditions that count more sets, speak of silence or put numbers of
+// agents together (sum, min, max) are followed state by state. What a text only observes is
+// computed when it is asked for: from the counts where they are enough, and else from a census,
+// which the engine is asked for.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "conclave/model/population.hpp"
 #include "conclave/text/compiled.hpp"
+#include "conclave/text/presence.hpp"
 
 namespace conclave::text {
 
-// The counts are kept in the bytes of one word, which is carried over into full numbers in time; an
-// interaction costs a few additions, and the condition is looked at again only when it may have
-// changed. A text that counts more than eight sets of states, or speaks of silence, is followed
-// state by state instead.
 class ConditionTally {
  public:
   explicit ConditionTally(const Compiled& protocol);
@@ -24,18 +31,15 @@ class ConditionTally {
   void remove(StateIndex state, AgentCount count) { change(state, AgentCount{0} - count); }
 
   void replace(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) {
-    if (follows_states_) [[unlikely]]
-      return replace_states(u, v, new_u, new_v);
-    const std::uint64_t change = steps_[new_u] + steps_[new_v] - steps_[u] - steps_[v];
-    if (patience_ != 0) {
-      defer(1, change);
-    } else if (change != 0) {
-      take(change);
+    if (!is_plain_) [[unlikely]] {
+      if (u != new_u || v != new_v) replace_others(u, v, new_u, new_v);
+      return;
     }
+    absorb(steps_[new_u] + steps_[new_v] - steps_[u] - steps_[v]);
   }
 
   // For engines that sum up changes by themselves, as far as is_patient and patience allow it.
-  bool is_patient() const { return !follows_states_; }
+  bool is_patient() const { return is_plain_; }
   std::uint64_t patience() const { return patience_; }
   const std::uint64_t* words() const { return steps_; }
   void defer(std::uint64_t interactions, std::uint64_t change) {
@@ -49,23 +53,52 @@ class ConditionTally {
   bool is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) const;
   AgentCount changes_to_stop() const;
 
-  AgentCount leaders() const { return counts()[0]; }
+  AgentCount leaders() const { return lane_counts()[0]; }
   bool converged() const { return status_ != Status::open && settled() == Status::converged; }
   bool hopeless() const { return status_ != Status::open && settled() == Status::failed; }
+
+  // Whether the observables need more than this tally knows by itself.
+  bool needs_census() const { return protocol_->observes_census() && !protocol_->follows_states(); }
+  // The values of the observables; NaN for those that need the census, and for those without a
+  // value, such as a ratio to zero agents.
   std::vector<Observation> observations() const;
+  // The same with the states that have agents, and how many. O(states).
+  using States = std::vector<std::pair<StateIndex, AgentCount>>;
+  std::vector<Observation> observations(const States& census) const;
 
  private:
   enum class Status : std::uint8_t { open, converged, failed, stale };
-  static constexpr std::size_t lanes = 8;
+  static constexpr std::size_t lanes = Compiled::most_lanes;
   static constexpr std::uint64_t zeros = 0x8080808080808080u;  // every byte counts from 128
   static constexpr std::uint64_t most_patience = 60;           // a byte changes by 2 at most
 
+  struct Less {
+    bool operator()(const Number& a, const Number& b) const { return compare(a, b) < 0; }
+  };
+  // One aggregate of the conditions: its sum, or how many agents have which value.
+  struct Gathered {
+    Number sum{};
+    std::map<Number, AgentCount, Less> values{};
+  };
+  struct Pair {
+    StateIndex u = 0, v = 0;
+  };
+
+  void absorb(std::uint64_t change) {
+    if (patience_ != 0) {
+      defer(1, change);
+    } else if (change != 0) {
+      take(change);
+    }
+  }
+  std::uint64_t word_of(StateIndex state) const {
+    return steps_ != nullptr ? steps_[state] : word_of_packed(state);
+  }
+  std::uint64_t word_of_packed(StateIndex state) const;
   void change(StateIndex state, AgentCount count);
+  void follow(StateIndex state, AgentCount count);
   void spend_calm(AgentCount agents);
-  std::uint64_t silence_steps() const;
-  void replace_states(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v);
-  void change_presence(StateIndex state, AgentCount before, AgentCount after);
-  std::uint64_t reactions_with_others(StateIndex state) const;
+  void replace_others(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v);
   void grant_patience();
   void carry_over();
   void decide() const;
@@ -73,11 +106,20 @@ class ConditionTally {
     if (status_ == Status::stale) decide();
     return status_;
   }
-  std::vector<AgentCount> counts() const;
-  bool is_silent() const { return active_pairs_ == 0; }
+  std::array<AgentCount, lanes> lane_counts() const;
+  std::vector<AgentCount> decisive_counts() const;
+  std::vector<Number> decisive_aggregates() const;
+  std::vector<Observation> observed(const Scene& scene) const;
+
+  bool is_silent() const;
+  bool is_witness(const Pair& pair) const;
+  bool finds_witness_beside(StateIndex state) const;
+  bool finds_witness() const;
+  std::uint64_t silence_steps() const;
 
   const Compiled* protocol_;
-  const std::uint64_t* steps_;  // by state: 1 in the byte of every set it belongs to
+  const std::uint64_t* steps_;  // of dense states: 1 in the byte of every counted set it belongs to
+  bool is_plain_;               // dense states, counted in bytes
   std::uint64_t recent_ = zeros;
   // So many interactions cannot change the status: first those of which only the sum matters, then
   // more.
@@ -85,15 +127,19 @@ class ConditionTally {
   mutable std::uint64_t calm_ = 0;
   mutable std::uint64_t stable_steps_ = 0;  // what calm_ was when the condition was last looked at
   mutable Status status_ = Status::stale;
-  bool follows_states_ = false;
   std::array<AgentCount, lanes> carried_{};
+
+  // Only of packed states: words computed before, at the place that a state's hash names.
+  mutable std::vector<std::pair<StateIndex, std::uint64_t>> known_words_;
 
   // Only where states are followed.
   std::vector<AgentCount> all_counts_;
-  std::vector<AgentCount> by_state_;
-  std::vector<StateIndex> present_;   // states with agents
-  std::vector<std::uint32_t> place_;  // of a state among those
-  std::uint64_t active_pairs_ = 0;    // ordered pairs of present states that can react
+  std::vector<Gathered> gathered_;
+  Presence presence_;
+  // Two states that react with each other; as long as both have agents, there is no silence.
+  mutable Pair witness_{};
+  mutable bool is_silent_ = false;       // known until the next change
+  std::array<StateIndex, 2> changed_{};  // by the last interaction
   mutable std::uint64_t looks_to_skip_ = 0;
 };
 

@@ -14,8 +14,8 @@ namespace conclave::text {
 class Cursor {
  public:
   // In some dialects u and v are names like all others.
-  explicit Cursor(std::string_view text, bool has_agent_names = true)
-      : text_(text), tokens_(tokens_of(text)), has_agent_names_(has_agent_names) {}
+  explicit Cursor(std::string_view text, bool has_agent_names = true, std::uint32_t file = 0)
+      : text_(text), tokens_(tokens_of(text, file)), has_agent_names_(has_agent_names) {}
 
   const Token& here() const { return tokens_[at_]; }
   const Token& next() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }

@@ -7,10 +7,11 @@
 
 namespace conclave::text {
 
-// Both counted from 1.
+// Line and column are counted from 1, the files of a text from 0.
 struct Place {
   std::uint32_t line = 1;
   std::uint32_t column = 1;
+  std::uint32_t file = 0;
 };
 
 // A mistake of the user with its place; turned into an Error where the name of the file is known.

@@ -1,5 +1,7 @@
 #include "conclave/text/node.hpp"
 
+#include <algorithm>
+
 #include "conclave/base/check.hpp"
 
 namespace conclave::text {
@@ -89,6 +91,12 @@ Number operation_of(const Node& node, const Scene& scene) {
 
 }  // namespace
 
+bool is_same(const Node& a, const Node& b) {
+  return a.kind == b.kind && a.type == b.type && a.index == b.index && a.agent == b.agent &&
+         a.operation == b.operation && a.constant == b.constant &&
+         std::ranges::equal(a.parts, b.parts, is_same);
+}
+
 Number evaluate(const Node& node, const Scene& scene) {
   switch (node.kind) {
     case Node::Kind::constant:
@@ -99,6 +107,8 @@ Number evaluate(const Node& node, const Scene& scene) {
       return scene.locals[node.index];
     case Node::Kind::count:
       return Number::from_whole(static_cast<Number::Whole>(scene.counts[node.index]));
+    case Node::Kind::aggregate:
+      return scene.aggregates[node.index];
     case Node::Kind::silent:
       return scene.is_silent;
     case Node::Kind::operation:

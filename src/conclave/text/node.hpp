@@ -22,12 +22,20 @@ struct Type {
 };
 
 struct Node {
-  enum class Kind : std::uint8_t { constant, column, local, count, silent, operation };
+  enum class Kind : std::uint8_t {
+    constant,
+    column,  // a field of an agent
+    local,
+    count,
+    aggregate,
+    silent,
+    operation,
+  };
   Kind kind = Kind::constant;
   Type type{};
   Place place{};
   Number constant{};
-  std::size_t index = 0;  // of a column, a local or a count
+  std::size_t index = 0;  // of a column, a local, a count or an aggregate
   std::size_t agent = 0;  // of a column: 0 is u or the only agent, 1 is v
   Operator operation{};
   std::vector<Node> parts{};
@@ -40,6 +48,7 @@ struct Scene {
   std::array<StateIndex, 2> agents{};
   std::span<const Number> locals{};  // the values that a block has given names so far
   std::span<const std::uint64_t> counts{};
+  std::span<const Number> aggregates{};
   bool is_silent = false;
   std::uint64_t silence_steps = 0;  // is_silent stays as it is for so many interactions at least
 };
@@ -47,6 +56,8 @@ struct Scene {
 // The value in a scene; conditions are 0 or 1. Throws Mistake where there is no value, as for a
 // division by zero. O(nodes).
 Number evaluate(const Node& node, const Scene& scene);
+// Whether two expressions are the same, wherever they stand.
+bool is_same(const Node& a, const Node& b);
 inline bool holds(const Node& node, const Scene& scene) {
   return compare(evaluate(node, scene), 0) != 0;
 }

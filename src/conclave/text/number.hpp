@@ -54,7 +54,8 @@ class Number {
   // a - b floor(a / b): never negative for b > 0.
   friend Number modulo(const Number& a, const Number& b);
   friend Number power(const Number& base, const Number& exponent);
-  friend int compare(const Number& a, const Number& b);  // negative, 0 or positive
+  friend int compare(const Number& a, const Number& b);                // negative, 0 or positive
+  friend bool operator==(const Number& a, const Number& b) = default;  // the same representation
 
  private:
   Whole numerator_ = 0;  // of a real: its bits

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,6 +34,9 @@ constexpr std::array<Function, 10> functions{{{"floor", Operator::floor, 1},
                                               {"max", Operator::maximum, 2},
                                               {"abs", Operator::absolute, 1}}};
 constexpr std::array<std::string_view, 4> counts{"count", "all", "any", "none"};
+// min and max of two numbers are functions, of one expression they are aggregates.
+constexpr std::array<std::string_view, 4> aggregates{"sum", "mean", "min", "max"};
+constexpr std::array<std::string_view, 2> aggregates_alone{"sum", "mean"};
 
 class ExpressionParser {
  public:
@@ -217,9 +221,16 @@ class ExpressionParser {
     }
     cursor_.need(")", fmt::format("after the arguments of {}", token.text));
     Expression result{.form = Form::call, .place = token.place, .name = std::string(token.text)};
-    if (std::ranges::find(counts, token.text) != counts.end()) {
+    if (is_one_of(counts, token.text)) {
       need_arguments(token, 1, arguments.size());
       result.form = Form::count;
+    }
+    const bool is_alone = is_one_of(aggregates_alone, token.text);
+    if (is_alone) need_arguments(token, 1, arguments.size());
+    if (is_one_of(aggregates, token.text) && arguments.size() == 1) {
+      result.form = Form::aggregate;
+      result.parts = std::move(arguments);
+      return result;
     }
     for (const Function& function : functions) {
       if (token.text != function.name) continue;
@@ -229,6 +240,10 @@ class ExpressionParser {
     }
     result.parts = std::move(arguments);
     return result;
+  }
+
+  static bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
   }
 
   static void need_arguments(const Token& token, std::size_t wanted, std::size_t given) {
@@ -278,6 +293,7 @@ class ExpressionParser {
 
 std::vector<std::string_view> known_functions() {
   std::vector<std::string_view> names(counts.begin(), counts.end());
+  names.insert(names.end(), aggregates_alone.begin(), aggregates_alone.end());
   for (const Function& function : functions) names.push_back(function.name);
   return names;
 }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -13,6 +11,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/text/cursor.hpp"
 #include "conclave/text/network_parser.hpp"
+#include "conclave/text/rule_list.hpp"
 #include "conclave/text/rule_parser.hpp"
 
 namespace conclave::text {
@@ -20,8 +19,8 @@ namespace {
 
 class Parser {
  public:
-  Parser(std::string_view text, Dialect dialect)
-      : cursor_(text, dialect == Dialect::protocol),
+  Parser(std::string_view text, Dialect dialect, std::uint32_t file)
+      : cursor_(text, dialect == Dialect::protocol, file),
         dialect_(dialect),
         rules_(cursor_, dialect),
         network_(cursor_, document_) {}
@@ -31,11 +30,9 @@ class Parser {
       statement();
       cursor_.end_statement();
     }
-    if (dialect_ == Dialect::rule_list) {
-      add_up_lines();
-      collect_states();
-    }
+    if (dialect_ == Dialect::rule_list) complete_rule_list(document_);
     if (dialect_ == Dialect::network) network_.finish();
+    split_horizon();
     return std::move(document_);
   }
 
@@ -45,7 +42,7 @@ class Parser {
     void (Parser::*parse)();
     bool is_late = false;
   };
-  static constexpr std::size_t statement_count = 16;
+  static constexpr std::size_t statement_count = 17;
   static const std::array<Statement, statement_count>& statements();
 
   void statement() {
@@ -174,6 +171,38 @@ class Parser {
     document_.stop_text = cursor_.written_since(begin);
   }
 
+  // `stop when C or time >= 10` stops where C holds, and has a horizon beside it. A text may have a
+  // parameter or a definition of that name, which is then meant.
+  void split_horizon() {
+    const auto is_time = [](const auto& each) { return each.name.text == "time"; };
+    if (!document_.stop || std::ranges::any_of(document_.parameters, is_time) ||
+        std::ranges::any_of(document_.definitions, is_time)) {
+      return;
+    }
+    const Place place = document_.stop->place;
+    std::optional<Expression> rest = without_time(std::move(*document_.stop));
+    if (!rest) rest = Expression{.form = Form::name, .place = place, .name = "false"};
+    document_.stop = std::move(rest);
+  }
+
+  // The condition without `time >= ...`, which becomes the horizon; nothing if that was all.
+  std::optional<Expression> without_time(Expression condition) {
+    if (condition.form != Form::operation) return condition;
+    if (condition.operation == Operator::greater_equal && condition.parts[0].form == Form::name &&
+        condition.parts[0].name == "time") {
+      if (document_.horizon) throw Mistake(condition.place, "there are two times to stop at");
+      document_.horizon = std::move(condition.parts[1]);
+      return std::nullopt;
+    }
+    if (condition.operation != Operator::disjunction) return condition;
+    std::optional<Expression> left = without_time(std::move(condition.parts[0]));
+    std::optional<Expression> right = without_time(std::move(condition.parts[1]));
+    if (!left || !right) return left ? std::move(left) : std::move(right);
+    condition.parts[0] = std::move(*left);
+    condition.parts[1] = std::move(*right);
+    return condition;
+  }
+
   void fail() {
     once(document_.fail.has_value(), "when to fail");
     cursor_.need_word("when", "and a condition such as count(leader) == 0");
@@ -230,6 +259,22 @@ class Parser {
     document_.steps.push_back(std::move(step));
   }
 
+  // import "clock.pp" as slow with digit as hour, q as hours
+  void import() {
+    ImportText import{.place = cursor_.place(), .path = cursor_.need_string("a file in quotes")};
+    if (cursor_.take_word_if("as")) {
+      import.alias = cursor_.need_name("the new name of the module").text;
+    }
+    if (cursor_.take_word_if("with")) {
+      do {
+        Name from = cursor_.need_name("a name of the module");
+        cursor_.need_word("as", "and its new name");
+        import.renames.emplace_back(std::move(from), cursor_.need_name("the new name"));
+      } while (cursor_.take_if(","));
+    }
+    document_.imports.push_back(std::move(import));
+  }
+
   void fun() {
     Definition function{.name = cursor_.need_name("the name of the function"), .value = {}};
     function.is_function = true;
@@ -244,78 +289,10 @@ class Parser {
     document_.definitions.push_back(std::move(function));
   }
 
-  // Lines of a list that name the same two states add up: `a,b -> a,a : 1/2` and `a,b -> b,b : 1/2`
-  // are one rule with two outcomes. A line about both orders stands for two.
-  void add_up_lines() {
-    std::vector<RuleText> lines;
-    for (RuleText& rule : document_.rules) {
-      const bool has_two_orders = is_plain(rule) && std::exchange(rule.is_unordered, false);
-      if (!has_two_orders && !is_plain(rule)) {
-        lines.push_back(std::move(rule));
-        continue;
-      }
-      std::optional<RuleText> other;
-      if (has_two_orders && left_side(rule).first != left_side(rule).second) other = mirrored(rule);
-      add_line(lines, std::move(rule));
-      if (other) add_line(lines, std::move(*other));
-    }
-    document_.rules = std::move(lines);
-  }
-
-  void add_line(std::vector<RuleText>& lines, RuleText line) {
-    const auto [known, is_new] = lines_.emplace(left_side(line), lines.size());
-    if (is_new) return lines.push_back(std::move(line));
-    RuleText& sum = lines[known->second];
-    sum.is_sum = true;
-    for (OutcomeText& outcome : line.outcomes) sum.outcomes.push_back(std::move(outcome));
-  }
-
-  // One state on either side, and nothing else to decide by.
-  static bool is_plain(const RuleText& rule) {
-    const auto is_state = [](const Pattern& side) {
-      return side.states.size() == 1 && side.conditions.empty();
-    };
-    return is_state(rule.initiator) && is_state(rule.responder) && !rule.guard &&
-           rule.block.empty();
-  }
-
-  using LeftSide = std::pair<std::string, std::string>;
-  static LeftSide left_side(const RuleText& rule) {
-    return {rule.initiator.states[0].text, rule.responder.states[0].text};
-  }
-
-  static RuleText mirrored(const RuleText& rule) {
-    RuleText other = rule;
-    std::swap(other.initiator, other.responder);
-    for (OutcomeText& outcome : other.outcomes) std::swap(outcome.initiator, outcome.responder);
-    return other;
-  }
-
-  // The states of a list of rules are those it names, in the order of their first appearance.
-  void collect_states() {
-    if (!document_.fields.empty()) return;
-    FieldText field{.name = {state_field, {}}};
-    std::set<std::string_view> known;
-    const auto add = [&](const Name& name) {
-      if (known.insert(name.text).second) field.values.push_back(name);
-    };
-    for (const RuleText& rule : document_.rules) {
-      for (const Pattern* side : {&rule.initiator, &rule.responder}) {
-        for (const Name& name : side->states) add(name);
-      }
-      for (const OutcomeText& outcome : rule.outcomes) {
-        if (outcome.initiator.state) add(*outcome.initiator.state);
-        if (outcome.responder.state) add(*outcome.responder.state);
-      }
-    }
-    if (!field.values.empty()) document_.fields.push_back(std::move(field));
-  }
-
   Cursor cursor_;
   Dialect dialect_;
   RuleParser rules_;
   Document document_;
-  std::map<LeftSide, std::size_t> lines_;  // of a list of rules: where a left side stands
   NetworkParser network_;
 };
 
@@ -336,7 +313,8 @@ const std::array<Parser::Statement, Parser::statement_count>& Parser::statements
        {"observe", &Parser::observe},
        {"unordered", &Parser::unordered_rule},
        {"step", &Parser::step, true},
-       {"fun", &Parser::fun, true}}};
+       {"fun", &Parser::fun, true},
+       {"import", &Parser::import, true}}};
   return all;
 }
 
@@ -353,6 +331,8 @@ bool ParameterText::has_decimals() const {
   return has_point(fallback_text) || has_point(range_text);
 }
 
-Document parse(std::string_view text, Dialect dialect) { return Parser(text, dialect).document(); }
+Document parse(std::string_view text, Dialect dialect, std::uint32_t file) {
+  return Parser(text, dialect, file).document();
+}
 
 }  // namespace conclave::text

@@ -16,6 +16,7 @@ enum class Dialect : std::uint8_t {
 
 // Throws Mistake with what was expected and what was found, at the first error. Views in the
 // document do not look into `text`, which may go away.
-Document parse(std::string_view text, Dialect dialect);
+// Places are in the file of that number.
+Document parse(std::string_view text, Dialect dialect, std::uint32_t file = 0);
 
 }  // namespace conclave::text

@@ -1,24 +1,18 @@
 #include "conclave/text/protocol_text.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/text/cursor.hpp"
+#include "conclave/text/imports.hpp"
 #include "conclave/text/parser.hpp"
 
 namespace conclave::text {
 namespace {
-
-constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
 
 // FNV-1a, not cryptographic: it detects accidental differences between texts, not attacks.
 std::string fingerprint(std::string_view content) {
@@ -35,13 +29,18 @@ Dialect dialect_of(std::string_view name) {
 }  // namespace
 
 ProtocolText::ProtocolText(std::string name, std::string_view content)
-    : name_(std::move(name)), hash_(fingerprint(content)) {
+    : ProtocolText(std::move(name), Sources(content)) {}
+
+ProtocolText::ProtocolText(std::string name, Sources sources)
+    : name_(std::move(name)), files_{name_} {
   try {
-    document_ = parse(content, dialect_of(name_));
+    document_ = joined_with_imports(sources.main(), dialect_of(name_), sources, files_);
     complete();
   } catch (const Mistake& mistake) {
     object(mistake);
   }
+  content_ = sources.bundle();
+  hash_ = fingerprint(content_);
 }
 
 void ProtocolText::complete() {
@@ -75,18 +74,8 @@ void ProtocolText::complete() {
 }
 
 std::shared_ptr<const ProtocolText> ProtocolText::read(const std::string& path) {
-  std::error_code problem;
-  if (std::filesystem::is_directory(path, problem)) {
-    throw Error(fmt::format("cannot read '{}': it is a folder", path));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  if (std::filesystem::file_size(path, problem) > most_bytes || problem) {
-    throw Error(fmt::format("cannot read '{}': it is no file, or larger than 256 MiB", path));
-  }
-  const std::string content{std::istreambuf_iterator<char>(file), {}};
-  return std::make_shared<const ProtocolText>(std::filesystem::path(path).filename().string(),
-                                              content);
+  return std::shared_ptr<const ProtocolText>(new ProtocolText(
+      std::filesystem::path(path).filename().string(), Sources::in_folder_of(path)));
 }
 
 bool ProtocolText::is_path(std::string_view word) {
@@ -95,7 +84,7 @@ bool ProtocolText::is_path(std::string_view word) {
 }
 
 std::string ProtocolText::placed(Place place, std::string_view sentence) const {
-  return fmt::format("{}:{}:{}: {}", name_, place.line, place.column, sentence);
+  return fmt::format("{}:{}:{}: {}", files_[place.file], place.line, place.column, sentence);
 }
 
 void ProtocolText::object(const Mistake& mistake) const {

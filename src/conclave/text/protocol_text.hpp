@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conclave/model/protocol_info.hpp"
+#include "conclave/text/sources.hpp"
 #include "conclave/text/syntax.hpp"
 
 namespace conclave::text {
@@ -17,7 +18,8 @@ class ProtocolText {
   // The name decides the dialect: x.crn is a network of reactions, x.rules a list of rules,
   // anything else a protocol. Throws Error with "name:line:column: ...".
   ProtocolText(std::string name, std::string_view content);
-  // Reads a file and names the protocol after it; throws Error where it cannot be read.
+  // Reads a file and what it imports, and names the protocol after it; throws Error where it cannot
+  // be read.
   static std::shared_ptr<const ProtocolText> read(const std::string& path);
 
   // Whether a user who writes this means a file.
@@ -25,6 +27,8 @@ class ProtocolText {
 
   const std::string& name() const { return name_; }
   const std::string& hash() const { return hash_; }  // of the content: 16 hexadecimal digits
+  // The text with all that it imports; makes the same protocol without a file (text/sources.hpp).
+  const std::string& content() const { return content_; }
   const Document& document() const { return document_; }
 
   const std::vector<Observable>& observables() const { return observables_; }
@@ -35,9 +39,12 @@ class ProtocolText {
   std::string placed(Place place, std::string_view sentence) const;
 
  private:
+  ProtocolText(std::string name, Sources sources);
   void complete();
 
   std::string name_;
+  std::string content_;
+  std::vector<std::string> files_;  // the main one and those it imports
   std::string hash_;
   Document document_;
   std::vector<Observable> observables_;  // these look into document_

@@ -142,6 +142,8 @@ Node Resolver::resolve(const Expression& expression, Scope scope, const Type* wa
       return one_of(expression, scope);
     case Form::count:
       return count(expression, scope);
+    case Form::aggregate:
+      return aggregate(expression, scope);
     case Form::call:
       return call(expression, scope, wanted);
     case Form::operation:
@@ -271,10 +273,10 @@ Node Resolver::own_field(const Expression& expression, Scope scope) {
     return is_state(found->second, agent, expression.place);
   }
   if (roles_known_ && expression.name == "leader" && document_.leader) {
-    return column(space_->leader_column(), agent, expression.place);
+    return leader(scope);
   }
   if (roles_known_ && expression.name == "output" && !document_.outputs.empty()) {
-    return column(space_->output_column(), agent, expression.place);
+    return output(scope, expression.place);
   }
   unknown(expression, scope);
 }
@@ -375,25 +377,77 @@ Node Resolver::count(const Expression& expression, Scope scope) {
 }
 
 std::size_t Resolver::count_index(const Node& members) {
-  StateSet set(space_->size());
-  for (StateIndex state = 0; state < space_->size(); ++state) {
-    set[state] = holds(members, {.space = space_, .agents = {state, state}});
+  CountedSet set{members};
+  for (StateIndex state = 0; space_->is_dense() && state < space_->size(); ++state) {
+    set.states.push_back(holds(members, {.space = space_, .agents = {state, state}}));
   }
-  const auto found = std::ranges::find(counted_, set);
+  const auto found = std::ranges::find_if(counted_, [&](const CountedSet& other) {
+    return space_->is_dense() ? other.states == set.states : is_same(other.members, members);
+  });
   const auto index = static_cast<std::size_t>(found - counted_.begin());
   if (found == counted_.end()) counted_.push_back(std::move(set));
   return index;
 }
 
-Node Resolver::column(std::size_t index, std::size_t agent, Place place) const {
-  Type type{Type::Kind::value, index};
-  if (index == space_->leader_column()) {
-    type = condition_type;
-  } else if (index < space_->fields().size()) {
-    const Field& field = space_->fields()[index];
-    if (field.is_boolean) type = condition_type;
-    if (!field.is_boolean && field.values.empty()) type = number_type;
+// mean(x) is sum(x) / n.
+Node Resolver::aggregate(const Expression& expression, Scope scope) {
+  if (scope != Scope::population) {
+    throw Mistake(expression.place, fmt::format("{}(...) of one expression is about the whole "
+                                                "population and has no meaning here",
+                                                expression.name));
   }
+  using Kind = Aggregate::Kind;
+  const bool is_mean = expression.name == "mean";
+  const Kind kind = expression.name == "min"   ? Kind::least
+                    : expression.name == "max" ? Kind::greatest
+                                               : Kind::sum;
+  Node value = number(expression.parts[0], Scope::agent);
+  const auto found = std::ranges::find_if(aggregates_, [&](const Aggregate& other) {
+    return other.kind == kind && is_same(other.value, value);
+  });
+  Node result{.kind = Node::Kind::aggregate,
+              .type = number_type,
+              .place = expression.place,
+              .index = static_cast<std::size_t>(found - aggregates_.begin())};
+  if (found == aggregates_.end()) aggregates_.push_back({kind, std::move(value)});
+  if (!is_mean) return result;
+  Node n = constant_node(constants_.find("n")->second, number_type, expression.place);
+  return operation_node(Operator::divide, number_type, expression.place,
+                        {std::move(result), std::move(n)});
+}
+
+// Both mean what their definitions would mean if they were written here; these know neither.
+Node Resolver::leader(Scope scope) {
+  const bool known = std::exchange(roles_known_, false);
+  Node node = within({}, [&] { return condition(document_.leader->value, scope); });
+  roles_known_ = known;
+  return node;
+}
+
+// Of several outputs that fit a state, the first counts; a state that none fits has the last
+// number.
+Node Resolver::output(Scope scope, Place place) {
+  const bool known = std::exchange(roles_known_, false);
+  const Type type{Type::Kind::value, space_->fields().size()};
+  const std::vector<std::string> names = output_names();
+  Node result = constant_node(static_cast<std::int64_t>(names.size()), type, place);
+  for (std::size_t i = document_.outputs.size(); i-- > 0;) {
+    const Definition& each = document_.outputs[i];
+    Node fits = within({}, [&] { return condition(each.value, scope); });
+    const std::int64_t number = std::ranges::find(names, each.name.text) - names.begin();
+    result =
+        operation_node(Operator::choice, type, place,
+                       {std::move(fits), constant_node(number, type, place), std::move(result)});
+  }
+  roles_known_ = known;
+  return result;
+}
+
+Node Resolver::column(std::size_t index, std::size_t agent, Place place) const {
+  const Field& field = space_->fields()[index];
+  Type type{Type::Kind::value, index};
+  if (field.is_boolean) type = condition_type;
+  if (!field.is_boolean && field.values.empty()) type = number_type;
   return {.kind = Node::Kind::column, .type = type, .place = place, .index = index, .agent = agent};
 }
 
@@ -413,6 +467,10 @@ Node Resolver::folded(Node node) const {
 
 std::vector<std::string> Resolver::values_of(const Type& type) const {
   if (type.column < space_->fields().size()) return space_->fields()[type.column].values;
+  return output_names();
+}
+
+std::vector<std::string> Resolver::output_names() const {
   std::vector<std::string> names;
   for (const Definition& output : document_.outputs) {
     if (std::ranges::find(names, output.name.text) == names.end()) {

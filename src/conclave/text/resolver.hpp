@@ -29,8 +29,24 @@ enum class Scope : std::uint8_t {
 constexpr Type condition_type{Type::Kind::condition, 0};
 constexpr Type number_type{Type::Kind::number, 0};
 
-// A set of states that is counted: whether each state belongs to it.
+// A set of states that is counted: whether each state belongs to it; only of dense states.
 using StateSet = std::vector<bool>;
+struct CountedSet {
+  Node members;  // a condition on an agent
+  StateSet states{};
+
+  bool contains(StateIndex state, const StateSpace& space) const {
+    if (!states.empty()) return states[state];
+    return holds(members, {.space = &space, .agents = {state, state}});
+  }
+};
+
+// A number of each agent, and how those of all agents are put together.
+struct Aggregate {
+  enum class Kind : std::uint8_t { sum, least, greatest };
+  Kind kind;
+  Node value;
+};
 
 class Resolver {
  public:
@@ -72,8 +88,13 @@ class Resolver {
   void count_node(Place place);
 
   // The sets that the expressions of scope `population` count, in the order of their indices.
-  const std::vector<StateSet>& counted() const { return counted_; }
+  const std::vector<CountedSet>& counted() const { return counted_; }
   std::size_t count_index(const Node& members);
+  const std::vector<Aggregate>& aggregates() const { return aggregates_; }
+
+  // `leader` and `output` of an agent in this scope, where the text defines them.
+  Node leader(Scope scope);
+  Node output(Scope scope, Place place);
 
  private:
   Node resolve(const Expression& expression, Scope scope, const Type* wanted);
@@ -85,6 +106,8 @@ class Resolver {
   Node comparison(const Expression& expression, Scope scope);
   Node conditional(const Expression& expression, Scope scope, const Type* wanted);
   Node count(const Expression& expression, Scope scope);
+  Node aggregate(const Expression& expression, Scope scope);
+  std::vector<std::string> output_names() const;
   Node call(const Expression& expression, Scope scope, const Type* wanted);
   std::optional<Node> argument(const Expression& expression, Scope scope, const Type* wanted);
   const Expression* bound(const std::string& name) const;
@@ -145,7 +168,8 @@ class Resolver {
   std::size_t steps_visible_ = SIZE_MAX;
   int depth_ = 0;
   std::size_t nodes_ = 0;
-  std::vector<StateSet> counted_;
+  std::vector<CountedSet> counted_;
+  std::vector<Aggregate> aggregates_;
 };
 
 template <class Visit>

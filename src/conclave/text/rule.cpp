@@ -118,10 +118,10 @@ bool Rule::applies(StateIndex u, StateIndex v) const {
   return is_mirrored_ ? holds(*guard_, scene(v, u)) : holds(*guard_, scene(u, v));
 }
 
-Reaction Rule::reaction(StateIndex u, StateIndex v) const try {
+Reaction Rule::reaction(StateIndex u, StateIndex v, std::uint64_t& work) const try {
   if (is_mirrored_) std::swap(u, v);
   const std::vector<Possible> all =
-      has_block_ ? possible_by_block(u, v) : possible_by_outcomes(scene(u, v));
+      has_block_ ? possible_by_block(u, v, work) : possible_by_outcomes(scene(u, v));
   const std::int64_t total = common_denominator(all, place_);
   Reaction reaction{.total = static_cast<std::uint32_t>(total)};
   for (const Possible& each : all) {
@@ -148,7 +148,8 @@ std::vector<Rule::Possible> Rule::possible_by_outcomes(const Scene& scene) const
 }
 
 // Paths that come to the same end are one outcome.
-std::vector<Rule::Possible> Rule::possible_by_block(StateIndex u, StateIndex v) const {
+std::vector<Rule::Possible> Rule::possible_by_block(StateIndex u, StateIndex v,
+                                                    std::uint64_t& work) const {
   std::vector<Possible> all;
   Paths paths;
   std::size_t taken = 0;
@@ -167,6 +168,7 @@ std::vector<Rule::Possible> Rule::possible_by_block(StateIndex u, StateIndex v) 
       same->chance = same->chance + paths.probability();
     }
   } while (paths.next());
+  work += taken;
   return all;
 }
 

@@ -75,13 +75,20 @@ class Rule {
 
   // Whether the guard holds for two admitted states.
   bool applies(StateIndex u, StateIndex v) const;
-  // Throws Mistake if a field would leave its domain or probabilities make no sense. O(paths).
-  Reaction reaction(StateIndex u, StateIndex v) const;
+  // Throws Mistake if a field would leave its domain or probabilities make no sense. O(paths); adds
+  // their number to `work`.
+  Reaction reaction(StateIndex u, StateIndex v, std::uint64_t& work) const;
+  Reaction reaction(StateIndex u, StateIndex v) const {
+    std::uint64_t work = 0;
+    return reaction(u, v, work);
+  }
 
   // As a part of a block: does what the rule says, if it applies; whether it does.
   bool carry_out(Execution& execution) const;
 
  private:
+  friend class Assembler;  // makes code of it
+
   struct Side {
     std::size_t state_column = 0;
     std::vector<std::int64_t> states{};  // allowed values of the field called state; empty: any
@@ -109,7 +116,7 @@ class Rule {
   Scene scene(StateIndex u, StateIndex v) const { return {.space = space_, .agents = {u, v}}; }
   void apply(Execution& execution) const;
   std::vector<Possible> possible_by_outcomes(const Scene& scene) const;
-  std::vector<Possible> possible_by_block(StateIndex u, StateIndex v) const;
+  std::vector<Possible> possible_by_block(StateIndex u, StateIndex v, std::uint64_t& work) const;
   std::vector<Number> probabilities(const Scene& scene) const;
 
   const StateSpace* space_;

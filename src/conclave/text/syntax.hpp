@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conclave/text/mistake.hpp"
@@ -52,6 +53,7 @@ enum class Form : std::uint8_t {
   one_of,     // A | B
   operation,  // on the parts
   count,      // count(P), all(P), any(P), none(P): P is the only part
+  aggregate,  // sum(x), mean(x), min(x), max(x) over all agents: x is the only part
   call,       // f(a, b): a function of the text, by its name
 };
 
@@ -197,10 +199,19 @@ struct StartText {
   std::string meaning{};
 };
 
+// `import "clock.pp" as slow with digit as hour`
+struct ImportText {
+  Place place{};
+  std::string path{};
+  std::string alias{};  // none: names stay as they are
+  std::vector<std::pair<Name, Name>> renames{};
+};
+
 // A whole file.
 struct Document {
   std::string title{};
   std::string paper{};
+  std::vector<ImportText> imports{};
   std::vector<ParameterText> parameters{};
   std::vector<Definition> definitions{};
   std::vector<FieldText> fields{};  // `states` is the field called state
@@ -208,7 +219,8 @@ struct Document {
   std::vector<Definition> outputs{};
   std::vector<StartText> starts{};
   std::optional<Expression> stop{}, fail{};
-  std::string stop_text{};  // as it was written
+  std::string stop_text{};              // as it was written
+  std::optional<Expression> horizon{};  // of `time >= ...` in the stop condition
   std::vector<Definition> observables{};
   std::vector<StepText> steps{};
   std::vector<RuleText> rules{};

@@ -32,7 +32,8 @@ class TextProtocol {
     static constexpr std::tuple fields{conclave::Field{"state", &State::index}};
   };
   static constexpr Topology topology = Topology::any;
-  static constexpr bool has_table = sizeof(Word) <= 2;
+  // Small words stand for dense states, which have a table; large ones for states of either kind.
+  static constexpr bool is_small = sizeof(Word) <= 2;
 
   // Up to this many states, the events engine costs little more per interaction than the agents
   // engine and may cost much less.
@@ -42,9 +43,10 @@ class TextProtocol {
   explicit TextProtocol(const Compiled& compiled)
       : compiled_(&compiled),
         table_(compiled_->transitions().table()),
+        program_(&compiled_->transitions().program()),
         states_(compiled_->space().size()) {
     CONCLAVE_CHECK(states_ - 1 <= std::numeric_limits<Word>::max());
-    CONCLAVE_CHECK(compiled_->transitions().has_table() || !has_table);
+    CONCLAVE_CHECK(table_ != nullptr || !is_small);
   }
 
   State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
@@ -55,8 +57,16 @@ class TextProtocol {
     return state_of(configuration.census[group].first);
   }
 
+  // Few of the states of a text with many occur at a time, as a rule.
+  static constexpr bool meets_few_states = !is_small;
+
   void interact(State& u, State& v, Choice auto& choice) const {
-    if constexpr (!has_table) return interact_by_rules(u, v, choice);
+    if constexpr (!is_small) {
+      if (table_ == nullptr) {
+        if (!program_->meet(u.index, v.index)) interact_by_rules(u, v, choice);
+        return;
+      }
+    }
     const Transitions::Entry entry = table_[std::size_t{u.index} * states_ + v.index];
     if (entry.is_certain()) [[likely]] {
       u = state_of(entry.u());
@@ -69,7 +79,7 @@ class TextProtocol {
   }
 
   void fetch(const State& u, const State& v) const {
-    if constexpr (has_table) {
+    if constexpr (is_small) {
       if (states_ < 256) return;  // such a table is near
       __builtin_prefetch(&table_[std::size_t{u.index} * states_ + v.index]);
     }
@@ -135,7 +145,17 @@ class TextProtocol {
 
   // Faults.
   State arbitrary(Choice auto& choice) const {
-    return state_of(choice.below(static_cast<std::uint32_t>(states_)));
+    const StateSpace& space = compiled_->space();
+    if (space.size() != std::numeric_limits<std::uint64_t>::max()) {
+      return state_of(space.at(below64(choice, space.size())));
+    }
+    StateIndex state = 0;
+    for (std::size_t i = 0; i < space.fields().size(); ++i) {
+      const Field& field = space.fields()[i];
+      const auto value = static_cast<std::int64_t>(below64(choice, field.size()));
+      state = space.with(state, i, field.low + value);
+    }
+    return state_of(state);
   }
   State zero() const { return {}; }
   void set_role(State& state, Role wanted) const {
@@ -173,6 +193,13 @@ class TextProtocol {
     bool converged() const { return tally_.converged(); }
     bool hopeless() const { return tally_.hopeless(); }
     std::vector<Observation> observations() const { return tally_.observations(); }
+    // What engines ask that can tell their census; see ConditionTally.
+    bool needs_census() const { return tally_.needs_census(); }
+    std::vector<Observation> observations(const Census<State>& census) const {
+      ConditionTally::States states;
+      for (const auto& [state, count] : census) states.emplace_back(state.index, count);
+      return tally_.observations(states);
+    }
 
    private:
     ConditionTally tally_;
@@ -215,7 +242,8 @@ class TextProtocol {
 
   const Compiled* compiled_;
   const Transitions::Entry* table_;
-  StateIndex states_;
+  const Program* program_;
+  std::uint64_t states_;
 };
 
 }  // namespace conclave::text

@@ -21,7 +21,7 @@ bool continues_name(char c) { return begins_name(c) || is_digit(c) || c == '\'';
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  Lexer(std::string_view text, std::uint32_t file) : text_(text), place_{.file = file} {}
 
   std::vector<Token> all() {
     for (;;) {
@@ -71,8 +71,9 @@ class Lexer {
     const Token& last = tokens_.back();
     const auto width =
         static_cast<std::uint32_t>(last.text.size()) + (last.kind == TokenKind::string ? 2u : 0u);
-    tokens_.push_back(
-        {TokenKind::end_of_statement, {last.place.line, last.place.column + width}, {}});
+    tokens_.push_back({TokenKind::end_of_statement,
+                       {last.place.line, last.place.column + width, last.place.file},
+                       {}});
   }
 
   void take(TokenKind kind, std::size_t length) {
@@ -154,6 +155,8 @@ std::string described(const Token& token) {
   }
 }
 
-std::vector<Token> tokens_of(std::string_view text) { return Lexer(text).all(); }
+std::vector<Token> tokens_of(std::string_view text, std::uint32_t file) {
+  return Lexer(text, file).all();
+}
 
 }  // namespace conclave::text

@@ -35,6 +35,7 @@ std::string described(const Token& token);
 // A statement ends where a line begins at its first column, except with a brace that closes a
 // block; indented lines go on with it. From '#' to the end of a line is a comment. The tokens look
 // into `text`; throws Mistake.
-std::vector<Token> tokens_of(std::string_view text);
+// Places are in the file of that number.
+std::vector<Token> tokens_of(std::string_view text, std::uint32_t file = 0);
 
 }  // namespace conclave::text

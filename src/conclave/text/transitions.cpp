@@ -6,8 +6,8 @@
 namespace conclave::text {
 namespace {
 
-// Of all reactions of a table together; they take some tens of bytes each.
-constexpr std::uint64_t most_outcomes = std::uint64_t{1} << 24;
+// Random paths of all reactions of a table together.
+constexpr std::uint64_t most_work = std::uint64_t{1} << 24;
 
 // A step is looked at even if no block calls it: about two agents, or else as a part of `each`.
 void check_step(const StepText& step, Resolver& resolver, const StateSpace& space) {
@@ -39,7 +39,11 @@ Transitions::Transitions(const Document& document, Resolver& resolver, const Sta
     rules_.emplace_back(text, false, resolver, space);
     if (text.is_unordered) rules_.emplace_back(text, true, resolver, space);
   }
-  if (space.size() <= most_tabled) fill_table();
+  if (space.is_dense()) {
+    fill_table();
+  } else {
+    program_ = Program(rules_, space);
+  }
 }
 
 Transitions::Transitions(const std::vector<Reaction>& reactions, const StateSpace& space)
@@ -74,11 +78,8 @@ std::uint64_t Transitions::fill_from(const Rule& rule, std::vector<bool>& decide
       const std::size_t place = static_cast<std::size_t>(u) * states() + v;
       if (decided[place] || !rule.applies(u, v)) continue;
       decided[place] = true;
-      const Reaction reaction = rule.reaction(u, v);
-      outcomes_ += reaction.outcomes.size();
-      if (outcomes_ > most_outcomes) {
-        throw Mistake(rule.place(), "the rules have too many random outcomes");
-      }
+      const Reaction reaction = rule.reaction(u, v, work_);
+      if (work_ > most_work) throw Mistake(rule.place(), "the rules take too many random paths");
       table_[place] = entry_for(u, v, reaction);
       ++pairs;
     }

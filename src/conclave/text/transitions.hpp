@@ -1,5 +1,5 @@
-// The reaction of every ordered pair of states: from a table where it fits into memory, and
-// otherwise worked out rule by rule at every meeting.
+// The reaction of every ordered pair of states: from a table where there are few states, and
+// otherwise by a program, or rule by rule where chance decides.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "conclave/text/program.hpp"
 #include "conclave/text/resolver.hpp"
 #include "conclave/text/rule.hpp"
 #include "conclave/text/state_space.hpp"
@@ -16,8 +17,8 @@ namespace conclave::text {
 
 class Transitions {
  public:
-  // More states than this have no table; it would hold four million pairs.
-  static constexpr StateIndex most_tabled = 2048;
+  // More states than this have no table, which would hold four million pairs.
+  static constexpr StateIndex most_tabled = StateSpace::most_dense;
 
   Transitions(const Document& document, Resolver& resolver, const StateSpace& space);
   // The reactions of all ordered pairs of states, at most most_tabled; row u begins at u * states.
@@ -35,13 +36,16 @@ class Transitions {
     StateIndex v() const { return word >> bits; }
     std::size_t reaction() const { return word & 0x7fffffffu; }
   };
-  // Row u begins at u * states().
-  const Entry* table() const { return table_.data(); }
+  // Row u begins at u * states(); null without a table.
+  const Entry* table() const { return has_table() ? table_.data() : nullptr; }
   const Reaction& random_reaction(Entry entry) const { return random_[entry.reaction()]; }
 
   // O(1) with a table, O(rules) without. Throws Mistake only without.
   Reaction reaction(StateIndex u, StateIndex v) const;
   bool reacts(StateIndex u, StateIndex v) const;  // with a table
+
+  // Without a table: carries out meetings whose result is certain.
+  const Program& program() const { return program_; }
 
   bool is_deterministic() const { return random_.empty() && has_table(); }
 
@@ -61,9 +65,10 @@ class Transitions {
 
   const StateSpace* space_;
   std::vector<Rule> rules_;
+  Program program_;
   std::vector<Entry> table_;
   std::vector<Reaction> random_;
-  std::uint64_t outcomes_ = 0;  // of all reactions so far
+  std::uint64_t work_ = 0;  // random paths of all reactions so far
   std::vector<Place> idle_rules_;
 };
 

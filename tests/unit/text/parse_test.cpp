@@ -113,8 +113,8 @@ TEST(ProtocolText, IsToldWhereAnythingElseIsWrongAndWhatWasExpected) {
       {"fields d: 3..0\nstart s: all of {d = 0}\n", "my.pp:1:8: field d has the impossible range"},
       {"fields d: 0..n/4\nstart s: all of {d = 0}\n",
        "my.pp:1:15: the largest value is 5/2, which is no whole number"},
-      {"fields d: 0..9999, e: 0..9999\nstart s: all of {d = 0}\n",
-       "my.pp:1:20: there are more than 2^20 = 1048576 states"},
+      {"fields d: 0..2^40, e: 0..2^40\nstart s: all of {d = 0}\n",
+       "my.pp:1:20: the fields of an agent need more than 64 bits"},
       {"fields d: 0..3\nstart s: all of {d = 0}\nu + v -> u.d = u.d + 1\n",
        "my.pp:3:20: d becomes 4, which is not in 0..3, when u is {d = 3} and v is {d = 0}"},
       {"fields d: 0..3\nstart s: all of {d = 0}\nu + v -> u.d = 1, u.d = 2\n",
@@ -280,7 +280,7 @@ TEST(Examples, NeverCrashWithChangedBytes) {
   int understood = 0;
   for (const char* name : example_names) {
     const std::string original = example_content(name);
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < 80; ++round) {
       std::string content = original;
       for (std::uint32_t i = 0; i <= stream.below(4); ++i) {
         const std::size_t place = stream.below(static_cast<std::uint32_t>(content.size()));

@@ -1,0 +1,11 @@
+// Protocol texts with too many states for a table: eight bytes hold the fields of an agent.
+#include "conclave/catalog/text_run.hpp"
+
+namespace conclave::catalog {
+
+std::unique_ptr<const PreparedRun> prepare_text_64(const RunRequest& request,
+                                                   std::shared_ptr<const text::Compiled> compiled) {
+  return prepare_text<std::uint64_t>(request, std::move(compiled));
+}
+
+}  // namespace conclave::catalog

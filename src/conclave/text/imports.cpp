@@ -1,0 +1,149 @@
+#include "conclave/text/imports.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/text/cursor.hpp"
+#include "conclave/text/renaming.hpp"
+
+namespace conclave::text {
+namespace {
+
+constexpr std::size_t most_files = 64;
+constexpr std::size_t most_levels = 8;
+
+// "sub/clock.pp" of "folder/my.pp" is "folder/sub/clock.pp".
+std::string beside(const std::string& importing, const std::string& path) {
+  const std::size_t slash = importing.rfind('/');
+  return slash == importing.npos ? path : importing.substr(0, slash + 1) + path;
+}
+
+std::string stem_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string file = slash == path.npos ? path : path.substr(slash + 1);
+  return file.substr(0, file.find('.'));
+}
+
+void check_path(const ImportText& import) {
+  std::string_view left = import.path;
+  bool is_fine = !left.empty() && left.find('\\') == left.npos;
+  while (is_fine && !left.empty()) {
+    const std::size_t slash = std::min(left.find('/'), left.size());
+    const std::string_view part = left.substr(0, slash);
+    is_fine = !part.empty() && !part.starts_with('.');
+    left.remove_prefix(std::min(slash + 1, left.size()));
+  }
+  if (is_fine && import.path.ends_with(".pp")) return;
+  throw Mistake(import.place,
+                fmt::format("'{}' is no path to a .pp file in this folder or below", import.path));
+}
+
+class Joiner {
+ public:
+  Joiner(Sources& sources, std::vector<std::string>& files) : sources_(sources), files_(files) {}
+
+  // Modules come first, each with its own before it.
+  Document joined(Document document, std::string name) {
+    open_.push_back(std::move(name));
+    Document all;
+    for (const ImportText& import : document.imports) add(import, open_.back(), all);
+    open_.pop_back();
+    append(std::move(document), all);
+    return all;
+  }
+
+ private:
+  void add(const ImportText& import, std::string importing, Document& all) {
+    check_path(import);
+    const std::string name = beside(importing, import.path);
+    refuse_cycles(import, name);
+    std::string key = name + ' ' + import.alias;
+    for (const auto& [from, to] : import.renames) key += ' ' + from.text + ' ' + to.text;
+    if (!imported_.insert(key).second) return;
+    Document module = joined(parsed(import, name), name);
+    if (!import.alias.empty() || !import.renames.empty()) rename(module, import);
+    add_rules_as_step(module, import);
+    append(std::move(module), all);
+  }
+
+  void refuse_cycles(const ImportText& import, const std::string& name) const {
+    const auto begin = std::ranges::find(open_, name);
+    if (begin != open_.end()) {
+      const std::vector<std::string> circle(begin, open_.end());
+      throw Mistake(import.place, fmt::format("{} imports itself: {} -> {}", name,
+                                              fmt::join(circle, " -> "), name));
+    }
+    if (open_.size() > most_levels) {
+      throw Mistake(import.place, fmt::format("imports are nested more than {} deep", most_levels));
+    }
+  }
+
+  Document parsed(const ImportText& import, const std::string& name) {
+    if (files_.size() >= most_files) {
+      throw Mistake(import.place, fmt::format("there are more than {} files", most_files));
+    }
+    const std::optional<std::string> content = sources_.find(name);
+    if (!content) {
+      throw Mistake(import.place,
+                    fmt::format("cannot read '{}': no file of at most 1 MiB beside this one, nor "
+                                "among the shipped texts",
+                                import.path));
+    }
+    files_.push_back(name);
+    return parse(*content, Dialect::protocol, static_cast<std::uint32_t>(files_.size() - 1));
+  }
+
+  // A list of rules is run by a step that is called like the file, or by the new name.
+  static void add_rules_as_step(Document& module, const ImportText& import) {
+    if (module.rules.empty()) return;
+    const std::string name = import.alias.empty() ? stem_of(import.path) : import.alias;
+    StepText step{.name = {name, import.place}};
+    Statement list{.kind = Statement::Kind::rules, .place = import.place};
+    list.rules = std::move(module.rules);
+    module.rules.clear();
+    step.body.push_back(std::move(list));
+    module.steps.push_back(std::move(step));
+  }
+
+  template <class Item>
+  static void move_into(std::vector<Item>& from, std::vector<Item>& to) {
+    std::ranges::move(from, std::back_inserter(to));
+  }
+
+  // The importing text's own statements replace what else there is.
+  static void append(Document part, Document& all) {
+    std::vector<ParameterText> parameters = std::move(all.parameters);
+    std::vector<Definition> definitions = std::move(all.definitions);
+    std::vector<FieldText> fields = std::move(all.fields);
+    std::vector<StepText> steps = std::move(all.steps);
+    move_into(part.parameters, parameters);
+    move_into(part.definitions, definitions);
+    move_into(part.fields, fields);
+    move_into(part.steps, steps);
+    all = std::move(part);
+    all.parameters = std::move(parameters);
+    all.definitions = std::move(definitions);
+    all.fields = std::move(fields);
+    all.steps = std::move(steps);
+  }
+
+  Sources& sources_;
+  std::vector<std::string>& files_;
+  std::vector<std::string> open_;
+  std::set<std::string> imported_;
+};
+
+}  // namespace
+
+Document joined_with_imports(const std::string& content, Dialect dialect, Sources& sources,
+                             std::vector<std::string>& files) {
+  Document document = parse(content, dialect);
+  if (document.imports.empty()) return document;
+  return Joiner(sources, files).joined(std::move(document), files.front());
+}
+
+}  // namespace conclave::text
