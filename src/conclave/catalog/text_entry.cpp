@@ -44,22 +44,24 @@ std::shared_ptr<const text::Compiled> compile_for(const RunRequest& request,
   return compiled;
 }
 
-// `stop when ... or time >= 10` ends a trial at that parallel time, unless its limit comes earlier.
-void limit_time(TrialPlan& plan, const text::Compiled& compiled) {
-  if (!compiled.horizon()) return;
-  const text::Number n(static_cast<std::int64_t>(compiled.agents()));
-  try {
-    const auto end = ceiling(*compiled.horizon() * n).whole();
-    plan.limit =
-        std::min(plan.limit, Interactions::from_wide(static_cast<Interactions::Wide>(*end)));
-  } catch (const text::NumberError&) {  // later than any limit
+// `stop when ... or time >= 10` is what --until says, unless the request has an end of its own.
+void set_horizon(TrialPlan& plan, const text::Compiled& compiled) {
+  if (!compiled.horizon() || plan.until || plan.limit != Interactions::max()) return;
+  const text::Number& time = *compiled.horizon();
+  if (time.denominator() > std::numeric_limits<std::int64_t>::max()) {
+    throw Error(fmt::format("{} stops at a time with too many digits", compiled.text().name()));
   }
+  const bool has_condition = compiled.text().document().stop->name != "false";
+  plan.until =
+      Horizon{.time = {Interactions::from_wide(static_cast<Interactions::Wide>(time.numerator())),
+                       static_cast<std::uint64_t>(time.denominator())},
+              .or_convergence = has_condition};
 }
 
 std::unique_ptr<const PreparedRun> prepare(RunRequest request,
                                            std::shared_ptr<const text::ProtocolText> text) {
   auto compiled = compile_for(request, std::move(text));
-  limit_time(request.plan, *compiled);
+  set_horizon(request.plan, *compiled);
   const std::size_t bytes = bytes_per_state(*compiled);
   if (bytes == 1) return prepare_text_8(request, std::move(compiled));
   if (bytes == 2) return prepare_text_16(request, std::move(compiled));

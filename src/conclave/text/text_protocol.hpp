@@ -125,12 +125,11 @@ class TextProtocol {
   bool is_mostly_null() const { return states_ <= few_states; }
   const Compiled& compiled() const { return *compiled_; }
   std::string name_of(const State& state) const { return compiled_->space().name(state.index); }
-  // The state of that name, if there is one. O(states).
+  // The state of that name, if there is one.
   std::optional<State> state_named(std::string_view name) const {
-    for (StateIndex index = 0; index < states_; ++index) {
-      if (compiled_->space().name(index) == name) return state_of(index);
-    }
-    return std::nullopt;
+    const std::optional<StateIndex> index = compiled_->space().state_named(name);
+    if (!index) return std::nullopt;
+    return state_of(*index);
   }
 
   std::optional<Census<State>> census(std::size_t start) const {
