@@ -52,6 +52,7 @@ struct PopulationFormula::Reader {
       case Form::one_of:
         return one_of(expression, of_agent);
       case Form::count:
+      case Form::aggregate:
       case Form::call:
         return total(expression, of_agent);
       case Form::member:
