@@ -140,7 +140,7 @@ struct PopulationFormula::Reader {
     }
     const bool is_number =
         expression.name == "sum" || expression.name == "least" || expression.name == "largest";
-    if (expression.form == Form::call && !is_number) throw_unknown(expression);
+    if (expression.form != Form::count && !is_number) throw_unknown(expression);
     if (expression.parts.size() != 1) {
       throw Mistake(expression.place, expression.name + " takes 1 argument");
     }
