@@ -10,6 +10,8 @@ must occur once. `mutants.hpp`, written beside the copies, lists the mutants and
 import sys
 from pathlib import Path
 
+CHANGES = "changes"  # only where the list of members changes
+
 MUTANTS = [
     ("answers questions of an older term",
      "if ({{note.term < term_}}) {\n    if (asks)",
@@ -103,23 +105,23 @@ MUTANTS = [
      "false", False),
     ("supports a claimant with an older list",
      "if ({{!stamp.is_at_least(config_.stamp)}}) return false;",
-     "false", True),
+     "false", CHANGES),
     ("changes the list while the last change is not settled",
      "is_stamp_due_ = false;\n  if ({{!is_committed()}}) return;",
-     "false", True),
+     "false", CHANGES),
     ("changes the list before a majority has confirmed it in this term",
      "config_.stamp.term = term_;\n    {{renew(now)}};",
      "static_cast<void>(std::ranges::for_each(peers_, [&](Peer& peer) { "
      "if (peer.stamp.has_list_of(config_.stamp)) peer.stamp = config_.stamp; }))", False),
     ("settles a change with less than a majority",
      "count_if(config_.seats, has_it) >= {{majority()}};",
-     "std::ptrdiff_t{1}", True),
+     "std::ptrdiff_t{1}", CHANGES),
     ("shortens a lease that was told of by a change",
      "if ({{supported_until(next) < lease_until_}}) return;",
      "false", False),
     ("takes part without having been told the list",
      "const bool is_answer = {{nonce_ != 0 && note.stamp == nonce_ && note.holds}};",
-     "true", True),
+     "true", CHANGES),
     ("takes the list of a leader it has not promised to",
      "if ({{promise_.term != note.term || promise_.to != from}}) return;",
      "false", False),
@@ -138,6 +140,7 @@ namespace conclave::election::testing {
 struct Mutant {
   const char* name;
   bool shows_in_clusters;
+  bool shows_in_changes;
 };
 
 inline constexpr std::array mutants{%s
@@ -177,7 +180,8 @@ def main():
     source, output = map(Path, sys.argv[1:])
     files = ["member.hpp", "member.cpp"]
     texts = broken({file: (source / "conclave/election" / file).read_text() for file in files})
-    rows = [f'\n    Mutant{{"{name}", {str(shows).lower()}}},' for name, _, _, shows in MUTANTS]
+    rows = [f'\n    Mutant{{"{name}", {str(shows is True).lower()}, '
+            f'{str(shows == CHANGES).lower()}}},' for name, _, _, shows in MUTANTS]
     texts["mutants.hpp"] = HEADER % "".join(rows)
     texts["member.hpp"] = texts["member.hpp"].replace(
         "#pragma once\n", '#pragma once\n#include "conclave/election/mutants.hpp"\n', 1)
