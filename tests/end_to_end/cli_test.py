@@ -1017,6 +1017,76 @@ class Networks(unittest.TestCase):
                 self.assertIn(sentence, result.stderr)
 
 
+class Reactions(unittest.TestCase):
+    """Networks of reactions in continuous time."""
+    NETWORK = """A + B -> B + B rate 2.5
+B -> C rate 0.3
+C <-> A rate 1, 0.5
+init A = 990, B = 10
+observe b = B
+stop when B == 0
+"""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.path = self.folder / "my.crn"
+        self.path.write_text(self.NETWORK)
+
+    def test_rows_have_a_time_beside_the_interactions(self):
+        row = rows(self.path, "--until", "2.5")[0]
+        self.assertEqual((row["n"], row["time"], row["reached"]), (1000, 2.5, "until"))
+        self.assertEqual(list(row)[9:12], ["interactions", "parallel_time", "time"])
+        self.assertAlmostEqual(row["parallel_time"] * 1000, row["interactions"])
+
+    def test_looking_changes_no_trial(self):
+        words = (self.path, "--trials", "3", "--max-parallel-time", "40")
+        plain = rows(*words)
+        for engine_words in ((), ("--engine", "counts")):
+            history = self.folder / "history.csv"
+            looked = rows(*words, *engine_words, "--every", "0.5", "--history", history)
+            if not engine_words:
+                self.assertEqual(looked, plain)
+            else:
+                self.assertEqual(looked, rows(*words, *engine_words))
+        times = [float(line.split(",")[1]) for line in history.read_text().splitlines()[1:]]
+        self.assertEqual(times[:4], [0, 0.5, 1, 1.5])
+
+    def test_csv_agrees_with_json_lines(self):
+        text = conclave("run", self.path, "--until", "1", "--format", "csv").stdout
+        row = next(csv.DictReader(io.StringIO(text)))
+        self.assertEqual(float(row["time"]), 1)
+        self.assertEqual(int(row["interactions"]),
+                         rows(self.path, "--until", "1")[0]["interactions"])
+
+    def test_verify_knows_the_continuous_time_and_writes_the_chain(self):
+        self.path.write_text("A -> B rate 2\ninit A = 1, B = 1\nstop when A == 0\n")
+        result = conclave("verify", self.path, "--format", "json", "--export", self.folder / "out")
+        expected = json.loads(result.stdout)["expected"]
+        self.assertAlmostEqual(expected["time"], 0.5)
+        self.assertAlmostEqual(expected["time_variance"], 0.25)
+        chain = (self.folder / "out" / "network.prism").read_text()
+        self.assertIn("ctmc", chain)
+        self.assertIn("[] n_A>=1 -> 2*n_A : (n_A'=n_A-1) & (n_B'=n_B+1);", chain)
+
+    def test_mistakes_show_their_line(self):
+        self.path.write_text("A -> A + A rate 1\ninit A = 5\n")
+        result = conclave("run", self.path)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("my.crn:1:1: this reaction makes 2 molecules of 1", result.stderr)
+        self.assertIn("\n  A -> A + A rate 1\n  ^\n", result.stderr)
+
+    def test_object_to_what_makes_no_sense(self):
+        for words, sentence in [
+                (("--n", "7"), "start init needs more agents than n = 7"),
+                (("--n", "1000", "--graph", "ring"), "it has no --graph"),
+                (("--param", "k=1"), "has no parameters")]:
+            result = conclave("run", self.path, *words)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(sentence, result.stderr)
+
+
 class Golden(unittest.TestCase):
     CASES = {
         "version.txt": ["--version"],

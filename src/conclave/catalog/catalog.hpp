@@ -121,6 +121,8 @@ class PreparedRun {
   virtual const TrialPlan& plan() const = 0;
   virtual std::string_view graph() const = 0;                        // empty: the protocol's own
   virtual const NetworkSetting* network() const { return nullptr; }  // of message passing only
+  // Whether trials have a time of their own beside parallel time: those of networks of reactions.
+  virtual bool has_clock() const { return false; }
   // For a protocol made from a text: the hash of the text, and what looks like an oversight in it.
   virtual std::string_view source_hash() const { return {}; }
   virtual std::span<const std::string> warnings() const { return {}; }
@@ -141,6 +143,8 @@ struct Verified {
   exact::Report report;
   std::vector<ParameterValue> parameters;
   std::string_view start;
+  std::optional<double>
+      ticks_per_time{};  // of a network of reactions: interactions per unit of time
 };
 
 // A search for a bad start. It uses n, parameters, seed, graph and the plan of the run.
@@ -195,6 +199,8 @@ struct Entry {
   std::shared_ptr<const void> owner{};  // keeps alive what the views refer to, unless it is static
   std::optional<NetworkOffer> network{};  // none: a population protocol
   bool keeps_census = false;              // its states have names and can be counted
+  // For a network of reactions whose text says how many molecules there are: that number.
+  std::function<std::optional<AgentCount>(const std::vector<Setting>&)> fixed_population{};
   // Throws Error where the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
   // Throws Error where the request does not make sense or is too large, and Interrupted.
@@ -213,6 +219,11 @@ std::span<const Entry> entries();
 // A listed protocol by its name, or a text by its path. Throws Error with the nearest name, or with
 // the place of what is wrong in the text.
 Entry find(std::string_view name);
+
+// How many molecules a network of reactions has, given as a path, if its text says so; nothing for
+// other protocols. Throws Error as `find` does for a text.
+std::optional<Interactions> fixed_population(const std::string& protocol,
+                                             const std::vector<Setting>& settings);
 
 // The entry of a protocol text whose content was stored, for example with the results of a sweep;
 // no file is read. `name` is the file's name without folders. Throws Error where the content makes

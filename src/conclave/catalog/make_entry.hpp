@@ -2,6 +2,7 @@
 // per protocol, by a generated source.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
+#include "conclave/model/clock.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/population.hpp"
@@ -63,6 +65,14 @@ Subject<P> subject_of(const RunRequest& request) {
           .parameters = values_in_effect(parameters)};
 }
 
+// A protocol may measure time otherwise than by interactions per agent: clock(name) is that of a
+// trial, and nothing where has_clock() is false.
+template <class P>
+concept HasClock = requires(const P& protocol, const StreamName& name) {
+  { protocol.has_clock() } -> std::same_as<bool>;
+  { protocol.clock(name) } -> std::same_as<std::unique_ptr<Clock>>;
+};
+
 template <PopulationProtocol P>
 class PreparedPopulation final : public PreparedRun {
  public:
@@ -105,29 +115,30 @@ class PreparedPopulation final : public PreparedRun {
     if constexpr (is_for_any_graph) {
       if (digraph_) return run_on_graph(name, workspace, keep_going);
     }
+    const std::unique_ptr<Clock> clock = clock_of(name);
     if (engine_ == Engine::agents) {
       Memory& memory = static_cast<Memory&>(workspace);
       Agents engine(subject_.protocol, n_, begin(), name, memory.agents, n_, &memory.table);
-      return population::run_trial(engine, plan_, keep_going);
+      return population::run_trial(engine, plan_, keep_going, clock.get());
     }
     if constexpr (!is_ring) {
       if (engine_ == Engine::counts) {
         population::Counts<P> engine(subject_.protocol, n_, begin(), name);
-        return population::run_trial(engine, plan_, keep_going);
+        return population::run_trial(engine, plan_, keep_going, clock.get());
       }
       if (engine_ == Engine::adaptive) {
         population::Adaptive<P> engine(subject_.protocol, n_, begin(), name,
                                        static_cast<Memory&>(workspace).agents);
-        return population::run_trial(engine, plan_, keep_going);
+        return population::run_trial(engine, plan_, keep_going, clock.get());
       }
     }
     if constexpr (is_ring) {
       population::ArcEvents<P, DirectedRing> engine(subject_.protocol, DirectedRing(n_), begin(),
                                                     name);
-      return population::run_trial(engine, plan_, keep_going);
+      return population::run_trial(engine, plan_, keep_going, clock.get());
     } else {
       population::CensusEvents<P> engine(subject_.protocol, n_, begin(), name);
-      return population::run_trial(engine, plan_, keep_going);
+      return population::run_trial(engine, plan_, keep_going, clock.get());
     }
   }
 
@@ -153,6 +164,10 @@ class PreparedPopulation final : public PreparedRun {
   const TrialPlan& plan() const override { return plan_; }
   std::string_view graph() const override { return graph_; }
   std::string_view source_hash() const override { return subject_.source_hash; }
+  bool has_clock() const override {
+    if constexpr (HasClock<P>) return subject_.protocol.has_clock();
+    return false;
+  }
   std::span<const std::string> warnings() const override { return subject_.warnings; }
 
  private:
@@ -172,6 +187,12 @@ class PreparedPopulation final : public PreparedRun {
                                                             static_cast<Memory&>(workspace).agents,
                                                             population::GraphArcs(*digraph_));
     return population::run_trial(engine, plan_, keep_going);
+  }
+
+  // Of a protocol with a time of its own; nothing for parallel time.
+  std::unique_ptr<Clock> clock_of(const StreamName& name) const {
+    if constexpr (HasClock<P>) return subject_.protocol.clock(name);
+    return nullptr;
   }
 
   StartingPoint<typename P::State> begin() const {
@@ -198,6 +219,8 @@ class PreparedPopulation final : public PreparedRun {
     if (!is_complete()) return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
     if (!is_census_small()) return Engine::agents;
     if (n_ >= adaptive_from_agents) return Engine::adaptive;
+    // Which pairs react, and how rarely, changes while a network of reactions runs.
+    if (has_clock() && n_ >= events_from_agents) return Engine::adaptive;
     return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
   }
 

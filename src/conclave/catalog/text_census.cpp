@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "conclave/base/output.hpp"
 #include "conclave/text/node.hpp"
 
 namespace conclave::catalog {
@@ -181,24 +183,78 @@ bool add_rules(const text::Compiled& compiled, TableProtocol& table) {
   return table.rules.size() <= most_rules;
 }
 
+TableProtocol named_counts(const text::Compiled& compiled, const text::CompiledStart& from) {
+  TableProtocol table;
+  for (StateIndex state = 0; state < compiled.space().size(); ++state) {
+    table.states.push_back(variable(compiled, state));
+  }
+  table.initial_counts.resize(table.states.size());
+  for (const auto& [state, count] : from.census) table.initial_counts[state] += count;
+  return table;
+}
+
+// As far as silence is concerned.
+void add_reacting_pairs(const text::Compiled& compiled, TableProtocol& table) {
+  for (StateIndex u = 0; u < compiled.space().size(); ++u) {
+    for (StateIndex v = 0; v < compiled.space().size(); ++v) {
+      if (compiled.reacts(u, v)) table.rules.push_back({u, v, u, v, 1});
+    }
+  }
+}
+
+// [] A>=1 & B>=1 -> 5/2*A*B/volume : (A'=A-1) & (C'=C+1);
+std::string prism_command(const text::MassAction& reaction, const std::vector<std::string>& names) {
+  std::map<StateIndex, int> needed, change;
+  for (std::size_t i = 0; i < (reaction.is_pair ? 2u : 1u); ++i) {
+    ++needed[reaction.reactants[i]];
+    --change[reaction.reactants[i]];
+    ++change[reaction.products[i]];
+  }
+  std::string guard, effect, rate = to_string(reaction.rate);
+  for (const auto& [species, count] : needed) {
+    const std::string& name = names[species];
+    guard += fmt::format("{}{}>={}", guard.empty() ? "" : " & ", name, count);
+    rate += count == 1 ? "*" + name : fmt::format("*{0}*({0}-1)/2", name);
+  }
+  if (reaction.is_pair) rate += "/volume";
+  for (const auto& [species, by] : change) {
+    if (by == 0) continue;
+    effect += fmt::format("{}({}'={}{:+})", effect.empty() ? "" : " & ", names[species],
+                          names[species], by);
+  }
+  return fmt::format("  [] {} -> {} : {};\n", guard, rate, effect);
+}
+
 }  // namespace
 
 std::optional<TableProtocol> census_table(const text::Compiled& compiled, std::size_t start) {
   const text::CompiledStart& from = compiled.starts()[start];
-  const StateIndex states = compiled.space().size();
-  if (from.is_random || states > most_states) return std::nullopt;
-  TableProtocol table;
-  for (StateIndex state = 0; state < states; ++state) {
-    table.states.push_back(variable(compiled, state));
-  }
-  table.initial_counts.resize(states);
-  for (const auto& [state, count] : from.census) table.initial_counts[state] += count;
+  if (from.is_random || compiled.space().size() > most_states) return std::nullopt;
+  TableProtocol table = named_counts(compiled, from);
   if (!add_rules(compiled, table)) return std::nullopt;
   if (compiled.decisive_aggregates() > 0) return std::nullopt;
   const auto agents = static_cast<double>(compiled.agents());
   if (static_cast<double>(table.total_weight) * agents * agents > most_weight) return std::nullopt;
   table.target = Translation(compiled, table).of(compiled.stop());
   return table;
+}
+
+void write_network(const text::Compiled& compiled, std::size_t start, const std::string& path) {
+  TableProtocol table = named_counts(compiled, compiled.starts()[start]);
+  add_reacting_pairs(compiled, table);
+  std::string file =
+      fmt::format("// A network of reactions: molecules per species.\nctmc\n\nconst int n = {};\n"
+                  "const double volume = {};\n\nmodule network\n",
+                  compiled.agents(), to_string(compiled.volume()));
+  for (std::size_t s = 0; s < table.states.size(); ++s) {
+    file += fmt::format("  {} : [0..n] init {};\n", table.states[s], table.initial_counts[s]);
+  }
+  for (const text::MassAction& each : compiled.reactions()) {
+    if (each.is_active()) file += prism_command(each, table.states);
+  }
+  file += fmt::format("endmodule\n\nlabel \"target\" = {};\n\n",
+                      Translation(compiled, table).of(compiled.stop()));
+  write_file(path, file + "rewards \"time\"\n  true : 1;\nendrewards\n");
 }
 
 }  // namespace conclave::catalog

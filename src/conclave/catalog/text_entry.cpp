@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/poisson_clock.hpp"
 #include "conclave/catalog/engines.hpp"
 #include "conclave/catalog/rare.hpp"
 #include "conclave/text/protocol_text.hpp"
@@ -18,11 +19,15 @@ namespace {
 // What `describe` shows is worked out for this many agents and the default parameters.
 constexpr AgentCount described_n = 1000;
 
-std::shared_ptr<const text::Compiled> compile(std::shared_ptr<const text::ProtocolText> text,
-                                              const std::vector<Setting>& settings, AgentCount n) {
+std::vector<text::Given> given_of(const std::vector<Setting>& settings) {
   std::vector<text::Given> given;
   for (const Setting& each : settings) given.push_back({each.name, each.value});
-  return text::Compiled::make(std::move(text), given, n);
+  return given;
+}
+
+std::shared_ptr<const text::Compiled> compile(std::shared_ptr<const text::ProtocolText> text,
+                                              const std::vector<Setting>& settings, AgentCount n) {
+  return text::Compiled::make(std::move(text), given_of(settings), n);
 }
 
 // States with a table of transitions are small; others have a word of their own.
@@ -34,6 +39,10 @@ std::size_t bytes_per_state(const text::Compiled& compiled) {
 // For this request; the start that it names must fit n.
 std::shared_ptr<const text::Compiled> compile_for(const RunRequest& request,
                                                   std::shared_ptr<const text::ProtocolText> text) {
+  if (text->document().is_network && request.digraph) {
+    throw Error(fmt::format("{} is a network of reactions, which is well mixed: it has no --graph",
+                            text->name()));
+  }
   auto compiled = compile(std::move(text), request.settings, checked_population(request.n));
   for (std::size_t i = 0; i < compiled->starts().size(); ++i) {
     const bool is_chosen =
@@ -62,6 +71,9 @@ std::unique_ptr<const PreparedRun> prepare(RunRequest request,
                                            std::shared_ptr<const text::ProtocolText> text) {
   auto compiled = compile_for(request, std::move(text));
   set_horizon(request.plan, *compiled);
+  if (compiled->is_network()) {  // as far as its time can be told
+    request.plan.limit = std::min(request.plan.limit, PoissonClock::most_points);
+  }
   const std::size_t bytes = bytes_per_state(*compiled);
   if (bytes == 1) return prepare_text_8(request, std::move(compiled));
   if (bytes == 2) return prepare_text_16(request, std::move(compiled));
@@ -87,7 +99,13 @@ std::string states_text(const text::Compiled& compiled) {
 
 // What only a compiled text can tell.
 void examine(Entry& entry, Strings& strings) {
-  const auto compiled = compile(strings.text, {}, described_n);
+  const AgentCount n = text::Compiled::fixed_population(strings.text, {}).value_or(described_n);
+  const auto compiled = compile(strings.text, {}, std::max<AgentCount>(n, 2));
+  if (compiled->is_network()) {
+    entry.details.push_back(
+        {"time", fmt::format("continuous; on average {:.6g} interactions per unit for n = {}",
+                             compiled->ticks_per_time().as_double(), compiled->agents())});
+  }
   strings.states = states_text(*compiled);
   const auto& fields = compiled->space().fields();
   for (const text::Field& field : fields) strings.domains.push_back(field.domain());
@@ -122,7 +140,8 @@ ProtocolInfo info_of(const Strings& strings) {
   info.name = strings.text->name();
   info.title = strings.text->document().title;
   info.paper = strings.text->document().paper;
-  info.network = "complete graph, or any with --graph";
+  info.network =
+      strings.text->document().is_network ? "well mixed" : "complete graph, or any with --graph";
   info.convergence = strings.convergence;
   info.demo_n = described_n;
   info.observables = strings.text->observables();
@@ -140,7 +159,9 @@ std::vector<ParameterInfo> parameters_of(const text::ProtocolText& text) {
 }
 
 std::vector<Detail> details_of(const text::ProtocolText& text) {
-  std::vector<Detail> details{{"rules", fmt::format("{}", text.document().rules.size())}};
+  const text::Document& document = text.document();
+  std::vector<Detail> details{{"rules", fmt::format("{}", document.rules.size())}};
+  if (document.is_network) details = {{"reactions", fmt::format("{}", document.reactions.size())}};
   std::vector<std::string> outputs;
   for (const auto& output : text.document().outputs) outputs.push_back(output.name.text);
   if (!outputs.empty()) details.push_back({"outputs", fmt::format("{}", fmt::join(outputs, ", "))});
@@ -159,6 +180,10 @@ Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
           .details = details_of(*text),
           .owner = strings,
           .keeps_census = true,
+          .fixed_population =
+              [text](const std::vector<Setting>& settings) {
+                return text::Compiled::fixed_population(text, given_of(settings));
+              },
           .prepare = [text](const RunRequest& request) { return prepare(request, text); },
           .verify =
               [text](const VerifyRequest& request) {

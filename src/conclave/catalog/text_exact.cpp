@@ -1,6 +1,7 @@
 // Joins protocol texts with the exact module and the search for bad starts.
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -86,6 +87,25 @@ class GivenStarts<text::Protocol> {
 
 namespace {
 
+// The probabilities of all interactions of a network must have a common denominator of 63 bits.
+void check_fractions(const text::Compiled& compiled) {
+  if (!compiled.is_network()) return;
+  Interactions common = Interactions(compiled.agents()) * Interactions(compiled.agents() - 1);
+  constexpr Interactions most = std::uint64_t{1} << 62;
+  for (text::StateIndex u = 0; u < compiled.space().size(); ++u) {
+    for (text::StateIndex v = 0; v < compiled.space().size(); ++v) {
+      const std::uint64_t total = compiled.reaction(u, v).total;
+      if (common <= most) {
+        common = common * Interactions(total / std::gcd(*common.as_uint64(), total));
+      }
+    }
+  }
+  if (common <= most) return;
+  throw Error(fmt::format("the rates of {} have too many digits to be computed with exactly: their "
+                          "probabilities have no common denominator below 2^62",
+                          compiled.text().name()));
+}
+
 ProtocolInfo info_of(const text::Compiled& compiled) {
   ProtocolInfo info{};
   info.name = compiled.text().name();
@@ -99,15 +119,20 @@ Verified verify_text(const VerifyRequest& request, const text::Compiled& compile
     throw Error(fmt::format("{} stops by its time only; there is no condition to verify",
                             compiled.text().name()));
   }
+  check_fractions(compiled);
   const auto& starts = compiled.text().starts();
   const std::size_t start = start_index(info_of(compiled), starts, request.run.start);
   exact::Verification<text::Protocol> verification(
       text::Protocol(compiled),
       network_of(text::Protocol::topology, request.run, compiled.agents()), request.options, start);
   Verified verified{verification.run(), text_parameters(compiled), starts[start].name};
+  if (compiled.is_network()) verified.ticks_per_time = compiled.ticks_per_time().as_double();
   const std::string& folder = request.options.folder;
   const bool is_complete = request.run.graph.empty() || !request.run.digraph;
-  if (!folder.empty() && is_complete) {
+  const bool is_random = compiled.starts()[start].is_random;
+  if (!folder.empty() && compiled.is_network() && !is_random) {
+    write_network(compiled, start, folder + "/network.prism");
+  } else if (!folder.empty() && is_complete) {
     if (const auto table = census_table(compiled, start)) {
       chain::write_prism_module(*table, folder + "/census.prism");
     }

@@ -21,6 +21,7 @@
 #include "bench/exact_bench.hpp"
 #include "bench/network_bench.hpp"
 #include "bench/pairing_bench.hpp"
+#include "bench/reactions_bench.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -96,17 +97,24 @@ void bench_network(const Options& options) {
   bench::run_network(network, print);
 }
 
+void bench_reactions(const Options& options) {
+  bench::ReactionsOptions reactions;
+  set_sizes(options, 1000, std::uint64_t{1} << 40, reactions.sizes);
+  set_repeats(options, reactions.repeats);
+  bench::run_reactions(reactions, print);
+}
+
 struct Subject {
   std::string_view name;
   void (*run)(const Options&);
 };
-constexpr std::array subjects{
-    Subject{"agents", bench_agents},
-    Subject{"counts", bench_counts},
-    Subject{"electleader", bench_electleader},
-    Subject{"exact", bench_exact},
-    Subject{"network", bench_network},
-    Subject{"pairing", [](const Options&) { bench::run_pairing(print); }}};
+constexpr std::array subjects{Subject{"agents", bench_agents},
+                              Subject{"counts", bench_counts},
+                              Subject{"electleader", bench_electleader},
+                              Subject{"exact", bench_exact},
+                              Subject{"network", bench_network},
+                              Subject{"pairing", [](const Options&) { bench::run_pairing(print); }},
+                              Subject{"reactions", bench_reactions}};
 
 Exit bench(const Options& options) {
   if (!options.workloads.empty() && options.subject != "counts") {
@@ -130,6 +138,7 @@ Subjects:
   exact        hitting times of large chains
   network      message passing beside bare queues
   pairing      what drawing by classes saves the counts engine
+  reactions    networks of reactions beside Gillespie's direct method
 
 Examples:
   conclave bench agents --n 1e9 --repeats 1
@@ -142,7 +151,7 @@ void add_bench(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand("bench", "Check our speed claims on this machine");
   command.word("SUBJECT", options->subject,
-               "agents, counts, electleader, exact, network or pairing");
+               "agents, counts, electleader, exact, network, pairing or reactions");
   command.list_option("--n", "N,...", options->sizes, "Sizes (default: those of the subject)");
   command.list_option("--workload", "NAME,...", options->workloads,
                       "counts: only these (default: all)");

@@ -195,7 +195,8 @@ void add_describe(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
       "describe", "Describe one protocol: paper, variables, parameters, errata");
-  command.word("PROTOCOL", options->protocol, "A name from `conclave list`, or a file: my.pp");
+  command.word("PROTOCOL", options->protocol,
+               "A name from `conclave list`, or a file: my.pp, my.crn");
   command.option("--format", "F", options->format, "table or json (default table)");
   command.footer(R"(
 Examples:

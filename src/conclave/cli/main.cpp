@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -55,6 +56,20 @@ Exit explain(const std::system_error& error) {
   return Exit::failed;
 }
 
+// One line, but for a mistake in a network of reactions, below which its line is shown, and a caret
+// below the place.
+void tell_mistake(std::string_view text) {
+  const std::size_t mark = text.rfind('\n');
+  const std::size_t line = mark == text.npos || mark == 0 ? text.npos : text.rfind('\n', mark - 1);
+  const bool is_marked = line != text.npos &&
+                         text.find_first_not_of(' ', mark + 1) + 1 == text.size() &&
+                         text.ends_with('^');
+  if (!is_marked) return tell("conclave: {}\n", text);
+  tell("conclave: {}\n", text.substr(0, line));
+  tell("{}\n", text.substr(line + 1, mark - line - 1));
+  tell("{}\n", text.substr(mark + 1));
+}
+
 Exit run_and_explain(int argc, char** argv) {
   try {
     const Exit status = run(argc, argv);
@@ -64,7 +79,7 @@ Exit run_and_explain(int argc, char** argv) {
     return explain(
         std::system_error(errno, std::generic_category(), "cannot write standard output"));
   } catch (const Error& error) {
-    tell("conclave: {}\n", error.what());
+    tell_mistake(error.what());
     return Exit::misused;
   } catch (const std::bad_alloc&) {
     tell("conclave: out of memory\n");

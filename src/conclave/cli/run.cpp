@@ -230,6 +230,7 @@ Examples:
   conclave run fratricide --n 1000 --trials 1000 --format csv --output rows.csv
   conclave run prl --n 1000 --init all-leaders --fault 'corrupt:50%@convergence+100' --trials 20
   conclave run pll --n 1e5 --trials 5 --trace pll.csv && conclave plot pll.csv -o pll.svg
+  conclave run protocols/lotka_volterra.crn --n 1e8 --until 20 --every 0.1 --history lv.csv
   conclave run kmpp-async --n 1e4 --trials 100 --delay slow-leader --wakeup chain
   conclave run pll --n 1e5 --until 20 --every 0.5 --history h.csv --final middle.csv
 
@@ -253,7 +254,7 @@ void add_run(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand("run", "Run trials of a protocol");
   command.word("PROTOCOL", options->words.protocol,
-               "A name from `conclave list`, or a file: my.pp");
+               "A name from `conclave list`, or a file: my.pp, my.crn");
   command.option("--n", "N", options->words.n, "Population size: 1000, 1e6, 2^20");
   command.option("--trials", "T", options->trials, "Number of trials (default 1)");
   command.option("--seed", "S", options->words.seed,

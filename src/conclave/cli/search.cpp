@@ -137,7 +137,8 @@ void add_search(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command =
       conclave.subcommand("search", "Look for the initial configuration that takes longest");
-  command.word("PROTOCOL", options->run.protocol, "A name from `conclave list`, or a file: my.pp");
+  command.word("PROTOCOL", options->run.protocol,
+               "A name from `conclave list`, or a file: my.pp, my.crn");
   command.option("--n", "N", options->run.n, "Population size");
   command.param_option(options->run.params);
   command.option("--graph", "GRAPH", options->run.graph,

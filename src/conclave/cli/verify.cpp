@@ -222,7 +222,8 @@ void add_verify(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand(
       "verify", "Check the paper's lemmas and compute exact times on a small population");
-  command.word("PROTOCOL", options->run.protocol, "A name from `conclave list`, or a file: my.pp");
+  command.word("PROTOCOL", options->run.protocol,
+               "A name from `conclave list`, or a file: my.pp, my.crn");
   command.option("--n", "N", options->run.n,
                  "Population size; small, since all configurations are explored");
   command.param_option(options->run.params);

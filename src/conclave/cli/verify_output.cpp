@@ -1,6 +1,7 @@
 #include "conclave/cli/verify_output.hpp"
 
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <variant>
 
@@ -116,6 +117,17 @@ std::string number_text(double value) {
   return std::isfinite(value) ? fmt::format("{:.12g}", value) : "infinite";
 }
 
+// The time of a network of reactions, in its own units. N interactions take the sum of N
+// exponential waits, whatever happens at them.
+std::optional<exact::TimeReport> continuous_time(const catalog::Verified& verified) {
+  const exact::TimeReport& ticks = verified.report.start;
+  if (!verified.ticks_per_time || !std::isfinite(ticks.mean)) return std::nullopt;
+  const double rate = *verified.ticks_per_time;
+  return exact::TimeReport{.probability = ticks.probability,
+                           .mean = ticks.mean / rate,
+                           .variance = (ticks.variance + ticks.mean) / rate / rate};
+}
+
 std::string times_text(const catalog::Verified& verified, const std::string& target,
                        const std::string& within) {
   const exact::Report& report = verified.report;
@@ -129,6 +141,12 @@ std::string times_text(const catalog::Verified& verified, const std::string& tar
                         target, verified.start, report.start.probability);
   }
   if (report.start_exactly) text += fmt::format("  exactly {}\n", *report.start_exactly);
+  if (const auto time = continuous_time(verified)) {
+    text +=
+        fmt::format("expected time{} from {}: {:.12g}, variance {:.12g}; {:.12g} interactions per "
+                    "unit of time\n",
+                    target, verified.start, time->mean, time->variance, *verified.ticks_per_time);
+  }
   if (report.slowest) {
     text += fmt::format("largest expected interactions{}: {}\n  from [{}]\n", within,
                         number_text(report.slowest->value), report.slowest->configuration);
@@ -218,6 +236,11 @@ std::string VerifyOutput::json() const {
                      {"interactions", number(report.start.mean)},
                      {"variance", number(report.start.variance)}};
   if (report.start_exactly) all["expected"]["exactly"] = *report.start_exactly;
+  if (const auto time = continuous_time(verified)) {
+    all["expected"]["time"] = time->mean;
+    all["expected"]["time_variance"] = time->variance;
+    all["interactions_per_time"] = *verified.ticks_per_time;
+  }
   if (report.slowest) all["maximum"] = extreme(*report.slowest, "interactions");
   all["residual"] = report.residual;
   all["relative_error"] = report.relative_error;

@@ -120,16 +120,16 @@ RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
 std::string RowFormat::json_head() const { return json_head_ + '}'; }
 
 double RowFormat::parallel_time(const Row& row) const {
-  if (row.result.time) return *row.result.time;
   return row.result.interactions.as_double() / static_cast<double>(run_->n());
 }
 
 std::string RowFormat::json(const Row& row) const {
   const TrialResult& result = row.result;
-  const std::string cost =
+  std::string cost =
       result.network ? network_json(result)
                      : fmt::format(R"("interactions":{},"parallel_time":{})",
                                    to_string(result.interactions), json_number(parallel_time(row)));
+  if (result.time) cost += fmt::format(R"(,"time":{})", json_number(*result.time));
   std::string text = fmt::format(R"({},"trial":{},"converged":{},{},"leaders":{},"observables":{})",
                                  json_head_, row.trial, has_converged(result), cost, result.leaders,
                                  json_observations(result.observations));
@@ -144,10 +144,11 @@ std::string RowFormat::json(const Row& row) const {
 
 std::string RowFormat::csv_header() const {
   const catalog::NetworkSetting* const network = run_->network();
-  std::string line =
-      fmt::format("protocol,engine,n,init,seed{},trial,converged,{},leaders",
-                  network != nullptr ? network_csv_head_names() : "",
-                  network != nullptr ? network_csv_names(*network) : "interactions,parallel_time");
+  std::string line = fmt::format("protocol,engine,n,init,seed{},trial,converged,{},leaders",
+                                 network != nullptr ? network_csv_head_names() : "",
+                                 network != nullptr  ? network_csv_names(*network)
+                                 : run_->has_clock() ? "interactions,parallel_time,time"
+                                                     : "interactions,parallel_time");
   for (const auto& parameter : run_->parameters())
     line += fmt::format(",params.{}", parameter.name);
   if (!run_->source_hash().empty()) line += ",source_hash";
@@ -162,9 +163,10 @@ std::string RowFormat::csv_header() const {
 // What a trial does not report is an empty field.
 std::string RowFormat::csv(const Row& row) const {
   const TrialResult& result = row.result;
-  const std::string cost = result.network ? network_csv(result)
-                                          : fmt::format("{},{}", to_string(result.interactions),
-                                                        json_number(parallel_time(row)));
+  std::string cost = result.network ? network_csv(result)
+                                    : fmt::format("{},{}", to_string(result.interactions),
+                                                  json_number(parallel_time(row)));
+  if (result.time) cost += ',' + json_number(*result.time);
   std::string line = fmt::format("{},{},{},{},{}", csv_head_, row.trial, has_converged(result),
                                  cost, result.leaders);
   for (const auto& parameter : run_->parameters()) line += ',' + csv_value(parameter.value);
@@ -184,7 +186,8 @@ std::string RowFormat::csv(const Row& row) const {
 
 std::string RowFormat::trace_header(const Row& row) const {
   if (run_->network() != nullptr) return network_trace_header();
-  std::string line = "trial,interactions,parallel_time,leaders";
+  std::string line = run_->has_clock() ? "trial,interactions,parallel_time,time,leaders"
+                                       : "trial,interactions,parallel_time,leaders";
   if (!row.result.trace.empty()) {
     for (const auto& o : row.result.trace.front().observations) line += fmt::format(",{}", o.name);
   }
@@ -195,8 +198,10 @@ std::string RowFormat::trace(const Row& row) const {
   if (row.result.network) return network_trace(row.trial, *row.result.network);
   std::string text;
   for (const TracePoint& point : row.result.trace) {
-    text += fmt::format("{},{},{},{}", row.trial, to_string(point.interactions),
-                        json_number(point.time), point.leaders);
+    const double time = point.interactions.as_double() / static_cast<double>(run_->n());
+    text += fmt::format("{},{},{},", row.trial, to_string(point.interactions), json_number(time));
+    if (run_->has_clock()) text += json_number(point.time) + ',';
+    text += fmt::format("{}", point.leaders);
     for (const auto& o : point.observations) text += ',' + csv_value(o.value);
     text += '\n';
   }

@@ -87,14 +87,17 @@ std::vector<RunOption> given_options(const RunText& words) {
 }
 
 catalog::RunRequest request_of(const RunText& words, const UsageExample& usage) {
-  if (words.n.empty()) {
+  const std::vector<catalog::Setting> settings = param_options(words.params);
+  const std::optional<Interactions> fixed =
+      words.n.empty() ? catalog::fixed_population(words.protocol, settings) : std::nullopt;
+  if (words.n.empty() && !fixed) {
     throw Error(fmt::format("the population size is missing, for example: conclave {} {} --n {}",
                             usage.command, words.protocol, usage.n));
   }
-  const Interactions n = count_option("--n", words.n);
+  const Interactions n = fixed ? *fixed : count_option("--n", words.n);
   const std::uint64_t seed = count_option_64("--seed", words.seed, 0, UINT64_MAX);
   return {.n = n,
-          .settings = param_options(words.params),
+          .settings = settings,
           .start = words.init,
           .engine = words.engine,
           .seed = seed,

@@ -68,6 +68,7 @@ void RunSummary::add(const Row& row) {
     column("interactions").values.push_back(row.result.interactions.as_double());
     column("parallel time").values.push_back(format_.parallel_time(row));
   }
+  if (row.result.time) column("time").values.push_back(*row.result.time);
   if (run_->plan().until) {
     column("leaders").values.push_back(static_cast<double>(row.result.leaders));
     if (row.result.first_convergence) {

@@ -70,6 +70,16 @@ class LookTimes {
   // Interactions::max() if never.
   Interactions next() const { return next_; }
 
+  // Of the next look, if it is one of the multiples of `every`.
+  std::optional<double> time() const {
+    if (!grid_ || !grid_->every) return std::nullopt;
+    return grid_->every->as_double() * static_cast<double>(index_);
+  }
+
+  // On to the next multiple of `every`, which a random clock may reach with no interaction in
+  // between.
+  void step() { next_ = multiple(++index_); }
+
   // After a look, on the grid or not: the next one is later than `now`.
   void pass(Interactions now) {
     if (now < next_) return;
@@ -77,7 +87,7 @@ class LookTimes {
       next_ = origin_ + grid_->after(now - origin_, n_);
       return;
     }
-    while (next_ <= now) next_ = multiple(++index_);
+    while (next_ <= now) step();
   }
 
   // After a fault, what follows is looked at as closely as a start.

@@ -73,13 +73,13 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
  private:
   friend detail::Jumping<CensusEvents<P>, P>;
 
-  // A state with the agents in it and, for each other state, whether a meeting would change
-  // something (this one initiating), and how many agents it could react with.
+  // A state with the agents in it and, for each other state, the weight of a meeting (this one
+  // initiating; 0: it would change nothing), and with how many agents it could react, weighted.
   struct Species {
     State state;
     AgentCount count;
     AgentCount partners;
-    std::vector<std::uint8_t> reacts;
+    std::vector<detail::PairWeight<P>> weights;
   };
 
   std::vector<AgentCount> candidates_by_species(const Fault& fault) const {
@@ -115,13 +115,17 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
     const std::size_t index = species_.size();
     Species fresh{state, 0, 0, {}};
     for (Species& other : species_) {
-      fresh.reacts.push_back(detail::reacts(protocol_, state, other.state));
-      fresh.partners += fresh.reacts.back() != 0 ? other.count : 0;
-      other.reacts.push_back(detail::reacts(protocol_, other.state, state));
+      fresh.weights.push_back(weight(state, other.state));
+      fresh.partners += fresh.weights.back() * other.count;
+      other.weights.push_back(weight(other.state, state));
     }
-    fresh.reacts.push_back(detail::reacts(protocol_, state, state));
+    fresh.weights.push_back(weight(state, state));
     species_.push_back(std::move(fresh));
     return index;
+  }
+
+  detail::PairWeight<P> weight(const State& u, const State& v) const {
+    return detail::pair_weight(protocol_, u, v, detail::reacts(protocol_, u, v));
   }
 
   // Keeps the table small when states come and go. Indices change, so this happens only where none
@@ -132,7 +136,7 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
       if (species_[i].count != 0) continue;
       species_.erase(species_.begin() + static_cast<std::ptrdiff_t>(i));
       for (Species& other : species_) {
-        other.reacts.erase(other.reacts.begin() + static_cast<std::ptrdiff_t>(i));
+        other.weights.erase(other.weights.begin() + static_cast<std::ptrdiff_t>(i));
       }
     }
   }
@@ -143,12 +147,12 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
     occupied_ -= changed.count != 0 ? 1 : 0;
     changed.count += count;
     occupied_ += changed.count != 0 ? 1 : 0;
-    for (Species& each : species_) each.partners += each.reacts[index] != 0 ? count : 0;
+    for (Species& each : species_) each.partners += each.weights[index] * count;
   }
 
-  // Ordered pairs of distinct agents of this initiating species that would react.
+  // Ordered pairs of distinct agents of this initiating species that would react, weighted.
   Interactions pairs_of(const Species& initiators, std::size_t index) const {
-    const AgentCount itself = initiators.reacts[index] != 0 && initiators.count != 0 ? 1 : 0;
+    const AgentCount itself = initiators.count != 0 ? initiators.weights[index] : 0;
     return Interactions(initiators.count) * Interactions(initiators.partners - itself);
   }
 
@@ -159,10 +163,11 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
     for (std::size_t i = 0; i < species_.size(); ++i) weight_ += pairs_of(species_[i], i);
     this->no_next_event();
     if (is_silent()) return;
-    this->next_event_after({weight_, Interactions(n_) * Interactions(n_ - 1)});
+    const Interactions all = Interactions(n_) * Interactions(n_ - 1);
+    this->next_event_after({weight_, all * Interactions(detail::jump_scale(protocol_))});
   }
 
-  // One of the pairs that react, all equally likely, meets.
+  // One of the pairs that react, by weight, meets.
   void react() {
     Interactions pick = below128(schedule_, weight_);
     std::size_t initiator = 0;
@@ -172,12 +177,13 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
       pick -= pairs;
     }
     const Species& initiators = species_[initiator];
-    const bool among_themselves = initiators.reacts[initiator] != 0;
-    AgentCount partner = schedule_.below64(initiators.partners - (among_themselves ? 1 : 0));
+    AgentCount partner = schedule_.below64(initiators.partners - initiators.weights[initiator]);
     std::size_t responder = 0;
     for (;; ++responder) {
-      if (initiators.reacts[responder] == 0) continue;
-      const AgentCount others = species_[responder].count - (responder == initiator ? 1 : 0);
+      const AgentCount weight = initiators.weights[responder];
+      if (weight == 0) continue;
+      const AgentCount others =
+          weight * (species_[responder].count - (responder == initiator ? 1 : 0));
       if (partner < others) break;
       partner -= others;
     }
@@ -189,7 +195,7 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
     const State v = species_[responder].state;
     State new_u = u;
     State new_v = v;
-    protocol_.interact(new_u, new_v, choice_);
+    detail::interact_after_jump(protocol_, new_u, new_v, choice_);
     change(initiator, 0 - AgentCount{1});
     change(responder, 0 - AgentCount{1});
     change(species_of(new_u), 1);

@@ -39,6 +39,7 @@
 #include "conclave/population/detail/pairing.hpp"
 #include "conclave/population/detail/pool.hpp"
 #include "conclave/population/detail/reacting_pairs.hpp"
+#include "conclave/population/detail/reaction.hpp"
 
 namespace conclave::population {
 
@@ -126,7 +127,7 @@ class Counts : public detail::CensusKeeper<P> {
   // number of random variates it takes, the same on every machine.
   double cost() const {
     if (!is_jumping_) return plan_.cost;
-    return cost_of_jumping(reacting_.number().as_double() / all_pairs().as_double());
+    return cost_of_jumping(reacting_part());
   }
 
   // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
@@ -640,7 +641,17 @@ class Counts : public detail::CensusKeeper<P> {
 
   void count_reacting() {
     count_ranks();
-    reacting_.count(counts_, [this](std::size_t u, std::size_t v) { return reacts(u, v); });
+    reacting_.count(counts_, [this](std::size_t u, std::size_t v) { return weight(u, v); });
+  }
+  detail::PairWeight<P> weight(std::size_t u, std::size_t v) {
+    return detail::pair_weight(protocol_, species_.state(active()[u]), species_.state(active()[v]),
+                               reacts(u, v));
+  }
+  Interactions weighted_pairs() const {
+    return all_pairs() * Interactions(detail::jump_scale(protocol_));
+  }
+  double reacting_part() const {
+    return reacting_.number().as_double() / weighted_pairs().as_double();
   }
   bool reacts(std::size_t u, std::size_t v) {
     return species_.outcome(active()[u], active()[v]).changes;
@@ -667,7 +678,7 @@ class Counts : public detail::CensusKeeper<P> {
         is_jumping_ = false;
         return;
       }
-      next_event_ = later(Geometric(reacting, all_pairs())(schedule_));
+      next_event_ = later(Geometric(reacting, weighted_pairs())(schedule_));
     }
     if (*next_event_ > end) {
       now_ = end;
@@ -687,7 +698,7 @@ class Counts : public detail::CensusKeeper<P> {
     next_look_ = work_ + std::max<std::uint64_t>(16, pairs_looked_at_ / 4);  // it took so long
     last_look_ = work_;
     ranks_added_ = 0;
-    const double part = reacting_.number().as_double() / all_pairs().as_double();
+    const double part = reacting_part();
     return cost_of_jumping(part) + part * ranking > 2 * batch;
   }
 
@@ -696,7 +707,7 @@ class Counts : public detail::CensusKeeper<P> {
     const SpeciesId u = active()[initiator];
     const SpeciesId v = active()[responder];
     const detail::Outcome outcome = species_.outcome(u, v);
-    const auto [new_u, new_v] = this->decide(outcome, u, v);
+    const auto [new_u, new_v] = decide_after_jump(outcome, u, v);
     if (new_u == u && new_v == v) return;
     note(outcome, u, v, new_u, new_v);
     --census_[u];
@@ -708,6 +719,16 @@ class Counts : public detail::CensusKeeper<P> {
     reacting_.move_one(initiator, this->rank_of(new_u));
     reacting_.move_one(responder, this->rank_of(new_v));
     reacting_.update_number();
+  }
+
+  std::pair<SpeciesId, SpeciesId> decide_after_jump(const detail::Outcome& outcome, SpeciesId u,
+                                                    SpeciesId v) {
+    if (outcome.kind == Kind::certain) return {outcome.u, outcome.v};
+    State new_u = species_.state(u);
+    State new_v = species_.state(v);
+    detail::interact_after_jump(protocol_, new_u, new_v, choice_);
+    const SpeciesId id = species_.id_of(new_u);
+    return {id, species_.id_of(new_v)};
   }
 
   // False if all that reacts had to be counted anew, or jumping is over.
@@ -723,7 +744,7 @@ class Counts : public detail::CensusKeeper<P> {
       return false;
     }
     for (std::size_t rank = ranks; rank < active().size(); ++rank) {
-      reacting_.add_rank([this](std::size_t u, std::size_t v) { return reacts(u, v); });
+      reacting_.add_rank([this](std::size_t u, std::size_t v) { return weight(u, v); });
     }
     return true;
   }
@@ -732,6 +753,7 @@ class Counts : public detail::CensusKeeper<P> {
   using detail::CensusKeeper<P>::census_;
   using detail::CensusKeeper<P>::choice_;
   using detail::CensusKeeper<P>::n_;
+  using detail::CensusKeeper<P>::protocol_;
   using detail::CensusKeeper<P>::species_;
   using detail::CensusKeeper<P>::tally_;
 
@@ -777,7 +799,7 @@ class Counts : public detail::CensusKeeper<P> {
 
   bool is_jumping_ = false;
   std::optional<Interactions> next_event_;  // drawn already
-  detail::ReactingPairs reacting_;
+  detail::ReactingPairs<detail::PairWeight<P>> reacting_;
   double saved_ = 0;             // nanoseconds, had it jumped since it did the last time
   std::uint64_t last_look_ = 0;  // whether jumping still pays, at so much work
   std::uint64_t next_look_ = 0;

@@ -35,7 +35,7 @@ class TrialRun {
       if (result_.ending == Ending::converged) run_on();
     }
     if (plan_.keeps_history && (result_.history.points.empty() || last_kept_ != engine_.now())) {
-      keep_census();
+      keep_census(result_.time.value_or(clock_.time_after(engine_.now())));
     }
     if (plan_.keeps_final) result_.final_agents = engine_.agents();
     result_.first_convergence = first_convergence_;
@@ -49,7 +49,9 @@ class TrialRun {
     result_.interactions = engine_.now();
     result_.leaders = engine_.leaders();
     result_.observations = engine_.observations();
-    if (has_own_clock_) result_.time = clock_.time_after(engine_.now());
+    if (!has_own_clock_) return;
+    const bool is_at_time = result_.ending == Ending::until && is_at_horizon();
+    result_.time = is_at_time ? plan_.until->time.as_double() : clock_.time_after(engine_.now());
   }
 
   bool is_at_horizon() const { return engine_.now() >= until_; }
@@ -187,13 +189,24 @@ class TrialRun {
       result_.trace.push_back(
           {now, engine_.leaders(), engine_.observations(), clock_.time_after(now)});
     }
-    if (plan_.keeps_history && now == looks_.next()) keep_census();
+    if (plan_.keeps_history && now == looks_.next()) keep_looks(now);
     looks_.pass(now);
   }
 
-  void keep_census() {
+  // Looks at a clock of its own are at the times of the grid, and there may be several between two
+  // interactions.
+  void keep_looks(Interactions now) {
+    if (!has_own_clock_ || !looks_.time()) return keep_census(clock_.time_after(now));
+    while (looks_.next() == now && !(plan_.until && *looks_.time() > end_time())) {
+      keep_census(*looks_.time());
+      looks_.step();
+    }
+  }
+  double end_time() const { return plan_.until->time.as_double(); }
+
+  void keep_census(double time) {
     History& history = result_.history;
-    history.points.push_back({engine_.now(), clock_.time_after(engine_.now())});
+    history.points.push_back({engine_.now(), time});
     last_kept_ = engine_.now();
     for (NamedCount& each : engine_.census()) {
       const auto [place, is_new] = numbers_.try_emplace(

@@ -104,6 +104,8 @@ class Compiled {
   // happen per unit of time on average, and how engines that jump weigh pairs.
   bool is_network() const { return text_->document().is_network; }
   const Number& ticks_per_time() const { return ticks_per_time_; }
+  const std::vector<MassAction>& reactions() const { return reactions_; }
+  const Number& volume() const { return volume_; }
   std::uint32_t jump_scale() const { return jump_scale_; }
   const std::uint32_t* jump_weights() const { return jump_weights_.data(); }
 
@@ -116,7 +118,7 @@ class Compiled {
 
   AgentCount init_population() const;
   void make_network(Resolver& resolver);
-  std::vector<MassAction> reactions(Resolver& resolver) const;
+  std::vector<MassAction> resolved_reactions(Resolver& resolver) const;
 
   void check_names() const;
   void set_parameters(const std::vector<Given>& given);
@@ -156,6 +158,8 @@ class Compiled {
   std::optional<Node> fail_;
   std::vector<Node> observables_;
   bool watches_silence_ = false;
+  std::vector<MassAction> reactions_;
+  Number volume_;
   Number ticks_per_time_;
   std::uint32_t jump_scale_ = 1;
   std::vector<std::uint32_t> jump_weights_;  // of a network, by ordered pair of states

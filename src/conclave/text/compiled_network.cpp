@@ -47,12 +47,13 @@ void Compiled::make_network(Resolver& resolver) {
                               Uniformized::most_species));
   }
   const Number n(static_cast<std::int64_t>(n_));
-  const Number volume = document.volume ? resolver.constant(*document.volume) : n;
-  if (compare(volume, 0) <= 0) {
+  volume_ = document.volume ? resolver.constant(*document.volume) : n;
+  if (compare(volume_, 0) <= 0) {
     throw Mistake(document.volume->place,
-                  fmt::format("the volume is {}, which is not positive", to_string(volume)));
+                  fmt::format("the volume is {}, which is not positive", to_string(volume_)));
   }
-  const Uniformized network = uniformized(reactions(resolver), space_->size(), n_, volume);
+  reactions_ = resolved_reactions(resolver);
+  const Uniformized network = uniformized(reactions_, space_->size(), n_, volume_);
   ticks_per_time_ = network.ticks_per_molecule * n;
   transitions_.emplace(network.reactions, *space_);
   jump_scale_ = text::jump_scale(n_);
@@ -61,7 +62,7 @@ void Compiled::make_network(Resolver& resolver) {
   }
 }
 
-std::vector<MassAction> Compiled::reactions(Resolver& resolver) const {
+std::vector<MassAction> Compiled::resolved_reactions(Resolver& resolver) const {
   std::vector<MassAction> all;
   for (const ReactionText& text : text_->document().reactions) {
     MassAction reaction{.place = text.place, .is_pair = text.reactants.size() == 2};

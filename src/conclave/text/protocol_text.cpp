@@ -1,5 +1,6 @@
 #include "conclave/text/protocol_text.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/text/cursor.hpp"
 #include "conclave/text/imports.hpp"
 #include "conclave/text/parser.hpp"
@@ -33,8 +35,10 @@ ProtocolText::ProtocolText(std::string name, std::string_view content)
 
 ProtocolText::ProtocolText(std::string name, Sources sources)
     : name_(std::move(name)), files_{name_} {
+  const Dialect dialect = dialect_of(name_);
+  if (dialect == Dialect::network) lines_ = sources.main();
   try {
-    document_ = joined_with_imports(sources.main(), dialect_of(name_), sources, files_);
+    document_ = joined_with_imports(sources.main(), dialect, sources, files_);
     complete();
   } catch (const Mistake& mistake) {
     object(mistake);
@@ -88,7 +92,22 @@ std::string ProtocolText::placed(Place place, std::string_view sentence) const {
 }
 
 void ProtocolText::object(const Mistake& mistake) const {
-  throw Error(placed(mistake.place(), mistake.what()));
+  throw Error(placed(mistake.place(), mistake.what()) + marked(mistake.place()));
+}
+
+// Nothing where the line is long, or holds what a terminal should not see.
+std::string ProtocolText::marked(Place place) const {
+  if (place.file != 0) return {};
+  std::string_view rest = lines_;
+  for (std::uint32_t line = 1; line < place.line; ++line) {
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+  }
+  std::string line(rest.substr(0, rest.find('\n')));
+  if (line.ends_with('\r')) line.pop_back();
+  std::ranges::replace(line, '\t', ' ');
+  constexpr std::size_t longest = 200;
+  if (line.empty() || line.size() > longest || !is_printable(line)) return {};
+  return fmt::format("\n  {}\n  {:>{}}", line, '^', place.column);
 }
 
 }  // namespace conclave::text

@@ -34,18 +34,20 @@ class ProtocolText {
   const std::vector<Observable>& observables() const { return observables_; }
   const std::vector<Start>& starts() const { return starts_; }
 
-  // An error with its place in this file.
+  // An error with its place in this file; of a network also the line, with a caret below the place.
   [[noreturn]] void object(const Mistake& mistake) const;
   std::string placed(Place place, std::string_view sentence) const;
 
  private:
   ProtocolText(std::string name, Sources sources);
   void complete();
+  std::string marked(Place place) const;
 
   std::string name_;
   std::string content_;
   std::vector<std::string> files_;  // the main one and those it imports
   std::string hash_;
+  std::string lines_;  // the content of a network
   Document document_;
   std::vector<Observable> observables_;  // these look into document_
   std::vector<Start> starts_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "conclave/model/starting_census.hpp"
 #include "conclave/text/compiled.hpp"
 #include "conclave/text/condition_tally.hpp"
+#include "conclave/text/reaction_clock.hpp"
 
 namespace conclave::text {
 
@@ -118,6 +120,13 @@ class TextProtocol {
     const Outcome* outcome = reaction.outcomes.data();
     for (; pick >= outcome->weight; ++outcome) pick -= outcome->weight;
     set(u, v, *outcome);
+  }
+
+  // The continuous time of a network of reactions.
+  bool has_clock() const { return compiled_->is_network(); }
+  std::unique_ptr<Clock> clock(const StreamName& name) const {
+    if (!has_clock()) return nullptr;
+    return std::make_unique<ReactionClock>(name, compiled_->ticks_per_time().as_double());
   }
 
   Interactions state_count() const { return states_; }

@@ -62,9 +62,11 @@ class Filling {
       }
     }
     for (std::size_t u = 0; u < species_; ++u) {
+      ticks_ = larger(ticks_, alone_[u]);
       for (std::size_t v = u; v < species_; ++v) {
-        const Number load = alone_[u] + alone_[v] + both[place(u, v)];
-        ticks_ = larger(ticks_, load / Number(2));
+        const Number& pair = both[place(u, v)];
+        if (compare(pair, 0) == 0) continue;
+        ticks_ = larger(ticks_, (alone_[u] + alone_[v] + pair) / Number(2));
       }
     }
     if (compare(ticks_, 0) == 0) ticks_ = 1;  // nothing ever happens

@@ -48,7 +48,7 @@ struct MassAction {
 };
 
 struct Uniformized {
-  static constexpr std::uint64_t most_species = 1000;
+  static constexpr std::uint64_t most_species = 500;
 
   Number ticks_per_molecule;        // L: per unit of time
   std::vector<Reaction> reactions;  // of ordered pairs of species; row u begins at u * species

@@ -1,6 +1,6 @@
-// A protocol text of a stranger, as .pp and as .rules: parsed with the modules it brings along,
-// then made ready for a few agents. Where the states are many, the machine must agree with the
-// rules.
+// A protocol text of a stranger, as .pp, as .rules and as .crn: parsed with the modules it brings
+// along, then made ready for a few agents. Where the states are many, the machine must agree with
+// the rules.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,7 +31,7 @@ void compare(const conclave::text::Compiled& compiled) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace conclave;
-  for (const std::string name : {"stranger.pp", "stranger.rules"}) {
+  for (const std::string name : {"stranger.pp", "stranger.rules", "stranger.crn"}) {
     fuzz::reads([&] {
       const auto content = fuzz::text_of(data, size);
       const auto parsed = std::make_shared<const text::ProtocolText>(name, content);

@@ -321,7 +321,7 @@ TEST(Species, KeepTheirStatesAndMeetingsWhenTheTableGrowsAndWhenTheyAreRenumbere
 TEST(ReactingPairs, AreCountedAsByHandAfterEveryMoveAndNewRank) {
   const auto reacts = [](std::size_t u, std::size_t v) { return (u + 2 * v) % 3 == 0; };
   std::vector<AgentCount> counts{5, 0, 3, 7, 1};
-  ReactingPairs pairs;
+  ReactingPairs<std::uint8_t> pairs;
   pairs.count(counts, reacts);
   Stream stream({.seed = 7});
   for (int step = 0; step < 400; ++step) {
@@ -349,10 +349,43 @@ TEST(ReactingPairs, AreCountedAsByHandAfterEveryMoveAndNewRank) {
   }
 }
 
+TEST(ReactingPairs, ArePickedByWeight) {
+  const std::vector<AgentCount> counts{2, 4, 1};
+  const auto weight = [](std::size_t u, std::size_t v) {
+    return static_cast<std::uint32_t>(u == 2 ? 0 : 1000 * u + v);
+  };
+  ReactingPairs<std::uint32_t> pairs;
+  pairs.count({2, 3, 2}, weight);
+  pairs.move_one(2, 1);
+  pairs.update_number();
+  constexpr double trials = 40'000;
+  std::vector<double> observed(9, 0.0), expected;
+  Stream stream({.seed = 9});
+  for (double trial = 0; trial < trials; ++trial) {
+    const auto [u, v] = pairs.pick(stream);
+    ++observed[u * 3 + v];
+  }
+  std::vector<double> seen;
+  for (std::size_t u = 0; u < 3; ++u) {
+    for (std::size_t v = 0; v < 3; ++v) {
+      const AgentCount pairs_of = counts[u] * (counts[v] - (u == v ? 1 : 0));
+      const auto share = static_cast<double>(weight(u, v) * pairs_of);
+      if (share == 0) {
+        EXPECT_EQ(observed[u * 3 + v], 0);
+        continue;
+      }
+      expected.push_back(share * trials / pairs.number().as_double());
+      seen.push_back(observed[u * 3 + v]);
+    }
+  }
+  const Buckets buckets = pool_buckets(seen, expected);
+  EXPECT_GE(chi_square(buckets.observed, buckets.expected).p_value, rejected_below);
+}
+
 TEST(ReactingPairs, AreAllPickedAsOften) {
   const std::vector<AgentCount> counts{2, 4, 1};
   const auto reacts = [](std::size_t u, std::size_t v) { return u != 2 || v == 0; };
-  ReactingPairs pairs;
+  ReactingPairs<std::uint8_t> pairs;
   pairs.count(counts, reacts);
   constexpr double trials = 40'000;
   std::vector<double> observed(9, 0.0), expected(9, 0.0);

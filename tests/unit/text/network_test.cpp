@@ -235,6 +235,16 @@ TEST(Network, RefusesWhatItCannotRun) {
   }
 }
 
+TEST(Network, ShowsTheLineAndThePlaceOfAMistake) {
+  EXPECT_EQ(complaint("A -> B\nB -> A rate x\ninit A = n\n").substr(0, 12), "my.crn:2:13:");
+  const std::string shown = complaint("A -> B\n\tB -> A rate x\ninit A = n\n");
+  EXPECT_TRUE(complaint("A -> B\nB -> A rate x\ninit A = n\n")
+                  .ends_with("\n  B -> A rate x\n              ^"));
+  EXPECT_EQ(complaint("A -> B").find('^'), complaint("A -> B").size() - 1);
+  EXPECT_EQ(shown.find('\t'), std::string::npos);
+  EXPECT_EQ(complaint("A -> \x01").find('^'), std::string::npos);
+}
+
 TEST(Network, ASumThatIsNotNIsRefused) {
   const auto read = network("A -> B\ninit A = 10\n", 20);
   EXPECT_NE(read->starts()[0].objection, "");

@@ -15,6 +15,9 @@
 
 namespace conclave::population::detail {
 
+// Weight is an unsigned type. Pairs are counted with weights, which are 0 or 1 or, for protocols
+// that weigh their pairs (detail/reaction.hpp), as large as 2^62 / agents.
+template <class Weight>
 class ReactingPairs {
  public:
   struct Pair {
@@ -22,18 +25,17 @@ class ReactingPairs {
     std::size_t responder;
   };
 
-  // reacts(u, v) tells whether a meeting of these ranks may change something. O(ranks^2).
-  template <class Reacts>
-  void count(std::vector<AgentCount> counts, Reacts reacts) {
+  // weight(u, v) is that of a meeting of these ranks; 0: it never changes anything. O(ranks^2).
+  template <class WeightOf>
+  void count(std::vector<AgentCount> counts, WeightOf weight) {
     counts_ = std::move(counts);
     side_ = counts_.size();
-    reacts_.assign(side_ * side_, 0);
+    weights_.assign(side_ * side_, 0);
     partners_.assign(counts_.size(), 0);
     for (std::size_t u = 0; u < counts_.size(); ++u) {
       for (std::size_t v = 0; v < counts_.size(); ++v) {
-        if (!reacts(u, v)) continue;
-        reacts_[v * side_ + u] = 1;
-        partners_[u] += counts_[v];
+        weights_[v * side_ + u] = weight(u, v);
+        partners_[u] += weights_[v * side_ + u] * counts_[v];
       }
     }
     update_number();
@@ -41,24 +43,24 @@ class ReactingPairs {
 
   // No agents, no pairs.
   void clear() {
-    count({}, [](std::size_t, std::size_t) { return false; });
+    count({}, [](std::size_t, std::size_t) { return Weight{0}; });
   }
 
   // One more rank, without agents yet. O(ranks) amortized.
-  template <class Reacts>
-  void add_rank(Reacts reacts) {
+  template <class WeightOf>
+  void add_rank(WeightOf weight) {
     const std::size_t rank = counts_.size();
     if (rank == side_) widen();
     counts_.push_back(0);
     partners_.push_back(0);
     for (std::size_t other = 0; other <= rank; ++other) {
-      reacts_[rank * side_ + other] = reacts(other, rank) ? 1 : 0;
-      reacts_[other * side_ + rank] = reacts(rank, other) ? 1 : 0;
-      partners_[rank] += reacts_[other * side_ + rank] != 0 ? counts_[other] : 0;
+      weights_[rank * side_ + other] = weight(other, rank);
+      weights_[other * side_ + rank] = weight(rank, other);
+      partners_[rank] += weights_[other * side_ + rank] * counts_[other];
     }
   }
 
-  // Ordered pairs of distinct agents.
+  // Ordered pairs of distinct agents, with their weights.
   Interactions number() const { return number_; }
 
   // An agent goes from one rank to another; `update_number` must follow.
@@ -72,7 +74,7 @@ class ReactingPairs {
     for (std::size_t u = 0; u < counts_.size(); ++u) number_ += pairs_of(u);
   }
 
-  // All equally likely.
+  // One of them, by weight.
   Pair pick(Stream& stream) const {
     Interactions pick = below128(stream, number_);
     std::size_t u = 0;
@@ -80,27 +82,26 @@ class ReactingPairs {
     AgentCount partner = stream.below64(partners_of(u));
     std::size_t v = 0;
     for (;; ++v) {
-      const AgentCount others = reacts(u, v) ? counts_[v] - (u == v ? 1 : 0) : 0;
+      const AgentCount weight = weights_[v * side_ + u];
+      const AgentCount others = weight == 0 ? 0 : weight * (counts_[v] - (u == v ? 1 : 0));
       if (partner < others) return {u, v};
       partner -= others;
     }
   }
 
  private:
-  bool reacts(std::size_t u, std::size_t v) const { return reacts_[v * side_ + u] != 0; }
-
   void widen() {
     const std::size_t side = 2 * side_ + 16;
-    std::vector<std::uint8_t> wider(side * side);
+    std::vector<Weight> wider(side * side);
     for (std::size_t v = 0; v < side_; ++v) {
-      std::copy_n(&reacts_[v * side_], side_, &wider[v * side]);
+      std::copy_n(&weights_[v * side_], side_, &wider[v * side]);
     }
-    reacts_ = std::move(wider);
+    weights_ = std::move(wider);
     side_ = side;
   }
 
   // With how many others an agent of this rank would react.
-  AgentCount partners_of(std::size_t u) const { return partners_[u] - (reacts(u, u) ? 1 : 0); }
+  AgentCount partners_of(std::size_t u) const { return partners_[u] - weights_[u * side_ + u]; }
   Interactions pairs_of(std::size_t u) const {
     if (counts_[u] == 0) return {};
     return Interactions(counts_[u]) * Interactions(partners_of(u));
@@ -109,12 +110,12 @@ class ReactingPairs {
   void change(std::size_t rank, AgentCount difference) {
     const std::size_t ranks = counts_.size();
     counts_[rank] += difference;
-    const std::uint8_t* reacting = &reacts_[rank * side_];
-    for (std::size_t u = 0; u < ranks; ++u) partners_[u] += reacting[u] != 0 ? difference : 0;
+    const Weight* weights = &weights_[rank * side_];
+    for (std::size_t u = 0; u < ranks; ++u) partners_[u] += weights[u] * difference;
   }
 
   std::vector<AgentCount> counts_;
-  std::vector<std::uint8_t> reacts_;  // of initiator u and responder v at v * side_ + u
+  std::vector<Weight> weights_;       // of initiator u and responder v at v * side_ + u
   std::size_t side_ = 0;              // room for so many ranks
   std::vector<AgentCount> partners_;  // of an initiator, itself included if it counts
   Interactions number_;
