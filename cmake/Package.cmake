@@ -31,6 +31,21 @@ install(CODE "execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR
                               OUTPUT_FILE ${bill} COMMAND_ERROR_IS_FATAL ANY)"
         COMPONENT program)
 install(FILES ${bill} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+# Manual pages and completions, told by the program's own commands.
+set(generated ${PROJECT_BINARY_DIR}/package/share)
+install(CODE "file(REMOVE_RECURSE ${generated})
+              execute_process(COMMAND ${PROJECT_BINARY_DIR}/conclave generate ${generated}
+                              COMMAND_ERROR_IS_FATAL ANY)"
+        COMPONENT program)
+install(DIRECTORY ${generated}/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR} COMPONENT program)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/protocols ${PROJECT_SOURCE_DIR}/experiments
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/conclave COMPONENT program)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
+        COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+              ${PROJECT_SOURCE_DIR}/CITATION.cff ${PROJECT_SOURCE_DIR}/LICENSE
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+
 install(TARGETS conclave_package EXPORT conclaveTargets COMPONENT election
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/src/conclave/election/election.hpp COMPONENT election
@@ -40,3 +55,41 @@ install(EXPORT conclaveTargets NAMESPACE conclave:: DESTINATION ${package_folder
 install(FILES ${PROJECT_BINARY_DIR}/package/conclaveConfig.cmake
               ${PROJECT_BINARY_DIR}/package/conclaveConfigVersion.cmake
         DESTINATION ${package_folder} COMPONENT election)
+
+# `cpack -G DEB` in the build folder: conclave, and libconclave-election-dev for find_package. What
+# they depend on is read off the files by dpkg-shlibdeps.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME conclave)
+set(CPACK_PACKAGE_VENDOR conclave)
+set(CPACK_PACKAGE_CONTACT "The conclave developers <conclave@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL program election)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME conclave)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS gnuplot-nox)
+set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "${PROJECT_DESCRIPTION}
+ Population protocols and message passing: exact simulation, exact verification of
+ small instances, sweeps with reports, and elections between real processes.")
+set(CPACK_DEBIAN_ELECTION_PACKAGE_NAME libconclave-election-dev)
+set(CPACK_DEBIAN_ELECTION_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_ELECTION_PACKAGE_DEPENDS "libfmt-dev, libssl-dev, libhwy-dev")
+set(CPACK_DEBIAN_ELECTION_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_ELECTION_DESCRIPTION "Leader election as a library for C++
+ Members with terms and leases that elect a leader over TLS, as conclave::election for
+ find_package(conclave).")
+include(CPack)
+
+# API pages of the library's headers, in build/.../api: cmake --build ... --target docs-api
+find_program(DOXYGEN_EXECUTABLE doxygen)
+if(DOXYGEN_EXECUTABLE)
+  add_custom_target(docs-api
+    COMMAND ${CMAKE_COMMAND} -E env CONCLAVE_VERSION=${PROJECT_VERSION}
+            CONCLAVE_API=${PROJECT_BINARY_DIR}/api ${DOXYGEN_EXECUTABLE} docs/Doxyfile
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} VERBATIM)
+endif()

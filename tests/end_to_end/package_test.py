@@ -6,6 +6,8 @@ Usage: package_test.py BUILD_FOLDER EXAMPLES_FOLDER
 """
 import json
 import pathlib
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -45,6 +47,81 @@ class Package(unittest.TestCase):
 
     def test_program_runs_where_it_is_installed(self):
         run(self.folder / "prefix/bin/conclave", "list")
+
+    def test_carries_protocols_plans_pages_and_manual(self):
+        share = self.folder / "prefix/share"
+        for name in ("conclave/protocols/fratricide.pp", "conclave/experiments/pll.toml",
+                     "doc/conclave/docs/command-line.md", "doc/conclave/CHANGELOG.md",
+                     "doc/conclave/CITATION.cff", "man/man1/conclave.1", "man/man1/conclave-run.1",
+                     "man/man1/conclave-cluster-init.1", "zsh/site-functions/_conclave",
+                     "bash-completion/completions/conclave",
+                     "fish/vendor_completions.d/conclave.fish"):
+            self.assertTrue((share / name).is_file(), name)
+        page = (share / "man/man1/conclave-run.1").read_text()
+        self.assertIn("\\fB\\-\\-trials\\fR \\fIT\\fR\nNumber of trials", page)
+
+    def complete(self, *words):
+        """What bash offers after these words."""
+        script = self.folder / "prefix/share/bash-completion/completions/conclave"
+        given = " ".join(f"'{word}'" for word in words)
+        result = subprocess.run(
+            ["bash", "-c", f"source {script}; COMP_WORDS=(conclave {given}); "
+             f"COMP_CWORD={len(words)}; _conclave; echo ${{COMPREPLY[@]}}"],
+            capture_output=True, text=True, timeout=20, check=True)
+        return result.stdout.split()
+
+    def test_completes_commands_options_and_values(self):
+        self.assertEqual(self.complete("repr"), ["reproduce"])
+        self.assertEqual(self.complete("run", "pll", "--tri"), ["--trials"])
+        self.assertEqual(self.complete("run", "pll", "--format", "js"), ["jsonl", "json"])
+        self.assertEqual(self.complete("run", "flo"), ["flooding"])
+        self.assertEqual(self.complete("cluster", "init", "--da"), ["--days"])
+        self.assertNotIn("generate", self.complete(""))
+
+    def test_completions_are_scripts_of_their_shells(self):
+        share = self.folder / "prefix/share"
+        for shell, name in (("bash", "bash-completion/completions/conclave"),
+                            ("zsh", "zsh/site-functions/_conclave"),
+                            ("fish", "fish/vendor_completions.d/conclave.fish")):
+            if shutil.which(shell):
+                run(shell, "-n", share / name)
+
+    def test_debian_packages_are_installed_run_and_removed(self):
+        """Into a folder of their own: dpkg with another root, without scripts."""
+        run("cpack", "-G", "DEB", "-B", self.folder / "deb", "--config",
+            BUILD / "CPackConfig.cmake")
+        packages = {path.name.split("_")[0]: path for path in (self.folder / "deb").glob("*.deb")}
+        self.assertEqual(set(packages), {"conclave", "libconclave-election-dev"})
+        fields = subprocess.run(["dpkg-deb", "--field", packages["conclave"]], check=True,
+                                capture_output=True, text=True).stdout
+        depends = re.search("^Depends: (.*)$", fields, re.M)[1]
+        for library in ("libc6", "libssl3", "libsqlite3-0", "libfmt"):
+            self.assertIn(library, depends)
+        self.assertIn("Recommends: gnuplot-nox", fields)
+        root = self.folder / "root"
+        for name in ("updates", "info"):
+            (root / "var/lib/dpkg" / name).mkdir(parents=True)
+        (root / "var/lib/dpkg/status").touch()
+        dpkg = ("dpkg", f"--root={root}", "--force-not-root", "--force-depends", "--log=/dev/null",
+                "--force-bad-path")
+        run(*dpkg, "--install", packages["conclave"], packages["libconclave-election-dev"])
+        run(root / "usr/bin/conclave", "run", "fratricide", "--n", "50")
+        self.assertTrue((root / "usr/share/man/man1/conclave.1").is_file())
+        self.assertTrue((root / "usr/include/conclave/election/election.hpp").is_file())
+        run(*dpkg, "--remove", "conclave", "libconclave-election-dev")
+        self.assertFalse((root / "usr/bin/conclave").exists())
+
+    def test_a_tarball_knows_its_commit(self):
+        """revision.cmake in a copy without git, with and without what `git archive` puts there."""
+        scripts = EXAMPLES.parent / "cmake"
+        for content, expected in (("a1b2c3d4e5\n", "a1b2c3d4e5"), ("$Format:%h$\n", "")):
+            source = self.folder / f"tarball-{expected}"
+            (source / "cmake").mkdir(parents=True)
+            (source / "cmake/archive-revision.txt").write_text(content)
+            header = source / "revision.hpp"
+            run("cmake", f"-DSOURCE={source}", "-DVERSION=1.2.3", f"-DOUTPUT={header}", "-P",
+                scripts / "revision.cmake")
+            self.assertIn(f'CONCLAVE_REVISION "{expected}"', header.read_text())
 
     def test_bill_of_materials_names_what_the_program_is_made_of(self):
         bill = json.loads((self.folder / "prefix/share/doc/conclave/sbom.cdx.json").read_text())
