@@ -4,18 +4,25 @@
 Usage: cli_test.py BINARY [--rewrite] [unittest arguments]
 With --rewrite the golden outputs under tests/golden/cli are written anew: read the diff.
 """
+import contextlib
 import csv
+import fcntl
 import io
 import json
 import math
 import os
 import pathlib
 import pty
+import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
+import tomllib
 import unittest
 import xml.etree.ElementTree
 
@@ -280,6 +287,9 @@ class Mistakes(unittest.TestCase):
         (["run", "assign-ranks", "--n", "10", "--fault", "zero:1@3"],
          "assign-ranks does not support fault injection"),
         (["plot", "/nowhere/trace.csv", "-o", "trace.svg"], "cannot read '/nowhere/trace.csv'"),
+        (["run", "pll", "--n"], "--n needs a value: --n N; try: conclave run --help"),
+        (["run", "pll", "--n", "10", "--trials"], "--trials needs a value: --trials T"),
+        (["explore", "kmpp-async"], "--n is required"),
         (["plot", "trace.csv"], "--output is required"),
         (["plot", "-o", "trace.svg"], "TRACE is required"),
         ([], "a command is missing"),
@@ -390,6 +400,8 @@ class Solve(unittest.TestCase):
         self.assertLess(answer["relative_error"], 1e-9)
         self.assertEqual(answer["distribution"][:2], [0, 0])
         self.assertAlmostEqual(answer["distribution"][2], 1 / 3, delta=1e-12)
+        self.assertAlmostEqual(answer["distribution"][3], 1 / 3 + 2 / 9, delta=1e-12)
+        self.assertEqual(answer, self.answer("--variance", "--distribution", "3"))
 
     def test_reads_what_verify_exports(self):
         for words, expected in ((["fratricide", "--n", "7"], 36),
@@ -545,27 +557,132 @@ class Rare(unittest.TestCase):
             self.assertGreater(row["ways"][0]["importance"][0]["repetitions"], 1)
 
 
+def resize(descriptor, columns):
+    fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+
+
+def on_terminal(words, columns, shows="stdout", after=None):
+    """What a command shows on a terminal of so many columns. `after` is called with the terminal
+    and the process once something has been shown."""
+    leader, follower = pty.openpty()
+    resize(leader, columns)
+    other = "stderr" if shows == "stdout" else "stdout"
+    with subprocess.Popen([BINARY, *words], **{shows: follower, other: subprocess.PIPE}) as process:
+        os.close(follower)
+        shown = b""
+        try:
+            while piece := os.read(leader, 4096):
+                shown += piece
+                if after and len(shown) > 30:
+                    after(leader, process)
+                    after = None
+        except OSError:  # the other end is closed
+            pass
+        rest = getattr(process, other).read().decode()
+    os.close(leader)
+    return shown.decode().replace("\r\n", "\n"), rest
+
+
+def longest_line(text):
+    return max(map(len, text.splitlines()), default=0)
+
+
 class Terminal(unittest.TestCase):
+    SLOW = ["run", "fratricide", "--n", "10000", "--trials", "8", "--format", "jsonl", "--engine",
+            "agents"]
+
     def test_shows_a_progress_line_only_on_a_terminal(self):
-        words = [BINARY, "run", "fratricide", "--n", "10000", "--trials", "8", "--format", "jsonl",
-                 "--engine", "agents"]
-        silent = subprocess.run(words, capture_output=True, text=True)
+        silent = conclave(*self.SLOW)
         self.assertNotIn("\r", silent.stderr)
-        leader, follower = pty.openpty()
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=follower) as process:
-            os.close(follower)
-            shown = b""
-            try:
-                while piece := os.read(leader, 4096):
-                    shown += piece
-            except OSError:  # the other end is closed
-                pass
-            self.assertEqual(process.stdout.read().decode(), silent.stdout)
-        os.close(leader)
-        self.assertIn(b"interactions/s", shown)
+        shown, printed = on_terminal(self.SLOW, 100, "stderr")
+        self.assertEqual(printed, silent.stdout)
+        self.assertIn("interactions/s", shown)
+
+    def test_is_as_wide_as_progress_lines_may_be(self):
+        def narrow(leader, process):
+            resize(leader, 30)
+            process.send_signal(signal.SIGWINCH)
+
+        for columns in (40, 60):
+            shown, _ = on_terminal(self.SLOW, columns, "stderr")
+            lines = shown.split("\r\033[K")[1:-1]  # after them, what was done
+            self.assertIn("trial", lines[0])
+            self.assertLess(max(map(len, lines)), columns)
+        shown, _ = on_terminal(self.SLOW, 60, "stderr", narrow)
+        lengths = [len(line) for line in shown.split("\r\033[K")[1:-1]]
+        self.assertGreater(lengths[0], 30)
+        self.assertLess(lengths[-1], 30)  # after it was resized
+
+    def test_is_as_wide_as_tables_may_be(self):
+        commands = (["list"], ["run", "pll", "--n", "50", "--trials", "3"],
+                    ["run", "kmpp-async", "--n", "50", "--trials", "3"],
+                    ["compare", "--n", "20", "--trials", "2"], ["describe", "prl"],
+                    ["verify", "prl", "--n", "3"])
+        for words in commands:
+            with self.subTest(" ".join(words)):
+                self.assertLessEqual(longest_line(conclave(*words).stdout), 100)
+                for columns in (80, 100):
+                    shown, _ = on_terminal(words, columns)
+                    self.assertLessEqual(longest_line(shown), columns)
+
+    def test_too_narrow_for_a_table_gets_its_columns_below_each_other(self):
+        shown, _ = on_terminal(["run", "fratricide", "--n", "50", "--trials", "3"], 60)
+        lines = [line for line in shown.splitlines() if line.startswith("interactions ")]
+        self.assertEqual(len(lines), 2)
+        self.assertEqual(len(" ".join(lines).split()), 9)  # the name twice, and seven numbers
 
     def test_quiet_prints_nothing_on_standard_error(self):
         self.assertEqual(conclave("run", "pll", "--n", "50", "--quiet").stderr, "")
+
+
+class Vocabulary(unittest.TestCase):
+    def test_is_the_same_in_all_commands(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        chain = pathlib.Path(folder.name) / "chain.tra"
+        chain.write_text("2 2\n0 0 1\n1 0 1\n", "ascii")
+        for words in (["list"], ["describe", "pll"], ["run", "pll", "--n", "9"],
+                      ["compare", "--n", "5", "--trials", "1"], ["verify", "prl", "--n", "3"],
+                      ["search", "prl", "--n", "3", "--budget", "1000"],
+                      ["explore", "flooding", "--n", "2"],
+                      ["solve", str(chain), "--target", "0"]):
+            with self.subTest(words[0]):
+                table = conclave(*words, "--format", "table")
+                self.assertEqual(table.returncode, 0, table.stderr)
+                self.assertEqual(table.stdout, conclave(*words).stdout)
+                wrong = conclave(*words, "--format", "tabel")
+                self.assertIn("unknown format 'tabel' (did you mean 'table'?)", wrong.stderr)
+
+    def test_of_comparisons_has_csv(self):
+        words = ("compare", "--n", "20", "--trials", "2", "--format")
+        lines = list(csv.DictReader(io.StringIO(conclave(*words, "csv").stdout)))
+        rows_ = json.loads(conclave(*words, "json").stdout)
+        self.assertEqual([line["protocol"] for line in lines], [row["protocol"] for row in rows_])
+        for line, row in zip(lines, rows_, strict=True):
+            self.assertAlmostEqual(float(line["messages_per_node"]), row["messages_per_node"],
+                                   delta=1e-3 * row["messages_per_node"])
+
+    def test_help_is_a_word_as_well(self):
+        self.assertEqual(conclave("help", "run").stdout, conclave("run", "--help").stdout)
+        self.assertEqual(conclave("help").stdout, conclave("--help").stdout)
+        self.assertEqual(conclave("help", "rum").returncode, 2)
+
+    def test_n_may_be_short(self):
+        self.assertEqual(conclave("run", "pll", "-n", "50").stdout,
+                         conclave("run", "pll", "--n", "50").stdout)
+        self.assertEqual(conclave("compare", "-n20", "--trials", "1").stdout,
+                         conclave("compare", "--n", "20", "--trials", "1").stdout)
+
+
+class Intervals(unittest.TestCase):
+    def test_of_times_are_positive(self):
+        """Two or three trials of a law as wide as its mean."""
+        for seed in range(1, 8):
+            document = json.loads(conclave("run", "fratricide", "--n", "40", "--trials", "2",
+                                           "--seed", str(seed), "--format", "json").stdout)
+            time_ = document["summary"]["parallel_time"]
+            self.assertGreater(time_["mean_low_95"], 0)
+            self.assertLess(time_["mean_low_95"], time_["mean"])
 
 
 class Holding(unittest.TestCase):
@@ -805,13 +922,77 @@ class Plots(unittest.TestCase):
         self.assertIn("It's <P_LL> & more", text)
         self.assertIn("leaders_after_tournament (4 trials)", text)
 
+    def plot(self, *words):
+        result = conclave("plot", self.trace, *words, cwd=self.folder)
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+
+    def test_come_as_papers_want_them(self):
+        title = ("--title", "50 % & more")
+        self.plot("-o", "a.svg", "-o", "a.pdf", "-o", "a.csv", "-o", "a.tex", *title, "--size",
+                  "450x300", "--font-size", "9", "--axes", "loglog")
+        root = xml.etree.ElementTree.parse(self.folder / "a.svg").getroot()
+        self.assertEqual((root.get("width"), root.get("height")), ("450", "300"))
+        self.assertIn("50 % & more", "".join(root.itertext()))
+        self.assertIn('font-size="9', (self.folder / "a.svg").read_text())
+        self.assertTrue((self.folder / "a.pdf").read_bytes().startswith(b"%PDF"))
+        tex = (self.folder / "a.tex").read_text()
+        self.assertIn(r"\begin{axis}[xmode=log, ymode=log", tex)
+        self.assertIn(r"title={50 \% \& more}", tex)
+        self.assertEqual(tex.count("{"), tex.count("}"))
+        self.plot("-o", "b.svg", "-o", "b.tex", *title, "--no-title", "--axes", "linear")
+        text = "".join(xml.etree.ElementTree.parse(self.folder / "b.svg").getroot().itertext())
+        self.assertNotIn("more", text)
+        self.assertIn("xmode=linear, ymode=linear", (self.folder / "b.tex").read_text())
+
+    def test_have_their_data_as_csv(self):
+        self.plot("-o", "a.csv")
+        drawn = list(csv.DictReader(io.StringIO((self.folder / "a.csv").read_text())))
+        traced = list(csv.DictReader(io.StringIO(self.trace.read_text())))
+        self.assertEqual([(float(line["x"]), float(line["y"])) for line in drawn],
+                         [(float(line["parallel_time"]), float(line["leaders"]))
+                          for line in traced])
+
+    def test_of_means_have_a_band(self):
+        self.plot("-o", "a.csv", "-o", "a.svg", "-o", "a.tex", "--mean")
+        lines = list(csv.DictReader(io.StringIO((self.folder / "a.csv").read_text())))
+        first, last = lines[0], lines[-1]
+        self.assertEqual((first["series"], first["x"], first["y"]),
+                         ("mean leaders (4 trials)", "0", "1000"))
+        self.assertEqual((last["y"], last["low"], last["high"]), ("1", "1", "1"))
+        self.assertTrue(all(0 < float(line["low"]) <= float(line["y"]) <= float(line["high"])
+                            for line in lines))
+        self.assertIn("fill between", (self.folder / "a.tex").read_text())
+
+    def test_without_leaders_show_what_there_is(self):
+        epidemic = OwnProtocols.EXAMPLES / "epidemic.pp"
+        conclave("run", epidemic, "--n", "1000", "--trials", "2", "--trace", self.trace)
+        self.plot("-o", "a.svg")
+        text = "".join(xml.etree.ElementTree.parse(self.folder / "a.svg").getroot().itertext())
+        self.assertIn("informed (2 trials)", text)
+
+    def test_keep_their_legend_below_the_axes(self):
+        self.plot("-o", "a.svg")
+        root = xml.etree.ElementTree.parse(self.folder / "a.svg").getroot()
+        name = "{http://www.w3.org/2000/svg}"
+        heights = {}
+        for group in root.iter(name + "g"):
+            if place := re.match(r"translate\([\d.]+,([\d.]+)\)", group.get("transform", "")):
+                heights["".join(group.itertext())] = float(place[1])
+        legend = next(height for text, height in heights.items() if "leaders (4" in text)
+        axis = next(height for text, height in heights.items() if "parallel time" in text)
+        self.assertGreater(legend, axis)
+
     def test_object_to_mistakes_and_leave_nothing_behind(self):
         cases = [
             (["trace.csv", "-o", "x.svg", "--columns", "leader"],
              "unknown column 'leader' (did you mean 'leaders'?)"),
             (["none.csv", "-o", "x.svg"], "cannot read 'none.csv'"),
-            (["trace.csv", "-o", "x.jpg"], "a picture ends in .svg, .pdf or .png"),
-            (["trace.csv", "-o", "picture"], "a picture ends in .svg, .pdf or .png"),
+            (["trace.csv", "-o", "x.jpg"], "a figure ends in .svg, .pdf or .png, its data in .csv"),
+            (["trace.csv", "-o", "picture"], "a figure ends in .svg, .pdf or .png"),
+            (["trace.csv", "-o", "x.svg", "--axes", "logln"], "did you mean 'loglog'?"),
+            (["trace.csv", "-o", "x.svg", "--size", "640"], "--size takes WIDTHxHEIGHT"),
+            (["trace.csv", "-o", "x.svg", "--font-size", "1"], "--font-size takes points from 4"),
+            (["trace.csv", "-o", "x.svg", "--linear-time", "--axes", "linear"], "contradict"),
             (["trace.csv", "-o", "no/x.svg"], "cannot write 'no/x.svg'"),
         ]
         for words, sentence in cases:
@@ -855,6 +1036,23 @@ class SpaceTimeDiagrams(unittest.TestCase):
                 for kind in {line["message"] for line in lines if line["event"] == "deliver"}:
                     count = sum(line["message"] == kind for line in lines)
                     self.assertEqual(marks[kind], count, kind)
+
+    def test_give_a_type_of_message_the_same_colour_everywhere(self):
+        """Of kmpp-async small networks see fewer types, in another order."""
+        colours = {}
+        name = "{http://www.w3.org/2000/svg}"
+        for n in ("2", "3", "6"):
+            conclave("run", "kmpp-async", "--n", n, "--seed", "2", "--trace", self.trace)
+            conclave("plot", self.trace, "-o", self.picture)
+            for group in xml.etree.ElementTree.parse(self.picture).iter(name + "g"):
+                title = group.find(name + "title")
+                if title is None or not title.text.isupper():
+                    continue
+                stroke = next(path.get("stroke") for path in group.iter(name + "path"))
+                colours.setdefault(title.text, set()).add(stroke)
+        self.assertGreater(len(colours), 4)
+        self.assertEqual({len(each) for each in colours.values()}, {1}, colours)
+        self.assertEqual(len(set.union(*colours.values())), len(colours))
 
     def test_show_one_trial_of_few_nodes(self):
         conclave("run", "kmpp-async", "--n", "4", "--trials", "2", "--trace", self.trace)
@@ -1087,9 +1285,52 @@ stop when B == 0
             self.assertIn(sentence, result.stderr)
 
 
+def first_free_port(count):
+    """The first of so many ports in a row that are free now."""
+    for first in range(21000, 31000, count):
+        try:
+            with contextlib.ExitStack() as stack:
+                for port in range(first, first + count):
+                    stack.enter_context(socket.create_server(("127.0.0.1", port)))
+                return first
+        except OSError:
+            continue
+    raise AssertionError("no free ports")
+
+
+class Node(unittest.TestCase):
+    """What `conclave node --help` shows works as it is written."""
+
+    def setUp(self):
+        self.help = conclave("node", "--help").stdout
+
+    def test_configuration_is_toml(self):
+        lines = [line for line in self.help.splitlines() if line.startswith("  ") and " = " in line]
+        config = tomllib.loads("\n".join(lines))
+        self.assertEqual((config["member"], config["status"]), (0, "member-0.sock"))
+
+    def test_examples_elect_a_leader(self):
+        examples = self.help[self.help.index("Examples:"):self.help.index("Members that stay")]
+        commands = [line.strip() for line in examples.splitlines()[1:] if line.strip()]
+        with tempfile.TemporaryDirectory() as folder:
+            port = first_free_port(3)
+            script = "\n".join(commands).replace("--n 3", f"--n 3 --port {port}")
+            result = subprocess.run(
+                ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=100,
+                env={**os.environ, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"})
+        leaders = [line for line in result.stdout.splitlines() if line.startswith("leader ")]
+        self.assertEqual((result.returncode, len(leaders)), (0, 3), result.stderr)
+        self.assertEqual(sum(line.endswith("this member") for line in leaders), 1)
+
+
+class Version(unittest.TestCase):
+    def test_names_the_commit_where_it_is_known(self):
+        self.assertRegex(conclave("--version").stdout,
+                         r"^conclave \d+\.\d+\.\d+( \(commit [0-9a-f]+(-dirty)?\))?\n$")
+
+
 class Golden(unittest.TestCase):
     CASES = {
-        "version.txt": ["--version"],
         "help.txt": ["--help"],
         "help_run.txt": ["run", "--help"],
         "list.txt": ["list"],

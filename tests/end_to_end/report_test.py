@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.parse
 import xml.etree.ElementTree
 
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
@@ -148,6 +149,38 @@ class Reports(unittest.TestCase):
         for chart in self.page.charts:
             self.assertTrue(all(len(each["x"]) == len(each["y"]) > 0 for each in chart["series"]))
 
+    def test_offer_the_data_of_every_figure(self):
+        links = [values for tag, values in self.page.elements
+                 if tag == "a" and "download" in values]
+        self.assertEqual({values["download"] for values in links},
+                         {name + ".csv" for name in self.figures})
+        for values in links:
+            kind, _, data = values["href"].partition(",")
+            lines = urllib.parse.unquote(data).splitlines()
+            self.assertEqual((kind, lines[0]),
+                             ("data:text/csv;charset=utf-8", "series,x,y,low,high"))
+            self.assertGreater(len(lines), 1)
+
+    def test_carry_intervals_for_readers_who_zoom(self):
+        growth = next(chart for chart in self.page.charts if chart["x"]["title"] == "n"
+                      and any(each["style"] == "marks" for each in chart["series"]))
+        marks = next(each for each in growth["series"] if each["style"] == "marks")
+        for low, y, high in zip(marks["low"], marks["y"], marks["high"], strict=True):
+            self.assertTrue(0 < low < y < high)
+
+    def test_figures_come_in_every_kind(self):
+        name = next(name for name in self.figures if name.endswith("pll-parallel-time-growth"))
+        result = conclave("report", "small.db", "--figures", "kinds", "--only", name, "--kinds",
+                          "svg,pdf,png,csv,tex", "--no-title", "--bands", "--axes", "loglog",
+                          "--size", "300x200", folder=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        files = {path.suffix: path.read_bytes() for path in (self.folder / "kinds").iterdir()}
+        self.assertEqual(set(files), {".svg", ".pdf", ".png", ".csv", ".tex"})
+        self.assertTrue(files[".pdf"].startswith(b"%PDF") and files[".png"][1:4] == b"PNG")
+        self.assertIn(b"fill between", files[".tex"])
+        self.assertIn(b'width="300"', files[".svg"])
+        self.assertNotIn(b"pll: parallel time", files[".svg"])
+
     def test_draw_one_figure_again(self):
         command = next(text for text in self.page.texts if "--only" in text and "growth" in text)
         words = shlex.split(command)
@@ -236,6 +269,10 @@ class Reports(unittest.TestCase):
 
     def test_object_to_mistakes(self):
         self.assertIn("nothing to write", self.objection("small.db"))
+        self.assertIn("the page is HTML, so its name ends in .html; figures become .svg, .pdf",
+                      self.objection("small.db", "-o", "a.pdf"))
+        self.assertIn("did you mean 'pdf'",
+                      self.objection("small.db", "--figures", "f", "--kinds", "pdg"))
         self.assertIn("did you mean 'overview-parallel-time'",
                       self.objection("small.db", "--figures", "f", "--only", "overview-parallel"))
         self.assertIn("no/such", self.objection("small.db", "-o", "no/such/page.html"))

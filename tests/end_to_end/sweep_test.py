@@ -270,6 +270,7 @@ class Results(Folder):
                                                                     "--where", "n>=1e3")},
                          {("pll", 1000), ("pll", 2000)})
         self.assertEqual({r["params"]["N"] for r in self.rows("--where", "N>100")}, {200, 400})
+        self.assertEqual(self.rows("--where", " N  > 100 "), self.rows("--where", "N>100"))
         self.assertEqual(self.rows("--where", "converged=false"), [])
         document = json.loads(self.conclave("results", "results.db", "--format", "json", "--where",
                                             "leaders_created<1").stdout)

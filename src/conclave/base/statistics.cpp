@@ -134,6 +134,14 @@ Interval mean_interval(const Summary& summary, double confidence) {
   return {summary.mean - half, summary.mean + half};
 }
 
+Interval nonnegative_mean_interval(const Summary& summary, double confidence) {
+  CONCLAVE_CHECK(summary.count > 1);
+  Interval interval = mean_interval(summary, confidence);
+  if (interval.low >= 0 || summary.minimum < 0) return interval;
+  interval.low = summary.mean * std::exp((interval.low - summary.mean) / summary.mean);
+  return interval;
+}
+
 Interval quantile_interval(std::span<const double> sorted, double q, double confidence) {
   CONCLAVE_CHECK(!sorted.empty());
   CONCLAVE_CHECK(is_inside_unit(q));

@@ -36,6 +36,11 @@ struct Interval {
 // Student's t interval for the mean of a normal law; all of the reals for a single value.
 Interval mean_interval(const Summary& summary, double confidence = 0.95);
 
+// The same for times, counts and other quantities that are never negative, at least two values:
+// where Student's interval would reach below zero although no value does, its low end is that of
+// the interval of the logarithm of the mean (delta method), which is positive.
+Interval nonnegative_mean_interval(const Summary& summary, double confidence = 0.95);
+
 // Two order statistics that enclose the q-quantile of any law with at least this confidence, each
 // missing it with at most half of the rest. An end is infinite when the sample is too small to
 // bound it. 0 < q < 1; O(log n) binomial probabilities.

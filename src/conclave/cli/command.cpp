@@ -25,7 +25,9 @@ std::vector<std::string> option_names(const CLI::App& command) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (!command->get_group().empty()) names.push_back(command->get_name());
+  }
   return names;
 }
 
@@ -39,6 +41,36 @@ std::string unknown(std::string_view kind, const std::string& given,
 std::string beside_name(const std::string& meaning) { return wrapped(meaning, 70, 0); }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// -n is short for --n, wherever that is.
+std::string with_short_name(const std::string& name) { return name == "--n" ? "-n,--n" : name; }
+
+// "--n: 1 required N missing", as CLI11 says it, in English.
+std::string plain(const std::string& sentence) {
+  constexpr std::string_view required = " required ";
+  constexpr std::string_view missing = " missing";
+  const std::size_t colon = sentence.find(':');
+  const std::size_t type = sentence.find(required);
+  if (colon == std::string::npos || type == std::string::npos || !sentence.ends_with(missing)) {
+    return sentence;
+  }
+  const std::size_t begin = type + required.size();
+  const std::string option = sentence.substr(0, colon);
+  return fmt::format("{0} needs a value: {0} {1}", option,
+                     sentence.substr(begin, sentence.size() - missing.size() - begin));
+}
+
+// `help run` is `run --help`. Throws Error where there is no such command.
+std::vector<std::string> without_help_word(const CLI::App& app, std::vector<std::string> words) {
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  const auto commands = command_names(app);
+  if (!words.empty() && std::ranges::find(commands, words[0]) == commands.end()) {
+    throw Error(unknown("command", words[0], commands));
+  }
+  words.emplace_back("--help");
+  return words;
+}
 
 // CLI11 knows what is wrong; we say which word was probably meant.
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
@@ -57,7 +89,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
     return fmt::format("{} was given more than once", text.substr(0, text.find(':')));
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
-    return fmt::format("{}; try: conclave {}--help", first_line(error.what()),
+    return fmt::format("{}; try: conclave {}--help", plain(first_line(error.what())),
                        chosen.empty() ? "" : command.get_name() + " ");
   }
   for (const std::string& word : app.remaining(true)) {
@@ -67,11 +99,47 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   return fmt::format("unexpected word '{}'", app.remaining(true).front());
 }
 
+std::string in_one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+OptionHelp help_of(const CLI::Option& option) {
+  OptionHelp help{.names = {}, .type = {}, .meaning = in_one_line(option.get_description())};
+  for (const std::string& name : option.get_snames()) help.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) help.names.push_back("--" + name);
+  if (help.names.empty()) {
+    help.names.push_back(option.get_name(true));
+  } else if (option.get_expected_min() > 0) {
+    help.type = option.get_type_name();
+  }
+  return help;
+}
+
+CommandHelp help_of(const CLI::App& app) {
+  CommandHelp help{.name = app.get_name(),
+                   .meaning = in_one_line(app.get_description()),
+                   .footer = app.get_footer()};
+  for (const CLI::Option* option : app.get_options()) help.options.push_back(help_of(*option));
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (!command->get_group().empty()) help.commands.push_back(help_of(*command));
+  }
+  return help;
+}
+
 }  // namespace
 
 Command Command::subcommand(const std::string& name, const std::string& meaning) {
   return {*app_->add_subcommand(name, meaning), *chosen_};
 }
+
+Command Command::hidden_subcommand(const std::string& name, const std::string& meaning) {
+  Command command = subcommand(name, meaning);
+  command.app_->group("");
+  return command;
+}
+
+CommandHelp Command::help() const { return help_of(*app_); }
 
 void Command::word(const std::string& name, std::string& value, const std::string& meaning) {
   app_->add_option(name, value, beside_name(meaning))->required()->type_name("");
@@ -84,12 +152,12 @@ void Command::words(const std::string& name, std::vector<std::string>& values,
 
 void Command::option(const std::string& name, const std::string& type, std::string& value,
                      const std::string& meaning) {
-  app_->add_option(name, value, beside_name(meaning))->type_name(type);
+  app_->add_option(with_short_name(name), value, beside_name(meaning))->type_name(type);
 }
 
 void Command::required_option(const std::string& name, const std::string& type, std::string& value,
                               const std::string& meaning) {
-  app_->add_option(name, value, beside_name(meaning))->type_name(type)->required();
+  app_->add_option(with_short_name(name), value, beside_name(meaning))->type_name(type)->required();
 }
 
 void Command::list_option(const std::string& name, const std::string& type,
@@ -100,7 +168,7 @@ void Command::list_option(const std::string& name, const std::string& type,
 
 void Command::repeatable_option(const std::string& name, const std::string& type,
                                 std::vector<std::string>& values, const std::string& meaning) {
-  app_->add_option(name, values, beside_name(meaning))
+  app_->add_option(with_short_name(name), values, beside_name(meaning))
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -132,12 +200,14 @@ Program::Program(const std::string& title, const std::string& version, const std
 Program::~Program() = default;
 
 Exit Program::run(int argc, char** argv) {
+  const std::vector<std::string> words = without_help_word(*app_, {argv + 1, argv + argc});
   try {
-    app_->parse(argc, argv);
-  } catch (const CLI::Success& success) {  // --help, --version
+    app_->parse(
+        std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes the last first
+  } catch (const CLI::Success& success) {                         // --help, --version
     return static_cast<Exit>(app_->exit(success));
   } catch (const CLI::ParseError& error) {
-    throw Error(explain(*app_, error, {argv + 1, argv + argc}));
+    throw Error(explain(*app_, error, words));
   }
   return chosen_();
 }

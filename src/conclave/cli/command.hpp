@@ -26,12 +26,30 @@ enum class Exit : int {
 
 using Action = std::function<Exit()>;
 
+// What a command's help says, for manual pages and for shells that complete words.
+struct OptionHelp {
+  std::vector<std::string> names;  // "-o", "--output"; or one word without dashes, "PROTOCOL"
+  std::string type;                // what stands for its value; empty: a flag or a word
+  std::string meaning;             // in one line
+};
+struct CommandHelp {
+  std::string name;  // "run"; of the program itself "conclave"
+  std::string meaning;
+  std::string footer;  // examples and exit statuses, many lines
+  std::vector<OptionHelp> options{};
+  std::vector<CommandHelp> commands{};
+};
+
 // The values named here are filled in before the action runs; they must live until then.
 class Command {
  public:
   Command(CLI::App& app, Action& chosen) : app_(&app), chosen_(&chosen) {}
 
   Command subcommand(const std::string& name, const std::string& meaning);
+  // One that is not listed: for builds, not for people.
+  Command hidden_subcommand(const std::string& name, const std::string& meaning);
+  // This command and those below it that are listed, with all that has been added so far.
+  CommandHelp help() const;
 
   // A word without a name, such as the protocol in `conclave run pll`.
   void word(const std::string& name, std::string& value, const std::string& meaning);

@@ -13,11 +13,13 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/text_table.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/compare_table.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/comparison.hpp"
 #include "conclave/experiment/json.hpp"
+#include "conclave/experiment/row.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -38,8 +40,7 @@ struct Options {
   std::string format = "table";
 };
 
-constexpr std::array<std::string_view, 2> formats{"table", "json"};
-constexpr const char* layout = "{:<18} {:<13} {:<12} {:<16} {:<12} {:>15} {:>10} {:>9}  {}\n";
+constexpr std::array<std::string_view, 3> formats{"table", "csv", "json"};
 
 std::string_view without(std::string_view ending, std::string_view text) {
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
@@ -57,26 +58,63 @@ std::string_view model_of(const ComparisonRow& row) {
   return row.network.substr(std::min(row.network.rfind(' ') + 1, row.network.size()));
 }
 
-void print_row(const ComparisonRow& row) {
+// What the table and the CSV have in common, one entry per column.
+std::vector<std::string> entries_of(const ComparisonRow& row, std::string_view nothing) {
   const auto [messages, time] = split_bound(row.bound);
   const bool was_run = row.refusal.empty();
-  fmt::print(layout, row.protocol, model_of(row), row.needs_identifiers ? "needed" : "not needed",
-             messages, time, was_run ? fmt::format("{:.4g}", row.messages_per_node.mean) : "-",
-             was_run ? fmt::format("{:.4g}", row.time.mean) : "-",
-             was_run ? fmt::format("{:.4g}", row.time.maximum) : "-",
-             was_run ? fmt::format("{}/{}", row.elected, row.trials) : row.refusal);
+  const auto number = [&](double value) {
+    return was_run ? fmt::format("{:.4g}", value) : std::string(nothing);
+  };
+  return {std::string(row.protocol), std::string(model_of(row)),         std::string(messages),
+          std::string(time),         number(row.messages_per_node.mean), number(row.time.mean),
+          number(row.time.maximum)};
 }
 
+constexpr std::string_view legend =
+    "MESSAGES and the first TIME are the papers' bounds, the rest is measured: means over the "
+    "trials; time in units (the longest delay of a message) or rounds. IDS: whether nodes need "
+    "identifiers.";
+
 void print_table(const Options& options, const std::vector<ComparisonRow>& rows) {
-  fmt::print(
-      "Elections in complete networks: n = {}, {} trial{}, seed {}, delay {}, wake-up {}\n\n",
+  using enum TextTable::Align;
+  const std::size_t width = output_width();
+  const std::string heading = fmt::format(
+      "Elections in complete networks: n = {}, {} trial{}, seed {}, delay {}, wake-up {}",
       options.n, options.trials, options.trials == "1" ? "" : "s", options.seed, options.delay,
       options.wakeup);
-  fmt::print(layout, "ALGORITHM", "MODEL", "IDENTIFIERS", "MESSAGES", "TIME", "MESSAGES / NODE",
-             "TIME", "LONGEST", "ELECTED");
-  for (const ComparisonRow& row : rows) print_row(row);
-  fmt::print("\nMESSAGES and TIME are the papers' bounds, the rest is measured: means over the\n"
-             "trials; time in units (the longest delay of a message) or rounds.\n");
+  fmt::print("{}\n\n", wrapped(heading, width, 2));
+  TextTable table({{"ALGORITHM", left},
+                   {"MODEL", left},
+                   {"MESSAGES", left, true},
+                   {"TIME", left, true},
+                   {"MESSAGES / NODE", right, true},
+                   {"TIME"},
+                   {"LONGEST"},
+                   {"IDS", left},
+                   {"ELECTED", left, true}});
+  for (const ComparisonRow& row : rows) {
+    std::vector<std::string> entries = entries_of(row, "-");
+    entries.emplace_back(row.needs_identifiers ? "needed" : "none");
+    entries.push_back(row.refusal.empty() ? fmt::format("{}/{}", row.elected, row.trials)
+                                          : row.refusal);
+    table.add(std::move(entries));
+  }
+  fmt::print("{}\n{}\n", table.text(width), wrapped(legend, width, 0));
+}
+
+void print_csv(const std::vector<ComparisonRow>& rows) {
+  fmt::print("protocol,model,bound_messages,bound_time,messages_per_node,time,longest_time,"
+             "needs_identifiers,trials,elected,refusal\n");
+  for (const ComparisonRow& row : rows) {
+    std::vector<std::string> entries = entries_of(row, "");
+    const bool was_run = row.refusal.empty();
+    entries.emplace_back(row.needs_identifiers ? "true" : "false");
+    entries.push_back(was_run ? fmt::format("{}", row.trials) : "");
+    entries.push_back(was_run ? fmt::format("{}", row.elected) : "");
+    entries.push_back(row.refusal);
+    for (std::string& entry : entries) entry = experiment::csv_field(entry);
+    fmt::print("{}\n", fmt::join(entries, ","));
+  }
 }
 
 void print_json(const std::vector<ComparisonRow>& rows) {
@@ -112,9 +150,6 @@ Exit compare_networks(Options options) {
   refuse_table_options(options);
   if (options.delay.empty()) options.delay = "unit";
   if (options.wakeup.empty()) options.wakeup = "all";
-  if (std::ranges::find(formats, options.format) == formats.end()) {
-    throw Error(unknown_name("format", options.format, formats));
-  }
   const std::atomic<bool>& stop = interrupted_flag();
   const std::vector<ComparisonRow> rows =
       experiment::compare({.n = count_option("--n", options.n),
@@ -122,10 +157,9 @@ Exit compare_networks(Options options) {
                            .seed = count_option_64("--seed", options.seed, 0, UINT64_MAX),
                            .network = {.delay = options.delay, .wakeup = options.wakeup}},
                           stop);
-  if (options.format == "json")
-    print_json(rows);
-  else
-    print_table(options, rows);
+  if (options.format == "json") print_json(rows);
+  if (options.format == "csv") print_csv(rows);
+  if (options.format == "table") print_table(options, rows);
   if (stop) return Exit::interrupted;
   const bool all_elected =
       std::ranges::all_of(rows, [](const ComparisonRow& row) { return row.elected == row.trials; });
@@ -175,10 +209,12 @@ void add_compare(Command& conclave) {
                  "How long messages take (see `describe`; default unit)");
   command.option("--wakeup", "NAME", options->wakeup,
                  "Who is woken when (see `describe`; default all)");
-  command.option("--format", "F", options->format,
-                 "table or json, with --table also csv (default table)");
+  command.option("--format", "F", options->format, "table, csv or json (default table)");
   command.footer(examples);
-  command.runs([options] { return compare(*options); });
+  command.runs([options] {
+    options->format = format_option(options->format, formats);
+    return compare(*options);
+  });
 }
 
 }  // namespace conclave::cli

@@ -4,9 +4,11 @@
 #include <ctime>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "conclave/base/text_table.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
@@ -17,9 +19,8 @@
 namespace conclave::cli {
 namespace {
 
-// The line of a table under its heading; all columns are texts.
-constexpr const char* population_layout = "{:<16} {:>9}  {:<22} {:>13} {:>13}  {:<30} {:>6}\n";
-constexpr const char* network_layout = "{:<16} {:>9}  {:<12} {:>13} {:>10} {:>11}  {:<30} {:>6}\n";
+using Entries = std::vector<std::string>;
+using enum TextTable::Align;
 
 struct Election {
   AgentCount n = 0;
@@ -50,39 +51,94 @@ Election elect(const catalog::Entry& entry, std::uint64_t seed, const std::atomi
   return election;
 }
 
-void print_population(const catalog::Entry& entry, const Election& election) {
-  const double interactions = election.result.interactions.as_double();
-  fmt::print(population_layout, entry.info.name, election.n, entry.info.network,
-             fmt::format("{:.4g}", interactions / static_cast<double>(election.n)),
-             fmt::format("{:.4g}", interactions), entry.info.bound.empty() ? "-" : entry.info.bound,
-             fmt::format("{:.2f}", election.seconds));
+std::string number(double value) { return fmt::format("{:.4g}", value); }
+
+TextTable population_table() {
+  return TextTable({{"PROTOCOL", left},
+                    {"AGENTS"},
+                    {"GRAPH", left, true},
+                    {"PARALLEL TIME", right, true},
+                    {"INTERACTIONS"},
+                    {"BOUND OF THE PAPER", left, true},
+                    {"CPU S"}});
 }
 
-void print_network(const catalog::Entry& entry, const Election& election) {
+Entries population_entries(const catalog::Entry& entry, const Election& election) {
+  const double interactions = election.result.interactions.as_double();
+  return {std::string(entry.info.name),
+          fmt::format("{}", election.n),
+          std::string(entry.info.network),
+          number(interactions / static_cast<double>(election.n)),
+          number(interactions),
+          entry.info.bound.empty() ? "-" : std::string(entry.info.bound),
+          fmt::format("{:.2f}", election.seconds)};
+}
+
+TextTable network_table() {
+  return TextTable({{"PROTOCOL", left},
+                    {"NODES"},
+                    {"MODEL", left},
+                    {"TIME"},
+                    {"MESSAGES"},
+                    {"PER NODE"},
+                    {"BOUND OF THE PAPER", left, true},
+                    {"CPU S"}});
+}
+
+Entries network_entries(const catalog::Entry& entry, const Election& election) {
   const NetworkOutcome& network = *election.result.network;
   const double messages = election.result.interactions.as_double();
-  const std::string time = network.rounds ? fmt::format("{} rounds", *network.rounds)
-                                          : fmt::format("{:.6g} units", network.time);
-  fmt::print(network_layout, entry.info.name, election.n,
-             network.rounds ? "synchronous" : "asynchronous", time, fmt::format("{:.4g}", messages),
-             fmt::format("{:.1f}", messages / static_cast<double>(election.n)), entry.info.bound,
-             fmt::format("{:.2f}", election.seconds));
+  return {std::string(entry.info.name),
+          fmt::format("{}", election.n),
+          network.rounds ? "synchronous" : "asynchronous",
+          network.rounds ? fmt::format("{} rounds", *network.rounds)
+                         : fmt::format("{:.6g} units", network.time),
+          number(messages),
+          number(messages / static_cast<double>(election.n)),
+          std::string(entry.info.bound),
+          fmt::format("{:.2f}", election.seconds)};
+}
+
+// What appears in the table of populations or of networks; parts elect no leader by themselves.
+std::vector<const catalog::Entry*> entries_of(bool in_networks) {
+  std::vector<const catalog::Entry*> result;
+  for (const catalog::Entry& entry : catalog::entries()) {
+    if (entry.info.part_of.empty() && entry.network.has_value() == in_networks) {
+      result.push_back(&entry);
+    }
+  }
+  return result;
+}
+
+// Numbers as wide as they come, so that the columns are known before the first election.
+Entries widest_entries(const catalog::Entry& entry, bool in_networks) {
+  Election election{.n = entry.info.demo_n, .result = {}, .seconds = 10};
+  election.result.interactions =
+      Interactions(in_networks ? std::uint64_t{12'340'000'000} : std::uint64_t{1'234'000'000'000});
+  if (!in_networks) return population_entries(entry, election);
+  election.result.network = NetworkOutcome{.time = 123456};
+  return network_entries(entry, election);
 }
 
 // The protocols of one kind; each line appears when its leader is elected.
 Exit elect_all(bool in_networks, std::uint64_t seed) {
   const std::atomic<bool>& stop = interrupted_flag();
-  for (const catalog::Entry& entry : catalog::entries()) {
-    const bool is_part = !entry.info.part_of.empty();  // elects no leader by itself
-    if (is_part || entry.network.has_value() != in_networks) continue;
+  TextTable table = in_networks ? network_table() : population_table();
+  const std::vector<const catalog::Entry*> entries = entries_of(in_networks);
+  for (const catalog::Entry* entry : entries) table.add(widest_entries(*entry, in_networks));
+  const TextTable::Widths widths = table.widths_within(output_width());
+  fmt::print("{}", table.titles(widths));
+  for (const catalog::Entry* entry : entries) {
     std::fflush(stdout);
-    const Election election = elect(entry, seed, stop);
+    const Election election = elect(*entry, seed, stop);
     if (stop) return Exit::interrupted;
     if (election.result.ending != Ending::converged) {
-      tell("conclave: {} did not elect a leader\n", entry.info.name);
+      tell("conclave: {} did not elect a leader\n", entry->info.name);
       return Exit::not_converged;
     }
-    (in_networks ? print_network : print_population)(entry, election);
+    fmt::print(
+        "{}",
+        table.row((in_networks ? network_entries : population_entries)(*entry, election), widths));
   }
   return Exit::done;
 }
@@ -98,13 +154,9 @@ Next:
 Exit demo(std::uint64_t seed) {
   fmt::print("Every protocol of the catalog elects a leader (seed {}).\n\n", seed);
   fmt::print("Populations: two random agents interact; n interactions are one unit of time.\n");
-  fmt::print(population_layout, "PROTOCOL", "AGENTS", "GRAPH", "PARALLEL TIME", "INTERACTIONS",
-             "BOUND OF THE PAPER", "CPU S");
   if (const Exit status = elect_all(false, seed); status != Exit::done) return status;
-  fmt::print("\nNetworks: time runs from the first wake-up to the last message sent; a message "
-             "takes one unit or round.\n");
-  fmt::print(network_layout, "PROTOCOL", "NODES", "MODEL", "TIME", "MESSAGES", "PER NODE",
-             "BOUND OF THE PAPER", "CPU S");
+  fmt::print("\nNetworks: time runs from the first wake-up to the last message sent;\n"
+             "a message takes one unit or round.\n");
   if (const Exit status = elect_all(true, seed); status != Exit::done) return status;
   fmt::print("{}", next_steps);
   return Exit::done;

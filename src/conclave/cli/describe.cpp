@@ -19,8 +19,6 @@ namespace {
 
 using experiment::Json;
 
-constexpr std::size_t width = 100;
-
 struct Options {
   std::string protocol;
   std::string format = "table";
@@ -28,7 +26,7 @@ struct Options {
 
 void print_line(std::string_view label, std::string_view text, std::size_t column = 22) {
   if (text.empty()) return fmt::print("  {}\n", label);
-  fmt::print("  {:<{}} {}\n", label, column, wrapped(text, width, column + 3));
+  fmt::print("  {:<{}} {}\n", label, column, wrapped(text, output_width(), column + 3));
 }
 
 // Prints a line unless its text is empty.
@@ -78,7 +76,7 @@ std::string memory_text(const catalog::Entry& entry) {
 
 Exit describe_table(const catalog::Entry& entry) {
   const ProtocolInfo& info = entry.info;
-  fmt::print("{}: {}\n\n", info.name, info.title);
+  fmt::print("{}\n\n", wrapped(fmt::format("{}: {}", info.name, info.title), output_width(), 2));
   print_fact("paper", info.paper);
   if (!info.paper.empty()) print_line("source", source_text(info));
   print_line("network", info.network);
@@ -183,10 +181,7 @@ Exit describe_json(const catalog::Entry& entry) {
 Exit describe(const Options& options) {
   catalog::Entry entry = catalog::find(options.protocol);
   if (entry.examine) entry.examine(entry);
-  if (options.format == "table") return describe_table(entry);
-  if (options.format == "json") return describe_json(entry);
-  constexpr std::array<std::string_view, 2> formats{"table", "json"};
-  throw Error(unknown_name("format", options.format, formats));
+  return options.format == "json" ? describe_json(entry) : describe_table(entry);
 }
 
 }  // namespace
@@ -203,7 +198,11 @@ Examples:
   conclave describe pll
   conclave describe prl --format json
   conclave describe protocols/epidemic.pp)");
-  command.runs([options] { return describe(*options); });
+  command.runs([options] {
+    constexpr std::array<std::string_view, 2> formats{"table", "json"};
+    options->format = format_option(options->format, formats);
+    return describe(*options);
+  });
 }
 
 }  // namespace conclave::cli

@@ -31,17 +31,12 @@ struct Options {
   std::vector<std::string> params;
   std::string ids = "unique";
   std::string most_configurations = "4e6";
-  std::string format = "text";
+  std::string format = "table";
   bool quiet = false;
 };
 
-constexpr std::array<std::string_view, 2> formats{"text", "json"};
+constexpr std::array<std::string_view, 2> formats{"table", "json"};
 constexpr std::array<std::string_view, 2> identifiers{"unique", "anonymous"};
-
-void check_name(std::string_view kind, const std::string& name,
-                const std::array<std::string_view, 2>& names) {
-  if (std::ranges::find(names, name) == names.end()) throw Error(unknown_name(kind, name, names));
-}
 
 std::string parameters_text(const Exploration& result) {
   std::string text;
@@ -151,8 +146,9 @@ Exploration explored(const Options& options, const catalog::Entry& entry,
 }
 
 Exit explore(const Options& options) {
-  check_name("format", options.format, formats);
-  check_name("kind of identifiers", options.ids, identifiers);
+  if (std::ranges::find(identifiers, options.ids) == identifiers.end()) {
+    throw Error(unknown_name("kind of identifiers", options.ids, identifiers));
+  }
   const catalog::Entry& entry = catalog::find(options.protocol);
   if (!entry.explore) {
     throw Error(fmt::format("{} is not a message-passing protocol: it has no schedules of messages",
@@ -192,10 +188,13 @@ void add_explore(Command& conclave) {
   command.option("--ids", "NAME", options->ids, "unique or anonymous nodes (default unique)");
   command.option("--max-configurations", "X", options->most_configurations,
                  "End at this many configurations, about 500 bytes each (default 4e6)");
-  command.option("--format", "F", options->format, "text or json (default text)");
+  command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--quiet", options->quiet, "No progress line");
   command.footer(examples);
-  command.runs([options] { return explore(*options); });
+  command.runs([options] {
+    options->format = format_option(options->format, formats);
+    return explore(*options);
+  });
 }
 
 }  // namespace conclave::cli

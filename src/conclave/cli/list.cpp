@@ -12,8 +12,10 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/text_table.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
@@ -51,21 +53,28 @@ Entries sorted_entries(bool by_problem) {
   return entries;
 }
 
-void print_line(const catalog::Entry& entry) {
-  fmt::print("{:<17} {:<23} {:<31} {}\n", entry.info.name, entry.info.network,
-             entry.info.bound.empty() ? "-" : entry.info.bound, entry.info.title);
+std::vector<std::string> line_of(const catalog::Entry& entry) {
+  return {std::string(entry.info.name), std::string(entry.info.network),
+          entry.info.bound.empty() ? "-" : std::string(entry.info.bound),
+          std::string(entry.info.title)};
 }
 
 Exit list_table(const Entries& entries, bool by_problem) {
-  fmt::print("{:<17} {:<23} {:<31} {}\n", "PROTOCOL", "NETWORK", "BOUND OF THE PAPER",
-             "WHAT IT DOES");
+  using enum TextTable::Align;
+  TextTable table({{"PROTOCOL", left},
+                   {"NETWORK", left, true},
+                   {"BOUND OF THE PAPER", left, true},
+                   {"WHAT IT DOES", left, true}});
+  for (const catalog::Entry* entry : entries) table.add(line_of(*entry));
+  const TextTable::Widths widths = table.widths_within(output_width());
+  fmt::print("{}", table.titles(widths));
   std::string problem;
   for (const catalog::Entry* entry : entries) {
     if (by_problem && problem_of(*entry) != problem) {
       problem = problem_of(*entry);
       fmt::print("\n{}\n", problem);
     }
-    print_line(*entry);
+    fmt::print("{}", table.row(line_of(*entry), widths));
   }
   fmt::print("\nconclave describe NAME tells everything about one of them.\n");
   fmt::print("A protocol of your own is a text file: conclave run my.pp --n 1000\n");
@@ -94,9 +103,8 @@ Exit list(const Options& options) {
     throw Error(unknown_name("order", options.by, orders));
   }
   const bool by_problem = options.by == "problem";
-  if (options.format == "table") return list_table(sorted_entries(by_problem), by_problem);
   if (options.format == "json") return list_json(sorted_entries(by_problem));
-  throw Error(unknown_name("format", options.format, formats));
+  return list_table(sorted_entries(by_problem), by_problem);
 }
 
 }  // namespace
@@ -112,7 +120,10 @@ Examples:
   conclave list
   conclave list --by problem
   conclave list --format json)");
-  command.runs([options] { return list(*options); });
+  command.runs([options] {
+    options->format = format_option(options->format, formats);
+    return list(*options);
+  });
 }
 
 }  // namespace conclave::cli

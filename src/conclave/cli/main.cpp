@@ -19,6 +19,7 @@ namespace {
 constexpr const char* overview = R"(
 Examples:
   conclave demo                              every protocol elects a leader
+  conclave help run                          options and examples of a command
   conclave list                              what there is
   conclave describe pll                      paper, variables, parameters, errata
   conclave run pll --n 1e6 --trials 100      statistics of 100 elections
@@ -37,12 +38,13 @@ Examples:
   conclave bench agents                      how fast, and how far from the machine's limit)";
 
 Exit run(int argc, char** argv) {
-  Program program("conclave: a laboratory for randomized leader election", "conclave " + version(),
-                  overview);
+  Program program("conclave: a laboratory for randomized leader election",
+                  "conclave " + version_and_commit(), overview);
   for (const auto add :
        {add_demo,    add_list,    add_describe,  add_run,    add_sweep,  add_results, add_replay,
         add_merge,   add_report,  add_reproduce, add_verify, add_search, add_rare,    add_explore,
-        add_compare, add_cluster, add_node,      add_plot,   add_solve,  add_bench}) {
+        add_compare, add_cluster, add_node,      add_plot,   add_solve,  add_bench,
+        add_generate}) {
     add(program.root());
   }
   return program.run(argc, argv);

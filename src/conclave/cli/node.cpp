@@ -210,19 +210,27 @@ Exit node(const Options& options) {
 
 constexpr const char* examples = R"(
 The configuration, in TOML (`conclave cluster init DIR --n N` writes one per member):
-  cluster = "demo"                                 member = 0
-  members = ["10.0.0.1:7000", "10.0.0.2:7000"]     listen = "0.0.0.0:7000"
-  authority = "ca.pem"    certificate = "member-0.pem"    key = "member-0.key"
-  state = "member-0.state"    wake = true    stay = true    status = "member-0.sock"
+  cluster = "demo"
+  member = 0
+  members = ["10.0.0.1:7000", "10.0.0.2:7000"]
+  listen = "0.0.0.0:7000"
+  authority = "ca.pem"
+  certificate = "member-0.pem"
+  key = "member-0.key"
+  state = "member-0.state"
+  wake = true
+  stay = true
+  status = "member-0.sock"
 Without `stay` it prints the leader and exits with 0, or with 3 after give_up_s = 60 seconds.
 SIGTERM hands leadership over and exits with 0; SIGHUP reads certificates and `revoked` again.
 
 Examples:
   conclave cluster init demo --n 3
-  conclave node --config demo/member-0.toml
-  conclave node --config demo/member-1.toml --stay
-  curl --unix-socket demo/member-1.sock http://member/
-  curl --unix-socket demo/member-1.sock http://member/metrics)";
+  for i in 0 1 2; do conclave node --config demo/member-$i.toml & done; wait
+
+Members that stay, with `status` as above, answer while they run:
+  curl --unix-socket demo/member-0.sock http://member/
+  curl --unix-socket demo/member-0.sock http://member/metrics)";
 
 }  // namespace
 

@@ -6,12 +6,19 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/figure_options.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/plot/film.hpp"
 
 namespace conclave::cli {
-
 namespace {
+
+struct Options {
+  plot::PlotOptions plot;
+  FigureOptions figure;
+  std::string film;
+  bool linear_time = false;
+};
 
 Exit animate(const plot::FilmOptions& options) {
   const std::string file = plot::animate(options);
@@ -21,35 +28,51 @@ Exit animate(const plot::FilmOptions& options) {
   return Exit::done;
 }
 
+Exit plot_trace(Options& options) {
+  if (!options.film.empty()) {
+    return animate({options.plot.trace, options.film, options.plot.title});
+  }
+  if (options.plot.files.empty()) throw Error("--output is required; try: conclave plot --help");
+  if (options.linear_time && !options.figure.axes.empty()) {
+    throw Error("--linear-time and --axes contradict each other");
+  }
+  if (options.linear_time) options.figure.axes = "semilogy";
+  options.plot.looks = options.figure.looks();
+  plot::plot_trace(options.plot);
+  return Exit::done;
+}
+
 }  // namespace
 
 void add_plot(Command& conclave) {
-  auto options = std::make_shared<plot::PlotOptions>();
-  auto film = std::make_shared<std::string>();
+  auto options = std::make_shared<Options>();
   Command command =
       conclave.subcommand("plot", "Draw a trace: leaders over time, or messages in space and time");
-  command.word("TRACE", options->trace, "A file of `conclave run --trace` or `--history`");
-  command.option("-o,--output", "FILE", options->picture, "The picture: .svg, .pdf or .png");
-  command.option("--animate", "FILM", *film,
+  command.word("TRACE", options->plot.trace, "A file of `conclave run --trace` or `--history`");
+  command.repeatable_option("-o,--output", "FILE", options->plot.files,
+                            "A picture (.svg, .pdf, .png), its data (.csv) or a drawing for LaTeX "
+                            "with pgfplots (.tex); repeatable");
+  command.option("--animate", "FILM", options->film,
                  "Of a history: a film, .gif or (with ffmpeg) .mp4, a bar per state");
-  command.list_option("--columns", "NAME,...", options->columns,
-                      "Columns of the trace (default leaders)");
-  command.option("--title", "TEXT", options->title, "A title above the picture");
-  command.flag("--linear-time", options->linear_time, "A linear axis of time");
+  command.list_option("--columns", "NAME,...", options->plot.columns,
+                      "Columns of the trace (default leaders, or all numbers where nobody leads)");
+  command.flag("--mean", options->plot.has_mean,
+               "The mean over the trials with its 95 % interval as a band");
+  command.option("--title", "TEXT", options->plot.title, "A title above the picture");
+  command.flag("--linear-time", options->linear_time,
+               "A linear axis of time, the same as --axes semilogy");
+  options->figure.add_to(command);
   command.footer(
       "\nExamples:\n"
       "  conclave run pll --n 1e5 --trials 5 --trace pll.csv\n"
       "  conclave plot pll.csv -o pll.svg\n"
+      "  conclave plot pll.csv --mean --axes loglog --size 450x300 --no-title -o pll.pdf -o "
+      "pll.tex\n"
       "  conclave run kmpp-async --n 8 --trace run.csv && conclave plot run.csv -o run.svg\n"
       "  conclave run pll --n 1e4 --until 50 --every 1 --history h.csv --history-by epoch && "
       "conclave "
       "plot h.csv --animate h.gif");
-  command.runs([options, film] {
-    if (!film->empty()) return animate({options->trace, *film, options->title});
-    if (options->picture.empty()) throw Error("--output is required; try: conclave plot --help");
-    plot::plot_trace(*options);
-    return Exit::done;
-  });
+  command.runs([options] { return plot_trace(*options); });
 }
 
 }  // namespace conclave::cli

@@ -10,9 +10,31 @@
 #include <fmt/format.h>
 
 #include "conclave/base/printable.hpp"
+#include "conclave/base/text_table.hpp"
 #include "conclave/cli/terminal.hpp"
 
 namespace conclave::cli {
+namespace {
+
+// Gaps of three spaces become one where the line is too long.
+std::string squeezed(std::string text) {
+  for (std::size_t gap = text.find("   "); gap != std::string::npos; gap = text.find("   ", gap)) {
+    text.erase(gap, 2);
+  }
+  return text;
+}
+
+// In place of what the line showed before. It never reaches the last column, after which terminals
+// go on in the next line.
+void paint(std::string_view text) {
+  const std::size_t width = error_width() - 1;
+  std::string line = printable(text);
+  if (character_count(line) > width) line = shortened(squeezed(std::move(line)), width);
+  std::fputs(fmt::format("\r\033[K{}", line).c_str(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace
 
 std::string duration_text(double seconds) {
   if (seconds < 10) return fmt::format("{:.2g} s", seconds);
@@ -30,8 +52,7 @@ RepaintedLine::RepaintedLine(bool quiet, std::function<std::string()> text) {
     std::unique_lock lock(mutex);
     while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200),
                           [&] { return stop.stop_requested(); })) {
-      std::fputs(fmt::format("\r\033[K{}", printable(text())).c_str(), stderr);
-      std::fflush(stderr);
+      paint(text());
     }
   });
 }
@@ -101,8 +122,7 @@ bool PhaseLine::operator()(std::string_view what, std::uint64_t done, std::uint6
   const auto now = std::chrono::steady_clock::now();
   if (what != last_ || now - shown_ > std::chrono::milliseconds(200)) {
     const std::string part = total == 0 ? "" : fmt::format("   {} of {}", done, total);
-    std::fputs(fmt::format("\r\033[K{}{}", printable(what), part).c_str(), stderr);
-    std::fflush(stderr);
+    paint(fmt::format("{}{}", what, part));
     shown_ = now;
     last_ = what;
   }

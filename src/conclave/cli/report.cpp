@@ -4,25 +4,33 @@
 #include <memory>
 
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/figure_options.hpp"
 #include "conclave/cli/version.hpp"
 
 namespace conclave::cli {
 
 void add_report(Command& conclave) {
   auto options = std::make_shared<report::ReportOptions>();
+  auto looks = std::make_shared<FigureOptions>();
   Command command =
       conclave.subcommand("report", "Write a page with tables, fitted laws and figures of results");
   command.words("FILE", options->files, "Files of results of `conclave sweep`");
   command.option("-o,--output", "FILE", options->page,
                  "The page, one HTML file that needs no other");
   command.option("--figures", "FOLDER", options->figures, "Every figure as a file, NAME.svg");
+  command.list_option(
+      "--kinds", "KIND,...", options->kinds,
+      "What files of figures there are to be: svg, pdf, png, csv, tex (default svg)");
   command.list_option("--only", "NAME,...", options->only, "Only these figures");
   command.option("--title", "TEXT", options->title, "The title (default the names of the plans)");
+  looks->add_to(command);
   command.footer("\nExamples:\n"
                  "  conclave sweep plan.toml -o results.db\n"
                  "  conclave report results.db -o report.html\n"
-                 "  conclave report one.db two.db -o report.html --figures figures");
-  command.runs([options] {
+                 "  conclave report one.db two.db -o report.html --figures figures\n"
+                 "  conclave report results.db --figures paper --kinds pdf,csv,tex --no-title");
+  command.runs([options, looks] {
+    options->looks = looks->looks();
     options->version = code_version();
     report::write_report(*options);
     return Exit::done;

@@ -17,7 +17,9 @@
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/statistics.hpp"
+#include "conclave/base/text_table.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/export.hpp"
@@ -101,11 +103,7 @@ std::string setting_text(const sweep::StoredCell& cell, const std::vector<std::s
   return text;
 }
 
-std::string number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.6g}", value); }
-
-struct Line {
-  std::vector<std::string> words;
-};
+std::string number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.5g}", value); }
 
 // "150 of 200" where a sweep has not come to its end.
 std::string trials_text(const sweep::CellProgress& progress, const CellSample& sample) {
@@ -122,69 +120,82 @@ std::string unfinished_text(const std::vector<sweep::CellProgress>& progress) {
   }
   if (missing == 0) return {};
   return fmt::format(
-      "\nunfinished: {} trial{} of {} cell{} missing; the table uses the trials before "
+      "\nunfinished: {} trial{} of {} cell{} missing; the table uses the\ntrials before "
       "the first missing one of each cell\n",
       missing, missing == 1 ? "" : "s", cells,
       cells == 1 && missing == 1 ? " is" : (cells == 1 ? " are" : "s are"));
 }
 
-Line line_of(const sweep::StoredCell& cell, const CellSample& sample, const std::string& trials,
-             const std::string& setting, const std::string& measure) {
-  std::vector<double> sorted = sample.values;
-  std::ranges::sort(sorted);
-  double mean = NAN;
-  double half_width = NAN;
-  if (!sorted.empty()) mean = summarize(sorted).mean;
-  if (sorted.size() > 1) {
-    const Interval interval = mean_interval(summarize(sorted));
-    half_width = (interval.high - interval.low) / 2;
+// What the table need not show in every line.
+struct Shared {
+  std::string measure{};  // empty: cells have different ones
+  bool all_converged = true;
+};
+
+Shared shared_by(const sweep::Results& results, const Samples& samples, const Options& options) {
+  Shared shared;
+  bool is_first = true;
+  for (const auto& [id, sample] : samples) {
+    const std::string measure = measure_of(results.cells()[id], options);
+    shared.measure = is_first || measure == shared.measure ? measure : "";
+    shared.all_converged = shared.all_converged && sample.converged == sample.rows;
+    is_first = false;
   }
-  const auto at = [&](double q) { return number(sorted.empty() ? NAN : quantile(sorted, q)); };
-  return {{fmt::format("{}", cell.id), *sweep::field(cell.fields, "protocol"),
-           *sweep::field(cell.fields, "n"), setting, trials, fmt::format("{}", sample.converged),
-           measure, number(mean), number(half_width), at(0.5), at(0.9), at(1)}};
+  return shared;
 }
 
-// Columns as wide as their longest word; numbers to the right.
-std::string aligned(const std::vector<Line>& lines) {
-  std::vector<std::size_t> widths(lines.front().words.size());
-  for (const Line& line : lines) {
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      widths[i] = std::max(widths[i], line.words[i].size());
-    }
+TextTable empty_table(const Shared& shared) {
+  using enum TextTable::Align;
+  std::vector<TextTable::Column> columns{
+      {"CELL"}, {"PROTOCOL", left}, {"N"}, {"SETTING", left, true}, {"TRIALS", right, true}};
+  if (!shared.all_converged) columns.push_back({"CONVERGED"});
+  if (shared.measure.empty()) columns.push_back({"MEASURE", left, true});
+  for (const char* title : {"MEAN", "95% LOW", "95% HIGH", "MEDIAN", "90%", "MAXIMUM"}) {
+    columns.push_back({title});
   }
-  std::string text;
-  for (const Line& line : lines) {
-    std::string row;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const bool is_left = i == 1 || i == 3 || i == 6;
-      row += is_left ? fmt::format("{:<{}}  ", line.words[i], widths[i])
-                     : fmt::format("{:>{}}  ", line.words[i], widths[i]);
-    }
-    row.erase(row.find_last_not_of(' ') + 1);
-    text += row + '\n';
+  return TextTable(std::move(columns));
+}
+
+std::vector<std::string> line_of(const sweep::StoredCell& cell, const CellSample& sample,
+                                 const std::string& trials, const std::string& setting,
+                                 const std::string& measure, const Shared& shared) {
+  std::vector<double> sorted = sample.values;
+  std::ranges::sort(sorted);
+  const double mean = sorted.empty() ? NAN : summarize(sorted).mean;
+  const Interval interval =
+      sorted.size() < 2 ? Interval{NAN, NAN} : nonnegative_mean_interval(summarize(sorted));
+  const auto at = [&](double q) { return number(sorted.empty() ? NAN : quantile(sorted, q)); };
+  std::vector<std::string> line{fmt::format("{}", cell.id), *sweep::field(cell.fields, "protocol"),
+                                *sweep::field(cell.fields, "n"), setting, trials};
+  if (!shared.all_converged) line.push_back(fmt::format("{}", sample.converged));
+  if (shared.measure.empty()) line.push_back(measure);
+  for (const std::string& text :
+       {number(mean), number(interval.low), number(interval.high), at(0.5), at(0.9), at(1)}) {
+    line.push_back(text);
   }
-  return text;
+  return line;
 }
 
 std::string table(const sweep::Results& results, const Samples& samples, const Options& options) {
   const std::vector<std::string> names = telling_fields(results.cells());
-  std::vector<Line> lines{{{"CELL", "PROTOCOL", "N", "SETTING", "TRIALS", "CONVERGED", "MEASURE",
-                            "MEAN", "+- 95%", "MEDIAN", "90%", "MAXIMUM"}}};
+  const Shared shared = shared_by(results, samples, options);
+  TextTable lines = empty_table(shared);
   const std::vector<sweep::CellProgress> progress = sweep::progress_of(results);
   std::uint64_t rows = 0;
   for (const auto& [id, sample] : samples) {
     const sweep::StoredCell& cell = results.cells()[id];
-    lines.push_back(line_of(cell, sample, trials_text(progress[id], sample),
-                            setting_text(cell, names), measure_of(cell, options)));
+    lines.add(line_of(cell, sample, trials_text(progress[id], sample), setting_text(cell, names),
+                      measure_of(cell, options), shared));
     rows += sample.rows;
   }
   const std::string shard = results.meta("shard");
-  const std::string heading =
+  std::string heading =
       fmt::format("{}{}   {} of {} cells   {} rows   conclave {}", results.meta("name"),
                   shard.empty() ? "" : fmt::format("   shard {}", shard), samples.size(),
                   results.cells().size(), rows, fmt::join(results.code_versions(), ", "));
-  return fmt::format("{}\n\n{}{}", printable(heading), aligned(lines), unfinished_text(progress));
+  if (!shared.measure.empty()) heading += fmt::format("   measure {}", shared.measure);
+  return fmt::format("{}\n\n{}{}", printable(heading), lines.text(output_width(options.output)),
+                     unfinished_text(progress));
 }
 
 void write(const sweep::Results& results, const sweep::Filter& filter, const Options& options,
@@ -225,9 +236,6 @@ Exit check(const sweep::Results& results, const Options& options) {
 }
 
 Exit run(Options options) {
-  if (std::ranges::find(formats, options.format) == formats.end()) {
-    throw Error(unknown_name("format", options.format, formats));
-  }
   const sweep::Results results(options.file);
   if (options.check) return check(results, options);
   const sweep::Filter filter(options.where, results);
@@ -268,7 +276,10 @@ void add_results(Command& conclave) {
   command.flag("--check", options->check,
                "Look whether every row is as it was written; status 4 where one is not");
   command.footer(examples);
-  command.runs([options] { return run(*options); });
+  command.runs([options] {
+    options->format = format_option(options->format, formats);
+    return run(*options);
+  });
 }
 
 }  // namespace conclave::cli

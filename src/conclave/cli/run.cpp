@@ -103,6 +103,7 @@ class RowWriter {
  public:
   RowWriter(const Options& options, const catalog::PreparedRun& run, std::uint64_t trials)
       : format_(options.format),
+        width_(output_width(options.output)),
         rows_(run),
         summary_(run),
         output_(options.output),
@@ -138,7 +139,7 @@ class RowWriter {
   void finish(std::uint64_t asked) {
     if (summary_.trials() < asked) summary_.mark_interrupted(asked);
     if (format_ == "json") output_.write("\n],\n\"summary\":" + summary_.json() + "}\n");
-    if (format_ == "table") output_.write(summary_.table());
+    if (format_ == "table") output_.write(summary_.table(width_));
     output_.finish();
     if (trace_) trace_->finish();
     if (history_) history_->finish();
@@ -149,6 +150,7 @@ class RowWriter {
 
  private:
   std::string_view format_;
+  std::size_t width_;  // of the table
   experiment::RowFormat rows_;
   experiment::RunSummary summary_;
   Output output_;
@@ -186,9 +188,6 @@ void print_warnings(std::span<const std::string> warnings) {
 }
 
 Exit run(const Options& options) {
-  if (std::ranges::find(formats, options.format) == formats.end()) {
-    throw Error(unknown_name("format", options.format, formats));
-  }
   check_outputs(options);
   const catalog::Entry& entry = catalog::find(options.words.protocol);
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
@@ -301,7 +300,10 @@ void add_run(Command& conclave) {
   add_network_options(command, *options);
   command.flag("--quiet", options->quiet, "No progress line and no timing on standard error");
   command.footer(examples);
-  command.runs([options] { return run(*options); });
+  command.runs([options] {
+    options->format = format_option(options->format, formats);
+    return run(*options);
+  });
 }
 
 }  // namespace conclave::cli

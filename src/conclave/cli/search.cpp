@@ -29,11 +29,11 @@ using experiment::Json;
 struct Options {
   experiment::RunText run;
   std::string budget;
-  std::string format = "text";
+  std::string format = "table";
   bool quiet = false;
 };
 
-constexpr std::array<std::string_view, 2> formats{"text", "json"};
+constexpr std::array<std::string_view, 2> formats{"table", "json"};
 
 // Small populations take little time, and their maxima are hard to tell from their neighbours.
 std::uint64_t default_budget(Interactions n) {
@@ -60,7 +60,7 @@ Json interactions(const catalog::Searched& found) {
   if (!is_finite(found)) return "infinite";
   const Summary summary = summarize(found.times);
   if (!found.is_complete) return {{"mean", summary.mean}};  // biased: no interval
-  const Interval interval = mean_interval(summary);
+  const Interval interval = nonnegative_mean_interval(summary);
   return {{"mean", summary.mean}, {"low", interval.low}, {"high", interval.high}};
 }
 
@@ -96,16 +96,13 @@ std::string text(const catalog::Searched& found) {
                                 "upwards; no fresh trials were run)\n",
                                 found.times.size(), summary.mean);
   }
-  const Interval interval = mean_interval(summary);
+  const Interval interval = nonnegative_mean_interval(summary);
   return effort + fmt::format("expected interactions from there: {:.6g}, 95 % interval {:.6g} to "
                               "{:.6g} ({} fresh trials)\n",
                               summary.mean, interval.low, interval.high, found.times.size());
 }
 
 Exit search(const Options& options) {
-  if (std::ranges::find(formats, options.format) == formats.end()) {
-    throw Error(unknown_name("format", options.format, formats));
-  }
   const catalog::Entry entry = catalog::find(options.run.protocol);
   catalog::require(entry, &catalog::Entry::search, "has no starts that can be searched");
   catalog::SearchRequest asked = request(options);
@@ -150,10 +147,13 @@ void add_search(Command& conclave) {
   command.option("--max-interactions", "X", options->run.max_interactions,
                  "End a trial after this many interactions and count it as that long; needed where "
                  "trials may never end");
-  command.option("--format", "F", options->format, "text or json (default text)");
+  command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--quiet", options->quiet, "No progress line");
   command.footer(examples);
-  command.runs([options] { return search(*options); });
+  command.runs([options] {
+    options->format = format_option(options->format, formats);
+    return search(*options);
+  });
 }
 
 }  // namespace conclave::cli

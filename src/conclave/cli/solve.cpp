@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,7 +40,7 @@ struct Options {
   std::string from;
   std::string steps;
   std::string method = "auto";
-  std::string format = "text";
+  std::string format = "table";
   bool variance = false;
   bool all = false;
   bool exact = false;
@@ -171,9 +172,11 @@ Json answer(const Question& question, const chain::HittingTimes& times, const Op
     json["variance_error"] = times.variance_error;
   }
   if (!options.steps.empty()) {
-    json["distribution"] =
-        chain::hitting_distribution(question.chain, question.target, question.from,
-                                    count_option_64("--steps", options.steps, 0, 100'000'000));
+    std::vector<double> law = chain::hitting_distribution(
+        question.chain, question.target, question.from,
+        count_option_64("--distribution", options.steps, 0, 100'000'000));
+    std::partial_sum(law.begin(), law.end(), law.begin());
+    json["distribution"] = std::move(law);
   }
   if (options.all) {
     json["expected_from"] = Json::array();
@@ -234,15 +237,12 @@ void print_text(const Json& json) {
   if (const double defect = json["row_defect"].number(); defect > noteworthy_defect) {
     line("rows", fmt::format("miss 1 by up to {:.2g}; self-loops take the rest", defect));
   }
-  if (json.contains("distribution")) print_list("step probability", json["distribution"]);
+  if (json.contains("distribution"))
+    print_list("distribution: P(T <= t) for t = 0, 1, ...", json["distribution"]);
   if (json.contains("expected_from")) print_list("state expected", json["expected_from"]);
 }
 
 Exit solve(const Options& options) {
-  constexpr std::array<std::string_view, 2> formats{"text", "json"};
-  if (options.format != "text" && options.format != "json") {
-    throw Error(unknown_name("format", options.format, formats));
-  }
   if (options.exact && !options.rewards.empty()) {
     throw Error("--exact counts steps; it cannot be combined with --rewards");
   }
@@ -294,18 +294,22 @@ void add_solve(Command& conclave) {
   command.option("--from", "N", options->from,
                  "The state to start in (default: label init, else 0)");
   command.flag("--variance", options->variance, "The variance too");
-  command.option("--steps,--distribution", "T", options->steps,
-                 "The probability to reach the target at each step up to this one");
+  command.option("--distribution,--steps", "STEPS", options->steps,
+                 "Also print P(T <= t) for t = 0 ... STEPS, T the time of arrival");
   command.flag("--all", options->all, "The expectations from all states");
   command.flag("--exact", options->exact, "As a fraction, without any error");
   command.option("--method", "NAME", options->method,
                  fmt::format("{} (default auto); with --exact {}",
                              names(chain::numerical_methods()), names(chain::fraction_methods())));
-  command.option("--format", "F", options->format, "text or json (default text)");
+  command.option("--format", "F", options->format, "table or json (default table)");
   command.footer("\nExamples:\n"
                  "  conclave solve chain.tra --target done\n"
                  "  conclave solve chain.tra --target 17 --from 3 --variance --format json");
-  command.runs([options] { return solve(*options); });
+  command.runs([options] {
+    constexpr std::array<std::string_view, 2> formats{"table", "json"};
+    options->format = format_option(options->format, formats);
+    return solve(*options);
+  });
 }
 
 }  // namespace conclave::cli

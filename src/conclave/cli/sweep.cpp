@@ -97,12 +97,12 @@ void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned
     const std::string more = pilot.is_complete ? "" : "> ";
     fmt::print(layout, id, fmt::format("{}{}", cell.sampling.precision > 0 ? "<= " : "", trials),
                fmt::format("{}{:.3g}", more, pilot.steps), more + duration_text(pilot.seconds),
-               more + duration_text(seconds), sweep::cell_text(cell));
+               more + duration_text(seconds), wrapped(sweep::cell_text(cell), output_width(), 59));
     sum += seconds;
     is_bound = is_bound || !pilot.is_complete;
   }
   fmt::print(
-      "\n{} cells; {}{} of one processor, judging by the first trials of each cell (given up "
+      "\n{} cells; {}{} of one processor, judging by the first trials of each cell\n(given up "
       "after a second at most); {} on {} thread{}\n",
       plan.cells.size(), is_bound ? "more than " : "about ", duration_text(sum),
       duration_text(sum / threads), threads, threads == 1 ? "" : "s");

@@ -1,14 +1,18 @@
 #include "conclave/cli/terminal.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
 #include <tuple>
 
+#include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
+#include "conclave/base/text_table.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -29,6 +33,14 @@ void exit_on_signal(int) {
   constexpr int interrupted_status = 130;
   if (clears_line) std::ignore = write(STDERR_FILENO, clear_line.data(), clear_line.size());
   _exit(interrupted_status);
+}
+
+// A terminal that does not know its width, or has none worth the name, is taken for a wide one.
+std::size_t width_of(int descriptor) {
+  constexpr std::size_t least = 20;
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col < least) return table_width;
+  return size.ws_col;
 }
 
 }  // namespace
@@ -52,6 +64,18 @@ void tell_text(std::string_view text) {
 }
 
 bool error_is_terminal() { return isatty(STDERR_FILENO) == 1; }
+
+std::size_t output_width(const std::string& output) {
+  return output.empty() ? width_of(STDOUT_FILENO) : table_width;
+}
+
+std::size_t error_width() { return width_of(STDERR_FILENO); }
+
+std::string format_option(const std::string& given, std::span<const std::string_view> allowed) {
+  const std::string format = given == "text" ? "table" : given;
+  if (std::ranges::find(allowed, format) != allowed.end()) return format;
+  throw Error(unknown_name("format", given, allowed));
+}
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::string result;

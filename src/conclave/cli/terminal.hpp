@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,12 @@ void prepare_streams();
 
 bool error_is_terminal();
 
+// How many characters fit on a line of the file that --output names, empty for standard output, and
+// of standard error: 100 where it is no terminal. The terminal is asked each time, so that
+// progress follows when it is resized.
+std::size_t output_width(const std::string& output = {});
+std::size_t error_width();
+
 // Prints on standard error what is there for people, if it can be printed: a message that cannot be
 // shown never changes what a command does. Control characters become visible, except for a newline
 // at the end; a message of more than 4000 bytes is cut.
@@ -36,6 +43,10 @@ using experiment::count_option;
 using experiment::count_option_64;
 using experiment::param_options;
 using experiment::real_option;
+
+// The value of --format, one of those allowed; throws Error for others. `text`, which some commands
+// said in earlier versions, is taken for table.
+std::string format_option(const std::string& given, std::span<const std::string_view> allowed);
 
 // Breaks text at spaces so that no line is longer than `width`; lines after the first are indented.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);

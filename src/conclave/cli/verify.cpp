@@ -33,13 +33,13 @@ struct Options {
   std::string distribution;
   std::string against;
   std::string trials = "10000";
-  std::string format = "text";
+  std::string format = "table";
   std::string output;
   bool no_congruence = false;
   bool quiet = false;
 };
 
-constexpr std::array<std::string_view, 3> formats{"text", "table", "json"};
+constexpr std::array<std::string_view, 2> formats{"table", "json"};
 constexpr std::array<std::string_view, 2> extents{"all", "start"};
 
 // Trials are compared with the law up to a time after which fewer than this many of them are
@@ -143,9 +143,6 @@ catalog::Entry entry_of(const std::string& protocol) {
 }
 
 Exit verify(const Options& options) {
-  if (std::ranges::find(formats, options.format) == formats.end()) {
-    throw Error(unknown_name("format", options.format, formats));
-  }
   const catalog::Entry entry = entry_of(options.run.protocol);
   catalog::VerifyRequest asked = request(options);
   prepare_engines(options, entry, asked.run, most_law_steps);  // mistakes are told at once
@@ -164,7 +161,7 @@ Exit verify(const Options& options) {
   if (!options.against.empty()) compare(options, entry, asked.run, output, never_stops);
   interrupted_flag();  // what is written now is finished
   Output file(options.output);
-  file.write(options.format == "json" ? output.json() : output.text());
+  file.write(options.format == "json" ? output.json() : output.text(output_width(options.output)));
   file.finish();
   return agrees(output) ? Exit::done : Exit::does_not_hold;
 }
@@ -229,14 +226,17 @@ void add_verify(Command& conclave) {
   command.param_option(options->run.params);
   add_space(command, *options);
   add_numbers(command, *options);
-  command.option("--format", "F", options->format, "text or json (default text)");
+  command.option("--format", "F", options->format, "table or json (default table)");
   command.option("-o,--output", "FILE", options->output,
                  "Write to FILE instead of standard output; it appears when complete");
   command.option("--export", "DIR", options->verify.folder,
                  "Write the chain to this folder: explicit files for PRISM and Storm, Graphviz");
   command.flag("--quiet", options->quiet, "No progress line");
   command.footer(examples);
-  command.runs([options] { return verify(*options); });
+  command.runs([options] {
+    options->format = format_option(options->format, formats);
+    return verify(*options);
+  });
 }
 
 }  // namespace conclave::cli

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
@@ -97,7 +98,7 @@ std::string_view verdict_text(const exact::ClaimReport& claim) {
   return claim.fails() ? "FAILS" : name_of(claim.verdict);
 }
 
-std::string claims_text(const exact::Report& report) {
+std::string claims_text(const exact::Report& report, std::size_t width) {
   std::size_t verdicts = 0;
   std::size_t names = 0;
   for (const exact::ClaimReport& claim : report.claims) {
@@ -107,7 +108,7 @@ std::string claims_text(const exact::Report& report) {
   std::string text;
   for (const exact::ClaimReport& claim : report.claims) {
     text += fmt::format("{:<{}}  {:<{}}  {}\n", verdict_text(claim), verdicts, claim.name, names,
-                        claim.statement);
+                        wrapped(claim.statement, width, verdicts + names + 4));
     if (claim.fails()) text += trace_text(claim);
   }
   return text;
@@ -212,6 +213,19 @@ std::string space_text(const exact::Report& report) {
                      report.uses_congruence ? " and the congruence" : "", report.transitions);
 }
 
+// Breaks lines that are too long, except for those with configurations.
+std::string fitted(const std::string& text, std::size_t width) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    const bool fits = line.size() <= width || line.find('[') != std::string::npos;
+    result += (fits ? line : wrapped(line, width, line.find_first_not_of(' ') + 2)) + '\n';
+    begin = end + 1;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string VerifyOutput::json() const {
@@ -254,7 +268,9 @@ std::string VerifyOutput::json() const {
   return all.dump(2) + '\n';
 }
 
-std::string VerifyOutput::text() const {
+std::string VerifyOutput::text(std::size_t width) const { return fitted(whole_text(width), width); }
+
+std::string VerifyOutput::whole_text(std::size_t width) const {
   const exact::Report& report = verified.report;
   std::string text = fmt::format("{}: n = {}", protocol, n);
   for (const catalog::ParameterValue& parameter : verified.parameters) {
@@ -262,7 +278,7 @@ std::string VerifyOutput::text() const {
                parameter.value);
   }
   if (!graph.empty()) text += fmt::format(", graph {}", graph);
-  text += '\n' + space_text(report) + '\n' + claims_text(report) + '\n' +
+  text += '\n' + space_text(report) + '\n' + claims_text(report, width) + '\n' +
           times_text(verified, target.empty() ? "" : " to " + target,
                      within.empty() ? "" : " within " + within) +
           (report.safe_set ? '\n' + safe_set_text(report) : "");

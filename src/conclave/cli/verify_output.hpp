@@ -1,6 +1,7 @@
 // What `conclave verify` prints.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +21,11 @@ struct VerifyOutput {
   std::vector<experiment::LawTest> engines{};
 
   std::string json() const;
-  std::string text() const;
+  // No line is longer than `width` characters, except where a configuration is.
+  std::string text(std::size_t width) const;
+
+ private:
+  std::string whole_text(std::size_t width) const;
 };
 
 }  // namespace conclave::cli

@@ -26,13 +26,15 @@ std::optional<double> as_number(const Observation& observation) {
       observation.value);
 }
 
-// Six significant digits, without an exponent where people do not expect one.
+// Six significant digits, 1.25e7; whole numbers of up to ten digits in full.
 std::string number(double value) {
   if (std::isnan(value)) return "-";
-  if (std::abs(value) >= 1e6 && std::abs(value) < 1e15 && value == std::floor(value)) {
-    return fmt::format("{:.0f}", value);
+  if (std::abs(value) < 1e10 && value == std::floor(value)) return fmt::format("{:.0f}", value);
+  std::string text = fmt::format("{:.6g}", value);
+  if (const std::size_t plus = text.find("e+"); plus != std::string::npos) {
+    text.erase(plus + 1, text[plus + 2] == '0' ? 2 : 1);
   }
-  return fmt::format("{:.6g}", value);
+  return text;
 }
 
 std::string parameter_text(const catalog::ParameterValue& parameter) {
@@ -40,8 +42,27 @@ std::string parameter_text(const catalog::ParameterValue& parameter) {
                     parameter.value);
 }
 
-// The name's width comes after the name.
-constexpr const char* line_layout = "{:<{}} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n";
+// Of the mean; of a single value there is none.
+Interval interval_of(const Summary& summary) {
+  return summary.count < 2 ? Interval{NAN, NAN} : nonnegative_mean_interval(summary);
+}
+
+// Facts beside each other, on as many lines as they need.
+std::string beside(const std::vector<std::string>& facts, std::size_t width) {
+  std::string text;
+  std::size_t column = 0;
+  for (const std::string& fact : facts) {
+    const std::size_t length = character_count(fact);
+    if (column > 0) {
+      const bool fits = column + 3 + length <= width;
+      text += fits ? "   " : "\n  ";
+      column = fits ? column + 3 : 2;
+    }
+    text += fact;
+    column += length;
+  }
+  return text + '\n';
+}
 
 }  // namespace
 
@@ -101,38 +122,45 @@ void RunSummary::add_network(const Row& row) {
   }
 }
 
-std::string RunSummary::table() const {
-  std::string text = fmt::format("{}   n = {}", run_->protocol(), run_->n());
-  for (const auto& parameter : run_->parameters()) text += "   " + parameter_text(parameter);
-  if (!run_->graph().empty()) text += fmt::format("   graph {}", run_->graph());
+std::string RunSummary::heading(std::size_t width) const {
+  std::vector<std::string> facts{std::string(run_->protocol()), fmt::format("n = {}", run_->n())};
+  for (const auto& parameter : run_->parameters()) facts.push_back(parameter_text(parameter));
+  if (!run_->graph().empty()) facts.push_back(fmt::format("graph {}", run_->graph()));
   if (const auto* network = run_->network()) {
-    text += fmt::format("   ids {}", network->ids);
-    if (!network->delay.empty()) text += fmt::format("   delay {}", network->delay);
-    text += fmt::format("   wakeup {}", network->wakeup);
+    facts.push_back(fmt::format("ids {}", network->ids));
+    if (!network->delay.empty()) facts.push_back(fmt::format("delay {}", network->delay));
+    facts.push_back(fmt::format("wakeup {}", network->wakeup));
   }
-  text += fmt::format("   start {}   engine {}   seed {}\n", run_->start(), run_->engine(),
-                      run_->seed());
+  facts.push_back(fmt::format("start {}", run_->start()));
+  facts.push_back(fmt::format("engine {}", run_->engine()));
+  facts.push_back(fmt::format("seed {}", run_->seed()));
+  return beside(facts, width);
+}
+
+std::string RunSummary::table(std::size_t width) const {
+  std::string text = heading(width);
   text += outcome_text();
   if (asked_ > 0) text += fmt::format("; interrupted, {} were asked for", asked_);
   text += '\n';
   if (columns_.empty()) return text;
-  text += '\n';
-  std::size_t width = 34;
-  for (const Column& each : columns_) width = std::max(width, each.name.size());
-  text += fmt::format(line_layout, "", width, "mean", "95% low", "95% high", "std dev", "median",
-                      "90% quant.", "maximum");
+  TextTable table({{"", TextTable::Align::left, true},
+                   {"mean"},
+                   {"95% low"},
+                   {"95% high"},
+                   {"std dev"},
+                   {"median"},
+                   {"90% quant."},
+                   {"maximum"}});
   for (const Column& each : columns_) {
     std::vector<double> sorted = each.values;
     std::ranges::sort(sorted);
     const Summary summary = summarize(sorted);
-    const bool one = summary.count < 2;
-    const Interval interval = one ? Interval{NAN, NAN} : mean_interval(summary);
-    text += fmt::format(line_layout, each.name, width, number(summary.mean), number(interval.low),
-                        number(interval.high), number(one ? NAN : std::sqrt(summary.variance)),
-                        number(quantile(sorted, 0.5)), number(quantile(sorted, 0.9)),
-                        number(summary.maximum));
+    const Interval interval = interval_of(summary);
+    table.add({each.name, number(summary.mean), number(interval.low), number(interval.high),
+               number(std::sqrt(summary.variance)), number(quantile(sorted, 0.5)),
+               number(quantile(sorted, 0.9)), number(summary.maximum)});
   }
-  return text + census_text();
+  return text + '\n' + table.text(width) + census_text();
 }
 
 std::string RunSummary::outcome_text() const {
@@ -178,7 +206,7 @@ std::string RunSummary::json() const {
     std::vector<double> sorted = each.values;
     std::ranges::sort(sorted);
     const Summary summary = summarize(sorted);
-    const Interval interval = summary.count < 2 ? Interval{NAN, NAN} : mean_interval(summary);
+    const Interval interval = interval_of(summary);
     std::string key = each.name;
     std::ranges::replace(key, ' ', '_');
     text += fmt::format(

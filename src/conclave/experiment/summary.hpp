@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "conclave/base/statistics.hpp"
+#include "conclave/base/text_table.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/row.hpp"
 
@@ -28,7 +29,8 @@ class RunSummary {
   std::uint64_t converged() const { return trials_ - not_converged(); }
   std::uint64_t not_converged() const { return limited_ + hopeless_; }
 
-  std::string table() const;
+  // No line is longer than `width` characters where names of one word allow it.
+  std::string table(std::size_t width = table_width) const;
   std::string json() const;
 
  private:
@@ -39,6 +41,7 @@ class RunSummary {
   Column& column(std::string_view name);
   std::string outcome_text() const;
   std::string census_text() const;
+  std::string heading(std::size_t width) const;
   void add_network(const Row& row);
 
   const catalog::PreparedRun* run_;

@@ -1,6 +1,6 @@
 #include "conclave/plot/gnuplot.hpp"
 
-#include <map>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -13,18 +13,22 @@
 namespace conclave::plot {
 namespace {
 
+constexpr std::array<std::string_view, 5> kind_names{"svg", "pdf", "png", "csv", "tex"};
+
 std::string data_name(std::size_t index) { return fmt::format("data{}", index); }
 
-std::string terminal_of(PictureFormat format, const PictureSize& size) {
+std::string terminal_of(PictureFormat format, const PictureSize& size, int font_size) {
+  const auto points = [&](int usual) { return font_size > 0 ? font_size : usual; };
   switch (format) {
     case PictureFormat::svg:
-      return fmt::format("svg size {},{} enhanced font 'sans-serif,14' background '#ffffff'",
-                         size.width, size.height);
+      return fmt::format("svg size {},{} enhanced font 'sans-serif,{}' background '#ffffff'",
+                         size.width, size.height, points(14));
     case PictureFormat::pdf:
-      return fmt::format("pdfcairo size {}cm,{}cm enhanced font 'sans,11'", size.width / 50,
-                         size.height / 50);
+      return fmt::format("pdfcairo size {:.2f}cm,{:.2f}cm enhanced font 'sans,{}'",
+                         size.width / 50.0, size.height / 50.0, points(11));
     case PictureFormat::png:
-      return fmt::format("pngcairo size {},{} enhanced font 'sans,12'", size.width, size.height);
+      return fmt::format("pngcairo size {},{} enhanced font 'sans,{}'", size.width, size.height,
+                         points(12));
   }
   return {};
 }
@@ -39,14 +43,20 @@ bool is_whole(std::string_view picture, PictureFormat format) {
 
 }  // namespace
 
-PictureFormat format_of(const std::string& path) {
-  const std::map<std::string_view, PictureFormat> formats{
-      {".svg", PictureFormat::svg}, {".pdf", PictureFormat::pdf}, {".png", PictureFormat::png}};
+FileKind kind_of(const std::string& path) {
   const std::size_t dot = path.rfind('.');
-  const auto found =
-      dot == std::string::npos ? formats.end() : formats.find(std::string_view(path).substr(dot));
-  if (found != formats.end()) return found->second;
-  throw Error(fmt::format("'{}': a picture ends in .svg, .pdf or .png", path));
+  const std::string ending = dot == std::string::npos ? "" : path.substr(dot + 1);
+  const auto found = std::ranges::find(kind_names, ending);
+  if (found != kind_names.end()) return static_cast<FileKind>(found - kind_names.begin());
+  throw Error(fmt::format("'{}': a figure ends in .svg, .pdf or .png, its data in .csv, and a "
+                          "drawing for LaTeX in .tex",
+                          path));
+}
+
+FileKind kind_named(const std::string& name) {
+  const auto found = std::ranges::find(kind_names, name);
+  if (found != kind_names.end()) return static_cast<FileKind>(found - kind_names.begin());
+  throw Error(unknown_name("kind of figure", name, kind_names));
 }
 
 // gnuplot 5.4 takes a doubled quote at the beginning for an empty string, so one there is replaced.
@@ -72,13 +82,15 @@ std::string Script::add_data(const Rows& rows) {
   return gnuplot_string(data_name(data_.size() - 1));
 }
 
-std::string draw(const Script& script, PictureFormat format, const PictureSize& size) {
+std::string draw(const Script& script, PictureFormat format, const PictureSize& size,
+                 int font_size) {
   const ScratchFolder folder;
   for (std::size_t i = 0; i < script.data().size(); ++i) {
     write_file(folder.file(data_name(i)), script.data()[i]);
   }
-  write_file(folder.file("script"),
-             fmt::format("set terminal {}\n{}", terminal_of(format, size), script.commands()));
+  write_file(
+      folder.file("script"),
+      fmt::format("set terminal {}\n{}", terminal_of(format, size, font_size), script.commands()));
   const ProcessResult result = run_process({"gnuplot", "-d", "script"}, folder.path());
   if (!result.has_started) {
     throw Error("gnuplot could not be started; is the package gnuplot-nox installed?");

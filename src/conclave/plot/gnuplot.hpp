@@ -23,8 +23,13 @@ struct PictureSize {
 
 enum class PictureFormat : std::uint8_t { svg, pdf, png };
 
+// What a figure can become.
+enum class FileKind : std::uint8_t { svg, pdf, png, csv, tex };
+
 // By the ending of the file's name; throws Error for others.
-PictureFormat format_of(const std::string& path);
+FileKind kind_of(const std::string& path);
+// By its name, "svg"; throws Error with the nearest one for others.
+FileKind kind_named(const std::string& name);
 
 // A string as gnuplot reads it: in single quotes, where it knows no escapes and no commands. Quotes
 // are doubled, or replaced at the beginning; control characters become visible, backquotes quotes.
@@ -53,6 +58,8 @@ class Script {
 // Draws and returns the bytes of the picture. gnuplot runs without a shell and without the user's
 // settings, in a temporary folder of its own that is gone afterwards. Throws Error where gnuplot is
 // missing or objects, std::system_error where the temporary folder cannot be written.
-std::string draw(const Script& script, PictureFormat format, const PictureSize& size = {});
+// `font_size` is in points, 0 for the one that suits the format.
+std::string draw(const Script& script, PictureFormat format, const PictureSize& size = {},
+                 int font_size = 0);
 
 }  // namespace conclave::plot

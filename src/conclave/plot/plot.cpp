@@ -1,123 +1,180 @@
 #include "conclave/plot/plot.hpp"
 
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <limits>
+#include <map>
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
-#include "conclave/plot/gnuplot.hpp"
+#include "conclave/base/statistics.hpp"
 #include "conclave/plot/space_time.hpp"
 #include "conclave/plot/trace_table.hpp"
 
 namespace conclave::plot {
 namespace {
 
-// Where zero is drawn on a logarithmic axis.
-constexpr double zero_place = 0.5;
+constexpr std::size_t most_columns = 6;  // that are drawn unasked
+constexpr std::size_t most_times = 400;  // at which a mean is computed
+constexpr PictureSize usual_size{.width = 900, .height = 560};
 
-double largest(const TraceTable& table, const std::string& column) {
-  const std::size_t index = table.column(column);
-  double result = 0;
-  for (std::size_t i = 0; i < table.lines(); ++i) {
-    result = std::max(result, table.real(i, index).value_or(0));
-  }
-  return result;
-}
+struct Observed {
+  double time = 0;
+  double value = 0;
+};
+// By trial, in the order of time.
+using Courses = std::map<std::uint64_t, std::vector<Observed>>;
 
 std::string time_column(const TraceTable& table) {
   return table.has("parallel_time") || !table.has("time") ? "parallel_time" : "time";
 }
 
-// Of a history, the first states unless others were asked for.
-std::vector<std::string> columns_of(const TraceTable& table, const PlotOptions& options) {
-  constexpr std::size_t most = 8;
-  const bool asks = options.columns != std::vector<std::string>{"leaders"};
-  if (asks || table.has("leaders") || time_column(table) != "time") return options.columns;
-  std::vector<std::string> columns;
-  for (const std::string& name : table.names()) {
-    if (name != "trial" && name != "time" && columns.size() < most) columns.push_back(name);
-  }
-  return columns;
-}
-
-// Rows "time value", with a gap between trials. On a logarithmic axis gnuplot leaves out time 0.
-Script::Rows curves(const TraceTable& table, const std::string& column, bool logarithmic) {
+Courses courses_of(const TraceTable& table, const std::string& column) {
   const std::size_t trial = table.column("trial");
   const std::size_t time = table.column(time_column(table));
   const std::size_t value = table.column(column);
-  Script::Rows rows;
+  Courses courses;
   for (std::size_t i = 0; i < table.lines(); ++i) {
-    if (i > 0 && table.whole(i, trial) != table.whole(i - 1, trial)) rows.emplace_back();
     const auto x = table.real(i, time);
     const auto y = table.real(i, value);
-    if (!x || !y) continue;
-    rows.push_back({*x, logarithmic && *y == 0 ? zero_place : *y});
+    std::vector<Observed>& course = courses[table.whole(i, trial)];
+    if (x && y) course.push_back({*x, *y});
   }
-  return rows;
+  return courses;
 }
 
-std::size_t trials_in(const TraceTable& table) {
-  std::set<std::uint64_t> trials;
-  const std::size_t trial = table.column("trial");
-  for (std::size_t i = 0; i < table.lines(); ++i) trials.insert(table.whole(i, trial));
-  return trials.size();
+bool has_leaders(const TraceTable& table) {
+  if (!table.has("leaders") || !table.holds_numbers("leaders")) return false;
+  const std::size_t column = table.column("leaders");
+  for (std::size_t i = 0; i < table.lines(); ++i) {
+    if (table.real(i, column).value_or(0) > 0) return true;
+  }
+  return false;
 }
 
-std::string axes(const PlotOptions& options, bool logarithmic) {
-  std::string text =
-      "set grid lc rgb '#dddddd'\nset border 3 lc rgb '#444444'\nset tics nomirror\n";
-  text += "set key top right\nset xlabel 'parallel time (interactions per agent)'\n";
-  text += options.linear_time ? "set format x '%g'\n" : "set logscale x\nset format x '10^{%L}'\n";
-  if (logarithmic) {
-    text += "set logscale y\nset format y '10^{%L}'\n";
-    text += fmt::format("set yrange [{}:]\nset ytics add ('0' {})\n", zero_place, zero_place);
-  } else {
-    text += "set yrange [0:]\n";
+// Leaders, if somebody leads; otherwise every column that holds numbers.
+std::vector<std::string> columns_of(const TraceTable& table, const PlotOptions& options) {
+  if (!options.columns.empty()) return options.columns;
+  if (has_leaders(table)) return {"leaders"};
+  std::vector<std::string> columns;
+  for (const std::string& name : table.names()) {
+    const bool is_place = name == "trial" || name == "leaders" || name == "interactions" ||
+                          name == "parallel_time" || name == "time";
+    if (!is_place && columns.size() < most_columns && table.holds_numbers(name)) {
+      columns.push_back(name);
+    }
   }
-  if (options.columns.size() == 1) {
-    text += fmt::format("set ylabel {} noenhanced\n", gnuplot_string(options.columns.front()));
-  }
-  if (!options.title.empty())
-    text += fmt::format("set title {} noenhanced\n", gnuplot_string(options.title));
-  return text;
+  if (columns.empty()) throw Error("the trace has no column of numbers that could be drawn");
+  return columns;
 }
 
-Script curves_script(const TraceTable& table, const PlotOptions& options) {
-  const std::size_t trials = trials_in(table);
-  const bool logarithmic = std::ranges::any_of(
-      options.columns, [&](const std::string& column) { return largest(table, column) >= 100; });
-  Script script;
-  script.add(axes(options, logarithmic));
-  script.add("plot");
-  for (std::size_t i = 0; i < options.columns.size(); ++i) {
-    const std::string& column = options.columns[i];
-    const std::string label =
-        fmt::format("{} ({} trial{})", column, trials, trials == 1 ? "" : "s");
-    script.add(fmt::format("{} {} using 1:2 with steps lw {} lc rgb '{}' title {} noenhanced",
-                           i == 0 ? "" : ",", script.add_data(curves(table, column, logarithmic)),
-                           trials > 5 ? "0.8" : "1.6", palette[i % palette.size()],
-                           gnuplot_string(label)));
+Series courses_series(const Courses& courses) {
+  Series series{.name = {}, .style = Style::steps};
+  series.is_crowded = courses.size() > 5;
+  constexpr double gap = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [trial, course] : courses) {
+    for (const Observed& each : course) {
+      series.points.push_back({each.time, each.value, each.value, each.value});
+    }
+    series.points.push_back({gap, gap, gap, gap});
   }
-  script.add("\n");
-  return script;
+  return series;
+}
+
+// The times at which some trial was observed, evenly thinned out.
+std::vector<double> times_of(const Courses& courses) {
+  std::vector<double> times;
+  for (const auto& [trial, course] : courses) {
+    for (const Observed& each : course) times.push_back(each.time);
+  }
+  std::ranges::sort(times);
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  if (times.size() <= most_times) return times;
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < most_times; ++i) {
+    kept.push_back(times[i * (times.size() - 1) / (most_times - 1)]);
+  }
+  return kept;
+}
+
+// What was last observed; a trial that has ended stays as it was.
+double value_at(const std::vector<Observed>& course, double time) {
+  const auto later = std::ranges::upper_bound(course, time, {}, &Observed::time);
+  return later == course.begin() ? course.front().value : std::prev(later)->value;
+}
+
+Series mean_series(const Courses& courses) {
+  Series series{.name = {}, .style = Style::band};
+  for (const double time : times_of(courses)) {
+    std::vector<double> values;
+    for (const auto& [trial, course] : courses) {
+      if (!course.empty()) values.push_back(value_at(course, time));
+    }
+    const Summary summary = summarize(values);
+    const Interval interval = values.size() < 2 ? Interval{summary.mean, summary.mean}
+                                                : nonnegative_mean_interval(summary);
+    series.points.push_back({time, summary.mean, interval.low, interval.high});
+  }
+  return series;
+}
+
+bool has_zero(const Series& series) {
+  return std::ranges::any_of(series.points, [](const Mark& mark) { return mark.y == 0; });
+}
+
+double largest(const Series& series) {
+  double result = 0;
+  for (const Mark& mark : series.points) {
+    if (mark.y > result) result = mark.y;
+  }
+  return result;
+}
+
+Figure figure_of(const TraceTable& table, const PlotOptions& options) {
+  const std::vector<std::string> columns = columns_of(table, options);
+  Figure figure{.title = options.title,
+                .x = {"parallel time (interactions per agent)", true},
+                .y = {columns.size() == 1 ? columns.front() : "", false}};
+  if (time_column(table) == "time") figure.x.title = "time";
+  for (const std::string& column : columns) {
+    const Courses courses = courses_of(table, column);
+    Series series = options.has_mean ? mean_series(courses) : courses_series(courses);
+    series.name = fmt::format("{}{} ({} trial{})", options.has_mean ? "mean " : "", column,
+                              courses.size(), courses.size() == 1 ? "" : "s");
+    series.look = figure.series.size();
+    if (has_zero(series)) figure.y.zero_place = 0.5;
+    figure.y.logarithmic = figure.y.logarithmic || largest(series) >= 100;
+    figure.series.push_back(std::move(series));
+  }
+  return figure;
+}
+
+std::string space_time_picture(const SpaceTimeDiagram& diagram, FileKind kind,
+                               const PlotOptions& options) {
+  if (kind == FileKind::csv || kind == FileKind::tex) {
+    throw Error(
+        "a space-time diagram is drawn as .svg, .pdf or .png; its data is the trace itself");
+  }
+  return draw(diagram.script(options.looks.has_title ? options.title : ""),
+              static_cast<PictureFormat>(kind), options.looks.size.value_or(diagram.size()),
+              options.looks.font_size);
 }
 
 }  // namespace
 
 void plot_trace(const PlotOptions& options) {
-  const PictureFormat format = format_of(options.picture);
+  std::vector<FileKind> kinds;
+  for (const std::string& file : options.files) kinds.push_back(kind_of(file));
   const TraceTable table(options.trace);
-  Output output(options.picture);
-  if (table.has("event")) {
-    const SpaceTimeDiagram diagram(table);
-    output.write(draw(diagram.script(options.title), format, diagram.size()));
-  } else {
-    PlotOptions chosen = options;
-    chosen.columns = columns_of(table, options);
-    output.write(draw(curves_script(table, chosen), format));
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    Output output(options.files[i]);
+    output.write(table.has("event")
+                     ? space_time_picture(SpaceTimeDiagram(table), kinds[i], options)
+                     : draw(figure_of(table, options), kinds[i], options.looks, usual_size));
+    output.finish();
   }
-  output.finish();
 }
 
 }  // namespace conclave::plot

@@ -1,22 +1,26 @@
-// A picture of a trace: each column over time, the trials overlaid, drawn by gnuplot.
+// Pictures of a trace: columns over time, as the courses of all trials or as their mean with a
+// band; or messages in space and time.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "conclave/plot/figure.hpp"
+
 namespace conclave::plot {
 
 struct PlotOptions {
-  std::string trace;    // a file written by `conclave run --trace`
-  std::string picture;  // .svg, .pdf or .png
-  std::vector<std::string> columns{"leaders"};
-  std::string title;
-  bool linear_time = false;
+  std::string trace;                   // a file written by `conclave run --trace`
+  std::vector<std::string> files;      // to write: .svg, .pdf, .png, .csv or .tex
+  std::vector<std::string> columns{};  // empty: leaders, or all numbers where there are none
+  std::string title{};
+  bool has_mean = false;  // the mean over trials with its 95 % interval instead of every trial
+  Looks looks{};
 };
 
 // A trace of message passing becomes a space-time diagram, any other one curves over time. Throws
-// Error where a file, a column or gnuplot is missing, std::system_error where the picture could not
-// be written completely; no picture is left then.
+// Error where a file, a column or gnuplot is missing, std::system_error where a file could not be
+// written completely; that one is not left then.
 void plot_trace(const PlotOptions& options);
 
 }  // namespace conclave::plot

@@ -115,22 +115,49 @@ std::vector<std::string> SpaceTimeDiagram::lives(Script& script) const {
   return plots;
 }
 
-// One colour per type, in the order in which the types appear (Okabe and Ito's, readable to
-// colour-blind readers, then grey).
+namespace {
+
+// Okabe and Ito's colours, which colour-blind readers can tell apart, then grey and black.
+constexpr std::array<std::string_view, 8> colours{"#0072b2", "#009e73", "#d55e00", "#cc79a7",
+                                                  "#56b4e9", "#8b6d00", "#999999", "#000000"};
+
+// The types of messages of the catalog's protocols: each has its colour wherever it appears, and
+// types of one protocol differ.
+struct TypeColour {
+  std::string_view type;
+  std::size_t colour;
+};
+constexpr std::array type_colours{
+    TypeColour{"REQUEST", 0}, TypeColour{"APPROVED", 1},  TypeColour{"DECLINED", 2},
+    TypeColour{"DECIDE", 3},  TypeColour{"WINS", 4},      TypeColour{"LOSES", 5},
+    TypeColour{"LEADER", 7},  TypeColour{"REPLY", 1},     TypeColour{"WINNER", 7},
+    TypeColour{"CAPTURE", 0}, TypeColour{"CONTEST", 2},   TypeColour{"RELEASE", 3},
+    TypeColour{"ACCEPT", 1},  TypeColour{"IDENTIFIER", 0}};
+
+// Of any other type the letters decide.
+std::string_view colour_of(const std::string& type) {
+  const auto* const found = std::ranges::find(type_colours, type, &TypeColour::type);
+  if (found != type_colours.end()) return colours[found->colour];
+  std::size_t sum = 0;
+  for (const char c : type) sum = 31 * sum + static_cast<unsigned char>(c);
+  return colours[sum % colours.size()];
+}
+
+}  // namespace
+
 std::vector<std::string> SpaceTimeDiagram::messages(Script& script) const {
-  constexpr std::array<std::string_view, 8> colours{"#0072b2", "#009e73", "#d55e00", "#cc79a7",
-                                                    "#56b4e9", "#8b6d00", "#999999", "#000000"};
   std::vector<std::string> types;
   for (const Event& event : events_) {
     const bool is_known = std::ranges::find(types, event.message) != types.end();
     if (event.kind == "deliver" && !is_known) types.push_back(event.message);
   }
+  std::ranges::sort(types);
   std::vector<std::string> plots;
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    add_plot(plots, script, arrows(types[i]),
+  for (const std::string& type : types) {
+    add_plot(plots, script, arrows(type),
              fmt::format("with vectors head filled size screen 0.007,16 lw 1.1 lc rgb '{}' title "
                          "{} noenhanced",
-                         colours[std::min(i, colours.size() - 1)], gnuplot_string(types[i])));
+                         colour_of(type), gnuplot_string(type)));
   }
   return plots;
 }

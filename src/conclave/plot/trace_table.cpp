@@ -59,6 +59,18 @@ bool TraceTable::has(const std::string& column) const {
   return std::ranges::find(header_, column) != header_.end();
 }
 
+bool TraceTable::holds_numbers(const std::string& name) const {
+  const std::size_t index = column(name);
+  bool has_some = false;
+  for (std::size_t i = 0; i < lines(); ++i) {
+    const std::string& text = field(i, index);
+    if (text.empty() || text == "null") continue;
+    if (text != "true" && text != "false" && !parse_real(text)) return false;
+    has_some = true;
+  }
+  return has_some;
+}
+
 std::size_t TraceTable::column(const std::string& name) const {
   const auto found = std::ranges::find(header_, name);
   if (found != header_.end()) return static_cast<std::size_t>(found - header_.begin());

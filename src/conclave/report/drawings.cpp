@@ -34,7 +34,7 @@ double value_of(const Variables& variables, const std::string& name) {
 Mark mean_mark(double x, std::span<const double> values) {
   const Summary summary = summarize(values);
   const Interval interval =
-      values.size() < 2 ? Interval{summary.mean, summary.mean} : mean_interval(summary);
+      values.size() < 2 ? Interval{summary.mean, summary.mean} : nonnegative_mean_interval(summary);
   return {x, summary.mean, interval.low, interval.high};
 }
 

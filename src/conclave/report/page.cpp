@@ -26,16 +26,21 @@ std::string escaped(std::string_view text) {
   return replaced(text, {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
 }
 
+// As a part of an address.
+std::string percent_encoded(std::string_view text) {
+  return replaced(text, {{'%', "%25"},
+                         {'#', "%23"},
+                         {'"', "%22"},
+                         {'&', "%26"},
+                         {'<', "%3C"},
+                         {'>', "%3E"},
+                         {'\n', "%0A"},
+                         {'\t', "%09"}});
+}
+
 // An SVG as the address of an image, so that pictures do not share names with one another.
 std::string data_address(std::string_view svg) {
-  return "data:image/svg+xml," + replaced(svg, {{'%', "%25"},
-                                                {'#', "%23"},
-                                                {'"', "%22"},
-                                                {'&', "%26"},
-                                                {'<', "%3C"},
-                                                {'>', "%3E"},
-                                                {'\n', "%0A"},
-                                                {'\t', "%09"}});
+  return "data:image/svg+xml," + percent_encoded(svg);
 }
 
 std::string rounded_percent(double fraction) { return fmt::format("{:.3g} %", 100 * fraction); }
@@ -45,10 +50,12 @@ std::string figure_html(const Figure& figure, const Pictures& pictures) {
   if (picture == pictures.end()) return {};
   return fmt::format(
       "<figure id=\"{0}\" data-chart>\n<img alt=\"{1}. {2}\" width=\"640\" height=\"430\" "
-      "src=\"{3}\">\n<figcaption>{2}<br>Again: <code>{4}</code></figcaption>\n"
+      "src=\"{3}\">\n<figcaption>{2}<br>Again: <code>{4}</code><br>"
+      "<a download=\"{0}.csv\" href=\"{6}\">Data (CSV)</a></figcaption>\n"
       "<script type=\"application/json\">{5}</script>\n</figure>\n",
       figure.name, escaped(figure.title), escaped(figure.caption), data_address(picture->second),
-      escaped(figure.command), replaced(json(figure), {{'<', "\\u003c"}}));
+      escaped(figure.command), replaced(json(figure), {{'<', "\\u003c"}}),
+      "data:text/csv;charset=utf-8," + percent_encoded(plot::csv(figure)));
 }
 
 // Figures side by side, and what belongs beside them.

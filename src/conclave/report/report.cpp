@@ -67,28 +67,49 @@ void make_folder(const std::string& folder) {
   }
 }
 
+void check_page(const std::string& page) {
+  const std::string ending = std::filesystem::path(page).extension().string();
+  if (ending.empty() || ending == ".html" || ending == ".htm") return;
+  throw Error(fmt::format("'{}': the page is HTML, so its name ends in .html; figures become .svg, "
+                          ".pdf, .png, .csv or .tex with --figures FOLDER --kinds pdf",
+                          page));
+}
+
+void write_figures(const ReportOptions& options, const std::vector<const Figure*>& figures) {
+  make_folder(options.figures);
+  std::vector<std::string> kinds = options.kinds;
+  if (kinds.empty()) kinds = {"svg"};
+  for (const Figure* const figure : figures) {
+    if (!is_wanted(options, figure->name)) continue;
+    for (const std::string& kind : kinds) {
+      const auto path =
+          std::filesystem::path(options.figures) / fmt::format("{}.{}", figure->name, kind);
+      write_file(path.string(), draw(*figure, plot::kind_named(kind), options.looks));
+    }
+  }
+}
+
 }  // namespace
 
 void write_report(const ReportOptions& options) {
   if (options.page.empty() && options.figures.empty()) {
     throw Error("nothing to write: give -o FILE for the page, --figures FOLDER, or both");
   }
+  check_page(options.page);
+  for (const std::string& kind : options.kinds) plot::kind_named(kind);
   const Report report = read_report(options);
   const std::vector<const Figure*> figures = figures_of(report);
   check_names(options, figures);
   std::optional<Output> page;  // opened before the long work, so that it objects at once
   if (!options.page.empty()) page.emplace(options.page);
-  if (!options.figures.empty()) make_folder(options.figures);
+  if (!options.figures.empty()) write_figures(options, figures);
+  if (!page) return;
   Pictures pictures;
   for (const Figure* const figure : figures) {
-    if (is_wanted(options, figure->name)) pictures.emplace(figure->name, svg(*figure));
-  }
-  if (!options.figures.empty()) {
-    for (const auto& [name, picture] : pictures) {
-      write_file((std::filesystem::path(options.figures) / (name + ".svg")).string(), picture);
+    if (is_wanted(options, figure->name)) {
+      pictures.emplace(figure->name, draw(*figure, plot::FileKind::svg, options.looks));
     }
   }
-  if (!page) return;
   page->write(html(report, pictures));
   page->finish();
 }

@@ -4,13 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "conclave/plot/figure.hpp"
+
 namespace conclave::report {
 
 struct ReportOptions {
-  std::vector<std::string> files;   // of results
-  std::string page;                 // the HTML file; empty: none
-  std::string figures;              // a folder for the SVGs; empty: none
-  std::vector<std::string> only{};  // names of figures; empty: all
+  std::vector<std::string> files;    // of results
+  std::string page;                  // the HTML file; empty: none
+  std::string figures;               // a folder for the figures; empty: none
+  std::vector<std::string> kinds{};  // of their files: svg, pdf, png, csv, tex; empty: svg
+  plot::Looks looks{};               // of the figures
+  std::vector<std::string> only{};   // names of figures; empty: all
   std::string title{};
   std::string version{};
 };

@@ -28,7 +28,7 @@ CellLine line_of(const CellSample& sample, const std::string& field, const std::
   const std::span<const double> values = numbers_of(sample, field);
   if (values.empty()) return line;
   line.summary = summarize(values);
-  line.mean = values.size() < 2 ? Interval{NAN, NAN} : mean_interval(*line.summary);
+  line.mean = values.size() < 2 ? Interval{NAN, NAN} : nonnegative_mean_interval(*line.summary);
   line.low_quantile = quantile(values, 0.1);
   line.median = quantile(values, 0.5);
   line.high_quantile = quantile(values, 0.9);

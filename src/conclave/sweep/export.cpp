@@ -69,12 +69,19 @@ std::string full_name(const std::string& given, const std::vector<std::string>& 
       unknown_name("field", given, std::vector<std::string_view>(names.begin(), names.end())));
 }
 
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
 }  // namespace
 
 std::string field_name(const Results& results, const std::string& given) {
   return full_name(given, names_in(results));
 }
 
+// Spaces around the name and the value do not count.
 Filter::Condition Filter::parse(const std::string& text) {
   constexpr std::array<std::pair<std::string_view, Relation>, 6> relations{
       {{">=", Relation::greater_equal},
@@ -87,7 +94,7 @@ Filter::Condition Filter::parse(const std::string& text) {
   for (const auto& [symbol, relation] : relations) {
     if (at == std::string::npos || at == 0 || text.compare(at, symbol.size(), symbol) != 0)
       continue;
-    return {text.substr(0, at), relation, text.substr(at + symbol.size())};
+    return {trimmed(text.substr(0, at)), relation, trimmed(text.substr(at + symbol.size()))};
   }
   throw Error(fmt::format("--where takes a condition such as protocol=pll or n>=1000, not '{}'",
                           excerpt(text)));

@@ -56,6 +56,26 @@ TEST(BinomialTail, IsTheProbabilityOfSoManyOrMore) {
   EXPECT_NEAR(binomial_tail(100, 100, 0.5) / 0x1p-100, 1, 1e-12);
 }
 
+TEST(NonnegativeMeanInterval, IsStudentsWhereThatStaysPositive) {
+  const Summary summary = summarize(ranks(100));
+  EXPECT_EQ(nonnegative_mean_interval(summary).low, mean_interval(summary).low);
+  EXPECT_EQ(nonnegative_mean_interval(summary).high, mean_interval(summary).high);
+}
+
+TEST(NonnegativeMeanInterval, NeverReachesBelowZero) {
+  const Summary summary = summarize(Values{1, 2, 60});
+  EXPECT_LT(mean_interval(summary).low, 0);
+  const Interval interval = nonnegative_mean_interval(summary);
+  EXPECT_GT(interval.low, 0);
+  EXPECT_LT(interval.low, summary.mean);
+  EXPECT_EQ(interval.high, mean_interval(summary).high);
+}
+
+TEST(NonnegativeMeanInterval, LeavesSamplesWithNegativeValuesAlone) {
+  const Summary summary = summarize(Values{-1, 2, 60});
+  EXPECT_EQ(nonnegative_mean_interval(summary).low, mean_interval(summary).low);
+}
+
 TEST(Statistics, SummaryOfASmallSample) {
   const Summary summary = summarize(Values{4, 1, 5, 2, 3});
   EXPECT_EQ(summary.count, 5u);

@@ -4,6 +4,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/plot/detail/process.hpp"
+#include "conclave/plot/figure.hpp"
 #include "conclave/plot/gnuplot.hpp"
 #include "conclave/plot/trace_table.hpp"
 
@@ -62,11 +63,47 @@ TEST(Script, HoldsDataApartFromCommands) {
   EXPECT_TRUE(script.commands().empty());
 }
 
-TEST(Picture, HasAFormatThatItsNameTells) {
-  EXPECT_EQ(format_of("a.svg"), PictureFormat::svg);
-  EXPECT_EQ(format_of("a.b.pdf"), PictureFormat::pdf);
-  EXPECT_THROW(format_of("svg"), Error);
-  EXPECT_THROW(format_of("a.svgz"), Error);
+TEST(FileKind, IsToldByTheNameOfTheFile) {
+  EXPECT_EQ(kind_of("a.svg"), FileKind::svg);
+  EXPECT_EQ(kind_of("a.b.pdf"), FileKind::pdf);
+  EXPECT_EQ(kind_of("a.tex"), FileKind::tex);
+  EXPECT_EQ(kind_named("csv"), FileKind::csv);
+  EXPECT_THROW(kind_of("svg"), Error);
+  EXPECT_THROW(kind_of("a.svgz"), Error);
+}
+
+Figure two_marks() {
+  return {.title = "a_b & c",
+          .x = {"n", true},
+          .y = {"time", false},
+          .series = {{.name = "mean, all", .points = {{10, 2, 1, 4}, {100, 3, 2, 5}}}}};
+}
+
+TEST(Figures, HaveTheirNumbersAsCsv) {
+  EXPECT_EQ(csv(two_marks()),
+            "series,x,y,low,high\n\"mean, all\",10,2,1,4\n\"mean, all\",100,3,2,5\n");
+}
+
+TEST(Figures, BecomeDrawingsForLatex) {
+  const std::string tex = pgfplots(two_marks());
+  EXPECT_NE(tex.find("xmode=log, ymode=linear"), std::string::npos) << tex;
+  EXPECT_NE(tex.find("title={a\\_b \\& c}"), std::string::npos) << tex;
+  EXPECT_NE(tex.find("10 2 1 2\\\\\n100 3 1 2\\\\\n"), std::string::npos) << tex;
+  const std::string bare = pgfplots(two_marks(), {.has_title = false, .has_bands = true});
+  EXPECT_EQ(bare.find("title={a"), std::string::npos) << bare;
+  EXPECT_NE(bare.find("fill between[of=low0 and high0]"), std::string::npos) << bare;
+}
+
+TEST(Looks, AreParsedOrRefused) {
+  EXPECT_TRUE(parse_axes("semilogy").y_is_logarithmic);
+  EXPECT_FALSE(parse_axes("semilogy").x_is_logarithmic);
+  EXPECT_THROW(parse_axes("log"), Error);
+  EXPECT_EQ(parse_size("640x430").height, 430);
+  for (const char* text : {"640", "640x", "x3", "50x50", "1e9x400", "400 x300"}) {
+    EXPECT_THROW(parse_size(text), Error) << text;
+  }
+  EXPECT_EQ(parse_font_size("9"), 9);
+  EXPECT_THROW(parse_font_size("0"), Error);
 }
 
 class Process : public testing_support::ScratchFolder {};

@@ -33,6 +33,50 @@
     return options;
   }
 
+  // Intervals of the marks, drawn whenever the plot is, so that they stay when a reader zooms.
+  function drawIntervals(plot, figure) {
+    const context = plot.ctx;
+    context.save();
+    context.beginPath();
+    context.rect(plot.bbox.left, plot.bbox.top, plot.bbox.width, plot.bbox.height);
+    context.clip();
+    context.lineWidth = devicePixelRatio;
+    figure.series.forEach((series, k) => {
+      if (!series.low || !plot.series[k + 1].show) return;
+      context.strokeStyle = palette[series.look % palette.length];
+      series.x.forEach((x, i) => {
+        if (!(series.high[i] > series.low[i])) return;
+        const at = plot.valToPos(x, "x", true), end = 4 * devicePixelRatio;
+        const low = plot.valToPos(figure.y.log && series.low[i] <= 0 ? series.y[i] : series.low[i],
+                                  "y", true);
+        const high = plot.valToPos(series.high[i], "y", true);
+        context.beginPath();
+        context.moveTo(at, low);
+        context.lineTo(at, high);
+        for (const y of [low, high]) {
+          context.moveTo(at - end, y);
+          context.lineTo(at + end, y);
+        }
+        context.stroke();
+      });
+    });
+    context.restore();
+  }
+
+  // The y axis holds the intervals of the marks that are in view, too.
+  function yRange(plot, figure, min, max) {
+    if (min == null || max == null) return [min, max];
+    const { min: left, max: right } = plot.scales.x;
+    for (const series of figure.series) {
+      for (const [i, x] of (series.low ? series.x : []).entries()) {
+        if (x < left || x > right) continue;
+        if (!figure.y.log || series.low[i] > 0) min = Math.min(min, series.low[i]);
+        max = Math.max(max, series.high[i]);
+      }
+    }
+    return figure.y.log ? uPlot.rangeLog(min, max, 10, false) : uPlot.rangeNum(min, max, 0.1, true);
+  }
+
   function axis(figure, name, ink, line) {
     return { label: figure[name].title, stroke: ink, grid: { stroke: line, width: 1 },
              ticks: { stroke: line }, size: name === "y" ? 70 : 50,
@@ -45,9 +89,11 @@
     const ink = style.getPropertyValue("--ink").trim();
     const line = style.getPropertyValue("--line").trim();
     const scale = (name) => ({ time: false, distr: figure[name].log ? 3 : 1 });
+    const y = { ...scale("y"), range: (plot, min, max) => yRange(plot, figure, min, max) };
     return new uPlot({
       width: place.clientWidth, height: Math.max(260, Math.round(place.clientWidth * 0.6)),
-      scales: { x: scale("x"), y: scale("y") },
+      scales: { x: scale("x"), y },
+      hooks: { draw: [(plot) => drawIntervals(plot, figure)] },
       axes: [axis(figure, "x", ink, line), axis(figure, "y", ink, line)],
       series: [{ label: figure.x.title,
                  value: (plot, v) => v == null ? "" : Number(v.toPrecision(5)).toString() },

@@ -1,0 +1,261 @@
+#include "conclave/cli/completions.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace conclave::cli {
+namespace {
+
+constexpr std::string_view banner =
+    "# Written by `conclave generate` from the program's own commands.\n";
+
+bool is_value(const std::string& word) {
+  return !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+}
+
+// "table, csv or json (default table)": the words before the parenthesis, if they are a list.
+std::vector<std::string> values_of(const OptionHelp& option) {
+  std::string list = option.meaning.substr(0, option.meaning.find_first_of("(;:"));
+  for (std::size_t at = list.find(" or "); at != std::string::npos; at = list.find(" or ")) {
+    list.replace(at, 4, ", ");
+  }
+  std::vector<std::string> values;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string word = list.substr(0, comma);
+    list.erase(0, std::min(comma + 1, list.size()));
+    word.erase(0, word.find_first_not_of(' '));
+    word.erase(word.find_last_not_of(' ') + 1);
+    if (!is_value(word)) return {};
+    values.push_back(word);
+  }
+  return values.size() > 1 ? values : std::vector<std::string>{};
+}
+
+bool is_word(const OptionHelp& option) { return !option.names.front().starts_with('-'); }
+
+bool takes_protocol(const CommandHelp& command) {
+  return std::ranges::any_of(
+      command.options, [](const OptionHelp& option) { return option.names.front() == "PROTOCOL"; });
+}
+
+// Every command with its words, "cluster" and "cluster init", the longer ones first.
+struct Named {
+  std::string words;
+  const CommandHelp* command;
+};
+std::vector<Named> all_commands(const CommandHelp& program) {
+  std::vector<Named> result;
+  for (const CommandHelp& command : program.commands) {
+    for (const CommandHelp& below : command.commands) {
+      result.push_back({command.name + " " + below.name, &below});
+    }
+    result.push_back({command.name, &command});
+  }
+  return result;
+}
+
+std::vector<std::string> names_of(const std::vector<CommandHelp>& commands) {
+  std::vector<std::string> names;
+  for (const CommandHelp& command : commands) names.push_back(command.name);
+  return names;
+}
+
+std::vector<std::string> option_names(const CommandHelp& command) {
+  std::vector<std::string> names;
+  for (const OptionHelp& option : command.options) {
+    if (!is_word(option)) names.insert(names.end(), option.names.begin(), option.names.end());
+  }
+  return names;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// Within single quotes of a shell.
+std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
+
+// The lines of a `case` that complete the value of an option.
+std::string bash_values(const Named& named) {
+  std::string text;
+  for (const OptionHelp& option : named.command->options) {
+    const std::vector<std::string> values = values_of(option);
+    if (values.empty() || is_word(option)) continue;
+    for (const std::string& name : option.names) {
+      text +=
+          fmt::format("    '{} {}') words='{}' ;;\n", named.words, name, fmt::join(values, " "));
+    }
+  }
+  return text;
+}
+
+std::string zsh_specification(const OptionHelp& option, const std::string& name) {
+  std::string meaning = option.meaning;
+  for (const char* special : {"[", "]", ":"}) {
+    meaning = replaced(meaning, special, fmt::format("\\{}", special));
+  }
+  std::string text = fmt::format("{}[{}]", name, meaning);
+  if (!option.type.empty()) {
+    const std::vector<std::string> values = values_of(option);
+    text += fmt::format(":{}:{}", replaced(option.type, ":", "\\:"),
+                        values.empty() ? "_files" : fmt::format("({})", fmt::join(values, " ")));
+  }
+  return quoted("*" + text);
+}
+
+std::string zsh_command(const Named& named, const std::vector<std::string>& protocols) {
+  std::string text = fmt::format("    {})\n      _arguments", quoted(named.words));
+  for (const OptionHelp& option : named.command->options) {
+    if (is_word(option)) continue;
+    for (const std::string& name : option.names)
+      text += " \\\n        " + zsh_specification(option, name);
+  }
+  std::string word = "_files";
+  if (!named.command->commands.empty()) {
+    word = fmt::format("({})", fmt::join(names_of(named.command->commands), " "));
+  }
+  if (takes_protocol(*named.command)) {
+    text += fmt::format(" \\\n        '1:protocol:_alternative \"protocols:protocol:({})\" "
+                        "\"files:file:_files\"'",
+                        fmt::join(protocols, " "));
+  }
+  return text + fmt::format(" \\\n        '*:word:{}' ;;\n", word);
+}
+
+std::string fish_condition(const Named& named) {
+  const std::size_t space = named.words.find(' ');
+  const std::string first = named.words.substr(0, space);
+  if (space == std::string::npos) return fmt::format("__fish_seen_subcommand_from {}", first);
+  return fmt::format("__fish_seen_subcommand_from {}; and __fish_seen_subcommand_from {}", first,
+                     named.words.substr(space + 1));
+}
+
+std::string fish_option(const Named& named, const OptionHelp& option) {
+  std::string text = fmt::format("complete -c conclave -n {}", quoted(fish_condition(named)));
+  for (const std::string& name : option.names) {
+    text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+  }
+  const std::vector<std::string> values = values_of(option);
+  if (!option.type.empty()) text += " -r";
+  if (!values.empty()) text += fmt::format(" -f -a '{}'", fmt::join(values, " "));
+  return text + fmt::format(" -d {}\n", quoted(option.meaning));
+}
+
+}  // namespace
+
+std::string bash_completion(const CommandHelp& program, const std::vector<std::string>& protocols) {
+  std::string values;
+  std::string options;
+  std::string words;
+  std::string nested;
+  for (const Named& named : all_commands(program)) {
+    values += bash_values(named);
+    options += fmt::format("        '{}') words='{}' ;;\n", named.words,
+                           fmt::join(option_names(*named.command), " "));
+    std::vector<std::string> second = names_of(named.command->commands);
+    if (takes_protocol(*named.command)) {
+      second.insert(second.end(), protocols.begin(), protocols.end());
+    }
+    if (!second.empty()) {
+      words += fmt::format("        '{}') words='{}' ;;\n", named.words, fmt::join(second, " "));
+    }
+    if (named.words.find(' ') != std::string::npos) {
+      nested += fmt::format("    '{0}') command='{0}' ;;\n", named.words);
+    }
+  }
+  return fmt::format(R"({0}_conclave() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
+  local command=${{COMP_WORDS[1]}} words=''
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W '{1} help --help --version' -- "$current"))
+    return
+  fi
+  case "$command ${{COMP_WORDS[2]}}" in
+{2}  esac
+  case "$command $previous" in
+{3}  esac
+  if [ -z "$words" ]; then
+    case "$current $COMP_CWORD" in
+      -*) case "$command" in
+{4}        esac ;;
+      *\ 2) case "$command" in
+{5}        esac ;;
+    esac
+  fi
+  [ -n "$words" ] && COMPREPLY=($(compgen -W "$words" -- "$current"))
+}}
+complete -o default -F _conclave conclave
+)",
+                     banner, fmt::join(names_of(program.commands), " "), nested, values, options,
+                     words);
+}
+
+std::string zsh_completion(const CommandHelp& program, const std::vector<std::string>& protocols) {
+  std::string names;
+  std::string cases;
+  for (const CommandHelp& command : program.commands) {
+    names += fmt::format("      {}\n",
+                         quoted(command.name + ":" + replaced(command.meaning, ":", "\\:")));
+  }
+  std::string nested;
+  for (const Named& named : all_commands(program)) {
+    cases += zsh_command(named, protocols);
+    if (named.words.find(' ') == std::string::npos) continue;
+    nested +=
+        fmt::format("    '{0}') command='{0}'; shift words; (( CURRENT-- )) ;;\n", named.words);
+  }
+  return fmt::format(R"(#compdef conclave
+{}_conclave() {{
+  local -a commands
+  if (( CURRENT == 2 )); then
+    commands=(
+{}    )
+    _describe command commands
+    return
+  fi
+  local command=$words[2]
+  case "$words[2] $words[3]" in
+{}  esac
+  shift words
+  (( CURRENT-- ))
+  case $command in
+{}  esac
+}}
+_conclave "$@"
+)",
+                     banner, names, nested, cases);
+}
+
+std::string fish_completion(const CommandHelp& program, const std::vector<std::string>& protocols) {
+  std::string text(banner);
+  for (const CommandHelp& command : program.commands) {
+    text += fmt::format("complete -c conclave -n __fish_use_subcommand -f -a {} -d {}\n",
+                        command.name, quoted(command.meaning));
+  }
+  for (const Named& named : all_commands(program)) {
+    for (const OptionHelp& option : named.command->options) {
+      if (!is_word(option)) text += fish_option(named, option);
+    }
+    for (const std::string& below : names_of(named.command->commands)) {
+      text += fmt::format("complete -c conclave -n {} -f -a {}\n", quoted(fish_condition(named)),
+                          below);
+    }
+    if (takes_protocol(*named.command)) {
+      text += fmt::format("complete -c conclave -n {} -a '{}'\n", quoted(fish_condition(named)),
+                          fmt::join(protocols, " "));
+    }
+  }
+  return text;
+}
+
+}  // namespace conclave::cli

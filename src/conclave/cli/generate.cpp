@@ -1,0 +1,59 @@
+// `conclave generate`, which is not listed: what a package holds beside the program, made from the
+// commands themselves: manual pages, and completions for bash, zsh and fish.
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/output.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/completions.hpp"
+#include "conclave/cli/manual.hpp"
+#include "conclave/cli/version.hpp"
+
+namespace conclave::cli {
+namespace {
+
+void write_below(const std::filesystem::path& folder, const std::string& name,
+                 const std::string& text) {
+  const std::filesystem::path path = folder / name;
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) throw Error(fmt::format("cannot make the folder '{}'", path.parent_path().string()));
+  write_file(path.string(), text);
+}
+
+void write_manual(const std::filesystem::path& folder, const CommandHelp& command,
+                  const std::string& name) {
+  write_below(folder, fmt::format("man/man1/{}.1", name), manual_page(command, name, version()));
+  for (const CommandHelp& below : command.commands) {
+    write_manual(folder, below, fmt::format("{}-{}", name, below.name));
+  }
+}
+
+Exit generate(const CommandHelp& program, const std::string& folder) {
+  std::vector<std::string> protocols;
+  for (const catalog::Entry& entry : catalog::entries()) protocols.emplace_back(entry.info.name);
+  write_manual(folder, program, program.name);
+  write_below(folder, "bash-completion/completions/conclave", bash_completion(program, protocols));
+  write_below(folder, "zsh/site-functions/_conclave", zsh_completion(program, protocols));
+  write_below(folder, "fish/vendor_completions.d/conclave.fish",
+              fish_completion(program, protocols));
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_generate(Command& conclave) {
+  auto folder = std::make_shared<std::string>();
+  Command command = conclave.hidden_subcommand(
+      "generate", "Write manual pages and completions, as the installation has them below share");
+  command.word("FOLDER", *folder, "Where to write them");
+  command.footer("\nExamples:\n  conclave generate share");
+  command.runs([folder, conclave] { return generate(conclave.help(), *folder); });
+}
+
+}  // namespace conclave::cli
