@@ -29,7 +29,7 @@ std::string_view name_of(Style style) {
   return {};
 }
 
-std::string json(const Axis& axis) {
+std::string axis_json(const Axis& axis) {
   return fmt::format(R"({{"title":{},"log":{}}})", experiment::json_string(axis.title),
                      axis.logarithmic);
 }
@@ -42,7 +42,7 @@ std::string numbers(const Series& series, double Mark::*value) {
   return text;
 }
 
-std::string json(const Series& series) {
+std::string series_json(const Series& series) {
   std::string text = fmt::format(R"({{"name":{},"style":"{}","look":{},"x":[{}],"y":[{}])",
                                  experiment::json_string(series.name), name_of(series.style),
                                  series.look, numbers(series, &Mark::x), numbers(series, &Mark::y));
@@ -60,9 +60,10 @@ std::string json(const Figure& figure) {
   std::string series;
   for (const Series& each : figure.series) {
     if (!series.empty()) series += ',';
-    series += json(each);
+    series += series_json(each);
   }
-  return fmt::format(R"({{"x":{},"y":{},"series":[{}]}})", json(figure.x), json(figure.y), series);
+  return fmt::format(R"({{"x":{},"y":{},"series":[{}]}})", axis_json(figure.x), axis_json(figure.y),
+                     series);
 }
 
 }  // namespace conclave::report
