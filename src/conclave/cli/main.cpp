@@ -41,10 +41,10 @@ Exit run(int argc, char** argv) {
   Program program("conclave: a laboratory for randomized leader election",
                   "conclave " + version_and_commit(), overview);
   for (const auto add :
-       {add_demo,    add_list,    add_describe,  add_run,    add_sweep,  add_results, add_replay,
-        add_merge,   add_report,  add_reproduce, add_verify, add_search, add_rare,    add_explore,
-        add_compare, add_cluster, add_node,      add_plot,   add_solve,  add_bench,
-        add_generate}) {
+       {add_demo,   add_list,    add_describe, add_run,       add_sweep,  add_results,
+        add_replay, add_merge,   add_report,   add_reproduce, add_verify, add_search,
+        add_rare,   add_explore, add_compare,  add_cluster,   add_node,   add_plot,
+        add_solve,  add_bench,   add_generate}) {
     add(program.root());
   }
   return program.run(argc, argv);
