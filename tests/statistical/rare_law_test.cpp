@@ -232,7 +232,7 @@ std::vector<Case> protocol_cases() {
       {"ppl", 4, timers(8, 1, 1), "timeout", {"group"}},
       {"ppl", 3, timers(9, 3, 5), "", {}},
       {"ppl", 3, timers(12, 4, 6), "", {}},
-      {"ppl", 3, timers(12, 2, 10), "", {"group", "spine"}},
+      {"ppl", 3, timers(12, 3, 15), "", {"group", "spine"}},
       {"epidemic", 12, {{"p", "60"}}, "", {"count(S)"}},
       {"epidemic", 20, {{"p", "80"}}, "", {"sum(if S then 2 else 0)"}},
       {"epidemic", 30, {{"p", "100"}}, "", {"n - count(I)"}},

@@ -69,9 +69,8 @@ void add_plot(Command& conclave) {
       "  conclave plot pll.csv --mean --axes loglog --size 450x300 --no-title -o pll.pdf -o "
       "pll.tex\n"
       "  conclave run kmpp-async --n 8 --trace run.csv && conclave plot run.csv -o run.svg\n"
-      "  conclave run pll --n 1e4 --until 50 --every 1 --history h.csv --history-by epoch && "
-      "conclave "
-      "plot h.csv --animate h.gif");
+      "  conclave run pll --n 1e4 --until 50 --every 1 --history h.csv --history-by epoch\n"
+      "  conclave plot h.csv --animate h.gif");
   command.runs([options] { return plot_trace(*options); });
 }
 

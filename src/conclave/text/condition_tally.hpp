@@ -1,13 +1,11 @@
 // Counts the agents that a protocol text asks about and knows, at every interaction, whether its
 // stop condition holds: the tally of protocol texts.
 //
-// Only what the stop and the fail condition ask for is followed from interaction to interaction.
 // Up to eight sets of states are counted in the bytes of one word, which is carried over into full
 // numbers in time; an interaction costs a few additions, and the condition is looked at again only
-// when it may have changed. Conditions that count more sets, speak of silence or put numbers of
-// agents together (sum, min, max) are followed state by state. What a text only observes is
-// computed when it is asked for: from the counts where they are enough, and else from a census,
-// which the engine is asked for.
+// when it may have changed. Conditions and observables that count more sets, speak of silence or
+// put numbers of agents together (sum, min, max) are followed state by state, which costs more.
+// `observations(census)` computes observables from a census instead.
 #pragma once
 
 #include <array>

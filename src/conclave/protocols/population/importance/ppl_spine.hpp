@@ -61,6 +61,7 @@ class PplSpine {
 
     // ln of the cycle's estimate of the probability of a suicide.
     double run() {
+      if (h_.on_leader(left_, value_) == minus_infinity) return minus_infinity;  // it dies too soon
       while (left_ > 0) meet();
       const double killed = share_killed();
       if (killed == 0) return minus_infinity;
