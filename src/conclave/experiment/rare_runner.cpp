@@ -1,12 +1,13 @@
 #include "conclave/experiment/rare_runner.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "conclave/base/progress.hpp"
 #include "conclave/experiment/runner.hpp"
@@ -20,16 +21,15 @@ class Jobs {
  public:
   Jobs(unsigned threads, std::uint64_t count, std::function<void(std::uint64_t)> job)
       : count_(count), job_(std::move(job)) {
+    std::exception_ptr unstarted;
     {
+      const auto useful = static_cast<unsigned>(std::min<std::uint64_t>(threads, count));
       std::vector<std::jthread> workers;
-      try {
-        for (unsigned i = 1; i < threads && i < count; ++i)
-          workers.emplace_back([this] { work(); });
-      } catch (const std::system_error& error) {
-        fail(std::make_exception_ptr(cannot_start(threads, error)));
-      }
+      unstarted = start_workers(workers, useful, [this] { work(); });
+      if (unstarted) fail(unstarted);
       work();
     }
+    if (unstarted) std::rethrow_exception(unstarted);
     if (failure_) std::rethrow_exception(failure_);
   }
 

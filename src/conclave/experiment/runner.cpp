@@ -4,6 +4,10 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,15 +25,14 @@ class Pool {
       : run_(run), options_(options), take_(take), progress_(progress), stop_(stop) {}
 
   std::uint64_t run() {
+    std::exception_ptr unstarted;
     {
       std::vector<std::jthread> workers;
-      try {
-        for (unsigned i = 1; i < options_.threads; ++i) workers.emplace_back([this] { work(); });
-      } catch (const std::system_error& error) {
-        fail(std::make_exception_ptr(cannot_start(options_.threads, error)));
-      }
+      unstarted = start_workers(workers, options_.threads, [this] { work(); });
+      if (unstarted) fail(unstarted);
       work();
     }
+    if (unstarted) std::rethrow_exception(unstarted);
     if (failure_) std::rethrow_exception(failure_);
     return next_row_;
   }
@@ -119,9 +122,20 @@ class Pool {
 
 }  // namespace
 
-std::runtime_error cannot_start(unsigned threads, const std::system_error& reason) {
-  return std::runtime_error(fmt::format("cannot start {} threads: {}; give a smaller --threads",
-                                        threads, reason.code().message()));
+std::exception_ptr start_workers(std::vector<std::jthread>& workers, unsigned threads,
+                                 const std::function<void()>& work) {
+  const auto cannot_start = [&](const std::string& reason) {
+    return std::make_exception_ptr(std::runtime_error(
+        fmt::format("cannot start {} threads: {}; give a smaller --threads", threads, reason)));
+  };
+  try {
+    for (unsigned i = 1; i < threads; ++i) workers.emplace_back(work);
+  } catch (const std::system_error& error) {
+    return cannot_start(error.code().message());
+  } catch (const std::bad_alloc&) {
+    return cannot_start("out of memory");
+  }
+  return nullptr;
 }
 
 std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& options,

@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
-#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -63,7 +63,10 @@ std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& o
                          const std::function<void(const Row&)>& take, Progress& progress,
                          const std::atomic<bool>& stop);
 
-// What to throw where the system gave fewer than so many threads.
-std::runtime_error cannot_start(unsigned threads, const std::system_error& reason);
+// Starts threads - 1 workers; the caller is the last one. Where the system gives fewer, returns the
+// exception to throw once all are joined: it comes before those of the workers, which may only have
+// found no memory beside so many stacks. Null where all have started.
+std::exception_ptr start_workers(std::vector<std::jthread>& workers, unsigned threads,
+                                 const std::function<void()>& work);
 
 }  // namespace conclave::experiment

@@ -46,7 +46,7 @@ Courses courses_of(const TraceTable& table, const std::string& column) {
 }
 
 bool has_leaders(const TraceTable& table) {
-  if (!table.has("leaders") || !table.holds_numbers("leaders")) return false;
+  if (!table.has("leaders")) return false;
   const std::size_t column = table.column("leaders");
   for (std::size_t i = 0; i < table.lines(); ++i) {
     if (table.real(i, column).value_or(0) > 0) return true;
@@ -66,6 +66,7 @@ std::vector<std::string> columns_of(const TraceTable& table, const PlotOptions& 
       columns.push_back(name);
     }
   }
+  if (columns.empty() && table.has("leaders")) return {"leaders"};
   if (columns.empty()) throw Error("the trace has no column of numbers that could be drawn");
   return columns;
 }

@@ -1,7 +1,7 @@
 #include "conclave/sweep/sweep.hpp"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -97,17 +97,15 @@ void Sweep::finish() {
 
 void Sweep::work(unsigned threads, const std::atomic<bool>& stop) {
   PreparedCells cells(plan_);
+  std::exception_ptr unstarted;
   {
+    const auto work = [&] { run_worker(cells, stop); };
     std::vector<std::jthread> workers;
-    try {
-      for (unsigned i = 1; i < threads; ++i) {
-        workers.emplace_back([&] { run_worker(cells, stop); });
-      }
-    } catch (const std::system_error& error) {
-      fail(std::make_exception_ptr(experiment::cannot_start(threads, error)));
-    }
-    run_worker(cells, stop);
+    unstarted = experiment::start_workers(workers, threads, work);
+    if (unstarted) fail(unstarted);
+    work();
   }
+  if (unstarted) std::rethrow_exception(unstarted);
   finish();
 }
 
