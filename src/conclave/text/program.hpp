@@ -9,9 +9,9 @@
 // overflows. What the machine cannot do, it leaves to the rules themselves: random draws, numbers
 // that are not whole, and a field that would leave its domain.
 //
-// Alternatives: walking along the expressions (1.3e7 interactions per second for the ranking of 3000
-// agents; `conclave bench agents` shows what the machine does); a memo of all pairs met, which would
-// miss the caches with 9e6 pairs; code of the system's compiler, which would have to be there.
+// Alternatives: walking along the expressions (1.3e7 interactions per second for the ranking of
+// 3000 agents; `conclave bench agents` shows what the machine does); a memo of all pairs met, which
+// would miss the caches with 9e6 pairs; code of the system's compiler, which must be there.
 #pragma once
 
 #include <array>
