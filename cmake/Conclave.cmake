@@ -92,7 +92,7 @@ function(conclave_add_test name)
   if(arg_LABELS MATCHES "statistical|conformance")
     set_tests_properties(${name} PROPERTIES COST 50)  # the long ones begin first
   endif()
-  if(arg_LABELS MATCHES "unit|property|conformance")
+  if(arg_LABELS MATCHES "unit|property|conformance" AND NOT arg_LABELS MATCHES "optimized")
     add_dependencies(fast_tests ${name})
   endif()
   if(arg_LABELS MATCHES "threads")
