@@ -22,6 +22,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/protocols/population/detail/upper_bound.hpp"
 
 namespace conclave::protocols {
 
@@ -147,10 +148,7 @@ class Ppl {
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
     const std::uint64_t bound = parameters.upper_bound.value_or(n);
-    if (bound < n) {
-      return "N = " + std::to_string(bound) + " is smaller than n = " + std::to_string(n) +
-             ": N must be an upper bound of n";
-    }
+    if (bound < n) return detail::too_small_bound(bound, n);
     if (bound > most_size) {
       return "n = " + std::to_string(n) + " is too large for ppl, which knows sizes up to 2^40";
     }

@@ -20,6 +20,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/protocols/population/detail/upper_bound.hpp"
 
 namespace conclave::protocols {
 
@@ -126,10 +127,7 @@ class Timers {
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
     const std::uint64_t bound = parameters.upper_bound.value_or(n);
-    if (bound < n) {
-      return "N = " + std::to_string(bound) + " is smaller than n = " + std::to_string(n) +
-             ": N must be an upper bound of n";
-    }
+    if (bound < n) return detail::too_small_bound(bound, n);
     if (parameters.t_max) return {};
     const std::uint64_t k = parameters.k.value_or(usual_k);
     if (bound <= most_timer / k) return {};
