@@ -10,10 +10,6 @@ namespace conclave {
 toml::table parse_toml(const std::string& text, const std::string& path) {
   if (const unsigned line = line_of_deep_nesting(text))
     throw Error(fmt::format("{}:{}: keys or lists nest too deep here", path, line));
-  if (const unsigned line = line_of_bare_letters(text))
-    throw Error(fmt::format("{}:{}: outside of quotes and comments a text is ASCII; write such a "
-                            "key in quotes",
-                            path, line));
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {

@@ -60,11 +60,4 @@ unsigned line_of_deep_nesting(std::string_view text) {
   });
 }
 
-unsigned line_of_bare_letters(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // the mark of UTF-8
-  return first_line(text, [](std::string_view token) {
-    return static_cast<unsigned char>(token.front()) >= 0x80;
-  });
-}
-
 }  // namespace conclave

@@ -1,4 +1,4 @@
-// A look at a text before the TOML library sees it. Both know strings and comments of TOML, and
+// A look at a text before the TOML library sees it. It knows strings and comments of TOML, and
 // nothing else of it: what is no TOML is for the library to refuse. O(length).
 #pragma once
 
@@ -10,10 +10,5 @@ namespace conclave {
 // a.b.c, or more than 32 open brackets; 0 where it does so nowhere. The library recurses once per
 // level, so a text of a few kilobytes could exhaust the stack.
 unsigned line_of_deep_nesting(std::string_view text);
-
-// The line, from 1, of the first character beyond ASCII outside of strings and comments; 0 where
-// there is none. The library's tables of such characters have gaps (version 3.3), and what falls
-// into one is undefined behaviour. TOML allows ASCII alone in keys without quotes.
-unsigned line_of_bare_letters(std::string_view text);
 
 }  // namespace conclave

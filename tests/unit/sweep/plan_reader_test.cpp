@@ -37,8 +37,7 @@ TEST_F(PlanFile, HasAccentsInQuotesAndCommentsOnly) {
   const std::string rest = "protocol = \"fratricide\"\nn = 10 # \xc3\xa9t\xc3\xa9\n";
   EXPECT_EQ(plan("name = \"\xc3\xa9t\xc3\xa9\"\n" + rest).name, "\xc3\xa9t\xc3\xa9");
   for (const std::string key : {"\xc3\xa9", "n\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"})
-    EXPECT_EQ(mistake(rest + key + " = 1\n").substr(0, 50),
-              "plan.toml:3: outside of quotes and comments a text");
+    EXPECT_EQ(mistake(rest + key + " = 1\n").substr(0, 32), "plan.toml:3: Error while parsing");
 }
 
 TEST_F(PlanFile, WithoutANameHasThatOfItsFile) { EXPECT_EQ(plan().name, "plan"); }
