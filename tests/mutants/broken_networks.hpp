@@ -27,7 +27,7 @@ class OvertakingTransit {
                       const Message& message) {
     const network::Parcel parcel{from, to, P::kinds[static_cast<std::size_t>(message.kind)]};
     const network::Ticks arrives = now + adversary_->delay(parcel, *view_);
-    calendar_.add(now, {arrives, from, to, message});
+    calendar_.add(now, arrives, {arrives, from, to, message});
     return arrives;
   }
   void post_some(network::Ticks now, network::NodeIndex from,
@@ -41,8 +41,7 @@ class OvertakingTransit {
   }
 
   const network::Delivery<Message>* next(const auto&) {
-    const auto nothing = [](const network::Delivery<Message>&) {};
-    return calendar_.front(nothing, nothing);
+    return calendar_.front([](const network::Delivery<Message>&) {}).item;
   }
   void drop() { calendar_.pop(); }
   std::size_t bytes() const { return 0; }

@@ -13,6 +13,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/calendar.hpp"
+#include "conclave/network/detail/contents.hpp"
 #include "conclave/network/detail/edge_table.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
@@ -93,39 +94,84 @@ TEST(Wire, BringsBackEveryMessageInFewBytes) {
   }
 }
 
-struct Entry {
-  Ticks at = 0;
-  std::uint64_t number = 0;
-};
-
 // Adds and takes in turns, at all distances, with many equal times.
 TEST(Calendar, GivesEntriesInOrderOfTimeAndOfArrival) {
   for (const std::uint64_t crowd : {1u, 100'000u}) {
-    detail::Calendar<Entry> calendar(crowd);
+    detail::Calendar<std::uint64_t> calendar(crowd);
     Stream stream({.seed = 5});
     std::map<std::pair<Ticks, std::uint64_t>, int> reference;
     Ticks now = 0;
     std::uint64_t number = 0;
-    const auto nothing = [](const Entry&) {};
+    const auto nothing = [](std::uint64_t) {};
     for (int step = 0; step < 30'000; ++step) {
       const bool adds = reference.empty() || stream.chance(step < 20'000 ? 11 : 5, 20);
       if (reference.empty()) now += stream.below64(5 * unit);
       if (adds) {
         const std::array<Ticks, 4> delays{unit, 1 + stream.below64(unit), 1 + stream.below64(100),
                                           (1 + stream.below64(8)) * (unit / 8)};
-        const Entry entry{now + delays[stream.below(4)], number++};
-        calendar.add(now, entry);
-        reference[{entry.at, entry.number}] = 0;
+        const Ticks at = now + delays[stream.below(4)];
+        calendar.add(now, at, number);
+        reference[{at, number++}] = 0;
         continue;
       }
-      const Entry* first = calendar.front(nothing, nothing);
-      ASSERT_NE(first, nullptr);
-      ASSERT_EQ(std::pair(first->at, first->number), reference.begin()->first) << "step " << step;
-      now = first->at;
+      const auto first = calendar.front(nothing);
+      ASSERT_NE(first.item, nullptr);
+      ASSERT_EQ(std::pair(first.at, *first.item), reference.begin()->first) << "step " << step;
+      now = first.at;
       calendar.pop();
       reference.erase(reference.begin());
     }
   }
+}
+
+// A bucket whose times are a few ticks apart, latest first, is sorted in time, and stays in order.
+TEST(Calendar, SortsCrowdsOfNearlyEqualTimes) {
+  detail::Calendar<std::uint64_t> calendar(1);
+  constexpr std::uint64_t crowd = 200'000;
+  for (std::uint64_t i = 0; i < crowd; ++i) calendar.add(0, unit - i / 2, i);
+  const auto nothing = [](std::uint64_t) {};
+  std::pair<Ticks, std::uint64_t> last{0, 0};
+  for (std::uint64_t i = 0; i < crowd; ++i) {
+    const auto first = calendar.front(nothing);
+    const std::pair<Ticks, std::uint64_t> next{first.at, *first.item};
+    ASSERT_LT(last, next);
+    last = next;
+    calendar.pop();
+  }
+  EXPECT_EQ(calendar.front(nothing).item, nullptr);
+}
+
+// Messages of all lengths, some for many receivers; names are used again when all have theirs.
+TEST(Contents, AreKeptUntilTheLastCopyHasArrived) {
+  using Message = protocols::KmppAsync::Message;
+  using Kind = protocols::KmppAsync::Kind;
+  detail::Contents<Message> contents;
+  Stream stream({.seed = 3});
+  struct Sent {
+    Message message;
+    std::uint32_t name;
+    std::uint32_t copies;
+  };
+  std::vector<Sent> on_their_way;
+  std::uint32_t largest_name = 0;
+  for (int step = 0; step < 20'000; ++step) {
+    if (on_their_way.size() < 50) {
+      const Message message{.kind = static_cast<Kind>(stream.below(7)),
+                            .phase = static_cast<std::uint8_t>(stream.below(256)),
+                            .id = stream.below(3) * 70'000,
+                            .rank = stream.below64(3) << 40};
+      const std::uint32_t copies = 1 + stream.below(4);
+      on_their_way.push_back({message, contents.add(message, copies), copies});
+      if (message.rank != 0) largest_name = std::max(largest_name, on_their_way.back().name >> 4);
+    }
+    Sent& sent = on_their_way[stream.below(static_cast<std::uint32_t>(on_their_way.size()))];
+    ASSERT_EQ(contents.message(sent.name), sent.message);
+    contents.drop(sent.name);
+    if (--sent.copies > 0) continue;
+    sent = on_their_way.back();
+    on_their_way.pop_back();
+  }
+  EXPECT_LE(largest_name, 50u);
 }
 
 TEST(EdgeTable, RemembersWhatIsNotOver) {
@@ -154,13 +200,13 @@ TEST(LastArrivals, NeverLetAMessageOvertake) {
   }
   Ticks now = 0;
   const auto send = [&](NodeIndex from, NodeIndex to) {
-    const Ticks arrival = now + 1 + stream.below64(1000);
+    const Ticks arrival = now + 1 + stream.below64(unit);
     Ticks& last = reference[{from, to}];
     last = std::max(last, arrival);
     ASSERT_EQ(arrivals.take(now, from, to, arrival), last) << from << " to " << to << " at " << now;
   };
   for (int step = 0; step < 100'000; ++step) {
-    now += stream.below64(step % 30'000 < 1000 ? 700 : 40);
+    now += stream.below64(step % 30'000 < 1000 ? unit : unit / 25);
     const NodeIndex from = stream.below(senders);
     send(from, receivers[stream.below(from == 0 ? 3 : from == 1 ? 20 : 3000)]);
     if (step % 1000 == 0) {

@@ -1,7 +1,7 @@
-// A queue ordered by time, for entries at most one unit ahead: time is cut into buckets, a bucket
-// is sorted when its time has come, and what still falls into it then waits in a small heap.
-// Entries of equal time leave in the order in which they came. O(1) amortized, sequential in
-// memory. At most 2^30 entries per bucket.
+// A queue ordered by time, for items at most one unit ahead: time is cut into buckets, a bucket is
+// sorted when its time has come, and what still falls into it then waits in a small heap. Items of
+// equal time leave in the order in which they came. O(1) amortized, sequential in memory; an item
+// costs its own size and four bytes. At most 2^32 items per bucket.
 #pragma once
 
 #include <algorithm>
@@ -18,37 +18,40 @@
 
 namespace conclave::network::detail {
 
-template <class Entry>  // with a member `at`
+template <class Item>
 class Calendar {
  public:
-  // `crowd`: how many entries there may be at once, about; only the speed depends on it.
+  struct Due {
+    Ticks at = 0;
+    const Item* item = nullptr;  // null: there is none
+  };
+
+  // `crowd`: how many items there may be at once, about; only the speed depends on it.
   explicit Calendar(std::uint64_t crowd) {
     const std::uint64_t buckets =
-        std::clamp<std::uint64_t>(std::bit_floor(crowd / 256 + 1), 64, std::uint64_t{1} << 10);
+        std::clamp<std::uint64_t>(std::bit_floor(crowd / 256 + 1), 64, most_buckets);
     shift_ = static_cast<unsigned>(std::countr_zero(unit) - std::countr_zero(buckets));
     buckets_.resize(2 * buckets);
   }
 
-  // An entry after `now` by at most one unit. Time never goes back.
-  void add(Ticks now, const Entry& entry) {
-    if (size_++ == 0) open_ = now >> shift_;
-    const std::uint64_t number = entry.at >> shift_;
-    if (number <= open_) return add_late(entry);
+  // An item that is due after `now` by at most one unit. Time never goes back.
+  void add(Ticks now, Ticks at, const Item& item) {
+    if (size_++ == 0) open_ = bucket_of(now);
+    const std::uint64_t number = bucket_of(at);
+    if (number <= open_) return add_late(at, item);
     CONCLAVE_CHECK(number - open_ < buckets_.size());
     Bucket& bucket = buckets_[number % buckets_.size()];
     if (bucket.next == bucket.end) add_block(bucket);
-    *bucket.next++ = entry;
+    *bucket.next++ = {static_cast<std::uint32_t>(at & mask()), item};
   }
 
-  // The first entry, or nothing. Entries that come soon are shown to prefetch_far, and again to
-  // prefetch_near when they come sooner.
-  const Entry* front(const auto& prefetch_far, const auto& prefetch_near) {
-    if (size_ == 0) return nullptr;
-    while (next_ == order_.size() && late_.empty()) open_bucket();
-    if (next_ + far + near < order_.size()) __builtin_prefetch(&sorted(next_ + far + near));
-    if (next_ + far < order_.size()) prefetch_far(sorted(next_ + far));
-    if (next_ + near < order_.size()) prefetch_near(sorted(next_ + near));
-    return is_late_first() ? &late_.front().entry : &sorted(next_);
+  // The first item. Those that come soon are shown to `prefetch`.
+  Due front(const auto& prefetch) {
+    if (size_ == 0) return {};
+    while (next_ == current_.size() && late_.empty()) open_bucket();
+    if (next_ + lookahead < current_.size()) prefetch(current_[next_ + lookahead].item);
+    if (is_late_first()) return {late_.front().at, &late_.front().item};
+    return {time_of(current_[next_]), &current_[next_].item};
   }
 
   void pop() {
@@ -66,18 +69,23 @@ class Calendar {
     std::size_t blocks = 0;
     for (const Slab& slab : slabs_) blocks += slab.size();
     return blocks * sizeof(Block) + buckets_.size() * sizeof(Bucket) +
-           current_.capacity() * (sizeof(Entry) + sizeof(std::uint64_t)) +
+           current_.capacity() * sizeof(Entry) + ends_.capacity() * sizeof(std::uint32_t) +
            late_.capacity() * sizeof(Late);
   }
 
  private:
-  static constexpr std::size_t block_size = 60;
-  static constexpr std::size_t far = 12;
-  static constexpr std::size_t near = 6;
-  static constexpr unsigned index_bits = 30;
+  static constexpr std::uint64_t most_buckets = std::uint64_t{1} << 10;
+  static constexpr std::size_t block_size = 62;
+  static constexpr std::size_t lookahead = 16;
+  static constexpr std::uint32_t most_alike = 48;  // in a cell that is sorted by insertion
 
+  struct Entry {
+    std::uint32_t offset;  // of its time from the bucket's
+    Item item;
+  };
   struct Block {  // of a bucket's entries; the newest block points to the ones before it
     Block* before = nullptr;
+    std::uint64_t full_before = 0;  // how many blocks are before it
     std::array<Entry, block_size> entries;
   };
   struct Bucket {
@@ -87,32 +95,33 @@ class Calendar {
   };
   using Slab = std::vector<Block, LargePages<Block>>;  // many blocks at once
   struct Late {
-    Entry entry;
+    Ticks at;
     std::uint64_t number;
+    Item item;
   };
   static bool later(const Late& left, const Late& right) {
-    if (left.entry.at != right.entry.at) return left.entry.at > right.entry.at;
-    return left.number > right.number;
+    return left.at != right.at ? left.at > right.at : left.number > right.number;
   }
 
-  const Entry& sorted(std::size_t place) const {
-    return current_[order_[place] & ((std::uint64_t{1} << index_bits) - 1)];
-  }
+  std::uint64_t bucket_of(Ticks at) const { return at >> shift_; }
+  Ticks mask() const { return (Ticks{1} << shift_) - 1; }
+  Ticks time_of(const Entry& entry) const { return open_ << shift_ | entry.offset; }
 
-  // Late entries have been added after all others of their time.
+  // Late items have been added after all others of their time.
   bool is_late_first() const {
     if (late_.empty()) return false;
-    return next_ == order_.size() || late_.front().entry.at < sorted(next_).at;
+    return next_ == current_.size() || late_.front().at < time_of(current_[next_]);
   }
 
-  void add_late(const Entry& entry) {
-    late_.push_back({entry, number_++});
+  void add_late(Ticks at, const Item& item) {
+    late_.push_back({at, number_++, item});
     std::push_heap(late_.begin(), late_.end(), later);
   }
 
   void add_block(Bucket& bucket) {
     if (spare_ == nullptr) add_slab();
     Block* const block = std::exchange(spare_, spare_->before);
+    block->full_before = bucket.last == nullptr ? 0 : bucket.last->full_before + 1;
     block->before = bucket.last;
     bucket = {block, block->entries.data(), block->entries.data() + block_size};
   }
@@ -122,26 +131,74 @@ class Calendar {
     for (Block& block : slab) block.before = std::exchange(spare_, &block);
   }
 
-  // Goes on to the next bucket and sorts it: keys are the time within the bucket, then the order of
-  // arrival. Blocks are chained backwards, so the newest entries come first here.
-  void open_bucket() {
-    Bucket& bucket = buckets_[++open_ % buckets_.size()];
-    current_.clear();
-    order_.clear();
-    next_ = 0;
-    const Entry* end = bucket.next;
-    for (Block* block = std::exchange(bucket, {}).last; block != nullptr;) {
-      while (end != block->entries.data()) current_.push_back(*--end);
-      Block* const emptied = std::exchange(block, block->before);
-      emptied->before = std::exchange(spare_, emptied);
+  // Shows each block's begin and end to visit, the newest first.
+  static void for_each_block(const Bucket& bucket, const auto& visit) {
+    Entry* end = bucket.next;
+    for (Block* block = bucket.last; block != nullptr;) {
+      Block* const before = block->before;
+      if (before != nullptr) __builtin_prefetch(before);
+      visit(*block, block->entries.data(), end);
+      block = before;
       if (block != nullptr) end = block->entries.data() + block_size;
     }
-    std::ranges::reverse(current_);
-    const Ticks mask = (Ticks{1} << shift_) - 1;
-    for (std::size_t i = 0; i < current_.size(); ++i) {
-      order_.push_back((current_[i].at & mask) << index_bits | i);
+  }
+
+  // Goes on to the next bucket and sorts it, by distribution into as many cells as there are
+  // entries and insertion within them. Both keep the order of arrival among equal times.
+  void open_bucket() {
+    const Bucket bucket = std::exchange(buckets_[++open_ % buckets_.size()], {});
+    next_ = 0;
+    current_.resize(size_of(bucket));
+    if (current_.empty()) return;
+    const bool has_large_cells = distribute(bucket);
+    if (has_large_cells) {
+      std::ranges::stable_sort(current_, {}, &Entry::offset);
+    } else {
+      sort_by_insertion();
     }
-    std::ranges::sort(order_);
+  }
+
+  static std::size_t size_of(const Bucket& bucket) {
+    if (bucket.last == nullptr) return 0;
+    return bucket.last->full_before * block_size +
+           static_cast<std::size_t>(bucket.next - bucket.last->entries.data());
+  }
+
+  // Moves the bucket's entries to current_, in the order of their cells; tells whether a cell has
+  // many of them. The newest entries are met first, so cells are filled from their ends.
+  bool distribute(const Bucket& bucket) {
+    const auto cell_bits = std::min(shift_, static_cast<unsigned>(std::bit_width(current_.size())));
+    const unsigned drop = shift_ - cell_bits;
+    ends_.assign(std::size_t{1} << cell_bits, 0);
+    for_each_block(bucket, [&](const Block&, const Entry* begin, const Entry* end) {
+      for (; begin != end; ++begin) ++ends_[begin->offset >> drop];
+    });
+    std::uint32_t sum = 0;
+    std::uint32_t largest = 0;
+    for (std::uint32_t& end : ends_) {
+      largest = std::max(largest, end);
+      end = sum += end;
+    }
+    for_each_block(bucket, [&](Block& block, const Entry* begin, const Entry* end) {
+      while (end != begin) {
+        --end;
+        current_[--ends_[end->offset >> drop]] = *end;
+      }
+      block.before = std::exchange(spare_, &block);
+    });
+    return largest > most_alike;
+  }
+
+  void sort_by_insertion() {
+    for (std::size_t i = 1; i < current_.size(); ++i) {
+      if (current_[i - 1].offset <= current_[i].offset) continue;
+      const Entry moved = current_[i];
+      std::size_t place = i;
+      for (; place > 0 && current_[place - 1].offset > moved.offset; --place) {
+        current_[place] = current_[place - 1];
+      }
+      current_[place] = moved;
+    }
   }
 
   unsigned shift_;
@@ -149,8 +206,8 @@ class Calendar {
   std::uint64_t open_ = 0;  // number of the bucket whose time it is
   std::uint64_t size_ = 0;
   std::uint64_t number_ = 0;
-  std::vector<Entry> current_;        // of the open bucket, as they came
-  std::vector<std::uint64_t> order_;  // of them, by time
+  std::vector<Entry> current_;       // of the open bucket, by time
+  std::vector<std::uint32_t> ends_;  // of the cells, while a bucket is sorted
   std::size_t next_ = 0;
   std::vector<Late> late_;
   std::vector<Slab> slabs_;

@@ -32,7 +32,7 @@ class EdgeTable {
   }
 
   // An edge that is probably asked for soon.
-  void prefetch(NodeIndex from, NodeIndex to) const {
+  [[gnu::always_inline]] void prefetch(NodeIndex from, NodeIndex to) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[place_of(key_of(from, to))], 1);
   }
 
