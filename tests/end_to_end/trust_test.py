@@ -587,6 +587,21 @@ class Appetite(Folder):
         self.assert_refused(self.limited("results", "/dev/zero"), "'/dev/zero'")
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 500_000)
 
+    def test_limits_of_files_can_be_raised(self):
+        plan = self.write("plan.toml", PLAN + "#" * (17 << 20) + "\n")
+        self.assert_refused(self.conclave("sweep", plan, "--dry-run"),
+                            "larger than 16 MiB (--max-file-size allows more)")
+        for size in ("20MiB", "1e8", "1GiB"):
+            result = self.conclave("sweep", plan, "--dry-run", "--max-file-size", size)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        for size in ("0", "many", "-1", "65TiB", "1e30", "GiB"):
+            self.assert_refused(self.conclave("sweep", plan, "--dry-run", "--max-file-size", size),
+                                "--max-file-size takes a number of bytes")
+
+    def test_headers_claim_no_memory(self):
+        chain = self.write("large.tra", "1000000000 1\n0 0 1\n")
+        self.assert_refused(self.limited("solve", chain, "--target", "0"))
+
     def test_echoes_are_short(self):
         long = "x" * 1_000_000
         cases = ((self.write("graph", f"0 1\n{long}\n"),

@@ -1,6 +1,8 @@
 #include "conclave/base/read_text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -13,6 +15,8 @@
 
 namespace conclave {
 namespace {
+
+std::atomic<std::size_t> raised_limit{0};
 
 struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -30,7 +34,15 @@ std::string size_text(std::size_t bytes) {
 
 }  // namespace
 
-std::string read_text(const std::string& path, std::size_t most_bytes) {
+void raise_file_limits(std::size_t bytes) { raised_limit = bytes; }
+
+std::size_t file_limit(std::size_t usual_bytes) {
+  return std::max(usual_bytes, raised_limit.load());
+}
+
+std::string read_text(const std::string& path, std::size_t most_bytes, Limit limit) {
+  const bool is_fixed = limit == Limit::fixed;
+  if (!is_fixed) most_bytes = file_limit(most_bytes);
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
   if (file == nullptr) refuse(path, std::generic_category().message(errno));
   std::string content;
@@ -40,7 +52,8 @@ std::string read_text(const std::string& path, std::size_t most_bytes) {
     if (read.find('\0') != std::string_view::npos) refuse(path, "it is no text: it has zero bytes");
     content += read;
     if (content.size() > most_bytes) {
-      refuse(path, fmt::format("it is larger than {}", size_text(most_bytes)));
+      refuse(path, fmt::format("it is larger than {}{}", size_text(most_bytes),
+                               is_fixed ? "" : " (--max-file-size allows more)"));
     }
   }
   if (std::ferror(file.get()) != 0) {

@@ -6,10 +6,19 @@
 
 namespace conclave {
 
+// From now on files of this process may have so many bytes, at least, wherever their limit may be
+// raised: the option --max-file-size. Thread-safe.
+void raise_file_limits(std::size_t bytes);
+// The limit for a file that usually may have so many bytes. Thread-safe.
+std::size_t file_limit(std::size_t usual_bytes);
+
+enum class Limit { may_be_raised, fixed };
+
 // The whole content. Reads at most `most_bytes` and claims memory for what it has read only, so
 // that an endless device costs no more than the limit. Throws Error with the name of the file where
 // it cannot be read, is a folder, is larger, or holds a zero byte, which no text has. A FIFO or
 // /dev/stdin is read to its end.
-std::string read_text(const std::string& path, std::size_t most_bytes);
+std::string read_text(const std::string& path, std::size_t most_bytes,
+                      Limit limit = Limit::may_be_raised);
 
 }  // namespace conclave

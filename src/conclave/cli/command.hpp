@@ -70,6 +70,8 @@ class Command {
                          std::vector<std::string>& values, const std::string& meaning);
   // --param, which many commands have.
   void param_option(std::vector<std::string>& params);
+  // --max-file-size, of commands that read files which may come from anybody.
+  void file_size_option();
   void flag(const std::string& name, bool& value, const std::string& meaning);
 
   void footer(const std::string& text);

@@ -193,6 +193,7 @@ void add_describe(Command& conclave) {
   command.word("PROTOCOL", options->protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
   command.option("--format", "F", options->format, "table or json (default table)");
+  command.file_size_option();
   command.footer(R"(
 Examples:
   conclave describe pll

@@ -190,6 +190,7 @@ void add_explore(Command& conclave) {
                  "End at this many configurations, about 500 bytes each (default 4e6)");
   command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--quiet", options->quiet, "No progress line");
+  command.file_size_option();
   command.footer(examples);
   command.runs([options] {
     options->format = format_option(options->format, formats);

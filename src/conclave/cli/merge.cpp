@@ -37,6 +37,7 @@ void add_merge(Command& conclave) {
   command.words("FILE", options->files, "Files that `conclave sweep --shard` has written");
   command.required_option("-o,--output", "FILE", options->output,
                           "The file for all rows; made, or added to");
+  command.file_size_option();
   command.footer(R"(
 Example:
   for i in 1 2 3; do conclave sweep plan.toml --shard $i/3 -o part$i.db; done

@@ -62,6 +62,7 @@ void add_plot(Command& conclave) {
   command.flag("--linear-time", options->linear_time,
                "A linear axis of time, the same as --axes semilogy");
   options->figure.add_to(command);
+  command.file_size_option();
   command.footer(
       "\nExamples:\n"
       "  conclave run pll --n 1e5 --trials 5 --trace pll.csv\n"

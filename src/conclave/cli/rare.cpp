@@ -154,6 +154,7 @@ void add_rare(Command& conclave) {
   command.option("-o,--output", "FILE", options->output,
                  "Write to FILE instead of standard output; it appears when complete");
   command.flag("--quiet", options->quiet, "No progress line, no timing");
+  command.file_size_option();
   command.footer(examples);
   command.runs([options] { return rare(*options); });
 }

@@ -88,6 +88,7 @@ void add_replay(Command& conclave) {
   command.option("--row", "K", options->row, "The row, counted from 0 by cell and trial");
   command.option("--cell", "C", options->cell, "Instead of --row: the cell, and its --trial");
   command.option("--trial", "T", options->trial, "The trial of --cell");
+  command.file_size_option();
   command.footer(R"(
 Examples:
   conclave replay results.db --row 17

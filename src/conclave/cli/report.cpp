@@ -24,6 +24,7 @@ void add_report(Command& conclave) {
   command.list_option("--only", "NAME,...", options->only, "Only these figures");
   command.option("--title", "TEXT", options->title, "The title (default the names of the plans)");
   looks->add_to(command);
+  command.file_size_option();
   command.footer("\nExamples:\n"
                  "  conclave sweep plan.toml -o results.db\n"
                  "  conclave report results.db -o report.html\n"

@@ -275,6 +275,7 @@ void add_results(Command& conclave) {
                  "Write to FILE instead of standard output; it appears when complete");
   command.flag("--check", options->check,
                "Look whether every row is as it was written; status 4 where one is not");
+  command.file_size_option();
   command.footer(examples);
   command.runs([options] {
     options->format = format_option(options->format, formats);

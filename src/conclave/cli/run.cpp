@@ -299,6 +299,7 @@ void add_run(Command& conclave) {
                  "Write the configuration at the end of each trial to FILE (CSV)");
   add_network_options(command, *options);
   command.flag("--quiet", options->quiet, "No progress line and no timing on standard error");
+  command.file_size_option();
   command.footer(examples);
   command.runs([options] {
     options->format = format_option(options->format, formats);

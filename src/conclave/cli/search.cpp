@@ -149,6 +149,7 @@ void add_search(Command& conclave) {
                  "trials may never end");
   command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--quiet", options->quiet, "No progress line");
+  command.file_size_option();
   command.footer(examples);
   command.runs([options] {
     options->format = format_option(options->format, formats);

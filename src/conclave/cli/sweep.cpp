@@ -230,6 +230,7 @@ void add_sweep(Command& conclave) {
   command.flag("--mix-versions", options->mix_versions,
                "Go on with a file that another version of conclave has begun");
   command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");
+  command.file_size_option();
   command.footer(examples);
   command.runs([options] { return run(*options); });
 }

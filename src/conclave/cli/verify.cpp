@@ -232,6 +232,7 @@ void add_verify(Command& conclave) {
   command.option("--export", "DIR", options->verify.folder,
                  "Write the chain to this folder: explicit files for PRISM and Storm, Graphviz");
   command.flag("--quiet", options->quiet, "No progress line");
+  command.file_size_option();
   command.footer(examples);
   command.runs([options] {
     options->format = format_option(options->format, formats);

@@ -14,13 +14,14 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/read_text.hpp"
 
 namespace conclave::text {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
+constexpr std::size_t most_bytes = std::size_t{256} << 20;
 constexpr std::uintmax_t most_module_bytes = std::uintmax_t{1} << 20;
 constexpr std::string_view header = "#:module \"";
 
@@ -90,8 +91,10 @@ Sources Sources::in_folder_of(const std::string& path) {
   if (!std::ifstream(path, std::ios::binary)) {
     throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
   }
-  if (fs::file_size(path, problem) > most_bytes || problem) {
-    throw Error(fmt::format("cannot read '{}': it is no file, or larger than 256 MiB", path));
+  if (fs::file_size(path, problem) > file_limit(most_bytes) || problem) {
+    throw Error(fmt::format("cannot read '{}': it is no file, or larger than {} MiB "
+                            "(--max-file-size allows more)",
+                            path, file_limit(most_bytes) >> 20));
   }
   Sources sources(content_of(path));
   const fs::path folder = fs::path(path).parent_path();

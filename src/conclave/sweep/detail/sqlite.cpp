@@ -1,11 +1,15 @@
 #include "conclave/sweep/detail/sqlite.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+
+#include "conclave/base/read_text.hpp"
 
 namespace conclave::sweep::detail {
 namespace {
@@ -22,14 +26,17 @@ int count_and_judge(void* counter) {
 }
 
 void set_limits(sqlite3* database) {
-  constexpr std::array<std::pair<int, int>, 8> limits{{{SQLITE_LIMIT_LENGTH, 512 * 1024 * 1024},
-                                                       {SQLITE_LIMIT_SQL_LENGTH, 100'000},
-                                                       {SQLITE_LIMIT_COLUMN, 100},
-                                                       {SQLITE_LIMIT_EXPR_DEPTH, 50},
-                                                       {SQLITE_LIMIT_COMPOUND_SELECT, 3},
-                                                       {SQLITE_LIMIT_ATTACHED, 0},
-                                                       {SQLITE_LIMIT_VARIABLE_NUMBER, 10},
-                                                       {SQLITE_LIMIT_TRIGGER_DEPTH, 1}}};
+  // SQLite itself allows at most 10^9 bytes, or what Debian has built it with.
+  const auto longest = static_cast<int>(
+      std::min<std::size_t>(file_limit(std::size_t{512} << 20), std::numeric_limits<int>::max()));
+  const std::array<std::pair<int, int>, 8> limits{{{SQLITE_LIMIT_LENGTH, longest},
+                                                   {SQLITE_LIMIT_SQL_LENGTH, 100'000},
+                                                   {SQLITE_LIMIT_COLUMN, 100},
+                                                   {SQLITE_LIMIT_EXPR_DEPTH, 50},
+                                                   {SQLITE_LIMIT_COMPOUND_SELECT, 3},
+                                                   {SQLITE_LIMIT_ATTACHED, 0},
+                                                   {SQLITE_LIMIT_VARIABLE_NUMBER, 10},
+                                                   {SQLITE_LIMIT_TRIGGER_DEPTH, 1}}};
   for (const auto& [limit, value] : limits) sqlite3_limit(database, limit, value);
 }
 
