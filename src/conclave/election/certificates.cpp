@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <charconv>
 #include <ctime>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -19,6 +17,9 @@
 #include <openssl/rand.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/read_text.hpp"
+#include "conclave/election/detail/algorithms.hpp"
+#include "conclave/election/detail/descriptor.hpp"
 #include "conclave/election/detail/openssl.hpp"
 
 namespace conclave::election {
@@ -147,24 +148,7 @@ void check_issuer(X509& authority, X509& certificate) {
                           X509_verify_cert_error_string(error)));
 }
 
-std::string file_text(const std::string& path, std::string_view what) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw Error(fmt::format("cannot read the {} '{}'", what, path));
-  return text.str();
-}
-
-void check_private(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0)
-    throw Error(
-        fmt::format("cannot read the key '{}': {}", path, std::generic_category().message(errno)));
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    throw Error(fmt::format("the key '{0}' is open to others than its owner (mode {1:o}); "
-                            "chmod 600 '{0}'",
-                            path, status.st_mode & 0777u));
-}
+constexpr std::size_t most_pem_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -188,15 +172,24 @@ std::string serial_in(const X509& certificate) {
 }
 
 CertificatePtr certificate_in(const std::string& pem) {
-  CertificatePtr certificate{
-      PEM_read_bio_X509(reader_of(pem).get(), nullptr, no_passphrase, nullptr)};
-  if (!certificate) ERR_clear_error();
-  return certificate;
+  X509* blank = X509_new_ex(few_algorithms(), nullptr);
+  if (PEM_read_bio_X509(reader_of(pem).get(), &blank, no_passphrase, nullptr) == nullptr) {
+    ERR_clear_error();
+    X509_free(blank);  // null where the reader has freed it
+    return nullptr;
+  }
+  return CertificatePtr{blank};
 }
 
+// As `cluster init` and `openssl genpkey` write it, or in any other form that OpenSSL knows, which
+// takes it much longer.
 KeyPtr key_in(const std::string& pem) {
-  KeyPtr key{PEM_read_bio_PrivateKey(reader_of(pem).get(), nullptr, no_passphrase, nullptr)};
-  if (!key) ERR_clear_error();
+  const PlainKeyPtr plain{
+      PEM_read_bio_PKCS8_PRIV_KEY_INFO(reader_of(pem).get(), nullptr, no_passphrase, nullptr)};
+  KeyPtr key{plain ? EVP_PKCS82PKEY_ex(plain.get(), few_algorithms(), nullptr) : nullptr};
+  if (!key)
+    key.reset(PEM_read_bio_PrivateKey(reader_of(pem).get(), nullptr, no_passphrase, nullptr));
+  ERR_clear_error();
   return key;
 }
 
@@ -293,9 +286,9 @@ void check_credentials(const Credentials& credentials, const Identity& identity)
 }
 
 Credentials load_credentials(const CredentialFiles& files, const Identity& identity) {
-  check_private(files.key);
-  Credentials credentials{file_text(files.authority, "authority's certificate"),
-                          file_text(files.certificate, "certificate"), file_text(files.key, "key")};
+  Credentials credentials{read_text(files.authority, most_pem_bytes, Limit::fixed),
+                          read_text(files.certificate, most_pem_bytes, Limit::fixed),
+                          read_private_file(files.key)};
   try {
     check_credentials(credentials, identity);
   } catch (const Error& error) {
@@ -328,16 +321,39 @@ std::string plain_serial(std::string_view text) {
   return digits;
 }
 
+std::string read_private_file(const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(fmt::format("cannot use the key '{}': {}", path, why));
+  };
+  const detail::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) refuse(std::generic_category().message(errno));
+  struct stat about {};
+  if (fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) refuse("it is no plain file");
+  if (about.st_uid != geteuid() && about.st_uid != 0)
+    refuse(fmt::format("it belongs to user {}, who can change it", about.st_uid));
+  if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    refuse(fmt::format("it is open to others than its owner (mode {:o}); chmod 600 '{}'",
+                       about.st_mode & 0777u, path));
+  std::string text(std::size_t{1} << 16, '\0');
+  const ssize_t size = read(file.number(), text.data(), text.size());
+  if (size < 0) refuse(std::generic_category().message(errno));
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
+
 void write_private_file(const std::string& path, std::string_view text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   const auto cannot = [&] {
     return Error(
         fmt::format("cannot write '{}': {}", path, std::generic_category().message(errno)));
   };
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0) throw cannot();
   const ssize_t written = write(file, text.data(), text.size());
   const bool is_closed = close(file) == 0;
-  if (!is_closed || written != static_cast<ssize_t>(text.size())) throw cannot();
+  if (is_closed && written == static_cast<ssize_t>(text.size())) return;
+  const Error error = cannot();
+  unlink(path.c_str());
+  throw error;
 }
 
 }  // namespace conclave::election

@@ -61,10 +61,14 @@ struct CredentialFiles {
   std::string certificate;
   std::string key;
 };
-// Reads and checks. A key that others than its owner may read is refused.
+// Reads and checks; the key as read_private_file does. Throws Error.
 Credentials load_credentials(const CredentialFiles& files, const Identity& identity);
 
-// Creates a file that only its owner can read; throws Error where it exists already.
+// The first 64 KiB of a plain file that belongs to this user or to root and that nobody else may
+// read or write. Throws Error.
+std::string read_private_file(const std::string& path);
+// Creates a file that only its owner can read. Throws Error where it exists already or cannot be
+// written, and leaves nothing then.
 void write_private_file(const std::string& path, std::string_view text);
 
 }  // namespace conclave::election

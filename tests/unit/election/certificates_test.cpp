@@ -1,5 +1,7 @@
 #include "conclave/election/certificates.hpp"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,8 +11,12 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/election/detail/algorithms.hpp"
+#include "conclave/election/detail/openssl.hpp"
+#include "conclave/election/detail/tunnel.hpp"
 
 namespace conclave::election {
 namespace {
@@ -102,6 +108,32 @@ TEST(Certificates, WantPlainClusterNames) {
     EXPECT_THROW(check_cluster_name(bad), Error) << bad;
 }
 
+// What a stranger sends is decoded as far as a cluster has use for it.
+TEST_F(CertificatesTest, HaveKeysOfTheKindsInUseAndNoOthers) {
+  for (const auto& [kind, is_used] :
+       {std::pair{"EC", true}, {"X25519", true}, {"RSA", false}, {"DSA", false}, {"DH", false}}) {
+    EVP_KEYMGMT* found = EVP_KEYMGMT_fetch(detail::few_algorithms(), kind, nullptr);
+    EXPECT_EQ(found != nullptr, is_used) << kind;
+    EVP_KEYMGMT_free(found);
+  }
+}
+
+// Everybody has the authority's certificate: to send it, OpenSSL would verify it each time.
+TEST_F(CertificatesTest, GoWithoutThatOfTheAuthority) {
+  const detail::TlsSettings settings(good_);
+  detail::Tunnel client(&settings, detail::Side::opened);
+  detail::Tunnel server(&settings, detail::Side::accepted);
+  std::size_t bytes = 0;
+  for (int turn = 0; turn < 4 && !(client.is_open() && server.is_open()); ++turn) {
+    bytes += client.output_size();
+    server.feed(std::exchange(client.output(), {}));
+    bytes += server.output_size();
+    client.feed(std::exchange(server.output(), {}));
+  }
+  ASSERT_TRUE(client.is_open() && server.is_open());
+  EXPECT_LT(bytes, 2600u) << "two certificates of some 600 bytes, and not four";
+}
+
 class CertificateFilesTest : public CertificatesTest {
  protected:
   CertificateFilesTest() {
@@ -142,10 +174,50 @@ TEST_F(CertificateFilesTest, AreNotOverwritten) {
 
 TEST_F(CertificateFilesTest, AreNamedWhereTheyAreMissingOrWrong) {
   std::filesystem::remove(files_.authority);
-  EXPECT_TRUE(says(complaint_about_files(), "cannot read the authority's certificate"));
-  EXPECT_TRUE(says(complaint_about_files(), files_.authority));
+  EXPECT_TRUE(says(complaint_about_files(), "cannot read '" + files_.authority));
+  write_private_file(files_.authority, good_.authority);
   std::filesystem::remove(files_.key);
-  EXPECT_TRUE(says(complaint_about_files(), "cannot read the key"));
+  EXPECT_TRUE(says(complaint_about_files(), "cannot use the key '" + files_.key));
+  std::filesystem::create_directory(files_.key);
+  EXPECT_TRUE(says(complaint_about_files(), "it is no plain file"));
+}
+
+TEST_F(CertificateFilesTest, BelongToTheUserOrToRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_EQ(::chown(files_.key.c_str(), 12345, 12345), 0);
+  EXPECT_TRUE(says(complaint_about_files(), "it belongs to user 12345"));
+}
+
+TEST_F(CertificateFilesTest, AreNotReadWithoutEnd) {
+  files_.certificate = "/dev/zero";
+  EXPECT_TRUE(says(complaint_about_files(), "cannot read '/dev/zero'"));
+}
+
+TEST_F(CertificateFilesTest, AreTakenBackWhereTheyCannotBeWritten) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit none{.rlim_cur = 10, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  EXPECT_THROW(write_private_file(folder_ + "/half", good_.key), Error);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/half"));
+}
+
+// As `openssl ecparam -genkey` writes them.
+TEST_F(CertificatesTest, TakeKeysInTheirOlderForm) {
+  const detail::BioPtr given{BIO_new_mem_buf(good_.key.data(), static_cast<int>(good_.key.size()))};
+  const detail::KeyPtr key{PEM_read_bio_PrivateKey(given.get(), nullptr, nullptr, nullptr)};
+  const detail::BioPtr text{BIO_new(BIO_s_mem())};
+  ASSERT_EQ(PEM_write_bio_PrivateKey_traditional(text.get(), key.get(), nullptr, nullptr, 0,
+                                                 nullptr, nullptr),
+            1);
+  char* start = nullptr;
+  const long length = BIO_get_mem_data(text.get(), &start);
+  Credentials older = good_;
+  older.key = std::string(start, static_cast<std::size_t>(length));
+  EXPECT_TRUE(says(older.key, "BEGIN EC PRIVATE KEY"));
+  EXPECT_EQ(complaint(older, me_), "none");
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct Freeing {
 };
 using CertificatePtr = std::unique_ptr<X509, Freeing<X509_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Freeing<EVP_PKEY_free>>;
+using PlainKeyPtr = std::unique_ptr<PKCS8_PRIV_KEY_INFO, Freeing<PKCS8_PRIV_KEY_INFO_free>>;
 using BioPtr = std::unique_ptr<BIO, Freeing<BIO_free_all>>;
 using StorePtr = std::unique_ptr<X509_STORE, Freeing<X509_STORE_free>>;
 using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, Freeing<X509_STORE_CTX_free>>;
@@ -36,7 +37,8 @@ using SslContextPtr = std::unique_ptr<SSL_CTX, Freeing<SSL_CTX_free>>;
 // Empties OpenSSL's queue of errors; its oldest one, which is the cause of the others.
 std::string last_openssl_error();
 
-// Empty where the text is not PEM of that kind. A key with a passphrase counts as unreadable.
+// Empty where the text is not PEM of that kind. A key with a passphrase counts as unreadable. Both
+// belong to the context few_algorithms().
 CertificatePtr certificate_in(const std::string& pem);
 KeyPtr key_in(const std::string& pem);
 

@@ -10,6 +10,7 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/election/detail/algorithms.hpp"
 #include "conclave/election/detail/openssl.hpp"
 #include "conclave/election/transport.hpp"
 
@@ -54,7 +55,7 @@ void require(bool done, std::string_view doing) {
 }
 
 SslContextPtr context_of(const Credentials& credentials) {
-  SslContextPtr context{SSL_CTX_new(TLS_method())};
+  SslContextPtr context{SSL_CTX_new_ex(few_algorithms(), nullptr, TLS_method())};
   require(context != nullptr, "set up TLS");
   SSL_CTX* raw = context.get();
   SSL_CTX_set_min_proto_version(raw, TLS1_3_VERSION);
@@ -67,7 +68,10 @@ SslContextPtr context_of(const Credentials& credentials) {
   SSL_CTX_set_options(raw, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
   allow_resumption(raw);
   SSL_CTX_set_max_early_data(raw, 0);
-  SSL_CTX_set_mode(raw, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
+  // Everybody has the authority's certificate. OpenSSL would find and verify it in each handshake
+  // to send it along, and the peer would decode it.
+  SSL_CTX_set_mode(
+      raw, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_max_cert_list(raw, most_certificate_bytes);
   SSL_CTX_set_verify(raw, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   const CertificatePtr authority = certificate_in(credentials.authority);
