@@ -115,6 +115,20 @@ inline Case changing_case(std::uint64_t seed) {
   return result;
 }
 
+// A list that may change and does not, while a minority's files are damaged.
+inline Case spoiled_list_case(std::uint64_t seed) {
+  Stream coins({.seed = seed, .trial = 3});
+  Case result{.n = 5 + coins.below(3)};
+  Trouble& trouble = result.trouble;
+  trouble.newcomers = 1;
+  trouble.crashes = 4 + coins.below(12);
+  trouble.coups = 1 + coins.below(6);
+  trouble.resignations = coins.below(4);
+  trouble.spoils_terms = true;
+  trouble.longest_delay = milliseconds(1 + coins.below(100));
+  return result;
+}
+
 // Small, with much trouble: in every other one so much that nobody leads for long, in the rest
 // around the leader or its supporters.
 inline Case troubled_case(std::uint64_t seed) {

@@ -53,7 +53,8 @@ struct Trouble {
   unsigned turncoats = 0;       // a supporter of a half isolated leader restarts on the other side
   bool loses_files = false;     // one crash in three, and each turncoat
   bool changes_lists = false;   // the first three may be started as a cluster of three
-  bool spoils_terms = false;    // of a minority: a crash may leave any term in the file
+  bool spoils_terms = false;    // of a minority: a crash may leave any term in the file, which is
+                                // also that of its list
   bool changes_leases = false;  // with each start
   bool is_new = true;           // the cluster, and members are told so at their first start
   bool has_slow_edges = false;  // a quarter of them, each in one direction
@@ -400,7 +401,7 @@ class VirtualCluster {
     Seat& seat = seats_[who];
     if (!seat.member) return false;
     if (trouble_.loses_files && coins_.chance(1, 3)) lose_file(seat);
-    if (trouble_.spoils_terms && who < (n_ - 1) / 2 && coins_.chance(1, 2)) spoil_term(seat);
+    if (trouble_.spoils_terms && who < (founders_ - 1) / 2 && coins_.chance(1, 2)) spoil_term(seat);
     add_counts(seat);
     seat.member.reset();
     seat.reported = 0;
@@ -509,6 +510,7 @@ class VirtualCluster {
   void spoil_term(Seat& seat) {
     seat.stored.term = static_cast<Term>(between(std::int64_t{1} << 40, std::int64_t{1} << 61));
     seat.stored.lease = std::max(seat.stored.lease, milliseconds(1));
+    if (!seat.configuration.seats.empty()) seat.configuration.stamp.term = seat.stored.term;
   }
 
   // Where the list may change, a lost file counts as a failure until a leader has told the member

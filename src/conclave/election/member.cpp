@@ -188,6 +188,8 @@ void Member::receive(Instant now, MemberIndex from, const Note& note) {
   const bool has_seat = config_.has(from);
   if (is_fixed() && !has_seat) return;
   make_room(from);
+  // A list of a term that cannot be would count as newer than all others, for ever.
+  if (!is_blank() && !believes(from, note.configuration.term)) return on_refused(now, from);
   peers_[from].stamp = note.configuration;
   if (note.kind == NoteKind::configuration) return on_configuration(now, from, note);
   if (note.kind == NoteKind::recall) return on_recall(now, from, note);

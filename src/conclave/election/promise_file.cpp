@@ -78,6 +78,7 @@ bool set_seat(std::string_view line, Configuration& configuration) {
   } catch (const Error&) {
     return false;
   }
+  if (!is_plain_host(seat.endpoint.host) || to_string(seat.endpoint) != line) return false;
   configuration.seats.push_back(seat);
   return true;
 }
@@ -110,12 +111,18 @@ std::string damage(const std::string& name, std::string_view what) {
                      what);
 }
 
-// What the numbers of an undamaged file may be.
-std::string objection_to(const Promise& promise, const std::string& name) {
+// What the numbers of an undamaged file may be. A member takes a list over when it has promised in
+// the term that the list bears, or in a later one.
+std::string objection_to(const Promise& promise, const Configuration& configuration,
+                         const std::string& name) {
   if (promise.term > most_term)
     return fmt::format("'{}' says term {}, and no election can reach a term beyond {}; "
                        "conclave cluster repair says what can be done",
                        name, promise.term, most_term);
+  if (configuration.stamp.term > promise.term)
+    return fmt::format("'{}' says that its list is of term {}, and the newest promise of term {}; "
+                       "conclave cluster repair says what can be done",
+                       name, configuration.stamp.term, promise.term);
   if (promise.lease < milliseconds(1) || promise.lease > most_lease)
     return fmt::format("'{}' says a lease of {} ms, which must be 1 to {}", name,
                        promise.lease.count(), most_lease.count());
@@ -221,7 +228,8 @@ PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
     return record;
   }
   found.cluster = cluster;
-  record.trouble = objection_to(record.promise, name);
+  record.is_intact = true;
+  record.trouble = objection_to(record.promise, record.configuration, name);
   if (list != owner.list)
     record.trouble = fmt::format(
         "'{}' was written with another list of members ({}, not {}); docs/elections.md says how to "
@@ -263,13 +271,21 @@ PromiseFile::PromiseFile(std::string path, PromiseOwner owner)
   configuration_ = record.configuration;
 }
 
+void PromiseFile::set_aside() {
+  if (::rename(path_.c_str(), (path_ + ".damaged").c_str()) != 0 && errno != ENOENT)
+    fail_with_errno("renaming of '" + path_ + "'");
+  if (::fsync(folder_.number()) != 0) fail_with_errno("fsync of the folder of '" + path_ + "'");
+}
+
+void PromiseFile::remove(const std::string& path, const PromiseOwner& owner) {
+  PromiseFile(Locked{}, path, owner).set_aside();
+}
+
 void PromiseFile::replace(const std::string& path, const PromiseOwner& owner,
-                          const Promise& promise) {
+                          const Promise& promise, const Configuration& configuration) {
   PromiseFile file(Locked{}, path, owner);
-  // A crash here leaves no file, which is safe: a start without one waits like any other.
-  if (::rename(path.c_str(), (path + ".damaged").c_str()) != 0 && errno != ENOENT)
-    fail_with_errno("renaming of '" + path + "'");
-  file.store(promise);
+  file.set_aside();  // a crash here leaves no file, which is safe: a start without one waits too
+  file.store(promise, configuration);
 }
 
 void PromiseFile::store(const Promise& promise, const Configuration& configuration) {

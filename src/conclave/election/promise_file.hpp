@@ -48,6 +48,7 @@ struct PromiseRecord {
   Promise promise{};
   Configuration configuration{};  // without seats where the list is fixed
   std::string trouble{};
+  bool is_intact = false;   // its checksum fits: it is as a member has written it
   bool is_foreign = false;  // another member's, and otherwise sound
 };
 
@@ -69,9 +70,12 @@ class PromiseFile {
   PromiseFile(const PromiseFile&) = delete;
   PromiseFile& operator=(const PromiseFile&) = delete;
 
-  // Puts a new promise in the place of a file that cannot be used, which is kept as `FILE.damaged`.
-  // Throws Error where a process uses it, std::system_error where it cannot be written.
-  static void replace(const std::string& path, const PromiseOwner& owner, const Promise& promise);
+  // Puts a new promise in the place of a file that cannot be used, which is kept as `FILE.damaged`;
+  // remove() leaves nothing in its place. The configuration is without seats where the list is
+  // fixed. Throw Error where a process uses it, std::system_error where it cannot be written.
+  static void replace(const std::string& path, const PromiseOwner& owner, const Promise& promise,
+                      const Configuration& configuration = {});
+  static void remove(const std::string& path, const PromiseOwner& owner);
 
   bool has_existed() const { return has_existed_; }  // when it was opened
   const Promise& promise() const { return promise_; }
@@ -83,6 +87,7 @@ class PromiseFile {
  private:
   struct Locked {};
   PromiseFile(Locked, std::string path, PromiseOwner owner);
+  void set_aside();
 
   std::string path_;
   PromiseOwner owner_;

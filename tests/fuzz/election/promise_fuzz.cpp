@@ -25,13 +25,20 @@ std::string with_checksum(std::string_view body) {
   return text + '\n';
 }
 
-void check(const std::string& text) {
-  const election::PromiseOwner owner{{"test", 1}, "3 members, 0f1e2d3c4b5a6978"};
+void check(const std::string& text, const election::PromiseOwner& owner) {
   const election::PromiseRecord record = election::parse_promise(text, owner, "promise");
   CONCLAVE_CHECK(record.is_there);
   if (!record.trouble.empty()) return;
-  const std::string again = election::promise_text(record.promise, owner);
-  CONCLAVE_CHECK(election::parse_promise(again, owner, "promise").promise == record.promise);
+  CONCLAVE_CHECK(record.is_intact && record.configuration.stamp.term <= record.promise.term);
+  const std::string again = election::promise_text(record.promise, owner, record.configuration);
+  const election::PromiseRecord second = election::parse_promise(again, owner, "promise");
+  CONCLAVE_CHECK(second.promise == record.promise && second.configuration == record.configuration);
+}
+
+// As the file of a cluster whose list is fixed, and of one whose list may change.
+void check(const std::string& text) {
+  check(text, {{"test", 1}, "3 members, 0f1e2d3c4b5a6978"});
+  check(text, {{"test", 1}, std::string(election::elastic_list)});
 }
 
 }  // namespace

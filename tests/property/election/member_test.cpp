@@ -58,6 +58,15 @@ TEST(Members, KeepOneLeaderPerTermAndOneLeaseWhileTheListChanges) {
   std::cout << versions << " changes of the list\n";
 }
 
+TEST(Members, ElectWhileAMinorityHasAListOfATermThatCannotBe) {
+  for (std::uint64_t seed = 1; seed <= clusters / 10; ++seed) {
+    const Case each = spoiled_list_case(seed);
+    const Verdict verdict = VirtualCluster(each.n, seed, {}, each.trouble).run();
+    ASSERT_EQ(verdict.violation, "") << replay(seed, each);
+    ASSERT_TRUE(verdict.has_leader) << "no leader in the end; " << replay(seed, each);
+  }
+}
+
 TEST(Members, ElectInTheFirstTermWhereNothingFails) {
   for (std::uint64_t seed = 1; seed <= clusters / 10; ++seed) {
     const auto n = static_cast<MemberIndex>(1 + seed % 50);

@@ -552,6 +552,22 @@ TEST(Member, SupportsNobodyWithAnOlderList) {
   EXPECT_EQ(answer(member, 1ms, 1, with(renewal(5, false), newer.stamp)), NoteKind::granted);
 }
 
+// A damaged file of one member would keep all others from electing for ever: its list would count
+// as newer than theirs.
+TEST(Member, DisbelievesAListOfATermThatCannotBe) {
+  Member member({.configuration = list_of(5), .may_have_promised = false}, 0ms);
+  Stamp spoiled = list_of(5).stamp;
+  spoiled.term = most_term;
+  const Note sign{.kind = NoteKind::alive, .term = 1};
+  EXPECT_TRUE(told(member, 1ms, 4, with(sign, spoiled)).empty());
+  EXPECT_EQ(member.view().disbelieved, 1u);
+  member.wake(2ms);
+  EXPECT_EQ(member.view().term, 1u) << "it lets nobody go first";
+  spoiled.term = 7;
+  told(member, 3ms, 4, with(sign, spoiled));
+  EXPECT_EQ(member.view().disbelieved, 1u) << "such a term can be";
+}
+
 TEST(Member, TakesTheListOfTheLeaderItHasPromisedTo) {
   Member member({.self = 2, .configuration = list_of(3), .may_have_promised = false}, 0ms);
   Configuration newer = changed(list_of(3), addition);

@@ -18,6 +18,8 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/election/agreement.hpp"
+
 #include "tests/support/temporary_folder.hpp"
 
 namespace {
@@ -98,6 +100,49 @@ TEST(PromiseFiles, HoldWhatAnOperatorCanRead) {
   EXPECT_NE(promise_text({5, nobody, 30ms}, owner).find("promised-to nobody\n"), std::string::npos);
   EXPECT_EQ(parse_promise(promise_text({5, nobody, 30ms}, owner), owner, "f").promise,
             (Promise{5, nobody, 30ms}));
+}
+
+Configuration list_of_three() {
+  Configuration list = founded_by({{"10.0.0.7", 7000}, {"10.0.0.8", 7000}, {"10.0.0.9", 7000}});
+  list.stamp.term = 6;
+  list.stamp.version = 2;
+  return list;
+}
+const PromiseOwner elastic_owner{{"a", 1}, std::string(elastic_list)};
+
+TEST(PromiseFiles, KeepTheListWhereItMayChange) {
+  const Folder folder;
+  const std::string path = folder.file("state");
+  PromiseFile(path, elastic_owner).store(promise, list_of_three());
+  const PromiseFile file(path, elastic_owner);
+  EXPECT_EQ(file.configuration(), list_of_three());
+  EXPECT_NE(content(path).find("configuration 6 2 3\nseat 0 10.0.0.7:7000\n"), std::string::npos);
+}
+
+TEST(PromiseFiles, NameSeatsInOneWayOnly) {
+  for (const std::string address :
+       {"[[a]]:1", "[10.0.0.7]:7000", "10.0.0.7:07000", "a b:1", "a\x1b:1"}) {
+    Configuration list = list_of_three();
+    list.seats[0].endpoint = {"place", 1};
+    std::string text = promise_text(promise, elastic_owner, list);
+    text.replace(text.find("place:1"), 7, address);
+    text.resize(text.find("sha256"));
+    text += "sha256 " + sha256_hex(text) + "\n";
+    EXPECT_NE(parse_promise(text, elastic_owner, "f").trouble, "") << address;
+  }
+}
+
+TEST(PromiseFiles, WithAListOfATermBeyondThePromiseAreRefused) {
+  Configuration list = list_of_three();
+  const auto trouble = [&] {
+    return parse_promise(promise_text(promise, elastic_owner, list), elastic_owner, "f").trouble;
+  };
+  EXPECT_EQ(trouble(), "");
+  list.stamp.term = promise.term + 1;
+  EXPECT_NE(trouble().find("its list is of term 8, and the newest promise of term 7"),
+            std::string::npos);
+  list.stamp.term = UINT64_MAX;
+  EXPECT_NE(trouble(), "");
 }
 
 TEST(PromiseFiles, AreRefusedIfAnyByteIsChangedOrMissing) {
@@ -206,6 +251,17 @@ TEST(PromiseFiles, AreReplacedWhereTheyCannotBeUsed) {
   EXPECT_NE(
       error_of([&] { PromiseFile::replace(path, owner, promise); }).find("another process uses"),
       std::string::npos);
+}
+
+TEST(PromiseFiles, AreReplacedWithTheirListOrPutAside) {
+  const Folder folder;
+  const std::string path = folder.write("state", "nonsense");
+  PromiseFile::replace(path, elastic_owner, promise, list_of_three());
+  EXPECT_EQ(PromiseFile(path, elastic_owner).configuration(), list_of_three());
+  PromiseFile::remove(path, elastic_owner);
+  EXPECT_FALSE(PromiseFile(path, elastic_owner).has_existed());
+  EXPECT_EQ(content(path + ".damaged"), promise_text(promise, elastic_owner, list_of_three()));
+  PromiseFile::remove(path, elastic_owner);  // nothing is there any more
 }
 
 }  // namespace
