@@ -2,13 +2,18 @@
 """Elections between real processes, as their operators see them.
 
 Usage: election_test.py BINARY [unittest arguments]
+
+Without arguments, tests that mostly wait run side by side. CONCLAVE_LOST_FILES=30 tries the lost
+file so many times.
 """
+import concurrent.futures
 import contextlib
 import fcntl
 import heapq
 import json
 import os
 import pathlib
+import queue
 import random
 import re
 import select
@@ -36,10 +41,17 @@ def elections(*words):
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+SIDE_BY_SIDE = 6
+PORTS = 10000 // SIDE_BY_SIDE  # for each of them, from 20000 on
+BLOCK = "CONCLAVE_PORT_BLOCK"  # the environment tells which are ours
+
+
 def first_port():
     """The first of a hundred ports that nobody uses now."""
+    block = os.environ.get(BLOCK)
+    first = 20000 + PORTS * int(block or 0)
     while True:
-        port = random.randrange(20000, 30000)
+        port = random.randrange(first, first + PORTS - 100 if block else 30000)
         with contextlib.suppress(OSError):
             for each in range(port, port + 100):
                 socket.create_server(("127.0.0.1", each)).close()
@@ -557,7 +569,7 @@ class LostFiles(Machines):
         return leader, (second, third)
 
     def test_never_make_two_leaders(self):
-        for _ in range(3):
+        for _ in range(int(os.environ.get("CONCLAVE_LOST_FILES", "3"))):
             leader, others = self.scene()
             end = time.monotonic() + 4 * self.LEASE
             while time.monotonic() < end:
@@ -576,6 +588,16 @@ class Changes(Machines):
     def change(self, leader, *words):
         return conclave("cluster", *words, "--config", str(self.config(leader)))
 
+    def add(self, leader, address):
+        """Adds a member, as soon as enough others have promised to the leader."""
+        end = time.monotonic() + 30
+        while True:
+            added = self.change(leader, "add", "--address", address)
+            if "too few members" not in added.stderr or time.monotonic() > end:
+                self.assertEqual(added.returncode, 0, added.stderr)
+                return added
+            time.sleep(0.1)
+
     def seats(self, member):
         status = self.status(member)
         return status and set(map(int, status["list"]["seats"]))
@@ -586,14 +608,14 @@ class Changes(Machines):
             self.assertLess(time.monotonic(), end, [self.status(each) for each in members])
             time.sleep(0.05)
 
-    def found(self):
+    def found(self, times="[timing]\nlease_ms = 600\n"):
         port = first_port()
         result = conclave("cluster", "init", str(self.folder), "--n", "3", "--elastic",
                           "--port", str(port))
         self.assertEqual(result.returncode, 0, result.stderr)
         for member in range(3):
             with self.config(member).open("a") as file:
-                file.write("[timing]\nlease_ms = 600\n")
+                file.write(times)
             self.start(member)
         return port, self.await_leader(range(3))
 
@@ -604,9 +626,7 @@ class Changes(Machines):
         refused = self.change(follower, "add", "--address", address)
         self.assertEqual(refused.returncode, 2)
         self.assertIn(f"member {leader} does", refused.stderr)
-        added = self.change(leader, "add", "--address", address)
-        self.assertEqual(added.returncode, 0, added.stderr)
-        self.assertIn("member 3 has a seat", added.stdout)
+        self.assertIn("member 3 has a seat", self.add(leader, address).stdout)
         self.start(3)
         self.await_leader(range(4))
         self.await_seats(range(4), {0, 1, 2, 3})
@@ -630,12 +650,82 @@ class Changes(Machines):
         self.assertEqual(self.seats(lost), {0, 1, 2})
         self.assertIn("seat 2 ", (self.folder / f"member-{lost}.state").read_text())
 
+    def test_an_added_member_has_all_times_of_the_others(self):
+        times = "[timing]\nlease_ms = 600\nrenewal_ms = 150\nanswer_ms = 500\nclock_drift = 0.02\n"
+        port, leader = self.found(times)
+        self.add(leader, f"127.0.0.1:{port + 3}")
+        self.start(3)
+        self.await_leader(range(4))
+
+    def test_an_addition_that_is_refused_leaves_no_files(self):
+        port, leader = self.found()
+        before = sorted(self.folder.iterdir())
+        follower = (leader + 1) % 3
+        self.kill(follower)  # with one of three down there is no majority of four
+        time.sleep(0.7)  # until its promise is over
+        refused = self.change(leader, "add", "--address", f"127.0.0.1:{port + 3}")
+        self.assertEqual(refused.returncode, 2, refused.stdout)
+        self.assertIn("too few members support the leader", refused.stderr)
+        self.assertEqual([path for path in sorted(self.folder.iterdir()) if path not in before], [])
+        taken = self.change(leader, "add", "--address", f"127.0.0.1:{port}")
+        self.assertEqual(taken.returncode, 2)
+        self.assertFalse(self.config(3).exists())
+
+    def repair(self, member, *words):
+        return conclave("cluster", "repair", "--config", str(self.config(member)), *words)
+
+    def damage(self, member):
+        path = self.folder / f"member-{member}.state"
+        path.write_text(re.sub(r"^term .*", "term 77", path.read_text(), flags=re.M))
+
+    def test_a_damaged_file_is_forgotten_and_the_leader_tells_the_list(self):
+        _, leader = self.found()
+        lost = (leader + 1) % 3
+        self.assertIn("another process uses", self.repair(lost, "--forget").stderr)
+        self.kill(lost)
+        self.damage(lost)
+        asked = self.repair(lost)
+        self.assertEqual(asked.returncode, 2)
+        self.assertIn("--forget", asked.stderr)
+        without = self.repair(lost, "--term", "99")
+        self.assertEqual((without.returncode, "no list" in without.stderr), (2, True))
+        self.assertEqual(self.repair(lost, "--forget").returncode, 0)
+        self.assertTrue((self.folder / f"member-{lost}.state.damaged").exists())
+        self.start(lost)
+        self.await_leader(range(3))
+        self.assertEqual(self.seats(lost), {0, 1, 2})
+
+    def test_a_majority_that_has_lost_its_files_is_given_a_list_and_a_term(self):
+        _, leader = self.found()
+        term = self.status(leader)["promised"]
+        self.stop_all()
+        good, *bad = range(3)
+        for member in bad:
+            self.damage(member)
+        source = str(self.folder / f"member-{good}.state")
+        self.assertIn("it holds version 0 of the list", self.repair(good).stdout)
+        low = self.repair(good, "--term", "0")
+        self.assertEqual(low.returncode, 2)
+        for member in bad:
+            self.assertEqual(self.repair(member, "--list", source).returncode, 2)
+            written = self.repair(member, "--list", source, "--term", str(term))
+            self.assertEqual(written.returncode, 0, written.stderr)
+        self.assertEqual(self.repair(good, "--term", str(term)).returncode, 0)
+        for member in range(3):
+            self.start(member)
+        self.assertGreater(self.status(self.await_leader(range(3)))["term"], term)
+
     def test_lists_that_are_fixed_stay_so(self):
         self.init(1)
         self.start(0, "--stay")
         self.await_leader([0])
         result = self.change(0, "remove", "0")
         self.assertEqual((result.returncode, "is fixed" in result.stderr), (2, True))
+        self.kill(0)
+        for words in (("--forget",), ("--list", "x", "--term", "1")):
+            result = self.repair(0, *words)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("whose list may change", result.stderr)
 
 
 class Relay(threading.Thread):
@@ -724,5 +814,39 @@ class BadNetworks(Machines):
         self.assertGreater(relay.lost, 10)
 
 
+def names_in(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from names_in(test)
+        else:
+            yield test.id().removeprefix("__main__.")
+
+
+def run_side_by_side():
+    """Whether all tests pass: first those of Cluster, which need all processors."""
+    names = list(names_in(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])))
+    blocks = queue.SimpleQueue()
+    for block in range(SIDE_BY_SIDE):
+        blocks.put(block)
+
+    def passes(name):
+        block = blocks.get()
+        result = subprocess.run([sys.executable, __file__, BINARY, name], capture_output=True,
+                                text=True, env={**os.environ, BLOCK: str(block)}, check=False)
+        blocks.put(block)
+        if result.returncode != 0 or "skipped" in result.stderr:
+            print(name, result.stdout, result.stderr, sep="\n", flush=True)
+        return result.returncode == 0
+
+    alone = [name for name in names if name.startswith("Cluster.")]
+    results = [passes(name) for name in alone]
+    with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        results += pool.map(passes, [name for name in names if name not in alone])
+    print(f"{sum(results)} of {len(names)} tests pass")
+    return all(results)
+
+
 if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        sys.exit(0 if run_side_by_side() else 1)
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -52,9 +52,7 @@ struct Options {
   std::string host = "127.0.0.1";
   std::string port = "7000";
   std::string days = "365";
-  // Of repair.
-  std::string config;
-  std::string term;
+  ClusterRepair repair;
   // Of add and remove.
   ClusterChange change;
   bool is_elastic = false;  // of init
@@ -274,8 +272,9 @@ Exit init(const Options& options) {
   if (error) throw Error(fmt::format("cannot make '{}': {}", options.folder, error.message()));
   const auto validity = election::valid_for(days);
   const election::Authority authority = election::make_authority(options.cluster, validity);
-  write_new_file(folder / "ca.pem", authority.certificate);
-  election::write_private_file((folder / "ca.key").string(), authority.key);
+  FreshFiles fresh;
+  write_new_file(folder / "ca.pem", authority.certificate, fresh);
+  write_new_key(folder / "ca.key", authority.key, fresh);
   MemberFiles files{.folder = folder,
                     .member = {options.cluster, 0},
                     .members = {},
@@ -289,11 +288,14 @@ Exit init(const Options& options) {
       election::encoded_bytes(files.members) + 64 > election::max_message_bytes)
     throw Error("the list of an elastic cluster must fit into one message: take fewer members");
   for (files.member.member = 0; files.member.member < n; ++files.member.member) {
-    write_member_files(files, authority, validity);
+    write_member_files(files, authority, validity, fresh);
     if (!options.is_elastic) continue;
-    const auto state = folder / (member_name(files.member.member) + ".state");
-    election::write_founding_file(state.string(), files.member, members, {});
+    const std::string state = (folder / (member_name(files.member.member) + ".state")).string();
+    election::write_founding_file(state, files.member, members, {});
+    fresh.add(state);
+    fresh.add(state + ".lock");
   }
+  fresh.keep();
   fmt::print("{} members of cluster '{}' in {}: start each with conclave node --config {}\n", n,
              options.cluster, options.folder, (folder / "member-0.toml").string());
   fmt::print("{} signs further members: keep it where nobody else can read it\n",
@@ -310,20 +312,6 @@ Examples:
   conclave cluster repair --config demo/member-1.toml
   conclave cluster add --config demo/member-0.toml --address 127.0.0.1:7003
   conclave cluster remove 3 --config demo/member-0.toml)";
-
-void add_repair(Command& cluster, Options& options) {
-  Command command = cluster.subcommand(
-      "repair", "Say what is wrong with a member's promise file, and write it anew");
-  command.required_option("--config", "FILE", options.config, "The member's configuration");
-  command.option("--term", "T", options.term,
-                 "Write a file that allows no promise in terms up to this one");
-  command.footer(R"(
-Safe while the member has been down for a lease, with the largest `promised` of the others' status.
-
-Examples:
-  conclave cluster repair --config demo/member-1.toml
-  conclave cluster repair --config demo/member-1.toml --term 17)");
-}
 
 void add_changes(Command& cluster, Options& options) {
   Command add = cluster.subcommand("add", "Add a member to an elastic cluster that runs");
@@ -370,10 +358,10 @@ void add_cluster(Command& conclave) {
   command.runs([options] {
     if (!options->change.address.empty()) return add_member(options->change);
     if (!options->change.member.empty()) return remove_member(options->change);
-    if (!options->config.empty()) return repair_member(options->config, options->term);
+    if (!options->repair.config.empty()) return repair_member(options->repair);
     return options->folder.empty() ? elect(*options) : init(*options);
   });
-  add_repair(command, *options);
+  add_repair(command, options->repair);
   add_changes(command, *options);
 
   Command subcommand = command.subcommand(

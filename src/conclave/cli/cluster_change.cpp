@@ -18,7 +18,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
-#include "conclave/base/read_text.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/member_files.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -130,10 +129,11 @@ class Leader {
     throw Error(fmt::format("member {} does not lead: member {} does, ask it on its machine", self,
                             status.leader));
   }
-  // Begins the change; refused: throws Error with the reason.
-  void order(const std::string& request) const {
+  // Begins the change. Not empty: why it is refused. Throws Error where there is no answer, and the
+  // change may have begun.
+  std::string order(const std::string& request) const {
     const Answer answer = ask(config_.status_socket, "POST " + request);
-    if (answer.code != 202) throw Error(printable(answer.body.substr(0, answer.body.find('\n'))));
+    return answer.code == 202 ? "" : printable(answer.body.substr(0, answer.body.find('\n')));
   }
   // Until a majority has the change.
   void await(MemberIndex member, bool has_seat) const {
@@ -170,15 +170,26 @@ Exit add_member(const ClusterChange& change) {
   MemberFiles files{.folder = folder,
                     .member = {transport.cluster, next},
                     .members = status.seats,
+                    .authority = leader.config().authority_file,
                     .is_elastic = true,
-                    .lease = leader.config().service.timing.lease};
+                    .timing = leader.config().service.timing};
   files.members.push_back({next, address});
   if (!transport.credentials) throw Error("members are added to clusters with certificates only");
   const std::string key =
       change.authority_key.empty() ? (folder / "ca.key").string() : change.authority_key;
-  const election::Authority authority{transport.credentials->authority, read_text(key, 1 << 16)};
-  const auto config = write_member_files(files, authority, election::valid_for(days));
-  leader.order(fmt::format("/add?member={}&at={}", next, to_string(address)));
+  const election::Authority authority{transport.credentials->authority,
+                                      election::read_private_file(key)};
+  FreshFiles fresh;  // of no use where the change is refused
+  const auto config = write_member_files(files, authority, election::valid_for(days), fresh);
+  std::string refusal;
+  try {
+    refusal = leader.order(fmt::format("/add?member={}&at={}", next, to_string(address)));
+  } catch (const Error&) {
+    fresh.keep();  // the change may have begun
+    throw;
+  }
+  if (!refusal.empty()) throw Error(refusal);
+  fresh.keep();
   leader.await(next, true);
   fmt::print("member {} has a seat: start it with conclave node --config {}\n", next,
              config.string());
@@ -190,7 +201,8 @@ Exit remove_member(const ClusterChange& change) {
   const auto member = static_cast<MemberIndex>(
       count_option_64("MEMBER", change.member, 0, election::most_member_numbers - 1));
   leader.require_that_it_leads(leader.status());
-  leader.order(fmt::format("/remove?member={}", member));
+  const std::string refusal = leader.order(fmt::format("/remove?member={}", member));
+  if (!refusal.empty()) throw Error(refusal);
   leader.await(member, false);
   fmt::print("member {} has no seat any more\n", member);
   return Exit::done;

@@ -7,9 +7,19 @@
 
 namespace conclave::cli {
 
-// Tells what the promise file of the member with this configuration holds. With a term (empty:
-// none) writes a file that allows no promise up to that term. Throws Error where the file is
-// damaged and no term is given, or where the member runs.
-Exit repair_member(const std::string& config_file, const std::string& term);
+// The words of the command; empty: not given.
+struct ClusterRepair {
+  std::string config;
+  std::string term;
+  std::string list;      // a state file of another member, whose list is taken
+  bool forgets = false;  // the member is to come back as one that has lost its file
+};
+
+// Adds the command to `cluster`; it fills in the words, and `cluster` runs repair_member.
+void add_repair(Command& cluster, ClusterRepair& repair);
+
+// Tells what the promise file of the member with this configuration holds, and mends it as the
+// words say. Throws Error where it is damaged and they do not, or where the member runs.
+Exit repair_member(const ClusterRepair& words);
 
 }  // namespace conclave::cli

@@ -1,5 +1,7 @@
 #include "conclave/cli/member_files.hpp"
 
+#include <system_error>
+
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
@@ -20,6 +22,23 @@ std::string members_text(const MemberFiles& files) {
   return has_gaps ? text : text + "]\n";
 }
 
+// All of it: a member with other times is refused by the others.
+std::string timing_text(const election::Timing& timing) {
+  return fmt::format("[timing]\nlease_ms = {}\nrenewal_ms = {}\npatience_ms = {}\nanswer_ms = {}\n"
+                     "election_ms = {}\nclock_drift = {}\n",
+                     timing.lease.count(), timing.renewal.count(), timing.patience.count(),
+                     timing.answer.count(), timing.election.count(), timing.clock_drift);
+}
+
+std::string quoted(const std::string& text) {
+  std::string result;
+  for (const char each : text) {
+    if (each == '"' || each == '\\') result += '\\';
+    result += each;
+  }
+  return result;
+}
+
 std::string config_text(const MemberFiles& files) {
   const std::string name = member_name(files.member.member);
   const bool is_table = files.members.back().member + 1 != files.members.size();
@@ -31,8 +50,7 @@ std::string config_text(const MemberFiles& files) {
             "# the state file holds it, and the one below is whom to ask where that file is lost.\n"
           : "# Put the true addresses of all members here, the same list everywhere; give each\n"
             "# machine its own certificate and key, and ca.pem.\n";
-  const std::string timing =
-      files.lease.count() > 0 ? fmt::format("[timing]\nlease_ms = {}\n", files.lease.count()) : "";
+  const std::string timing = files.timing ? timing_text(*files.timing) : "";
   return fmt::format(
       "# Member {0} of the cluster.\n{1}"
       "cluster = \"{2}\"\nmember = {0}\n{3}"
@@ -41,30 +59,42 @@ std::string config_text(const MemberFiles& files) {
       "wake = true    # start an election; false: wait until another member does\n"
       "stay = {7}   # true: go on after the leader is known, and elect again when it fails\n"
       "{8}status = \"{5}.sock\"\n{9}{10}",
-      files.member.member, head, files.member.cluster, is_table ? "" : members, files.authority,
-      name, files.is_elastic ? "elastic = true\n" : "", files.is_elastic ? "true " : "false",
-      files.is_elastic ? "" : "# ", timing, is_table ? members : "");
+      files.member.member, head, files.member.cluster, is_table ? "" : members,
+      quoted(files.authority), name, files.is_elastic ? "elastic = true\n" : "",
+      files.is_elastic ? "true " : "false", files.is_elastic ? "" : "# ", timing,
+      is_table ? members : "");
 }
 
 }  // namespace
 
 std::string member_name(election::MemberIndex member) { return fmt::format("member-{}", member); }
 
-void write_new_file(const std::filesystem::path& path, const std::string& text) {
+FreshFiles::~FreshFiles() {
+  std::error_code ignored;
+  for (const auto& path : paths_) std::filesystem::remove(path, ignored);
+}
+
+void write_new_file(const std::filesystem::path& path, const std::string& text, FreshFiles& fresh) {
   if (std::filesystem::exists(std::filesystem::symlink_status(path)))
     throw Error(fmt::format("'{}' exists", path.string()));
   write_file(path.string(), text);
+  fresh.add(path);
+}
+
+void write_new_key(const std::filesystem::path& path, const std::string& text, FreshFiles& fresh) {
+  election::write_private_file(path.string(), text);
+  fresh.add(path);
 }
 
 std::filesystem::path write_member_files(const MemberFiles& files,
                                          const election::Authority& authority,
-                                         const election::Validity& validity) {
+                                         const election::Validity& validity, FreshFiles& fresh) {
   const auto credentials = election::issue_credentials(authority, files.member, validity);
   const std::string name = member_name(files.member.member);
   const std::filesystem::path config = files.folder / (name + ".toml");
-  write_new_file(files.folder / (name + ".pem"), credentials.certificate);
-  election::write_private_file((files.folder / (name + ".key")).string(), credentials.key);
-  write_new_file(config, config_text(files));
+  write_new_file(files.folder / (name + ".pem"), credentials.certificate, fresh);
+  write_new_key(files.folder / (name + ".key"), credentials.key, fresh);
+  write_new_file(config, config_text(files), fresh);
   return config;
 }
 

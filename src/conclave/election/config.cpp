@@ -210,7 +210,7 @@ void read_security(const Table& file, TransportOptions& transport) {
 }  // namespace
 
 NodeConfig read_config(const std::string& path) {
-  const toml::table parsed = parse_toml(read_text(path, most_bytes), path);
+  const toml::table parsed = parse_toml(read_text(path, most_bytes, Limit::fixed), path);
   const Table file(parsed, path);
   file.allow_only(keys);
   NodeConfig config;
@@ -235,6 +235,7 @@ NodeConfig read_config(const std::string& path) {
   config.service.state_file = file.file("state");
   if (config.service.is_elastic && config.service.state_file.empty())
     file.refuse("state", "is missing, and elastic = true needs it");
+  if (transport.credentials) config.authority_file = file.text("authority");
   config.wakes = file.flag("wake", true);
   config.stays = file.flag("stay", false);
   config.status_socket = file.file("status");
