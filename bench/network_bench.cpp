@@ -60,7 +60,7 @@ void check_network() {
   const KmppAsync protocol({}, n);
   std::uint64_t lone = 3 * (n - 1);
   for (unsigned phase = 1; phase < protocol.last_phase(); ++phase) {
-    lone += 2 * protocol.referees(phase);
+    lone += 2 * std::uint64_t{protocol.referees(phase)};
   }
   const auto one = elect<network::ConstantTransit, network::One>(n, nullptr);
   network::Unit unit(n, name);

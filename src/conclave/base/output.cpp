@@ -9,7 +9,6 @@
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -39,6 +38,8 @@ std::optional<int> named_descriptor(std::string_view path) {
   return std::nullopt;
 }
 
+std::string reason_of(int error) { return std::generic_category().message(error); }
+
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
@@ -54,7 +55,7 @@ bool is_planted(const std::string& path, const struct stat& link) {
 
 std::optional<std::string> real_path(const std::string& path) {
   struct Free {
-    void operator()(char* text) const { std::free(text); }
+    void operator()(char* text) const { std::free(text); }  // NOLINT: realpath allocates so
   };
   const std::unique_ptr<char, Free> text(realpath(path.c_str(), nullptr));
   if (text == nullptr) return std::nullopt;
@@ -71,7 +72,7 @@ std::uint64_t unguessable() {
 
 }  // namespace
 
-Output::Output(const std::string& path) : path_(path) {
+Output::Output(std::string path) : path_(std::move(path)) {
   if (path_.empty()) {
     file_ = stdout;
     return;
@@ -87,11 +88,11 @@ Output::Output(const std::string& path) : path_(path) {
       refuse("it is a link that somebody else has put into a folder that all may write");
     }
     const auto followed = real_path(path_);
-    if (!followed) refuse(errno == ENOENT ? "it is a link to nothing" : std::strerror(errno));
+    if (!followed) refuse(errno == ENOENT ? "it is a link to nothing" : reason_of(errno));
     target = *followed;
   }
   const bool exists = stat(target.c_str(), &found) == 0;
-  if (!exists && errno != ENOENT) refuse(std::strerror(errno));
+  if (!exists && errno != ENOENT) refuse(reason_of(errno));
   if (exists && S_ISDIR(found.st_mode)) refuse("it is a folder");
   if (exists && S_ISBLK(found.st_mode)) refuse("it is a disk");
   if (exists && S_ISSOCK(found.st_mode)) refuse("it is a socket");
@@ -104,20 +105,20 @@ Output::Output(const std::string& path) : path_(path) {
 void Output::open_descriptor(int descriptor) {
   const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
   if (copy >= 0) file_ = fdopen(copy, "wb");
-  if (file_ == nullptr) refuse(std::strerror(errno));
+  if (file_ == nullptr) refuse(reason_of(errno));
 }
 
 void Output::open_stream(const std::string& target) {
   const int descriptor = open(target.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
   if (descriptor >= 0) file_ = fdopen(descriptor, "wb");
-  if (file_ == nullptr) refuse(std::strerror(errno));
+  if (file_ == nullptr) refuse(reason_of(errno));
 }
 
 void Output::open_fresh(const std::string& target, const mode_t* replaced_mode) {
   name_ = std::filesystem::path(target).filename().string();
   if (name_.empty()) refuse("it is a folder");
   folder_ = open(folder_of(target).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (folder_ < 0) refuse(std::strerror(errno));
+  if (folder_ < 0) refuse(reason_of(errno));
   const bool may_write =
       replaced_mode == nullptr || faccessat(folder_, name_.c_str(), W_OK, AT_EACCESS) == 0;
   partial_name_ = fmt::format(".{}.{:016x}.partial", name_.substr(0, 200), unguessable());
@@ -128,7 +129,7 @@ void Output::open_fresh(const std::string& target, const mode_t* replaced_mode) 
   if (file_ == nullptr) {
     const int reason = errno;
     close(std::exchange(folder_, -1));
-    refuse(std::strerror(reason));
+    refuse(reason_of(reason));
   }
   if (replaced_mode != nullptr) check(fchmod(descriptor, *replaced_mode & 0777) == 0);
 }

@@ -22,7 +22,7 @@ class Output {
  public:
   // An empty path means standard output. A new file gets the permissions that the umask leaves, and
   // a replaced one keeps those it had. Throws Error where the file cannot be written.
-  explicit Output(const std::string& path);
+  explicit Output(std::string path);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();  // removes what was not finished

@@ -25,9 +25,9 @@ std::vector<text::Given> given_of(const std::vector<Setting>& settings) {
   return given;
 }
 
-std::shared_ptr<const text::Compiled> compile(std::shared_ptr<const text::ProtocolText> text,
+std::shared_ptr<const text::Compiled> compile(const std::shared_ptr<const text::ProtocolText>& text,
                                               const std::vector<Setting>& settings, AgentCount n) {
-  return text::Compiled::make(std::move(text), given_of(settings), n);
+  return text::Compiled::make(text, given_of(settings), n);
 }
 
 // States with a table of transitions are small; others have a word of their own.
@@ -43,7 +43,7 @@ std::shared_ptr<const text::Compiled> compile_for(const RunRequest& request,
     throw Error(fmt::format("{} is a network of reactions, which is well mixed: it has no --graph",
                             text->name()));
   }
-  auto compiled = compile(std::move(text), request.settings, checked_population(request.n));
+  auto compiled = compile(text, request.settings, checked_population(request.n));
   for (std::size_t i = 0; i < compiled->starts().size(); ++i) {
     const bool is_chosen =
         request.start.empty() ? i == 0 : compiled->text().starts()[i].name == request.start;
@@ -92,7 +92,7 @@ struct Strings {
 std::string states_text(const text::Compiled& compiled) {
   const std::uint64_t size = compiled.space().size();
   const bool is_exact = size < std::numeric_limits<std::uint64_t>::max();
-  const std::string count = is_exact ? fmt::format("{}", size) : "2^64 or more";
+  std::string count = is_exact ? fmt::format("{}", size) : "2^64 or more";
   if (compiled.parameters().empty()) return count;
   return fmt::format("{} with the default parameters and n = {}", count, described_n);
 }

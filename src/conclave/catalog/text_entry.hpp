@@ -27,7 +27,7 @@ Searched search_text(const SearchRequest& request, const text::Compiled& compile
 
 // Rare failures.
 std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
-                                        std::shared_ptr<const text::Compiled> compiled);
+                                        const std::shared_ptr<const text::Compiled>& compiled);
 
 // The parameters in effect.
 std::vector<ParameterValue> text_parameters(const text::Compiled& compiled);

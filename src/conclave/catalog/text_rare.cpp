@@ -96,7 +96,7 @@ void check_start(const RareText& protocol, std::size_t start, AgentCount n) {
 }  // namespace
 
 std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
-                                        std::shared_ptr<const text::Compiled> compiled) {
+                                        const std::shared_ptr<const text::Compiled>& compiled) {
   if (!compiled->transitions().has_table()) {
     throw Error(fmt::format("{} has {} states; at most {} are allowed for rare events",
                             compiled->text().name(), compiled->space().size(),

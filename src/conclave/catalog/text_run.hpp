@@ -11,8 +11,8 @@
 namespace conclave::catalog {
 
 template <class Word>
-std::unique_ptr<const PreparedRun> prepare_text(const RunRequest& request,
-                                                std::shared_ptr<const text::Compiled> compiled) {
+std::unique_ptr<const PreparedRun> prepare_text(
+    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled) {
   using Protocol = text::TextProtocol<Word>;
   static_assert(PopulationProtocol<Protocol> && TallyOf<typename Protocol::Tally, Protocol>);
   static_assert(Corruptible<Protocol> && NamesCensus<Protocol>);

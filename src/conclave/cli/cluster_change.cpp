@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -59,7 +60,8 @@ void connect(const Socket& socket, const std::string& path) {
   const timeval patience{.tv_sec = 5, .tv_usec = 0};
   ::setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   if (::connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
-    throw Error(fmt::format("no member answers on '{}': {}", path, std::strerror(errno)));
+    throw Error(
+        fmt::format("no member answers on '{}': {}", path, std::generic_category().message(errno)));
 }
 
 // One request of a member's status socket.

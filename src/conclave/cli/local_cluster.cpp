@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -53,7 +54,7 @@ class Descriptor {
 };
 
 [[noreturn]] void fail(std::string_view doing) {
-  throw Error(fmt::format("cannot {}: {}", doing, std::strerror(errno)));
+  throw Error(fmt::format("cannot {}: {}", doing, std::generic_category().message(errno)));
 }
 
 struct Pipe {

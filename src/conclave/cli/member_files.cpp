@@ -91,7 +91,7 @@ std::filesystem::path write_member_files(const MemberFiles& files,
                                          const election::Validity& validity, FreshFiles& fresh) {
   const auto credentials = election::issue_credentials(authority, files.member, validity);
   const std::string name = member_name(files.member.member);
-  const std::filesystem::path config = files.folder / (name + ".toml");
+  std::filesystem::path config = files.folder / (name + ".toml");
   write_new_file(files.folder / (name + ".pem"), credentials.certificate, fresh);
   write_new_key(files.folder / (name + ".key"), credentials.key, fresh);
   write_new_file(config, config_text(files), fresh);

@@ -38,8 +38,10 @@ struct Options {
 constexpr std::array<std::string_view, 2> log_formats{"text", "json"};
 
 // What the process has been told by signals; handlers can do no more than note it.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): signal handlers take no context.
 std::atomic<int> told_to_leave = 0;  // the signal
 std::atomic<bool> told_to_reload = false;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void on_signal(int signal) {

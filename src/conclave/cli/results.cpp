@@ -209,7 +209,7 @@ void write(const sweep::Results& results, const sweep::Filter& filter, const Opt
       output.write(printable_json(row.json) + '\n');
     });
   } else {
-    output.write(fmt::format("{{\"name\":{},\"rows\":[",
+    output.write(fmt::format(R"({{"name":{},"rows":[)",
                              printable_json(experiment::json_string(results.meta("name")))));
     bool is_first = true;
     sweep::for_each_row(results, filter, [&](const sweep::PlacedRow& row) {

@@ -176,7 +176,7 @@ Json answer(const Question& question, const chain::HittingTimes& times, const Op
         question.chain, question.target, question.from,
         count_option_64("--distribution", options.steps, 0, 100'000'000));
     std::partial_sum(law.begin(), law.end(), law.begin());
-    json["distribution"] = std::move(law);
+    json["distribution"] = law;
   }
   if (options.all) {
     json["expected_from"] = Json::array();

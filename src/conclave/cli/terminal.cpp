@@ -72,7 +72,7 @@ std::size_t output_width(const std::string& output) {
 std::size_t error_width() { return width_of(STDERR_FILENO); }
 
 std::string format_option(const std::string& given, std::span<const std::string_view> allowed) {
-  const std::string format = given == "text" ? "table" : given;
+  std::string format = given == "text" ? "table" : given;
   if (std::ranges::find(allowed, format) != allowed.end()) return format;
   throw Error(unknown_name("format", given, allowed));
 }

@@ -77,7 +77,7 @@ struct Election::Running {
   Service service;
 };
 
-Election::Election(ElectionOptions options, ElectionCallbacks callbacks)
+Election::Election(const ElectionOptions& options, ElectionCallbacks callbacks)
     : running_(std::make_unique<Running>(options, std::move(callbacks))) {}
 
 Election::~Election() = default;

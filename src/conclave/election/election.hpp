@@ -50,7 +50,7 @@ struct ElectionCallbacks {
 class Election {
  public:
   // Listens at once. Throws std::runtime_error with one sentence: port in use, bad certificate, ...
-  Election(ElectionOptions options, ElectionCallbacks callbacks);
+  Election(const ElectionOptions& options, ElectionCallbacks callbacks);
   ~Election();
   Election(const Election&) = delete;
   Election& operator=(const Election&) = delete;

@@ -220,10 +220,10 @@ class Member {
 
   bool is_due(MemberIndex from, const Algorithm::Message& message);
   void act(Instant now, MemberIndex from, const Note& note);
-  void note_debt(MemberIndex peer, const Algorithm::Message& message);
+  void note_debt(MemberIndex to, const Algorithm::Message& message);
   void after_step(Instant now);
   void fill_in_answers();
-  void fill_in(MemberIndex peer);
+  void fill_in(MemberIndex which);
 
   bool may_promise(Instant now, Term term, MemberIndex to, const Stamp& stamp) const;
   bool make_promise(Instant now, Term term, MemberIndex to, const Stamp& stamp);
@@ -234,8 +234,8 @@ class Member {
   void support_oneself(Instant now);
   Instant supported_until(const Configuration& configuration) const;
 
-  void suspect(MemberIndex peer);
-  void hear(Instant now, MemberIndex peer);
+  void suspect(MemberIndex which);
+  void hear(Instant now, MemberIndex which);
   void check_debts(Instant now);
   void give_up(Instant now);
   milliseconds jitter(milliseconds longest);

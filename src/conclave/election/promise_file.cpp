@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -133,7 +132,8 @@ Descriptor locked(const std::string& path) {
   const std::string name = path + ".lock";
   Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.is_open())
-    throw Error(fmt::format("cannot create '{}': {}", name, std::strerror(errno)));
+    throw Error(
+        fmt::format("cannot create '{}': {}", name, std::generic_category().message(errno)));
   if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) return file;
   throw Error(fmt::format("another process uses '{}'", path));
 }
@@ -143,7 +143,8 @@ Descriptor folder_of(const std::string& path) {
   if (folder.empty()) folder = ".";
   Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!file.is_open())
-    throw Error(fmt::format("cannot open the folder '{}': {}", folder, std::strerror(errno)));
+    throw Error(fmt::format("cannot open the folder '{}': {}", folder,
+                            std::generic_category().message(errno)));
   return file;
 }
 
@@ -176,7 +177,9 @@ std::string read_all(const Descriptor& file, const std::string& path) {
   while (size < text.size()) {
     const ssize_t part = ::read(file.number(), text.data() + size, text.size() - size);
     if (part < 0 && errno == EINTR) continue;
-    if (part < 0) throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+    if (part < 0)
+      throw Error(
+          fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
     if (part == 0) break;
     size += static_cast<std::size_t>(part);
   }
@@ -247,7 +250,7 @@ PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.is_open()) {
     if (errno == ENOENT) return {};
-    throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+    throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
   }
   struct stat about {};
   if (::fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode))

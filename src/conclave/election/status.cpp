@@ -68,7 +68,7 @@ struct Moment {
 class Metrics {
  public:
   explicit Metrics(const Service& service)
-      : labels_(fmt::format("cluster=\"{}\",member=\"{}\"", service.cluster(), service.self())) {}
+      : labels_(fmt::format(R"(cluster="{}",member="{}")", service.cluster(), service.self())) {}
 
   template <class Value>
   void add(std::string_view name, std::string_view kind, std::string_view help, Value value) {
@@ -219,7 +219,7 @@ std::string list_json(const Service& service) {
   const Configuration& list = service.configuration();
   std::string seats;
   for (const Seat& seat : list.seats) {
-    seats += fmt::format("{}\"{}\":\"{}\"", seats.empty() ? "" : ",", seat.member,
+    seats += fmt::format(R"({}"{}":"{}")", seats.empty() ? "" : ",", seat.member,
                          to_string(seat.endpoint));
   }
   return fmt::format(R"("list":{{"term":{},"version":{},"settled":{},"next":{},"seats":{{{}}}}},)",
@@ -348,7 +348,8 @@ StatusEndpoint::StatusEndpoint(Loop& loop, const std::string& path, Service& ser
 StatusEndpoint::~StatusEndpoint() {
   listener_->service = nullptr;
   listener_->loop.cancel(listener_->later);
-  listener_->acceptor.close();
+  asio::error_code ignored;
+  listener_->acceptor.close(ignored);
   for (const auto& each : listener_->visitors) {
     if (const auto visitor = each.lock()) visitor->end();
   }

@@ -87,7 +87,7 @@ std::vector<std::vector<RareRepetition>> run_rare(catalog::PreparedRare& rare,
                                                   RareProgress& progress,
                                                   const std::atomic<bool>& stop) {
   const std::size_t functions = rare.functions().size();
-  Jobs(options.threads, functions, [&](std::uint64_t function) {
+  const Jobs pilots(options.threads, functions, [&](std::uint64_t function) {
     rare.pilot(function, Reporter(progress, stop));
     ++progress.pilots_done;
   });
@@ -95,7 +95,7 @@ std::vector<std::vector<RareRepetition>> run_rare(catalog::PreparedRare& rare,
   for (auto& each : found) each.resize(options.repetitions);
   if (progress.pilots_done == functions) {
     // Repetition by repetition, so that after an interrupt all functions have equally many.
-    Jobs(options.threads, functions * options.repetitions, [&](std::uint64_t job) {
+    const Jobs runs(options.threads, functions * options.repetitions, [&](std::uint64_t job) {
       const std::size_t function = job % functions;
       const std::uint64_t repetition = job / functions;
       found[function][repetition] = rare.run(function, repetition, Reporter(progress, stop));

@@ -88,6 +88,6 @@ std::string csv(const Figure& figure);
 
 // A tikzpicture with its data inside, for \usepackage{pgfplots} with compat=1.16 or newer and its
 // library fillbetween.
-std::string pgfplots(const Figure& figure, const Looks& looks = {});
+std::string pgfplots(const Figure& given, const Looks& looks = {});
 
 }  // namespace conclave::plot

@@ -22,7 +22,7 @@ class TraceTable {
   const std::vector<std::string>& names() const { return header_; }  // of the columns
   bool has(const std::string& column) const;
   // Whether every field of the column is a number or empty, and some field is not.
-  bool holds_numbers(const std::string& column) const;
+  bool holds_numbers(const std::string& name) const;
   std::size_t column(const std::string& name) const;  // throws Error with the nearest name
 
   // The field of a line, counted from 0. Throw Error with the place where it is nothing of the

@@ -31,7 +31,8 @@ class Adaptive {
   // Larger arrays are not made: counts alone must do.
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
   static constexpr bool may_use_agents(AgentCount n) {
-    return n <= Agents<P>::most_agents && n <= most_bytes / Agents<P>::bytes_per_agent;
+    return n <=
+           std::min<AgentCount>(Agents<P>::most_agents, most_bytes / Agents<P>::bytes_per_agent);
   }
 
   Adaptive(const P& protocol, AgentCount n, StartingPoint<State> start, const StreamName& name,

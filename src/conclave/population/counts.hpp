@@ -269,8 +269,8 @@ class Counts : public detail::CensusKeeper<P> {
 
   // What is shown while a batch has been carried out further than it is looked at.
   struct Inside {
-    Inside(Interactions now, const std::vector<AgentCount>& counts, const Tally& seen)
-        : time(now), census(counts), tally(seen) {}
+    Inside(Interactions now, std::vector<AgentCount> counts, Tally seen)
+        : time(now), census(std::move(counts)), tally(std::move(seen)) {}
     Interactions time;
     std::vector<AgentCount> census;
     Tally tally;
@@ -759,8 +759,8 @@ class Counts : public detail::CensusKeeper<P> {
 
   // The record of a batch, with the census and the tally at its beginning.
   struct Record {
-    Record(const std::vector<AgentCount>& counts, const Tally& told)
-        : census(counts), tally(told) {}
+    Record(std::vector<AgentCount> counts, Tally told)
+        : census(std::move(counts)), tally(std::move(told)) {}
     std::vector<AgentCount> census;
     Tally tally;
     detail::BatchRecord steps{};

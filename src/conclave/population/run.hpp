@@ -59,7 +59,7 @@ TrialResult run_planned(TrialEngine& engine, const TrialPlan& plan, const KeepGo
 
 // The functions of an engine behind those of TrialEngine.
 template <PopulationEngine E>
-class AsTrialEngine final : public TrialEngine {
+class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
  public:
   explicit AsTrialEngine(E& engine) : engine_(engine) {}
 

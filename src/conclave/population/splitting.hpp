@@ -69,8 +69,10 @@ class Splitting {
  public:
   using Configuration = typename Process::Configuration;
 
-  Splitting(Process process, const SplittingOptions& options, const KeepComputing& keep_computing)
-      : process_(std::move(process)), options_(options), keep_computing_(keep_computing) {}
+  Splitting(Process process, const SplittingOptions& options, KeepComputing keep_computing)
+      : process_(std::move(process)),
+        options_(options),
+        keep_computing_(std::move(keep_computing)) {}
 
   // Chooses levels such that a path passes each with a probability of about a quarter. Throws Error
   // where f does not lead to a failure, and Interrupted.

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -89,7 +88,7 @@ Sources Sources::in_folder_of(const std::string& path) {
     throw Error(fmt::format("cannot read '{}': it is a folder", path));
   }
   if (!std::ifstream(path, std::ios::binary)) {
-    throw Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+    throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
   }
   if (fs::file_size(path, problem) > file_limit(most_bytes) || problem) {
     throw Error(fmt::format("cannot read '{}': it is no file, or larger than {} MiB "

@@ -12,8 +12,6 @@
 #include <system_error>
 #include <utility>
 
-extern char** environ;  // POSIX declares it in no header
-
 namespace conclave::plot {
 namespace {
 

@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "conclave/base/random.hpp"
@@ -45,8 +46,8 @@ class TallyHost {
   bool violated() const requires MeasuresHolding<P> { return tally_.violated(); }
 
  protected:
-  TallyHost(const P& protocol, AgentCount n, const StreamName& name)
-      : protocol_(protocol),
+  TallyHost(P protocol, AgentCount n, const StreamName& name)
+      : protocol_(std::move(protocol)),
         choice_(name.with(Purpose::transition)),
         fault_choice_(name.with(Purpose::fault)),
         tally_(empty_tally(protocol_, n)) {}
