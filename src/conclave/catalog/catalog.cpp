@@ -8,12 +8,21 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/text_entry.hpp"
+#include "conclave/population/live_trial.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::catalog {
 
 std::vector<Entry> all_entries();          // generated from the protocol folder
 std::vector<Entry> electleader_entries();  // electleader.cpp
+
+std::unique_ptr<population::LiveTrial> PreparedRun::begin(const StreamName&, Workspace&) const {
+  return nullptr;
+}
+
+void PreparedRun::check_fault(const Fault&) const {
+  throw Error(fmt::format("{} does not support fault injection", protocol()));
+}
 
 std::span<const Entry> entries() {
   static const std::vector<Entry> sorted = [] {

@@ -15,11 +15,16 @@
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/progress.hpp"
+#include "conclave/base/random.hpp"
 #include "conclave/exact/report.hpp"
 #include "conclave/exact/verify_options.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/trial.hpp"
+
+namespace conclave::population {
+class LiveTrial;  // live_trial.hpp
+}
 
 namespace conclave::catalog {
 
@@ -99,6 +104,13 @@ class PreparedRun {
   virtual std::unique_ptr<Workspace> workspace() const = 0;
   virtual TrialResult run(std::uint64_t trial, Workspace& workspace,
                           const KeepGoing& keep_going) const = 0;
+
+  // The same trial, at its start, to be advanced step by step; it uses the run and the workspace as
+  // long as it lives. Null for message passing and engine gpu, whose trials run to their end.
+  virtual std::unique_ptr<population::LiveTrial> begin(const StreamName& name,
+                                                       Workspace& workspace) const;
+  // Throws Error where its trials cannot be struck by this fault.
+  virtual void check_fault(const Fault& fault) const;
 
   // Engines that run many trials at once (gpu): how many at best, and all of them, handed over in
   // order. Other engines run one at a time.

@@ -18,6 +18,7 @@
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/configuration_protocol.hpp"
+#include "conclave/population/live_trial.hpp"
 #include "conclave/population/run.hpp"
 #include "conclave/population/stepping.hpp"
 
@@ -51,8 +52,18 @@ class PreparedConfiguration final : public PreparedRun {
 
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
 
-  TrialResult run(std::uint64_t trial, Workspace&, const KeepGoing& keep_going) const override {
-    return is_dense_ ? run_with<Dense>(trial, keep_going) : run_with<C>(trial, keep_going);
+  TrialResult run(std::uint64_t trial, Workspace& workspace,
+                  const KeepGoing& keep_going) const override {
+    const auto live = begin({.seed = seed_, .trial = trial}, workspace);
+    return population::run_planned(live->engine(), plan_, keep_going);
+  }
+
+  std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace&) const override {
+    return is_dense_ ? begin_with<Dense>(name) : begin_with<C>(name);
+  }
+
+  void check_fault(const Fault& fault) const override {
+    if (!CorruptibleConfiguration<C>) PreparedRun::check_fault(fault);
   }
 
   AgentCount n() const override { return n_; }
@@ -76,9 +87,9 @@ class PreparedConfiguration final : public PreparedRun {
 
  private:
   template <class Which>
-  TrialResult run_with(std::uint64_t trial, const KeepGoing& keep_going) const {
-    population::Stepping<Which> engine(settings_, n_, start_, {.seed = seed_, .trial = trial});
-    return population::run_trial(engine, plan_, keep_going);
+  std::unique_ptr<population::LiveTrial> begin_with(const StreamName& name) const {
+    return std::make_unique<population::LiveTrialOf<population::Stepping<Which>>>(
+        nullptr, settings_, n_, start_, name);
   }
 
   static bool choose_dense(const std::string& name) {

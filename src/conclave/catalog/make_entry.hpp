@@ -29,6 +29,7 @@
 #include "conclave/population/arc_events.hpp"
 #include "conclave/population/census_events.hpp"
 #include "conclave/population/counts.hpp"
+#include "conclave/population/live_trial.hpp"
 #include "conclave/population/run.hpp"
 
 namespace conclave::catalog {
@@ -98,11 +99,7 @@ class PreparedPopulation final : public PreparedRun {
     }
     if (!keeps_census()) check_size(Agents::most_agents);
     refuse_network_options(request, protocol());
-    if constexpr (!Corruptible<P>) {
-      refuse_faults(protocol(), plan_);
-    } else if constexpr (requires { subject_.protocol.objection_to(FaultKind::corrupt); }) {
-      for (const Fault& fault : plan_.faults) check_fault(fault);
-    }
+    for (const Fault& fault : plan_.faults) check(fault);
   }
 
   std::unique_ptr<Workspace> workspace() const override {
@@ -111,36 +108,34 @@ class PreparedPopulation final : public PreparedRun {
 
   TrialResult run(std::uint64_t trial, Workspace& workspace,
                   const KeepGoing& keep_going) const override {
-    const StreamName name{.seed = seed_, .trial = trial};
+    const auto live = begin({.seed = seed_, .trial = trial}, workspace);
+    return population::run_planned(live->engine(), plan_, keep_going, live->clock());
+  }
+
+  std::unique_ptr<population::LiveTrial> begin(const StreamName& name,
+                                               Workspace& workspace) const override {
     if constexpr (is_for_any_graph) {
-      if (digraph_) return run_on_graph(name, workspace, keep_going);
+      if (digraph_) return begin_on_graph(name, workspace);
     }
-    const std::unique_ptr<Clock> clock = clock_of(name);
+    Memory& memory = static_cast<Memory&>(workspace);
     if (engine_ == Engine::agents) {
-      Memory& memory = static_cast<Memory&>(workspace);
-      Agents engine(subject_.protocol, n_, begin(), name, memory.agents, n_, &memory.table);
-      return population::run_trial(engine, plan_, keep_going, clock.get());
-    }
-    if constexpr (!is_ring) {
-      if (engine_ == Engine::counts) {
-        population::Counts<P> engine(subject_.protocol, n_, begin(), name);
-        return population::run_trial(engine, plan_, keep_going, clock.get());
-      }
-      if (engine_ == Engine::adaptive) {
-        population::Adaptive<P> engine(subject_.protocol, n_, begin(), name,
-                                       static_cast<Memory&>(workspace).agents);
-        return population::run_trial(engine, plan_, keep_going, clock.get());
-      }
+      return live<Agents>(name, subject_.protocol, n_, start_point(), name, memory.agents, n_,
+                          &memory.table);
     }
     if constexpr (is_ring) {
-      population::ArcEvents<P, DirectedRing> engine(subject_.protocol, DirectedRing(n_), begin(),
-                                                    name);
-      return population::run_trial(engine, plan_, keep_going, clock.get());
+      return live<population::ArcEvents<P, DirectedRing>>(name, subject_.protocol, DirectedRing(n_),
+                                                          start_point(), name);
+    } else if (engine_ == Engine::counts) {
+      return live<population::Counts<P>>(name, subject_.protocol, n_, start_point(), name);
+    } else if (engine_ == Engine::adaptive) {
+      return live<population::Adaptive<P>>(name, subject_.protocol, n_, start_point(), name,
+                                           memory.agents);
     } else {
-      population::CensusEvents<P> engine(subject_.protocol, n_, begin(), name);
-      return population::run_trial(engine, plan_, keep_going, clock.get());
+      return live<population::CensusEvents<P>>(name, subject_.protocol, n_, start_point(), name);
     }
   }
+
+  void check_fault(const Fault& fault) const override { check(fault); }
 
   AgentCount n() const override { return n_; }
   std::uint64_t bytes_per_trial() const override {
@@ -177,25 +172,33 @@ class PreparedPopulation final : public PreparedRun {
     typename Agents::MeetingTable table;
   };
 
-  TrialResult run_on_graph(const StreamName& name, Workspace& workspace,
-                           const KeepGoing& keep_going) const {
+  template <class E, class... Arguments>
+  std::unique_ptr<population::LiveTrial> live(const StreamName& name,
+                                              Arguments&&... arguments) const {
+    return std::make_unique<population::LiveTrialOf<E>>(clock_of(name),
+                                                        std::forward<Arguments>(arguments)...);
+  }
+
+  std::unique_ptr<population::LiveTrial> begin_on_graph(const StreamName& name,
+                                                        Workspace& workspace) const {
     if (engine_ == Engine::events) {
-      population::ArcEvents<P, const Digraph&> engine(subject_.protocol, *digraph_, begin(), name);
-      return population::run_trial(engine, plan_, keep_going);
+      return live<population::ArcEvents<P, const Digraph&>>(name, subject_.protocol, *digraph_,
+                                                            start_point(), name);
     }
-    population::Agents<P, population::GraphPipeline> engine(subject_.protocol, n_, begin(), name,
-                                                            static_cast<Memory&>(workspace).agents,
-                                                            population::GraphArcs(*digraph_));
-    return population::run_trial(engine, plan_, keep_going);
+    return live<population::Agents<P, population::GraphPipeline>>(
+        name, subject_.protocol, n_, start_point(), name, static_cast<Memory&>(workspace).agents,
+        population::GraphArcs(*digraph_));
   }
 
   // Of a protocol with a time of its own; nothing for parallel time.
   std::unique_ptr<Clock> clock_of(const StreamName& name) const {
-    if constexpr (HasClock<P>) return subject_.protocol.clock(name);
+    if constexpr (HasClock<P>) {
+      if (!digraph_) return subject_.protocol.clock(name);
+    }
     return nullptr;
   }
 
-  StartingPoint<typename P::State> begin() const {
+  StartingPoint<typename P::State> start_point() const {
     return {start_, given_ ? &given_agents_ : nullptr};
   }
 
@@ -230,9 +233,13 @@ class PreparedPopulation final : public PreparedRun {
                             engine(), most));
   }
 
-  void check_fault(const Fault& fault) const {
-    const std::string objection = subject_.protocol.objection_to(fault.kind);
-    if (!objection.empty()) throw Error(fmt::format("fault {}: {}", fault.text, objection));
+  void check(const Fault& fault) const {
+    if constexpr (!Corruptible<P>) {
+      PreparedRun::check_fault(fault);
+    } else if constexpr (requires { subject_.protocol.objection_to(fault.kind); }) {
+      const std::string objection = subject_.protocol.objection_to(fault.kind);
+      if (!objection.empty()) throw Error(fmt::format("fault {}: {}", fault.text, objection));
+    }
   }
 
   Subject<P> subject_;

@@ -86,14 +86,16 @@ std::vector<RunOption> given_options(const RunText& words) {
   return result;
 }
 
+Error missing_population(const RunText& words, const UsageExample& usage) {
+  return Error(fmt::format("the population size is missing, for example: conclave {} {} --n {}",
+                           usage.command, words.protocol, usage.n));
+}
+
 catalog::RunRequest request_of(const RunText& words, const UsageExample& usage) {
   const std::vector<catalog::Setting> settings = param_options(words.params);
   const std::optional<Interactions> fixed =
       words.n.empty() ? catalog::fixed_population(words.protocol, settings) : std::nullopt;
-  if (words.n.empty() && !fixed) {
-    throw Error(fmt::format("the population size is missing, for example: conclave {} {} --n {}",
-                            usage.command, words.protocol, usage.n));
-  }
+  if (words.n.empty() && !fixed) throw missing_population(words, usage);
   const Interactions n = fixed ? *fixed : count_option("--n", words.n);
   const std::uint64_t seed = count_option_64("--seed", words.seed, 0, UINT64_MAX);
   return {.n = n,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 
 namespace conclave::experiment {
@@ -47,6 +48,9 @@ struct UsageExample {
   std::string_view command = "run";
   std::string_view n = "1e6";
 };
+
+// What is said where a run has no --n and needs one.
+Error missing_population(const RunText& words, const UsageExample& usage);
 
 // The run that the text asks for; a graph that it names is built or read here. Leaves the plan's
 // trace empty. Throws Error with one sentence where an option is missing, cannot be read or

@@ -130,9 +130,15 @@ class Counts : public detail::CensusKeeper<P> {
     return cost_of_jumping(reacting_part());
   }
 
+  // A batch was planned for what was watched for when it began.
+  void watch(Watch what) {
+    if (inside_ && what != this->watch_) end_where_seen();
+    detail::CensusKeeper<P>::watch(what);
+  }
+
   // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
   AgentCount strike(const Fault& fault) requires Corruptible<P> {
-    CONCLAVE_CHECK(!inside_);
+    if (inside_) end_where_seen();
     is_jumping_ = false;
     next_event_.reset();
     return this->strike_census(fault);
@@ -313,6 +319,16 @@ class Counts : public detail::CensusKeeper<P> {
                                species_.state(step.new_u), species_.state(step.new_v));
       }
     }
+  }
+
+  // Forgets what a batch has drawn beyond the time at which it was looked at. What is seen there is
+  // exact in law, and what follows is drawn from words that had no part in it.
+  void end_where_seen() {
+    now_ = inside_->time;
+    census_ = inside_->census;
+    tally_ = inside_->tally;
+    inside_.reset();
+    record_.reset();
   }
 
   // Tells a tally of a census how the next one differs from it.
