@@ -7,7 +7,7 @@ set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CONCLAVE_SANITIZE)
-  target_compile_options(conclave_flags INTERFACE -fPIE -fstack-protector-strong
+  target_compile_options(conclave_flags INTERFACE -fstack-protector-strong
                          -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
   target_link_options(conclave_flags INTERFACE -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
   include(CheckCXXCompilerFlag)
