@@ -1,0 +1,314 @@
+"""Trials of one protocol: `conclave.run` and what it returns."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import json
+import os
+import warnings as _warnings
+from pathlib import Path
+from typing import Any, Callable, Iterable, Iterator, Mapping
+
+from . import _core, _words
+from ._optional import needed
+from ._progress import Bar
+from .protocol import Protocol, find
+
+_FORMATS = ("table", "jsonl", "csv", "json")
+
+
+class Text(str):
+    """A text that a notebook or a prompt shows as it is."""
+
+    def __repr__(self) -> str:
+        return str(self).rstrip("\n")
+
+
+class Run:
+    """The trials of one run, in trial order. Rows are the bytes of the command line.
+
+    >>> import conclave as cv
+    >>> r = cv.run("fratricide", n=100, trials=3, seed=1)
+    >>> len(r), r.rows[0]["interactions"], r.rows[0]["converged"]
+    (3, 9208, True)
+    """
+
+    def __init__(self, trials: Any, protocol: Protocol, prepared: Any, kept: Mapping[str, bool],
+                 history_by: str) -> None:
+        self._trials, self._protocol, self._prepared = trials, protocol, prepared
+        self._kept, self._history_by = dict(kept), history_by
+        self._rows: list[dict[str, Any]] | None = None
+
+    @property
+    def protocol(self) -> Protocol:
+        return self._protocol
+
+    @property
+    def engine(self) -> str:
+        """The engine that ran: agents, counts, events, auto (which changes over), network, ..."""
+        return str(self._prepared.engine)
+
+    @property
+    def n(self) -> int:
+        return int(self._prepared.n)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict per trial, as `--format jsonl` prints it; whole numbers are exact."""
+        if self._rows is None:
+            self._rows = [json.loads(line) for line in self.jsonl().splitlines()]
+        return self._rows
+
+    def __len__(self) -> int:
+        return len(self._trials)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __getitem__(self, trial: int) -> dict[str, Any]:
+        return self.rows[trial]
+
+    @property
+    def converged(self) -> bool:
+        """Whether every trial has converged, or has ended as planned."""
+        return int(self._trials.not_converged) == 0
+
+    def csv(self) -> str:
+        """The rows as `--format csv` prints them."""
+        return str(self._trials.csv())
+
+    def jsonl(self) -> str:
+        """The rows as `--format jsonl` prints them."""
+        return str(self._trials.jsonl())
+
+    def json(self) -> str:
+        """Rows and summary as `--format json` prints them."""
+        rows = ",\n".join(self.jsonl().splitlines())
+        return f'{{"rows":[\n{rows}\n],\n"summary":{self._trials.summary_json()}}}\n'
+
+    def frame(self) -> Any:
+        """A pandas DataFrame with the columns of `--format csv`."""
+        pandas = needed("pandas", "frame()")
+        return pandas.read_csv(io.StringIO(self.csv()))
+
+    def summary(self, width: int = 100) -> Text:
+        """What `conclave run` prints: statistics of times and observables."""
+        return Text(self._trials.summary_table(width))
+
+    @property
+    def statistics(self) -> dict[str, Any]:
+        """The summary as data."""
+        result: dict[str, Any] = json.loads(self._trials.summary_json())
+        return result
+
+    def trace(self) -> Any:
+        """Leaders and observables over time, or the events of message passing (`trace=True`)."""
+        self._need("trace")
+        pandas = needed("pandas", "trace()")
+        return pandas.read_csv(io.StringIO(self._trials.trace()))
+
+    def history(self, by: str = "") -> Any:
+        """How many agents were in each state at every look (`history=True`): a DataFrame with the
+        columns trial, time and one per state. The counts are NumPy's view of our memory."""
+        self._need("history")
+        numpy, pandas = needed("numpy", "history()"), needed("pandas", "history()")
+        columns, trials, times, counts = self._trials.history(by or self._history_by)
+        frame = pandas.DataFrame(numpy.asarray(counts),
+                                 columns=[self._protocol.object_of(name) for name in columns])
+        frame.insert(0, "time", numpy.asarray(times))
+        frame.insert(0, "trial", numpy.asarray(trials))
+        return frame
+
+    def final(self, trial: int = 0) -> dict[Any, int]:
+        """How many agents are in which state at the end of a trial (`final=True`)."""
+        self._need("final")
+        census: dict[Any, int] = {}
+        for name, count in self._trials.final_of(trial):
+            state = self._protocol.object_of(name)
+            census[state] = census.get(state, 0) + count
+        return census
+
+    def plot(self, ax: Any = None) -> Any:
+        """Curves over time where a history or a trace was kept; else the distribution of the time,
+        or of the messages. Returns the axes of matplotlib."""
+        pyplot = needed("matplotlib.pyplot", "plot()")
+        if ax is None:
+            _, ax = pyplot.subplots()
+        if self._kept.get("history"):
+            self._plot_curves(ax, self.history())
+        elif self._kept.get("trace") and not self._protocol.is_network:
+            frame = self.trace().drop(columns=["interactions"])
+            self._plot_curves(ax, frame.rename(columns={"parallel_time": "time"})
+                              if "time" not in frame else frame.drop(columns=["parallel_time"]))
+        else:
+            self._plot_distribution(ax)
+        ax.set_title(f"{self._protocol.name}, n = {self.n}", loc="left", fontsize="medium")
+        return ax
+
+    def space_time(self, trial: int = 0, ax: Any = None) -> Any:
+        """Nodes over time with the messages between them (`trace=True`, message passing); at most
+        2000 messages are drawn. Returns the axes of matplotlib."""
+        if not self._protocol.is_network:
+            raise _core.Error(f"{self._protocol.name} is a population protocol: it has no messages")
+        frame = self.trace()
+        pyplot = needed("matplotlib.pyplot", "space_time()")
+        if ax is None:
+            _, ax = pyplot.subplots()
+        frame = frame[frame["trial"] == trial]
+        sent = frame[frame["event"] == "deliver"]
+        for kind, part in sent.head(2000).groupby("message"):
+            lines = ([row.sent, row.time] for row in part.itertuples())
+            nodes = ([row.peer, row.node] for row in part.itertuples())
+            color = ax.plot([], [], label=kind)[0].get_color()
+            for line, node in zip(lines, nodes):
+                ax.plot(line, node, color=color, linewidth=0.6, alpha=0.6)
+        for event, mark in (("wake", "^"), ("retire", "x"), ("elect", "*")):
+            part = frame[frame["event"] == event]
+            if len(part):
+                ax.plot(part["time"], part["node"], mark, label=event, markersize=5)
+        ax.set_xlabel("time, in units of the largest delay")
+        ax.set_ylabel("node")
+        ax.legend(fontsize="small", loc="best")
+        return ax
+
+    def _plot_curves(self, ax: Any, frame: Any) -> None:
+        names = [name for name in frame.columns if name not in ("trial", "time")]
+        for place, name in enumerate(names):
+            for trial, part in frame.groupby("trial"):
+                ax.plot(part["time"], part[name], color=f"C{place % 10}", linewidth=1,
+                        label=str(name) if trial == 0 else None)
+        ax.set_xlabel("time" if self._prepared.has_clock else "parallel time")
+        ax.set_ylabel("agents")
+        if len(names) <= 12:
+            ax.legend(fontsize="small")
+
+    def _plot_distribution(self, ax: Any) -> None:
+        column = "messages" if self._protocol.is_network else "parallel_time"
+        values = sorted(row[column] for row in self.rows)
+        shares = [(place + 1) / len(values) for place in range(len(values))]
+        ax.step([values[0], *values], [0, *shares], where="post")
+        ax.set_xlabel(column.replace("_", " "))
+        ax.set_ylabel("share of the trials")
+        ax.set_ylim(0, 1.02)
+
+    def _need(self, what: str) -> None:
+        if not self._kept.get(what):
+            raise _core.Error(f"nothing was kept of that: run it with {what}=True")
+
+    def __repr__(self) -> str:
+        trials = "trial" if len(self) == 1 else "trials"
+        return f"<conclave.Run of {self._protocol.name}, n = {self.n}, {len(self)} {trials}>"
+
+
+def _kept_options(options: dict[str, Any], trace: Any, history: Any, final: Any) -> dict[str, bool]:
+    kept = {"trace": bool(trace), "history": bool(history), "final": bool(final)}
+    options.update(kept)
+    return kept
+
+
+def _check_outputs(files: Mapping[str, Any]) -> None:
+    paths = [(name, os.fspath(value)) for name, value in files.items()
+             if isinstance(value, (str, os.PathLike))]
+    for place, (name, path) in enumerate(paths):
+        for other, path_too in paths[place + 1:]:
+            if path == path_too:
+                raise _core.Error(f"--{name} and --{other} are both '{path}': they need a file "
+                                  "each")
+
+
+def run_options(protocol: Protocol, n: Any, seed: Any, param: Mapping[str, Any] | None, init: Any,
+                engine: str | None, graph: Any, init_from: Any = None) -> dict[str, Any]:
+    """The words that say which run it is, for all commands."""
+    options: dict[str, Any] = {"seed": _words.number(seed), "params": _words.params(param)}
+    if n is not None:
+        options["n"] = _words.number(n)
+    if engine is not None:
+        options["engine"] = engine
+    options.update(_words.graph(graph))
+    if isinstance(init, str):
+        options["init"] = init
+    elif init is not None:
+        protocol.give(options, init)
+    if init_from is not None:
+        if isinstance(init_from, Mapping):
+            protocol.give(options, init_from)
+        else:
+            options["given_label"], options["given"] = _core.read_configuration(
+                os.fspath(init_from))
+    if init is None and init_from is None and protocol.init is not None:
+        protocol.give(options, protocol.init)
+    return options
+
+
+def refuse_unknown(command: str, unknown: Mapping[str, Any], known: Iterable[str]) -> None:
+    for name in unknown:
+        near = difflib.get_close_matches(name, list(known), 1)
+        hint = f" (did you mean '{near[0]}'?)" if near else ""
+        raise _core.Error(f"{command} has no option '{name}'{hint}")
+
+
+def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: Any = 1,
+        seed: Any = 1, param: Mapping[str, Any] | None = None, init: Any = None,
+        engine: str = "auto", graph: Any = None, max_parallel_time: Any = None,
+        max_interactions: Any = None, until: Any = None, init_from: Any = None,
+        threads: Any = None, format: str = "table", output: str | os.PathLike[str] | None = None,
+        fault: str | Iterable[str] | None = None, trace: Any = False, trace_grid: str = "log",
+        every: Any = None, history: Any = False, history_by: str = "", history_format: str = "",
+        final: Any = False, delay: str = "", wakeup: str = "", ids: str = "",
+        count_edges: bool = False, quiet: bool = False, **unknown: Any) -> Run:
+    """Runs trials of a protocol, as `conclave run` does: equal options give equal rows.
+
+    Every option of the command line is a keyword with the same meaning. Where that takes a file
+    (`trace`, `history`, `final`), `True` keeps it in memory, and a path writes the file as well.
+    `init` may be a dict of states and counts, `graph` a graph of networkx or an array of arcs. The
+    GIL is released while trials run, on as many threads as the command line would take.
+
+    >>> import conclave as cv
+    >>> cv.run("pll", n=1000, trials=2).csv().splitlines()[1][:30]
+    'pll,agents,1000,10,200,20,50,c'
+    >>> cv.run("pll", n=1000, init="cleen")
+    Traceback (most recent call last):
+    conclave.Error: unknown start of pll 'cleen' (did you mean 'clean'?); known: clean
+    """
+    refuse_unknown("run", unknown, run.__kwdefaults__ or ())
+    if format not in _FORMATS:
+        raise _core.Error(f"unknown format '{format}'; known: {', '.join(_FORMATS)}")
+    _check_outputs({"output": output, "trace": trace, "history": history, "final": final})
+    chosen = find(protocol)
+    options = run_options(chosen, n, seed, param, init, engine, graph, init_from)
+    options.update(faults=_words.faults(fault), trace_grid=trace_grid, delay=delay, wakeup=wakeup,
+                   ids=ids, count_edges=count_edges)
+    for name, value in (("max_parallel_time", max_parallel_time), ("every", every),
+                        ("max_interactions", max_interactions)):
+        if value is not None:
+            options[name] = _words.number(value)
+    if until is not None:
+        options["until"] = _words.horizon(until)
+    kept = _kept_options(options, trace, history, final)
+    prepared = _core.prepare(chosen.core, options)
+    if not quiet:
+        for warning in prepared.warnings:
+            _warnings.warn(warning, stacklevel=2)
+    steps = "messages" if chosen.is_network else "interactions"
+    count = _words.number(trials)
+    total = int(count) if count.isdigit() else 0
+    with Bar(f"{chosen.name} n = {prepared.n}", total, quiet, steps) as look:
+        done = _core.run(prepared, count, "" if threads is None else _words.number(threads), look)
+    result = Run(done, chosen, prepared, kept, history_by)
+    _write_files(result, done, output, format, trace, history, history_by, history_format, final)
+    return result
+
+
+def _write_files(result: Run, done: Any, output: Any, format: str, trace: Any, history: Any,
+                 history_by: str, history_format: str, final: Any) -> None:
+    if output is not None:
+        texts: dict[str, Callable[[], str]] = {"csv": result.csv, "jsonl": result.jsonl,
+                                               "json": result.json, "table": result.summary}
+        Path(output).write_text(texts[format](), encoding="utf-8")
+    if isinstance(trace, (str, os.PathLike)):
+        Path(trace).write_text(done.trace(), encoding="utf-8")
+    if isinstance(history, (str, os.PathLike)):
+        done.write_history(os.fspath(history), history_by, history_format)
+    if isinstance(final, (str, os.PathLike)):
+        Path(final).write_text(done.final(), encoding="utf-8")

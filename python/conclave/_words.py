@@ -1,0 +1,88 @@
+"""Values of Python as the words of the command line, exactly."""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Iterable, Mapping, Sequence
+
+from . import _core
+
+
+def number(value: Any) -> str:
+    """A number as the command line reads it: whole numbers and fractions exactly, a float as the
+    shortest decimal that reads back as the same float.
+
+    >>> number(10**6), number(1e6), number(0.1), number(Fraction(1, 3)), number("2^20")
+    ('1000000', '1000000', '0.1', '1/3', '2^20')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Fraction):
+        whole = value.denominator == 1
+        return str(value.numerator) if whole else f"{value.numerator}/{value.denominator}"
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    try:
+        return str(operator.index(value))
+    except TypeError:
+        pass
+    real = float(value)
+    return str(int(real)) if real.is_integer() else repr(real)
+
+
+def fraction(value: Any) -> Fraction:
+    """The number that `number` writes."""
+    try:
+        return Fraction(number(value))
+    except (ValueError, ZeroDivisionError, TypeError):
+        raise _core.Error(f"expected a number such as 10, 0.25 or Fraction(1, 3), not {value!r}") \
+            from None
+
+
+def params(given: Mapping[str, Any] | None) -> list[str]:
+    """NAME=VALUE for each."""
+    return [f"{name}={number(value)}" for name, value in (given or {}).items()]
+
+
+def faults(given: str | Iterable[str] | None) -> list[str]:
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) else list(given)
+
+
+def horizon(until: Any) -> str:
+    """`until`: a time, "convergence,50", or ("convergence", 50)."""
+    if isinstance(until, (tuple, list)) and len(until) == 2:
+        return f"{until[0]},{number(until[1])}"
+    return number(until)
+
+
+def label(pairs: Sequence[tuple[str, int]]) -> str:
+    """Stands for a given configuration in rows."""
+    text = "".join(f"{name},{count}\n" for name, count in pairs)
+    return "given:" + hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def graph(given: Any) -> dict[str, Any]:
+    """The options that say who can meet whom: a word of the command line, a graph of networkx (an
+    edge stands for both directions unless it is directed), or an array of arcs with two columns,
+    initiator and responder."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        return {"graph": given}
+    if hasattr(given, "nodes") and hasattr(given, "edges"):
+        places = {node: place for place, node in enumerate(given.nodes())}
+        arcs = [(places[u], places[v]) for u, v in given.edges()]
+        if not given.is_directed():
+            arcs += [(v, u) for u, v in arcs]
+        agents = len(places)
+    else:
+        arcs = [(int(u), int(v)) for u, v in given]
+        agents = 1 + max((max(arc) for arc in arcs), default=0)
+    arcs.sort()
+    digest = hashlib.sha256(repr((agents, arcs)).encode()).hexdigest()[:16]
+    return {"arcs": (f"given:{digest}", agents, arcs)}

@@ -1,0 +1,402 @@
+"""Protocols: those of the catalog by name, and those that are written in Python.
+
+A protocol in Python is turned into a text of conclave, once, and then is as fast as any other. Its
+states may be any hashable objects, dataclasses among them; results show these objects again.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import os
+import re
+from fractions import Fraction
+from typing import Any, Callable, Collection, Hashable, Iterable, Mapping, Union
+
+from . import _core
+from ._words import fraction, label, number
+from .reactions import Molecules, Reaction, network_text
+
+State = Any
+Outcome = Union[tuple[State, State], Mapping[tuple[State, State], Any], None]
+Rule = Union[Mapping[tuple[State, State], Outcome], Callable[..., Outcome]]
+
+MOST_STATES = 2048
+_ORDERS = ("asymmetric", "symmetric", "symmetric_enforced")
+_RESERVED = frozenset(
+    "title paper param let states field fields leader output start stop fail observe when with of "
+    "rest all any none count silent evenly randomly n u v and or not mod if then else bool true "
+    "false floor ceil unordered in state do step each choose probability import as fun init volume "
+    "rate time min max sum mean abs round sqrt log2 lg ln".split())
+
+
+def _key(state: State) -> Hashable:
+    """The state, if it can be told from others."""
+    try:
+        hash(state)
+    except TypeError:
+        advice = "; write @dataclass(frozen=True) or @dataclass(unsafe_hash=True)"
+        hint = advice if dataclasses.is_dataclass(state) else ""
+        raise _core.Error(f"states must be hashable, and {state!r} is not{hint}") from None
+    return state  # type: ignore[no-any-return]
+
+
+def _start(init: Mapping[str, int]) -> str:
+    return "start given: " + ", ".join(f"{count} of {name}" for name, count in init.items()) + "\n"
+
+
+class _Table:
+    """The transitions of a rule between all states that it reaches."""
+
+    def __init__(self, rule: Rule, order: str, params: Mapping[str, Any]) -> None:
+        self._rule, self._order, self._params = rule, order, params
+        self._by_key: dict[Hashable, Any] | None = None
+        if isinstance(rule, Mapping):
+            self._by_key = {(_key(a), _key(b)): out for (a, b), out in rule.items()}
+        self.states: dict[Hashable, State] = {}
+        self.outcomes: dict[tuple[Hashable, Hashable], dict[tuple[Hashable, Hashable], Fraction]]
+        self.outcomes = {}
+
+    def add(self, states: Iterable[State]) -> bool:
+        """Adds these and all that meetings of them lead to; true if there were new ones."""
+        waiting = [state for state in states if _key(state) not in self.states]
+        if not waiting:
+            return False
+        while waiting:
+            state = waiting.pop(0)
+            key = _key(state)
+            if key in self.states:
+                continue
+            self.states[key] = state
+            if len(self.states) > MOST_STATES:
+                raise _core.Error(f"the rule reaches more than {MOST_STATES} states")
+            for other in list(self.states.values()):
+                waiting += self._meet(state, other)
+                if other is not state:
+                    waiting += self._meet(other, state)
+        return True
+
+    def _meet(self, a: State, b: State) -> list[State]:
+        result = self._called(a, b)
+        shares: dict[tuple[Hashable, Hashable], Fraction] = {}
+        reached = []
+        for (c, d), share in result:
+            pair = (_key(c), _key(d))
+            shares[pair] = shares.get(pair, Fraction(0)) + share
+            reached += [c, d]
+        if shares:
+            self.outcomes[_key(a), _key(b)] = shares
+        return reached
+
+    def _called(self, a: State, b: State) -> list[tuple[tuple[State, State], Fraction]]:
+        if self._by_key is not None:
+            outcome = self._by_key.get((_key(a), _key(b)))
+        else:
+            outcome = self._asked(a, b)
+        if outcome is None:
+            return []
+        if isinstance(outcome, Mapping):
+            return [(pair, fraction(share)) for pair, share in outcome.items()]
+        try:
+            c, d = outcome
+        except (TypeError, ValueError):
+            raise _core.Error(f"a rule gives two states, a dict of pairs with probabilities or "
+                              f"None, not {outcome!r} for {a!r}, {b!r}") from None
+        return [((c, d), Fraction(1))]
+
+    def _asked(self, a: State, b: State) -> Outcome:
+        rule: Any = self._rule
+        if not dataclasses.is_dataclass(a):
+            return rule(a, b, **self._params)  # type: ignore[no-any-return]
+        u, v = copy.deepcopy(a), copy.deepcopy(b)
+        outcome: Outcome = rule(u, v, **self._params)
+        return (u, v) if outcome is None else outcome  # it has changed them in place
+
+    def rules(self) -> Iterable[tuple[Hashable, Hashable, Hashable, Hashable, Fraction]]:
+        """All that changes something, with the order of initiator and responder as asked for."""
+        for a in self.states:
+            for b in self.states:
+                for (c, d), share in self._ordered(a, b).items():
+                    if (c, d) != (a, b) and share:
+                        yield a, b, c, d, share
+
+    def _ordered(self, a: Hashable, b: Hashable) -> dict[tuple[Hashable, Hashable], Fraction]:
+        own = self._changing(a, b)
+        if self._order == "asymmetric":
+            return own
+        mirrored = {(d, c): share for (c, d), share in self._changing(b, a).items()}
+        if not own:
+            return mirrored
+        if self._order == "symmetric_enforced" and mirrored and own != mirrored:
+            unordered = [sorted((sorted(map(repr, pair)), share) for pair, share in each.items())
+                         for each in (own, mirrored)]
+            if unordered[0] != unordered[1]:
+                raise _core.Error(f"the rule depends on who initiates: {self.states[a]!r} and "
+                                  f"{self.states[b]!r} have other outcomes the other way round")
+        return own
+
+    def _changing(self, a: Hashable, b: Hashable) -> dict[tuple[Hashable, Hashable], Fraction]:
+        outcomes = self.outcomes.get((a, b), {})
+        same = {(a, b), (b, a)} if self._order != "asymmetric" else {(a, b)}
+        return {} if set(outcomes) <= same else outcomes
+
+
+class _Names:
+    """A name of a text for every state, readable where the state is a word."""
+
+    def __init__(self) -> None:
+        self.of: dict[Hashable, str] = {}
+        self.objects: dict[str, State] = {}
+
+    def add(self, key: Hashable, state: State) -> None:
+        word = str(state) if isinstance(state, str) else ""
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", word) or word in _RESERVED:
+            word = f"s_{word}" if word and re.fullmatch(r"\w+", word, re.ASCII) else "s0"
+            if isinstance(state, int) and not isinstance(state, bool) and state >= 0:
+                word = f"s{state}"
+        stem, place = word, 0
+        while word in self.objects:
+            place += 1
+            word = f"{stem}_{place}"
+        self.of[key] = word
+        self.objects[word] = state
+
+
+class Protocol:
+    """A protocol, to be used wherever a name of the catalog can be used.
+
+    `rules` is one of
+
+    * a dict `{("a", "b"): ("u", "u")}`: initiator and responder, before and after; where chance
+      decides, the value is a dict of pairs with probabilities, exact if they are Fractions;
+    * a function `rule(u, v, **params)` that returns such a value, or None where nothing changes. It
+      is called once per pair of states that can be reached from `states` or `init`, which may be
+      any hashable objects; dataclasses (frozen or with unsafe_hash) it may change in place;
+    * a list of reactions, `[(A + B >> 2 * C).k(2.5)]` (see `species`);
+    * the text of a `.pp` file, or the path of one, or of a `.crn` or `.rules` file.
+
+    `leader` says who leads: a state, a collection of states or a function of a state. `stop` is a
+    condition in the language of texts, such as `"count(leader) == 1"` or `"silent"`. `observe`
+    gives names to numbers of agents. With `order="symmetric"`, a pair that no rule names reacts as
+    its mirror image does.
+
+    >>> import conclave as cv
+    >>> majority = cv.Protocol({("A", "B"): ("A", "U"), ("B", "A"): ("B", "U"),
+    ...                         ("A", "U"): ("A", "A"), ("B", "U"): ("B", "B")},
+    ...                        init={"A": 510, "B": 490}, name="majority")
+    >>> run = cv.run(majority, seed=3, final=True)
+    >>> run.final()
+    {'A': 1000}
+    """
+
+    def __init__(self, rules: Any, *, states: Iterable[State] | None = None,
+                 init: Mapping[State, int] | None = None, name: str | None = None,
+                 leader: Any = None, stop: str | None = None,
+                 observe: Mapping[str, Any] | None = None, order: str = "asymmetric",
+                 params: Mapping[str, Any] | None = None, volume: Any = None) -> None:
+        self.init = dict(init) if init is not None else None
+        self._leader, self._stop, self._observe = leader, stop, dict(observe or {})
+        self._volume = volume
+        self._names = _Names()
+        self._table: _Table | None = None
+        self._reactions: list[Reaction] | None = None
+        self._text: str | None = None
+        self._cores: dict[str | None, Any] = {}
+        if order not in _ORDERS:
+            raise _core.Error(f"unknown order '{order}'; known: {', '.join(_ORDERS)}")
+        self._choose(rules, order, dict(params or {}), name)
+        self._add_states([*(states or ()), *(self.init or {})])
+
+    def _choose(self, rules: Any, order: str, params: dict[str, Any], name: str | None) -> None:
+        if isinstance(rules, os.PathLike) or (isinstance(rules, str) and "\n" not in rules):
+            self._open(os.fspath(rules), name)
+        elif isinstance(rules, str):
+            self._text, self.name = rules, name or "protocol.pp"
+            if "." not in self.name:
+                self.name += ".pp"
+        elif callable(rules) or isinstance(rules, Mapping):
+            self._table = _Table(rules, order, params)
+            stem = name or getattr(rules, "__name__", "protocol").strip("<>")
+            self.name = stem + ".rules"
+            if isinstance(rules, Mapping):
+                self._add_states(state for pair in rules for state in pair)
+        else:
+            self._reactions = list(rules)
+            if not all(isinstance(each, Reaction) for each in self._reactions):
+                raise _core.Error("a protocol is a dict, a function, a list of reactions or a text")
+            self.name = (name or "reactions") + ".crn"
+
+    def _open(self, word: str, name: str | None) -> None:
+        found = _core.find(word)
+        if word.endswith((".pp", ".crn", ".rules")):
+            with open(word, encoding="utf-8") as file:
+                self._text = file.read()
+        self.name = name or word
+        self._cores[None] = found
+
+    @property
+    def is_network(self) -> bool:
+        """Whether it passes messages."""
+        return self.is_listed and bool(self.core.is_network)
+
+    @property
+    def states(self) -> list[State]:
+        """The states of a protocol written in Python, as far as they are known."""
+        return list(self._names.objects.values())
+
+    @property
+    def core(self) -> Any:
+        return self.core_with(self._stop)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether it is one of the catalog."""
+        return self._text is None and self._table is None and self._reactions is None
+
+    def core_with(self, stop: str | None, init: Mapping[str, int] | None = None) -> Any:
+        """The compiled protocol with another stop condition, and with a start called `given` that
+        has these agents, by the names of their states. Those of the catalog keep theirs."""
+        if init is not None:
+            self._refuse_if_listed("a start")
+            return _core.text(os.path.basename(self.name), self.text(stop, init))
+        if stop not in self._cores:
+            self._refuse_if_listed("a stop condition")
+            self._cores[stop] = _core.text(os.path.basename(self.name), self.text(stop))
+        return self._cores[stop]
+
+    def _refuse_if_listed(self, what: str) -> None:
+        if self.is_listed:
+            raise _core.Error(f"{self.name} has {what} of its own; others are for protocols "
+                              "written as text or in Python")
+
+    def text(self, stop: str | None = None, init: Mapping[str, int] | None = None) -> str:
+        """The protocol as a text of conclave, what a `.pp`, `.rules` or `.crn` file would hold."""
+        self._refuse_if_listed("a text")
+        if self._text is not None:
+            return self._own_text(stop, init)
+        if self._reactions is not None:
+            text, species = network_text(self._reactions, self._volume, init)
+            for each in species:
+                if each not in self._names.objects:
+                    self._names.add(each, each)
+            return text + self._statements(stop)
+        return self._table_text(init) + self._statements(stop)
+
+    def _own_text(self, stop: str | None, init: Mapping[str, int] | None) -> str:
+        text = str(self._text) if str(self._text).endswith("\n") else f"{self._text}\n"
+        if stop is not None:
+            text = re.sub(r"^stop\b.*\n([ \t]+.*\n)*", "", text, flags=re.M)
+            text += f"stop when {stop}\n"
+        return text if init is None else text + _start(init)
+
+    def _table_text(self, init: Mapping[str, int] | None) -> str:
+        if self._table is None or not self._names.of:
+            raise _core.Error(f"{self.name}: a rule that is a function needs states to begin with; "
+                              "give states=... or init=...")
+        name = self._names.of
+        lines = ["states " + ", ".join(name.values())]
+        for a, b, c, d, share in self._table.rules():
+            line = f"{name[a]},{name[b]} -> {name[c]},{name[d]}"
+            lines.append(line if share == 1 else f"{line} : {number(share)}")
+        first = f"start given: all of {next(iter(name.values()))}\n"
+        return "\n".join(lines) + "\n" + (first if init is None else _start(init))
+
+    def _statements(self, stop: str | None) -> str:
+        lines = []
+        if self._leader is not None:
+            lines.append(f"leader = {self._set(self._leader)}")
+        for name, what in self._observe.items():
+            text = what if self._is_text(what) else f"count({self._set(what)})"
+            lines.append(f"observe {name} = {text}")
+        if stop is not None:
+            lines.append(f"stop when {stop}")
+        return "\n".join(lines) + "\n" if lines else ""
+
+    def _is_text(self, what: Any) -> bool:
+        return isinstance(what, str) and _key(what) not in self._names.of
+
+    def _set(self, what: Any) -> str:
+        """A set of states as an expression: a state, several, or a function of a state."""
+        if self._is_text(what):
+            return str(what)
+        if callable(what) and not isinstance(what, (Molecules, type)):
+            members = [name for name, state in self._names.objects.items() if what(state)]
+        elif isinstance(what, Collection) and not isinstance(what, (str, tuple)):
+            members = [self.name_of(state) for state in what]
+        else:
+            members = [self.name_of(what)]
+        if not members:
+            raise _core.Error(f"{self.name}: no state belongs to {what!r}")
+        return " | ".join(members)
+
+    def _add_states(self, states: Iterable[State]) -> None:
+        if self._table is None or not self._table.add(states):
+            return
+        for key, state in self._table.states.items():
+            if key not in self._names.of:
+                self._names.add(key, state)
+        self._cores.clear()
+
+    def name_of(self, state: State) -> str:
+        """The name of a state in texts."""
+        if isinstance(state, Molecules):
+            return str(state)
+        if self._table is None:
+            return str(state)
+        name = self._names.of.get(_key(state))
+        if name is None:
+            raise _core.Error(f"{self.name} has no state {state!r}")
+        return name
+
+    def object_of(self, name: str) -> State:
+        """The state of that name."""
+        return self._names.objects.get(name, name)
+
+    def give(self, options: dict[str, Any], init: Mapping[State, int]) -> None:
+        """Lets a run start from this configuration."""
+        self._add_states(state for state in init)
+        given = [(self.name_of(state), int(count)) for state, count in init.items() if count]
+        options["given"], options["given_label"] = given, label(given)
+
+    def core_starting(self, options: dict[str, Any]) -> Any:
+        """For exact answers, which are about a start with a name: a configuration that was given
+        becomes one."""
+        given = options.pop("given", None)
+        if given is None:
+            return self.core
+        options.pop("given_label")
+        options["n"] = str(sum(count for _, count in given))
+        options["init"] = "init" if self._reactions is not None else "given"
+        return self.core_with(self._stop, dict(given))
+
+    def describe(self) -> dict[str, Any]:
+        """What `conclave describe` tells: paper, parameters, starts, engines, observables."""
+        result: dict[str, Any] = self.core.describe()
+        return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state["_cores"] = {}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.is_listed:
+            self._cores[None] = _core.find(self.name)
+
+    def __repr__(self) -> str:
+        return f"<conclave.Protocol {self.name}>"
+
+
+@functools.lru_cache(maxsize=64)
+def _listed(name: str) -> Protocol:
+    return Protocol(name)
+
+
+def find(protocol: str | os.PathLike[str] | Protocol) -> Protocol:
+    """The protocol of that name or path; a Protocol is itself."""
+    if isinstance(protocol, Protocol):
+        return protocol
+    word = os.fspath(protocol)
+    return Protocol(word) if os.sep in word or "." in word else _listed(word)

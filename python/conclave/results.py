@@ -1,0 +1,134 @@
+"""Sweeps and what they have found: plans, files of results, reports."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Iterable, Mapping
+
+from . import _core, _words
+from ._optional import needed
+from ._progress import Bar
+from .protocol import Protocol
+
+
+def _toml(value: Any) -> str:
+    """A value of a plan in TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, (list, tuple, range)) or hasattr(value, "tolist"):
+        return "[" + ", ".join(_toml(each) for each in value) + "]"
+    text = _words.number(value)
+    return f'"{text}"' if "/" in text else text
+
+
+def _plan_text(plan: Mapping[str, Any], folder: Path) -> str:
+    runs = plan.get("run", [])
+    lines = [f"{key} = {_toml(value)}" for key, value in plan.items() if key != "run"]
+    for run in [runs] if isinstance(runs, Mapping) else runs:
+        lines.append("[[run]]")
+        for key, value in run.items():
+            if isinstance(value, Protocol):
+                value = _written(value, folder)
+            lines.append(f"{key} = {_toml(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _written(protocol: Protocol, folder: Path) -> str:
+    """The name of a protocol, which becomes a file beside the plan where it was made in Python."""
+    if protocol.is_listed:
+        return protocol.name
+    init = protocol.init
+    by_name = None if init is None else {protocol.name_of(state): count
+                                         for state, count in init.items()}
+    path = folder / os.path.basename(protocol.name)
+    path.write_text(protocol.text(protocol._stop, by_name), encoding="utf-8")
+    return str(path)
+
+
+def sweep(plan: Mapping[str, Any] | str | os.PathLike[str], output: str | os.PathLike[str], *,
+          threads: Any = None, extend: bool = False, mix_versions: bool = False,
+          quiet: bool = False) -> Results:
+    """Carries out a plan, from where it was left, and returns its results.
+
+    The plan is the path of a TOML file as `conclave sweep` reads it, or a dict of the same shape;
+    protocols in it may be `Protocol` objects.
+
+    >>> import conclave as cv, tempfile, os
+    >>> plan = {"trials": 5, "run": {"protocol": "fratricide", "n": [10, 20]}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = cv.sweep(plan, os.path.join(folder, "results.db"))
+    ...     print(len(found), list(found.frame().groupby("n")["trial"].count()))
+    10 [5, 5]
+    """
+    threads_text = "" if threads is None else _words.number(threads)
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(plan, Mapping):
+            path = Path(folder) / "plan.toml"
+            path.write_text(_plan_text(plan, Path(folder)), encoding="utf-8")
+        else:
+            path = Path(plan)
+        with Bar("sweep", 0, quiet) as bar:
+            def look(done: int, total: int) -> None:
+                if bar is not None:
+                    bar.__self__._total = total  # type: ignore[attr-defined]
+                    bar(done, 0)
+            _core.sweep(str(path), os.fspath(output), threads_text, extend, mix_versions,
+                        None if bar is None else look)
+    return Results(output)
+
+
+class Results:
+    """A file of results that `sweep` has written, in Python or on the command line."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        about = _core.results_about(self.path)
+        self.name: str = about["name"]
+        self.plan: str = about["plan"]
+        self.versions: list[str] = about["versions"]
+
+    def __len__(self) -> int:
+        return int(_core.results_about(self.path)["rows"])
+
+    @property
+    def cells(self) -> list[dict[str, Any]]:
+        """What each cell is, with how many trials it is to have and how many rows there are."""
+        result: list[dict[str, Any]] = _core.results_cells(self.path)
+        return result
+
+    def csv(self, where: str | Iterable[str] = ()) -> str:
+        return str(_core.results_csv(self.path, _conditions(where)))
+
+    def frame(self, where: str | Iterable[str] = ()) -> Any:
+        """The rows as a pandas DataFrame; `where` is a condition such as "n>=1000" or
+        "protocol=pll", or a list of conditions that must all hold."""
+        pandas = needed("pandas", "frame()")
+        return pandas.read_csv(io.StringIO(self.csv(where)))
+
+    def report(self, page: str | os.PathLike[str], **options: Any) -> None:
+        report(self, page, **options)
+
+    def __repr__(self) -> str:
+        return f"<conclave.Results {self.path}, {len(self)} rows>"
+
+
+def _conditions(where: str | Iterable[str]) -> list[str]:
+    return [where] if isinstance(where, str) else list(where)
+
+
+def report(files: Results | str | os.PathLike[str] | Iterable[Any],
+           page: str | os.PathLike[str] = "", *, figures: str | os.PathLike[str] = "",
+           kinds: Iterable[str] = (), only: Iterable[str] = (), title: str = "") -> None:
+    """Writes a page with tables, fitted laws and figures of files of results, as `conclave report`
+    does; `figures` is a folder for the figures as files of the given kinds."""
+    if isinstance(files, (Results, str, os.PathLike)):
+        files = [files]
+    paths = [each.path if isinstance(each, Results) else os.fspath(each) for each in files]
+    _core.report(paths, os.fspath(page), os.fspath(figures), list(kinds), list(only), title)

@@ -1,0 +1,243 @@
+"""One trial to explore: advance it, look at it, branch it, strike it."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from typing import Any, Callable, Mapping, Union
+
+from . import _core
+from ._optional import needed
+from ._run import run_options
+from ._words import fraction
+from .protocol import Protocol, State, find
+
+Condition = Union[str, Callable[["Simulation"], bool]]
+
+
+class Simulation:
+    """A trial of a protocol that is advanced step by step.
+
+    `init` is a dict of states and counts, the name of a start (then `n` says how many agents), or
+    None for the protocol's own. Advancing in pieces gives the same trial as advancing at once, and
+    looking at it changes nothing. Times are parallel times, interactions per agent, or the time of
+    a network of reactions.
+
+    >>> import conclave as cv
+    >>> epidemic = cv.Protocol({("I", "S"): ("I", "I")})
+    >>> sim = cv.Simulation(epidemic, {"S": 999, "I": 1}, seed=1)
+    >>> sim.run(until=10, every=1)
+    >>> sim.time, sim.config["I"]
+    (10.0, 973)
+    >>> branch = sim.copy()
+    >>> branch.run_until("all(I)")
+    True
+    >>> sim.time, branch.config
+    (10.0, {'I': 1000})
+    """
+
+    def __init__(self, protocol: str | os.PathLike[str] | Protocol,
+                 init: Mapping[State, int] | str | None = None, *, n: Any = None, seed: Any = 1,
+                 trial: int = 0, engine: str = "auto", param: Mapping[str, Any] | None = None,
+                 graph: Any = None) -> None:
+        self._protocol = find(protocol)
+        self._options = run_options(self._protocol, n, seed, param, init, engine, graph)
+        self._stop = self._protocol._stop
+        self._last_stop = self._own_stop()
+        self._core = _core.Simulation(self._prepared(self._last_stop), trial)
+
+    def _own_stop(self) -> str | None:
+        """Following silence takes time, so a protocol of Python without a stop condition has none
+        here."""
+        written = not self._protocol.is_listed and self._protocol._text is None
+        has_leader = self._protocol._leader is not None
+        return "false" if written and self._stop is None and not has_leader else self._stop
+
+    def _prepared(self, stop: str | None) -> Any:
+        return _core.prepare(self._protocol.core_with(stop), self._options)
+
+    @property
+    def protocol(self) -> Protocol:
+        return self._protocol
+
+    @property
+    def n(self) -> int:
+        return int(self._core.prepared.n)
+
+    @property
+    def engine(self) -> str:
+        """The engine that runs; `auto` goes over from one to another as the census changes."""
+        return str(self._core.prepared.engine)
+
+    @property
+    def time(self) -> float:
+        return float(self._core.time)
+
+    @property
+    def interactions(self) -> int:
+        """How many there have been; exact, of any size."""
+        return int(self._core.now)
+
+    @property
+    def config(self) -> dict[State, int]:
+        """How many agents are in which state; only states that occur."""
+        return self._census(self._core.census())
+
+    @config.setter
+    def config(self, config: Mapping[State, int]) -> None:
+        """Puts the agents into other states, now; there must be as many as before."""
+        if sum(config.values()) != self.n:
+            raise _core.Error(f"a simulation keeps its {self.n} agents; the configuration given "
+                              f"has {sum(config.values())}")
+        self._protocol.give(self._options, config)
+        self._go_on(self._last_stop)
+
+    @property
+    def agents(self) -> list[tuple[State, int]]:
+        """The agents in their order, runs of equal ones counted, where it matters who is who."""
+        return [(self._protocol.object_of(name), count) for name, count in self._core.agents()]
+
+    @property
+    def leaders(self) -> int:
+        return int(self._core.leaders)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the stop condition holds now."""
+        return bool(self._core.converged)
+
+    @property
+    def first_convergence(self) -> int | None:
+        """The interaction at which the stop condition first held, as far as the trial has come."""
+        first = self._core.first_convergence
+        return None if first is None else int(first)
+
+    @property
+    def observables(self) -> dict[str, Any]:
+        result: dict[str, Any] = self._core.observations()
+        return result
+
+    def run(self, until: Any = None, *, every: Any = None) -> None:
+        """Advances to a time; without one to the stop condition, or to silence where there is none.
+        With `every`, looks at all multiples of that time on the way, for `history`."""
+        if until is None:
+            if self._last_stop == "false":
+                self.run_until("silent", every=every)
+            else:
+                self._advance(None, every, stops=True)
+        else:
+            self._advance(fraction(until), every, stops=False)
+
+    def run_until(self, condition: Condition, *, every: Any = None, until: Any = None) -> bool:
+        """Advances until the condition holds; false where the time `until` came first.
+
+        A text, such as "count(I) > n/2" or "silent", is followed exactly, to the interaction at
+        which it becomes true. A function of this simulation is asked at all multiples of `every`
+        (1 unless given). Both are asked at once: where the condition holds already, nothing
+        happens."""
+        last = None if until is None else fraction(until)
+        if isinstance(condition, str):
+            if condition != self._last_stop:
+                self._go_on(condition)
+            return self._advance(last, every, stops=True) == "stopped" and self.converged
+        step = fraction(1 if every is None else every)
+        while not condition(self):
+            following = step * (Fraction(self.time) // step + 1)
+            if last is not None and following > last:
+                self._advance(last, None, stops=False)
+                return bool(condition(self))
+            self._advance(following, every, stops=False)
+        return True
+
+    def step(self, interactions: int = 1) -> None:
+        """Advances by so many interactions."""
+        self._core.advance_to(self._core.now + interactions, False)
+
+    def inject(self, fault: str) -> int:
+        """Strikes now with a fault of the command line: "corrupt:50%", "zero:10", "kill-leaders",
+        "make-leaders:3". Returns how many agents it has hit."""
+        return int(self._core.strike(fault))
+
+    @property
+    def history(self) -> Any:
+        """A pandas DataFrame of all looks: one line per time, one column per state that occurred.
+        The counts are NumPy's view of memory of this call."""
+        numpy, pandas = needed("numpy", "history"), needed("pandas", "history")
+        columns, times, counts = self._core.history()
+        index = pandas.Index(numpy.asarray(times), name="time")
+        return pandas.DataFrame(numpy.asarray(counts), index=index,
+                                columns=[self._protocol.object_of(name) for name in columns])
+
+    def look(self) -> None:
+        """Adds the present configuration to the history."""
+        self._core.look()
+
+    def plot(self, ax: Any = None) -> Any:
+        """The history as curves. Returns the axes of matplotlib."""
+        pyplot = needed("matplotlib.pyplot", "plot()")
+        if ax is None:
+            _, ax = pyplot.subplots()
+        for name, column in self.history.items():
+            ax.plot(column.index, column, label=str(name))
+        ax.set_xlabel("time" if self._core.prepared.has_clock else "parallel time")
+        ax.set_ylabel("agents")
+        ax.legend(fontsize="small")
+        return ax
+
+    def copy(self) -> Simulation:
+        """One that goes on exactly as this one does, the state of all generators included. It is
+        made by repeating the trial, so it takes as long as that took."""
+        other = object.__new__(Simulation)
+        other.__dict__.update(self.__dict__)
+        other._options = dict(self._options)
+        other._core = self._core.copy()
+        return other
+
+    __copy__ = copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state["_core"] = self._core.state()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._core = _core.Simulation.from_state(self._prepared(self._last_stop), state["_core"])
+
+    def _census(self, counts: list[tuple[str, int]]) -> dict[State, int]:
+        return {self._protocol.object_of(name): count for name, count in counts}
+
+    def _go_on(self, stop: str | None) -> None:
+        """The same agents with another stop condition."""
+        if stop != self._last_stop:
+            self._protocol.give(self._options, self._by_name())
+        self._core.go_on_as(self._prepared(stop))
+        self._last_stop = stop
+
+    def _by_name(self) -> dict[State, int]:
+        return self._census(self._core.agents())
+
+    def _advance(self, until: Fraction | None, every: Any, stops: bool) -> str:
+        if every is not None:
+            self._core.look()
+            result = self._record(until, fraction(every), stops)
+            if result == "stopped" or until is None:
+                self._core.look()
+                return result
+        if until is None:
+            return str(self._core.advance_to(2**127, stops))
+        result = str(self._core.advance_to_time(until.numerator, until.denominator, stops))
+        if every is not None:
+            self._core.look()
+        return result
+
+    def _record(self, until: Fraction | None, every: Fraction, stops: bool) -> str:
+        if every <= 0:
+            raise _core.Error("every must be a positive time")
+        first = int(Fraction(self.time) // every) + 1
+        last = 2**62 if until is None else int(until // every)
+        return str(self._core.record(every.numerator, every.denominator, first, last, stops))
+
+    def __repr__(self) -> str:
+        return (f"<conclave.Simulation of {self._protocol.name}, n = {self.n}, time {self.time:g}, "
+                f"engine {self.engine}>")

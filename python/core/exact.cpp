@@ -1,0 +1,356 @@
+// Exact answers: verification, exploration, searches for bad starts, hitting times of chains.
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/progress.hpp"
+#include "conclave/catalog/exploration.hpp"
+#include "conclave/catalog/require.hpp"
+#include "conclave/chain/hitting_times.hpp"
+#include "conclave/chain/rational_hitting_times.hpp"
+#include "conclave/experiment/law_test.hpp"
+#include "conclave/experiment/memory.hpp"
+#include "conclave/experiment/option_values.hpp"
+
+#include "python/core/core.hpp"
+
+namespace conclave::python {
+namespace {
+
+py::dict dict_of(std::span<const catalog::ParameterValue> parameters) {
+  py::dict result;
+  for (const catalog::ParameterValue& each : parameters) {
+    result[py::str(each.name)] =
+        std::visit([](const auto& value) { return py::object(py::cast(value)); }, each.value);
+  }
+  return result;
+}
+
+std::string word(const py::dict& options, const char* name) {
+  return options.contains(name) ? options[name].cast<std::string>() : std::string();
+}
+
+bool flag(const py::dict& options, const char* name) {
+  return options.contains(name) && options[name].cast<bool>();
+}
+
+// Work that asks a callback now and then whether to go on.
+template <class Work>
+auto attended(Work work) {
+  std::atomic<bool> stop = false;
+  std::optional<decltype(work(ProgressCallback()))> result;
+  attend(
+      [&] { result = work([&](std::string_view, std::uint64_t, std::uint64_t) { return !stop; }); },
+      stop);
+  return std::move(*result);
+}
+
+py::object extreme_of(const std::optional<exact::Extreme>& extreme) {
+  if (!extreme) return py::none();
+  return py::make_tuple(extreme->value, extreme->configuration);
+}
+
+py::dict dict_of(const exact::ClaimReport& claim) {
+  py::list steps;
+  for (const exact::TraceStep& step : claim.counterexample) {
+    steps.append(py::make_tuple(step.interaction, step.configuration));
+  }
+  py::dict result;
+  result["name"] = claim.name;
+  result["statement"] = claim.statement;
+  result["verdict"] = std::string(exact::name_of(claim.verdict));
+  result["problem"] = claim.problem;
+  result["counterexample"] = steps;
+  return result;
+}
+
+py::dict dict_of(const catalog::Verified& verified) {
+  const exact::Report& report = verified.report;
+  py::dict result;
+  py::list claims;
+  for (const exact::ClaimReport& claim : report.claims) claims.append(dict_of(claim));
+  result["params"] = dict_of(verified.parameters);
+  result["start"] = std::string(verified.start);
+  result["from_everywhere"] = report.from_everywhere;
+  result["symmetry"] = report.symmetry;
+  result["configurations"] = report.configurations;
+  result["classes"] = report.classes;
+  result["transitions"] = report.transitions;
+  result["claims"] = claims;
+  result["all_hold"] = report.all_hold();
+  result["probability"] = report.start.probability;
+  result["mean"] = report.start.mean;
+  result["variance"] = report.start.variance;
+  result["mean_exactly"] = report.start_exactly;
+  result["slowest"] = extreme_of(report.slowest);
+  result["shortest_holding"] = extreme_of(report.shortest_holding);
+  result["start_holding"] = report.start_holding;
+  result["residual"] = report.residual;
+  result["relative_error"] = report.relative_error;
+  result["distribution"] = report.distribution;
+  result["ticks_per_time"] = verified.ticks_per_time;
+  return result;
+}
+
+exact::Extent extent_of(const std::string& from) {
+  if (from.empty()) return exact::Extent::as_claimed;
+  if (from == "all") return exact::Extent::everywhere;
+  if (from == "start") return exact::Extent::start;
+  constexpr std::array<std::string_view, 2> extents{"all", "start"};
+  throw Error(unknown_name("value of --from", from, extents));
+}
+
+py::dict verify(const Protocol& protocol, const py::dict& options) {
+  const catalog::Entry& entry = protocol.entry();
+  if (entry.explore) {
+    throw Error(protocol.name() + " passes messages; to try all its schedules: conclave explore " +
+                protocol.name() + " --n 4");
+  }
+  catalog::require(entry, &catalog::Entry::verify, "cannot be verified exactly");
+  experiment::RunText words = words_of(options);
+  words.protocol = protocol.name();
+  catalog::VerifyRequest asked{
+      .run = request_of(entry, words, extras_of(options), {.command = "verify", .n = "3"})};
+  asked.options.extent = extent_of(word(options, "from"));
+  asked.options.congruence = !flag(options, "no_congruence");
+  asked.options.exactly = flag(options, "exact");
+  asked.options.target = word(options, "target");
+  asked.options.within = word(options, "within");
+  asked.options.folder = word(options, "export");
+  const std::string memory = word(options, "memory");
+  asked.options.bounds.memory =
+      memory.empty() ? experiment::available_memory()
+                     : experiment::count_option_64("--memory", memory, 1, UINT64_MAX);
+  const std::string steps = word(options, "distribution");
+  if (!steps.empty()) {
+    asked.options.distribution_steps =
+        experiment::count_option_64("--distribution", steps, 1, 1'000'000);
+  }
+  py::dict result = dict_of(attended([&](const ProgressCallback& progress) {
+    asked.options.bounds.progress = progress;
+    return entry.verify(asked);
+  }));
+  result["n"] = int_of(asked.run.n);
+  return result;
+}
+
+py::dict search(const Protocol& protocol, const py::dict& options) {
+  const catalog::Entry& entry = protocol.entry();
+  catalog::require(entry, &catalog::Entry::search, "has no starts that can be searched");
+  experiment::RunText words = words_of(options);
+  words.protocol = protocol.name();
+  catalog::SearchRequest asked{
+      .run = request_of(entry, words, extras_of(options), {.command = "search", .n = "100"})};
+  const std::string budget = word(options, "budget");
+  asked.budget =
+      budget.empty()
+          ? static_cast<std::uint64_t>(std::clamp(1e7 / asked.run.n.as_double(), 2e4, 2e6))
+          : experiment::count_option_64("--budget", budget, 1000, 1'000'000'000'000);
+  const catalog::Searched found = attended([&](const ProgressCallback& progress) {
+    asked.progress = progress;
+    return entry.search(asked);
+  });
+  py::dict result;
+  result["configuration"] = found.configuration;
+  result["times"] = found.times;
+  result["candidates"] = found.candidates;
+  result["trials"] = found.trials;
+  result["params"] = dict_of(found.parameters);
+  return result;
+}
+
+py::dict explore(const Protocol& protocol, const std::string& n,
+                 const std::vector<std::string>& params, const std::string& ids,
+                 const std::string& most) {
+  constexpr std::array<std::string_view, 2> identifiers{"unique", "anonymous"};
+  if (std::ranges::find(identifiers, ids) == identifiers.end()) {
+    throw Error(unknown_name("kind of identifiers", ids, identifiers));
+  }
+  const catalog::Entry& entry = protocol.entry();
+  if (!entry.explore) {
+    throw Error(protocol.name() +
+                " is not a message-passing protocol: it has no schedules of messages");
+  }
+  catalog::ExplorationRequest asked{.n = experiment::count_option("--n", n),
+                                    .settings = experiment::param_options(params),
+                                    .has_identifiers = ids == "unique"};
+  if (!most.empty()) {
+    asked.most_configurations =
+        experiment::count_option_64("--max-configurations", most, 1, std::uint64_t{1} << 31);
+  }
+  const catalog::Exploration found = attended([&](const ProgressCallback& progress) {
+    asked.progress = progress;
+    return entry.explore(asked);
+  });
+  py::list properties;
+  for (const catalog::ExploredProperty& each : found.properties) {
+    py::list steps;
+    for (const schedules::TraceStep& step : each.counterexample) {
+      steps.append(py::make_tuple(step.title, step.details));
+    }
+    properties.append(py::make_tuple(std::string(each.name), each.holds, steps));
+  }
+  py::dict result;
+  result["params"] = dict_of(found.parameters);
+  result["configurations"] = found.configurations;
+  result["transitions"] = found.transitions;
+  result["ends"] = found.final_configurations;
+  result["schedules"] = found.schedules;
+  result["longest"] = found.longest;
+  result["complete"] = found.is_complete;
+  result["properties"] = properties;
+  return result;
+}
+
+// Whole numbers of any size, from any buffer of one dimension.
+std::vector<std::int64_t> whole_numbers(const py::buffer& buffer) {
+  const py::buffer_info info = buffer.request();
+  std::vector<std::int64_t> result(static_cast<std::size_t>(info.size));
+  const auto* const bytes = static_cast<const char*>(info.ptr);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const char* const place = bytes + static_cast<py::ssize_t>(i) * info.strides[0];
+    result[i] = info.itemsize == 8 ? *reinterpret_cast<const std::int64_t*>(place)
+                                   : *reinterpret_cast<const std::int32_t*>(place);
+  }
+  return result;
+}
+
+// A matrix in compressed rows, as SciPy stores it, checked: it may come from anybody.
+struct Rows {
+  std::vector<std::int64_t> starts;
+  std::vector<std::int64_t> columns;
+  std::size_t states = 0;
+};
+
+Rows rows_of(const py::buffer& starts, const py::buffer& columns, std::size_t values) {
+  Rows rows{whole_numbers(starts), whole_numbers(columns)};
+  if (rows.starts.size() < 2) throw Error("a chain has at least one state");
+  rows.states = rows.starts.size() - 1;
+  const bool is_sound = rows.states <= 0xffffffffu && rows.starts.front() == 0 &&
+                        std::ranges::is_sorted(rows.starts) &&
+                        rows.starts.back() == static_cast<std::int64_t>(values) &&
+                        rows.columns.size() == values;
+  const auto states = static_cast<std::int64_t>(rows.states);
+  if (!is_sound || std::ranges::any_of(rows.columns, [&](std::int64_t column) {
+        return column < 0 || column >= states;
+      })) {
+    throw Error("the matrix is not square, or its rows are damaged");
+  }
+  return rows;
+}
+
+chain::StateSet target_of(const std::vector<std::int64_t>& states, std::size_t size) {
+  chain::StateSet target(size);
+  if (states.empty()) throw Error("the target is empty");
+  for (const std::int64_t state : states) {
+    if (state < 0 || state >= static_cast<std::int64_t>(size)) {
+      throw Error("the target has state " + std::to_string(state) +
+                  ", and the chain has states 0 to " + std::to_string(size - 1));
+    }
+    target.insert(static_cast<chain::StateIndex>(state));
+  }
+  return target;
+}
+
+chain::MarkovChain chain_of(const Rows& rows, std::span<const double> values) {
+  chain::ChainBuilder builder;
+  builder.reserve(rows.states, values.size());
+  for (std::size_t state = 0; state < rows.states; ++state) {
+    double sum = 0;
+    for (auto i = rows.starts[state]; i < rows.starts[state + 1]; ++i) {
+      const double value = values[static_cast<std::size_t>(i)];
+      if (!(value >= 0 && value <= 1 + 1e-9)) {
+        throw Error("row " + std::to_string(state) + " has an entry that is no probability");
+      }
+      sum += value;
+      builder.add(static_cast<chain::StateIndex>(rows.columns[static_cast<std::size_t>(i)]), value);
+    }
+    if (std::abs(sum - 1) > 1e-6) {
+      throw Error("row " + std::to_string(state) + " adds up to " + std::to_string(sum) +
+                  ", not to 1");
+    }
+    builder.end_row();
+  }
+  return std::move(builder).build();
+}
+
+py::dict solve(const py::buffer& starts, const py::buffer& columns, const py::buffer& values,
+               const std::vector<std::int64_t>& target, const std::vector<double>& costs,
+               bool variance, const std::string& method) {
+  const py::buffer_info info = values.request();
+  if (info.format != py::format_descriptor<double>::format() || info.ndim != 1) {
+    throw Error("the matrix must hold doubles");
+  }
+  const std::span<const double> numbers(static_cast<const double*>(info.ptr),
+                                        static_cast<std::size_t>(info.size));
+  const Rows rows = rows_of(starts, columns, numbers.size());
+  if (!costs.empty() && costs.size() != rows.states) throw Error("there is a cost per state");
+  const chain::StateSet states = target_of(target, rows.states);
+  const chain::Method how = chain::parse_method(method, chain::numerical_methods());
+  const chain::MarkovChain chain = chain_of(rows, numbers);
+  const chain::HittingTimes times = attended([&](const ProgressCallback&) {
+    return chain::hitting_times(chain, states,
+                                {.variance = variance, .costs = costs, .method = how});
+  });
+  py::dict result;
+  result["mean"] = Array<double>{times.mean, times.mean.size()};
+  result["variance"] = Array<double>{times.variance, times.variance.size()};
+  result["relative_error"] = times.relative_error;
+  result["variance_error"] = times.variance_error;
+  result["residual"] = times.residual;
+  result["infinite"] = times.infinite;
+  const bool has_method = !times.methods.empty();
+  result["method"] =
+      has_method ? std::string(chain::name_of(chain::main_use(times.methods).method)) : "";
+  return result;
+}
+
+// Probabilities and times as texts of fractions.
+std::vector<std::string> solve_exactly(const py::buffer& starts, const py::buffer& columns,
+                                       const std::vector<std::string>& values,
+                                       const std::vector<std::int64_t>& target,
+                                       const std::vector<std::uint32_t>& from,
+                                       const std::string& method) {
+  const Rows rows = rows_of(starts, columns, values.size());
+  const chain::StateSet states = target_of(target, rows.states);
+  const chain::Method how = chain::parse_method(method, chain::fraction_methods());
+  chain::RationalChain chain;
+  for (std::size_t state = 0; state < rows.states; ++state) {
+    chain::Rational sum = 0;
+    for (auto i = rows.starts[state]; i < rows.starts[state + 1]; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const chain::Rational value = chain::parse_rational(values[k]);
+      sum += value;
+      chain.add(static_cast<chain::StateIndex>(rows.columns[k]), value);
+    }
+    if (sum != 1) {
+      throw Error("row " + std::to_string(state) + " adds up to " + sum.get_str() + ", not to 1");
+    }
+    chain.end_row();
+  }
+  for (const std::uint32_t state : from) {
+    if (state >= rows.states) throw Error("there is no state " + std::to_string(state));
+  }
+  const chain::RationalHittingTimes times = attended([&](const ProgressCallback&) {
+    return chain::rational_hitting_times(chain, states, from, how);
+  });
+  std::vector<std::string> result;
+  for (const chain::Rational& mean : times.mean) result.push_back(mean.get_str());
+  return result;
+}
+
+}  // namespace
+
+void bind_exact(py::module_& module) {
+  module.def("verify", &verify);
+  module.def("search", &search);
+  module.def("explore", &explore);
+  module.def("solve", &solve);
+  module.def("solve_exactly", &solve_exactly);
+}
+
+}  // namespace conclave::python

@@ -1,0 +1,251 @@
+"""Running the catalog: the rows, sentences and files of the command line."""
+
+import gc
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+import conclave as cv
+
+# (keywords of run, words of the command line)
+CASES = [
+    (dict(protocol="pll", n=1000, trials=5, seed=7), "pll --n 1000 --trials 5 --seed 7"),
+    (dict(protocol="pll", n=300, trials=2, engine="counts"),
+     "pll --n 300 --trials 2 --engine counts"),
+    (dict(protocol="fratricide", n=2**15, seed=2**63),
+     "fratricide --n 2^15 --seed 9223372036854775808"),
+    (dict(protocol="fratricide", n=1e3, trials=20, engine="events"),
+     "fratricide --n 1000 --trials 20 --engine events"),
+    (dict(protocol="fratricide", n=100, trials=4, max_interactions=500),
+     "fratricide --n 100 --trials 4 --max-interactions 500"),
+    (dict(protocol="fratricide", n=1000, until=2.5, trials=3),
+     "fratricide --n 1000 --until 2.5 --trials 3"),
+    (dict(protocol="fratricide", n=50, until=("convergence", 20), trials=3),
+     "fratricide --n 50 --until convergence,20 --trials 3"),
+    (dict(protocol="ppl", n=30, init="no-leader", trials=3, param={"t_max": 90, "t_virus": 40,
+                                                                   "t_emit": 30}),
+     "ppl --n 30 --init no-leader --trials 3 --param t_max=90 --param t_virus=40 "
+     "--param t_emit=30"),
+    (dict(protocol="prl", n=40, init="random", trials=3,
+          fault=["corrupt:50%@200", "kill-leaders@convergence+5"]),
+     "prl --n 40 --init random --trials 3 --fault corrupt:50%@200 "
+     "--fault kill-leaders@convergence+5"),
+    (dict(protocol="kmpp-async", n=300, trials=4, delay="slow-leader", wakeup="chain"),
+     "kmpp-async --n 300 --trials 4 --delay slow-leader --wakeup chain"),
+    (dict(protocol="flooding", n=20, trials=2, delay="uniform", count_edges=True),
+     "flooding --n 20 --trials 2 --delay uniform --count-edges"),
+    (dict(protocol="protocols/approximate_majority.pp", n=1000, trials=5, init="close"),
+     "protocols/approximate_majority.pp --n 1000 --trials 5 --init close"),
+    (dict(protocol="protocols/epidemic.pp", n=64, graph="undirected-ring", trials=3),
+     "protocols/epidemic.pp --n 64 --graph undirected-ring --trials 3"),
+    (dict(protocol="protocols/lotka_volterra.crn", n=3000, until=3, trials=2),
+     "protocols/lotka_volterra.crn --n 3000 --until 3 --trials 2"),
+]
+
+
+@pytest.mark.parametrize("keywords, words", CASES, ids=[words for _, words in CASES])
+def test_rows_are_the_bytes_of_the_command_line(keywords, words, program, texts):
+    run = cv.run(**keywords)
+    for text, form in ((run.csv(), "csv"), (run.jsonl(), "jsonl"), (run.json(), "json")):
+        assert text == program("run", *words.split(), "--format", form, "--quiet").stdout
+    assert len(run) == len(run.rows) == keywords.get("trials", 1)
+
+
+def test_threads_do_not_change_a_row():
+    rows = [cv.run("pll", n=500, trials=40, threads=k).csv() for k in (1, 4)]
+    assert rows[0] == rows[1]
+
+
+MISTAKES = [
+    (dict(protocol="pil", n=10), "pil --n 10"),
+    (dict(protocol="pll"), "pll"),
+    (dict(protocol="pll", n=1), "pll --n 1"),
+    (dict(protocol="pll", n="many"), "pll --n many"),
+    (dict(protocol="pll", n=10, init="cleen"), "pll --n 10 --init cleen"),
+    (dict(protocol="pll", n=10, param={"k_max": 3}), "pll --n 10 --param k_max=3"),
+    (dict(protocol="pll", n=10, engine="cuonts"), "pll --n 10 --engine cuonts"),
+    (dict(protocol="pll", n=10, delay="unit"), "pll --n 10 --delay unit"),
+    (dict(protocol="pll", n=10, trials=0), "pll --n 10 --trials 0"),
+    (dict(protocol="pll", n=10, until="soon"), "pll --n 10 --until soon"),
+    (dict(protocol="pll", n=10, every=0, history=True, until=1),
+     "pll --n 10 --every 0 --history /dev/null --until 1"),
+    (dict(protocol="pll", n=10, fault="corupt:3@1"), "pll --n 10 --fault corupt:3@1"),
+    (dict(protocol="pll", n=10, graph="ring"), "pll --n 10 --graph ring"),
+    (dict(protocol="pll", n=10, max_interactions=5, max_parallel_time=5),
+     "pll --n 10 --max-interactions 5 --max-parallel-time 5"),
+    (dict(protocol="kmpp-async", n=10, delay="slow"), "kmpp-async --n 10 --delay slow"),
+    (dict(protocol="nowhere.pp", n=10), "nowhere.pp --n 10"),
+    (dict(protocol="pll", n=10, init_from="nowhere.csv"), "pll --n 10 --init-from nowhere.csv"),
+    (dict(protocol="pll", n=10, init="clean", init_from={}),
+     "pll --n 10 --init clean --init-from x"),
+]
+
+
+@pytest.mark.parametrize("keywords, words", MISTAKES, ids=[words for _, words in MISTAKES])
+def test_mistakes_have_the_sentence_of_the_command_line(keywords, words, program, texts):
+    with pytest.raises((cv.Error, OSError)) as raised:
+        cv.run(**keywords)
+    sentence = program("run", *words.split(), status=(2,)).stderr
+    assert f"conclave: {raised.value}\n" == sentence
+
+
+def test_an_unknown_keyword_names_the_nearest():
+    with pytest.raises(cv.Error, match="run has no option 'trails'.*'trials'"):
+        cv.run("pll", n=10, trails=3)
+    with pytest.raises(cv.Error, match="unknown format 'xml'"):
+        cv.run("pll", n=10, format="xml")
+
+
+def test_files_are_those_of_the_command_line(program, texts, tmp_path):
+    cv.run("protocols/epidemic.pp", n=200, until=5, every=1, trials=2, output=tmp_path / "rows",
+           format="csv", history=tmp_path / "h.csv", final=tmp_path / "f.csv",
+           trace=tmp_path / "t.csv")
+    program("run", "protocols/epidemic.pp", "--n", 200, "--until", 5, "--every", 1, "--trials", 2,
+            "--format", "csv", "-o", tmp_path / "rows2", "--history", tmp_path / "h2.csv",
+            "--final", tmp_path / "f2.csv", "--trace", tmp_path / "t2.csv", "--quiet")
+    for name, other in (("rows", "rows2"), ("h.csv", "h2.csv"), ("f.csv", "f2.csv"),
+                        ("t.csv", "t2.csv")):
+        assert (tmp_path / name).read_bytes() == (tmp_path / other).read_bytes()
+    with pytest.raises(cv.Error, match="are both"):
+        cv.run("pll", n=10, output="x", trace="x")
+
+
+def test_frames_summaries_and_pictures(program, texts):
+    run = cv.run("pll", n=300, trials=10)
+    frame = run.frame()
+    assert ",".join(frame.columns) == run.csv().splitlines()[0]
+    assert frame["interactions"].tolist() == [row["interactions"] for row in run.rows]
+    words = program("run", "pll", "--n", 300, "--trials", 10, "--quiet").stdout
+    assert run.summary(100) == words and repr(run.summary(100)) == words.rstrip("\n")
+    assert run.statistics["trials"] == 10
+    assert run.plot().get_xlabel() == "parallel time"
+    kept = cv.run("protocols/epidemic.pp", n=100, until=8, every=0.5, history=True, trials=2)
+    history = kept.history()
+    assert list(history.columns[:2]) == ["trial", "time"]
+    assert (history.drop(columns=["trial", "time"]).sum(axis=1) == 100).all()
+    assert kept.plot().get_ylabel() == "agents"
+    assert cv.run("pll", n=100, trace=True).plot().get_ylabel() == "agents"
+    messages = cv.run("kmpp-async", n=12, trials=2, trace=True)
+    assert messages.space_time().get_ylabel() == "node"
+    assert set(messages.trace()["event"]) >= {"deliver", "elect"}
+    with pytest.raises(cv.Error, match="run it with history=True"):
+        run.history()
+    with pytest.raises(cv.Error, match="has no messages"):
+        run.space_time()
+
+
+def test_going_on_from_a_configuration(texts):
+    middle = cv.run("protocols/approximate_majority.pp", n=1000, until=3, final=True)
+    later = cv.run("protocols/approximate_majority.pp", init=middle.final(), seed=2)
+    assert later.n == 1000 and later.rows[0]["init"].startswith("given:")
+    assert later.converged
+
+
+def test_graphs_of_networkx_and_arrays():
+    networkx = pytest.importorskip("networkx")
+    numpy = pytest.importorskip("numpy")
+    ring = networkx.cycle_graph(12)
+    epidemic = cv.Protocol({("I", "S"): ("I", "I")}, stop="all(I)")
+    by_graph = cv.run(epidemic, init={"I": 1, "S": 11}, graph=ring, trials=5)
+    arcs = numpy.array([(i, (i + 1) % 12) for i in range(12)])
+    both = numpy.concatenate([arcs, arcs[:, ::-1]])
+    by_array = cv.run(epidemic, init={"I": 1, "S": 11}, graph=both, trials=5)
+    assert by_graph.csv() == by_array.csv()
+    assert by_graph.rows[0]["interactions"] > 24  # a ring takes longer than a complete graph can
+    with pytest.raises(cv.Error, match="strongly connected"):
+        cv.run(epidemic, init={"I": 1, "S": 11}, graph=arcs[:-1])
+    with pytest.raises(cv.Error, match="12 agents, but n = 13"):
+        cv.run(epidemic, n=13, init={"I": 1, "S": 12}, graph=ring)
+    with pytest.raises(cv.Error, match="edges join two different agents"):
+        cv.run(epidemic, init={"I": 1, "S": 1}, graph=[(0, 0), (0, 1)])
+
+
+def interrupted(work):
+    """Seconds between a Ctrl-C and its KeyboardInterrupt."""
+    sent = []
+
+    def send():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.4, send)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        timer.join()
+    return time.monotonic() - sent[0]
+
+
+@pytest.mark.parametrize("work", [
+    lambda: cv.run("fratricide", n=10**6, trials=10**6, engine="agents", threads=1),
+    lambda: cv.run("fratricide", n=10**5, engine="counts", trials=10**7),
+    lambda: cv.run("kmpp-async", n=10**3, trials=10**7),
+    lambda: cv.Simulation("fratricide", n=10**6, engine="agents").run(until=10**9),
+    lambda: cv.verify("prl", n=5, param={"N": 9}),
+    lambda: cv.search("prl", n=2000, budget=10**9),
+], ids=["agents", "counts", "network", "simulation", "verify", "search"])
+def test_an_interrupt_ends_the_work_within_half_a_second(work):
+    assert interrupted(work) < 0.5 * float(os.environ.get("CONCLAVE_SLOWNESS", "1"))
+
+
+def test_an_exception_of_the_progress_bar_surfaces(monkeypatch):
+    from conclave import _run
+
+    class Broken(_run.Bar):
+        def __enter__(self):
+            def look(done, steps):
+                raise ZeroDivisionError("in a callback")
+            return look
+
+    monkeypatch.setattr(_run, "Bar", Broken)
+    with pytest.raises(ZeroDivisionError, match="in a callback"):
+        cv.run("fratricide", n=10**5, trials=10**6, engine="agents")
+
+
+def test_memory_stays_flat_over_many_calls():
+    def call(times):
+        for _ in range(times):
+            cv.run("pll", n=10)
+            with pytest.raises(cv.Error):
+                cv.run("pll", n=1)
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    before = call(2000)
+    assert call(8000) - before < 4 << 20
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two processors")
+def test_two_threads_run_at_once():
+    """CPU time of a process is twice its wall time where two threads run at once."""
+    def work():
+        cv.Simulation("fratricide", n=10**5, engine="agents").run(until=60)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    begin, cpu = time.monotonic(), time.process_time()
+    for each in threads:
+        each.start()
+    beats = 0
+    while any(each.is_alive() for each in threads):
+        beats += 1  # this thread has the GIL meanwhile
+        time.sleep(0.001)
+    for each in threads:
+        each.join()
+    wall, spent = time.monotonic() - begin, time.process_time() - cpu
+    assert beats > 10
+    assert spent > 1.1 * wall or wall > 1.5 * spent / 2  # the machine may be busy with others
+
+
+def test_catalog_and_description():
+    assert {"pll", "fratricide", "kmpp-async"} <= set(cv.protocols())
+    about = cv.Protocol("pll").describe()
+    assert "m" in about["params"] and "clean" in about["starts"] and "agents" in about["engines"]
+    assert sys.version_info >= (3, 9)

@@ -1,0 +1,151 @@
+"""Simulations: stepping, looking, branching, faults, pickles."""
+
+import pickle
+import threading
+
+import numpy
+import pytest
+
+import conclave as cv
+
+EPIDEMIC = cv.Protocol({("I", "S"): ("I", "I")}, name="epidemic")
+MAJORITY = cv.Protocol({("A", "B"): ("A", "U"), ("B", "A"): ("B", "U"), ("A", "U"): ("A", "A"),
+                        ("B", "U"): ("B", "B")}, name="majority")
+
+
+@pytest.mark.parametrize("engine", ["agents", "events", "counts"])
+def test_pieces_give_the_trial_of_a_run(engine):
+    init = {"A": 5200, "B": 4800}
+    sim = cv.Simulation(MAJORITY, init, seed=4, engine=engine)
+    assert sim.engine == engine
+    for time in (0.001, 0.5, "1/3", 2, 3.25):
+        sim.run(until=max(time, sim.time) if not isinstance(time, str) else 1)
+    sim.run(until=6)
+    whole = cv.run(cv.Protocol(MAJORITY.text("false"), name="majority.rules"), init=init, seed=4,
+                   engine=engine, until=6, final=True)
+    assert sim.config == whole.final() and sim.interactions == 60000 and sim.time == 6
+
+
+def test_history_is_a_frame_of_exact_times():
+    sim = cv.Simulation(EPIDEMIC, {"S": 990, "I": 10}, seed=2)
+    sim.run(until=3, every=0.1)
+    sim.run(until=4, every=0.5)
+    frame = sim.history
+    assert frame.index.tolist()[:4] == [0, 0.1, 0.2, 3 * 0.1] or len(frame) == 33
+    assert len(frame) == 33 and frame.index[-1] == 4
+    assert (frame.sum(axis=1) == 1000).all() and (frame["I"].diff().dropna() >= 0).all()
+    assert frame["I"].to_numpy().dtype == numpy.uint64
+    assert sim.plot().get_ylabel() == "agents"
+
+
+def test_a_text_is_followed_to_the_interaction():
+    sim = cv.Simulation(EPIDEMIC, {"S": 99, "I": 1}, seed=3)
+    assert sim.run_until("count(I) >= 50") and sim.config["I"] == 50
+    first = sim.interactions
+    assert sim.run_until("count(I) >= 50") and sim.interactions == first
+    assert not sim.run_until("count(I) == 7", until=sim.time + 1)
+    assert sim.time == pytest.approx(first / 100 + 1)
+    sim.run()
+    assert sim.config == {"I": 100}
+    with pytest.raises(cv.Error, match="unknown name 'X'"):
+        sim.run_until("count(X) > 3")
+
+
+def test_a_function_is_asked_on_a_grid():
+    asked = []
+
+    def half(sim):
+        asked.append(sim.time)
+        return sim.config.get("I", 0) >= 500
+
+    sim = cv.Simulation(EPIDEMIC, {"S": 999, "I": 1}, seed=1)
+    assert sim.run_until(half, every=0.5)
+    assert asked[:3] == [0, 0.5, 1.0] and sim.config["I"] >= 500
+    assert not sim.run_until(lambda sim: False, until=20)
+    assert sim.time == 20
+
+    def broken(sim):
+        raise RuntimeError("in a predicate")
+
+    with pytest.raises(RuntimeError, match="in a predicate"):
+        sim.run_until(broken)
+
+
+@pytest.mark.parametrize("engine", ["agents", "events", "counts", "auto"])
+def test_copies_and_pickles_go_on_exactly(engine):
+    sim = cv.Simulation(MAJORITY, {"A": 11000, "B": 9000}, seed=9, engine=engine)
+    sim.run(until=2, every=1)
+    sim.inject("corrupt:5%")
+    sim.run(until=2.5)
+    copies = [sim.copy(), pickle.loads(pickle.dumps(sim))]
+    assert len(copies[0].history) == len(sim.history)
+    for each in (sim, *copies):
+        each.run(until=5)
+        assert each.run_until("silent")
+    assert copies[0].config == copies[1].config == sim.config
+    assert copies[0].interactions == copies[1].interactions == sim.interactions
+    branch = sim.copy()
+    branch.config = {"A": 10000, "B": 10000}
+    assert branch.time == sim.time and branch.config["B"] == 10000
+    with pytest.raises(cv.Error, match="keeps its 20000 agents"):
+        branch.config = {"A": 1}
+    again = pickle.loads(pickle.dumps(branch))
+    for each in (branch, again):
+        each.run(until=each.time + 1)
+    assert again.config == branch.config
+
+
+def test_steps_leaders_and_observables():
+    duel = cv.Protocol({("L", "L"): ("L", "F")}, leader="L", observe={"followers": ["F"]})
+    sim = cv.Simulation(duel, {"L": 50}, seed=1)
+    sim.step()
+    assert sim.interactions == 1 and sim.leaders == 49 and sim.observables == {"followers": 1}
+    sim.step(10**4)
+    assert sim.interactions == 10001 and not sim.config.keys() - {"L", "F"}
+    sim.run()
+    assert sim.converged and sim.leaders == 1
+    assert sim.first_convergence <= sim.interactions
+    assert sim.inject("make-leaders:5") == 5 and sim.leaders == 6 and not sim.converged
+    sim.run()
+    assert sim.leaders == 1
+
+
+def test_protocols_of_the_catalog():
+    sim = cv.Simulation("pll", n=200, seed=5)
+    row = cv.run("pll", n=200, seed=5)[0]
+    sim.run()
+    assert sim.interactions == row["interactions"] and sim.leaders == 1
+    ring = cv.Simulation("prl", "all-leaders", n=16, seed=1)
+    assert sum(count for _, count in ring.agents) == 16
+    ring.run(until=2)
+    with pytest.raises(cv.Error, match="stop condition of its own"):
+        sim.run_until("silent")
+    with pytest.raises(cv.Error, match="cannot be stepped through"):
+        cv.Simulation("flooding", n=10)
+    with pytest.raises(cv.Error, match="does not say who leads"):
+        cv.Simulation(EPIDEMIC, {"S": 10}).inject("kill-leaders")
+    with pytest.raises(cv.Error, match="expected a number"):
+        sim.run(until="soon")
+
+
+def test_reactions_have_continuous_time():
+    A, B = cv.species("A B")
+    decay = cv.Protocol([A >> B])
+    sim = cv.Simulation(decay, {A: 10**5}, seed=1)
+    sim.run(until=1, every=0.25)
+    assert sim.time == 1
+    assert sim.config["A"] == pytest.approx(10**5 * 0.36788, rel=0.02)
+    assert sim.history.index.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    sim.run_until("A == 0")
+    assert sim.config == {"B": 10**5} and sim.time > 5
+
+
+def test_one_thread_at_a_time():
+    sim = cv.Simulation("fratricide", n=10**5, engine="agents")
+    thread = threading.Thread(target=lambda: sim.run(until=200))
+    thread.start()
+    with pytest.raises(cv.Error, match="another thread"):
+        while thread.is_alive():
+            sim.step()
+        raise cv.Error("another thread was too fast")  # the machine stood still meanwhile
+    thread.join()
