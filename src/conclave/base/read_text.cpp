@@ -16,7 +16,11 @@
 namespace conclave {
 namespace {
 
-std::atomic<std::size_t> raised_limit{0};
+// Of the whole process: a limit that the user has raised holds for all files.
+std::atomic<std::size_t>& raised_limit() {
+  static std::atomic<std::size_t> bytes{0};
+  return bytes;
+}
 
 struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -34,10 +38,10 @@ std::string size_text(std::size_t bytes) {
 
 }  // namespace
 
-void raise_file_limits(std::size_t bytes) { raised_limit = bytes; }
+void raise_file_limits(std::size_t bytes) { raised_limit() = bytes; }
 
 std::size_t file_limit(std::size_t usual_bytes) {
-  return std::max(usual_bytes, raised_limit.load());
+  return std::max(usual_bytes, raised_limit().load());
 }
 
 std::string read_text(const std::string& path, std::size_t most_bytes, Limit limit) {
