@@ -37,8 +37,8 @@ std::size_t bytes_per_state(const text::Compiled& compiled) {
 }
 
 // For this request; the start that it names must fit n.
-std::shared_ptr<const text::Compiled> compile_for(const RunRequest& request,
-                                                  std::shared_ptr<const text::ProtocolText> text) {
+std::shared_ptr<const text::Compiled> compile_for(
+    const RunRequest& request, const std::shared_ptr<const text::ProtocolText>& text) {
   if (text->document().is_network && request.digraph) {
     throw Error(fmt::format("{} is a network of reactions, which is well mixed: it has no --graph",
                             text->name()));
@@ -75,9 +75,9 @@ std::unique_ptr<const PreparedRun> prepare(RunRequest request,
     request.plan.limit = std::min(request.plan.limit, PoissonClock::most_points);
   }
   const std::size_t bytes = bytes_per_state(*compiled);
-  if (bytes == 1) return prepare_text_8(request, std::move(compiled));
-  if (bytes == 2) return prepare_text_16(request, std::move(compiled));
-  return prepare_text_64(request, std::move(compiled));
+  if (bytes == 1) return prepare_text_8(request, compiled);
+  if (bytes == 2) return prepare_text_16(request, compiled);
+  return prepare_text_64(request, compiled);
 }
 
 // The strings that the views of an entry look at.

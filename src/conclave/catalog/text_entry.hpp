@@ -14,12 +14,12 @@ namespace conclave::catalog {
 Entry text_entry(const std::string& path);
 
 // One translation unit for each width of a state, because each instantiates all engines.
-std::unique_ptr<const PreparedRun> prepare_text_8(const RunRequest& request,
-                                                  std::shared_ptr<const text::Compiled> compiled);
-std::unique_ptr<const PreparedRun> prepare_text_16(const RunRequest& request,
-                                                   std::shared_ptr<const text::Compiled> compiled);
-std::unique_ptr<const PreparedRun> prepare_text_64(const RunRequest& request,
-                                                   std::shared_ptr<const text::Compiled> compiled);
+std::unique_ptr<const PreparedRun> prepare_text_8(
+    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
+std::unique_ptr<const PreparedRun> prepare_text_16(
+    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
+std::unique_ptr<const PreparedRun> prepare_text_64(
+    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
 
 // The exact module and the search for bad starts.
 Verified verify_text(const VerifyRequest& request, const text::Compiled& compiled);

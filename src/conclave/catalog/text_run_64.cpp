@@ -3,9 +3,9 @@
 
 namespace conclave::catalog {
 
-std::unique_ptr<const PreparedRun> prepare_text_64(const RunRequest& request,
-                                                   std::shared_ptr<const text::Compiled> compiled) {
-  return prepare_text<std::uint64_t>(request, std::move(compiled));
+std::unique_ptr<const PreparedRun> prepare_text_64(
+    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled) {
+  return prepare_text<std::uint64_t>(request, compiled);
 }
 
 }  // namespace conclave::catalog
