@@ -40,6 +40,8 @@ install(CODE "file(REMOVE_RECURSE ${generated})
 install(DIRECTORY ${generated}/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR} COMPONENT program)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/protocols ${PROJECT_SOURCE_DIR}/experiments
         DESTINATION ${CMAKE_INSTALL_DATADIR}/conclave COMPONENT program)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION ${CMAKE_INSTALL_DATADIR}/conclave
+        COMPONENT program OPTIONAL)  # the page, where tools/page has built it
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
         COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <system_error>
 
@@ -120,16 +121,39 @@ std::optional<Fraction> parse_fraction(std::string_view text) {
   return below ? reduced(*digits, *below) : std::nullopt;
 }
 
+namespace {
+
+// The double nearest to a decimal number; nothing for any other text.
+std::optional<double> correctly_rounded(std::string_view text) {
+  double value = 0;
+#ifdef __wasm__  // whose library has from_chars for integers only; its strtod rounds correctly, too
+  const auto is_sign_or_digit = [](char c) {
+    return c == '-' || c == '.' || (c >= '0' && c <= '9');
+  };
+  if (text.empty() || !is_sign_or_digit(text.front()) || text.find_first_of("xX") != text.npos) {
+    return std::nullopt;
+  }
+  const std::string copy(text);
+  char* stopped = nullptr;
+  value = std::strtod(copy.c_str(), &stopped);
+  if (stopped != copy.c_str() + copy.size()) return std::nullopt;
+#else
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stopped != end) return std::nullopt;
+#endif
+  return value;
+}
+
+}  // namespace
+
 std::optional<double> parse_real(std::string_view text) {
   if (text.find('^') != text.npos) {
     const auto power = parse_count(text);
     return power ? std::optional(power->as_double()) : std::nullopt;
   }
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stopped != end || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const auto value = correctly_rounded(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 }  // namespace conclave

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/population/live_trial.hpp"
 #include "conclave/text/protocol_text.hpp"

@@ -15,6 +15,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/configuration_protocol.hpp"
@@ -48,6 +49,7 @@ class PreparedConfiguration final : public PreparedRun {
     beyond_time.plan.until.reset();
     refuse_horizons(beyond_time, C::info.name, "its agents have more state than a name can tell");
     if (!CorruptibleConfiguration<C>) refuse_faults(C::info.name, plan_);
+    for (const Fault& fault : plan_.faults) check_struck_agent(fault, n_, true, engine());
   }
 
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
@@ -64,6 +66,7 @@ class PreparedConfiguration final : public PreparedRun {
 
   void check_fault(const Fault& fault) const override {
     if (!CorruptibleConfiguration<C>) PreparedRun::check_fault(fault);
+    check_struck_agent(fault, n_, true, engine());
   }
 
   AgentCount n() const override { return n_; }

@@ -16,6 +16,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
@@ -234,6 +235,7 @@ class PreparedPopulation final : public PreparedRun {
   }
 
   void check(const Fault& fault) const {
+    check_struck_agent(fault, n_, !keeps_census(), engine());
     if constexpr (!Corruptible<P>) {
       PreparedRun::check_fault(fault);
     } else if constexpr (requires { subject_.protocol.objection_to(fault.kind); }) {

@@ -17,7 +17,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/make_exploration.hpp"
+#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/message.hpp"
@@ -219,7 +219,6 @@ Entry make_network_entry() {
       .prepare = [](const RunRequest& request) -> std::unique_ptr<const PreparedRun> {
         return std::make_unique<const PreparedNetwork<P>>(request);
       },
-      .explore = explore<P>,
   };
 }
 

@@ -64,4 +64,17 @@ void refuse_faults(std::string_view protocol, const TrialPlan& plan) {
   }
 }
 
+void check_struck_agent(const Fault& fault, AgentCount n, bool knows_agents,
+                        std::string_view engine) {
+  if (!fault.agent) return;
+  if (!knows_agents) {
+    throw Error(fmt::format("fault {}: engine {} does not know one agent from another; use engine "
+                            "agents",
+                            fault.text, engine));
+  }
+  if (*fault.agent >= n) {
+    throw Error(fmt::format("fault {}: the agents are numbered 0 to {}", fault.text, n - 1));
+  }
+}
+
 }  // namespace conclave::catalog

@@ -32,6 +32,11 @@ std::string accepted_graph(const ProtocolInfo& info, Topology topology, const st
 // Throws Error where the plan has faults; for protocols that do not support them.
 void refuse_faults(std::string_view protocol, const TrialPlan& plan);
 
+// Throws Error where the fault names an agent that there is not, or where the engine does not know
+// one agent from another.
+void check_struck_agent(const Fault& fault, AgentCount n, bool knows_agents,
+                        std::string_view engine);
+
 // Throws Error where the plan ends at a time, keeps a history or a configuration, or the request
 // starts from one; `who` cannot do that, and `why` not.
 void refuse_horizons(const RunRequest& request, std::string_view who, std::string_view why);

@@ -10,6 +10,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/poisson_clock.hpp"
 #include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/rare.hpp"
 #include "conclave/text/protocol_text.hpp"
 

@@ -12,6 +12,7 @@ void add_compare(Command& conclave);
 void add_demo(Command& conclave);
 void add_describe(Command& conclave);
 void add_explore(Command& conclave);
+void add_explorer(Command& conclave);
 void add_generate(Command& conclave);
 void add_list(Command& conclave);
 void add_merge(Command& conclave);

@@ -12,12 +12,11 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/description.hpp"
 #include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
-
-using experiment::Json;
 
 struct Options {
   std::string protocol;
@@ -115,73 +114,12 @@ Exit describe_table(const catalog::Entry& entry) {
   return Exit::done;
 }
 
-template <class Items, class Convert>
-Json json_array(const Items& items, Convert convert) {
-  Json array = Json::array();
-  for (const auto& item : items) array.push_back(convert(item));
-  return array;
-}
-
-Exit describe_json(const catalog::Entry& entry) {
-  const ProtocolInfo& info = entry.info;
-  const auto named = [](const auto& item) -> Json {
-    return {{"name", item.name}, {"meaning", item.meaning}};
-  };
-  Json description{
-      {"name", info.name},
-      {"title", info.title},
-      {"paper", info.paper},
-      {"network", info.network},
-      {"smallest_n", info.smallest_n},
-      {"convergence", info.convergence},
-      {"bound", info.bound},
-      {"states", info.states},
-      {"bytes_per_agent", entry.bytes_per_agent},
-      {"variables",
-       json_array(info.variables,
-                  [](const Variable& v) -> Json {
-                    return {{"name", v.name}, {"domain", v.domain}, {"meaning", v.meaning}};
-                  })},
-      {"parameters", json_array(entry.parameters,
-                                [](const catalog::ParameterInfo& p) -> Json {
-                                  return {{"name", p.name},
-                                          {"meaning", p.meaning},
-                                          {"default", p.fallback},
-                                          {"allowed", p.allowed}};
-                                })},
-      {"init", json_array(entry.starts, named)},
-      {"engines", json_array(entry.engines, named)},
-      {"observables", json_array(info.observables, named)},
-      {"errata", json_array(info.errata,
-                            [](const Erratum& e) -> Json {
-                              return {{"id", e.id}, {"place", e.place}, {"remark", e.remark}};
-                            })},
-  };
-  if (!info.paper.empty()) {
-    description["source"] = name_of(info.source);
-    if (!info.version.empty()) description["version"] = info.version;
-  }
-  if (!info.closed_form.empty()) description["expected_time"] = info.closed_form;
-  for (const catalog::Detail& detail : entry.details) {
-    std::string key(detail.name);
-    std::ranges::replace(key, ' ', '_');
-    description[key] = detail.text;
-  }
-  if (!entry.details.empty()) description["warnings"] = entry.warnings;
-  if (entry.network) {
-    description["messages"] = entry.network->kinds;
-    description["ids"] = json_array(entry.network->ids, named);
-    description["delays"] = json_array(entry.network->delays, named);
-    description["wakeups"] = json_array(entry.network->wakeups, named);
-  }
-  fmt::print("{}\n", description.dump(2));
-  return Exit::done;
-}
-
 Exit describe(const Options& options) {
   catalog::Entry entry = catalog::find(options.protocol);
   if (entry.examine) entry.examine(entry);
-  return options.format == "json" ? describe_json(entry) : describe_table(entry);
+  if (options.format == "table") return describe_table(entry);
+  fmt::print("{}\n", experiment::description_of(entry).dump(2));
+  return Exit::done;
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ Examples:
   conclave verify prl --n 3                  lemmas and exact times, over all configurations
   conclave rare ppl --n 8 --param t_virus=3  holding times that no simulation reaches
   conclave explore kmpp-async --n 4          every schedule of four nodes
+  conclave explorer                          watch and attack protocols in a browser
   conclave compare --n 1000                  message passing, promised and measured
   conclave cluster --n 100                   the same election between real processes
   conclave plot trace.csv -o trace.svg       a picture of a run with --trace
@@ -44,7 +45,7 @@ Exit run(int argc, char** argv) {
        {add_demo,   add_list,    add_describe, add_run,       add_sweep,  add_results,
         add_replay, add_merge,   add_report,   add_reproduce, add_verify, add_search,
         add_rare,   add_explore, add_compare,  add_cluster,   add_node,   add_plot,
-        add_solve,  add_bench,   add_generate}) {
+        add_solve,  add_bench,   add_explorer, add_generate}) {
     add(program.root());
   }
   return program.run(argc, argv);

@@ -1,7 +1,9 @@
 #include "conclave/experiment/fault_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -37,6 +39,13 @@ void parse_time(std::string_view text, Fault& fault) {
 }
 
 void parse_amount(std::string_view text, Fault& fault) {
+  if (text.starts_with('#')) {
+    const auto agent = parse_count(text.substr(1));
+    fault.agent = agent ? agent->as_uint64() : std::nullopt;
+    if (fault.agent) return;
+    throw Error(
+        fmt::format("--fault {}: after # comes the number of an agent, from 0", fault.text));
+  }
   fault.is_percentage = text.ends_with('%');
   if (fault.is_percentage) text.remove_suffix(1);
   fault.amount = positive(text, fault.text);
@@ -60,9 +69,9 @@ Fault parse_fault(const std::string& text) {
   const std::string_view what = std::string_view(text).substr(0, at);
   const std::size_t colon = what.find(':');
   const std::string_view name = what.substr(0, colon);
-  const auto* const found = std::ranges::find(kinds, name);
-  if (found == kinds.end()) throw Error(unknown_name("fault", name, kinds));
-  fault.kind = static_cast<FaultKind>(found - kinds.begin());
+  const auto kind = std::ranges::find(kinds, name) - kinds.begin();
+  if (kind == std::ssize(kinds)) throw Error(unknown_name("fault", name, kinds));
+  fault.kind = static_cast<FaultKind>(kind);
   const bool needs_amount = fault.kind != FaultKind::kill_leaders;
   if (needs_amount != (colon != std::string_view::npos)) {
     throw Error(fmt::format("--fault {} {}", text,

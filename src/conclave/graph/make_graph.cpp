@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -16,18 +14,14 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/graph/read_graph.hpp"
 
 namespace conclave::graph {
 namespace {
 
-using Arcs = std::vector<Digraph::Pair>;
-
 constexpr std::array<std::string_view, 7> kinds{
     "complete", "ring", "undirected-ring", "grid", "regular", "gnp", "file"};
 constexpr AgentCount most_agents = 100'000'000;
-// Of a graph in a file.
-constexpr std::size_t most_arcs = std::size_t{1} << 32;
-constexpr std::size_t longest_line = 1000;
 
 void add_edge(Arcs& arcs, AgentCount u, AgentCount v) {
   arcs.emplace_back(static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v));
@@ -130,60 +124,13 @@ Arcs gnp(const std::string& text, AgentCount n, Stream& stream) {
   }
 }
 
-// Like std::getline, but gives a line that is too long only as far as it shows that.
-bool read_line(std::istream& file, std::string& line) {
-  line.clear();
-  for (int c = file.get(); c != std::istream::traits_type::eof(); c = file.get()) {
-    if (c == '\n') return true;
-    line += static_cast<char>(c);
-    if (line.size() > longest_line) return true;
-  }
-  return !line.empty();
-}
-
-Arcs from_file(const std::string& path, AgentCount n) {
-  std::ifstream file(path);
-  if (!file) throw Error(fmt::format("cannot read the graph '{}'", path));
-  Arcs arcs;
-  std::string line;
-  for (std::uint64_t number = 1; read_line(file, line); ++number) {
-    if (line.size() > longest_line) {
-      throw Error(fmt::format("'{}', line {}: no arc takes more than {} characters, unlike '{}'",
-                              path, number, longest_line, excerpt(line)));
-    }
-    if (arcs.size() == most_arcs) {
-      throw Error(fmt::format("'{}' has more than {} arcs", path, most_arcs));
-    }
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string u;
-    std::string v;
-    std::string more;
-    if (!(words >> u)) continue;
-    words >> v >> more;
-    const auto initiator = parse_count(u);
-    const auto responder = parse_count(v);
-    if (!initiator || !responder || !more.empty()) {
-      throw Error(fmt::format("'{}', line {}: expected an arc \"INITIATOR RESPONDER\", not '{}'",
-                              path, number, excerpt(line)));
-    }
-    if (*initiator >= n || *responder >= n || *initiator == *responder) {
-      throw Error(fmt::format("'{}', line {}: agents are numbered 0 to {} and an arc joins two of "
-                              "them, unlike '{}'",
-                              path, number, n - 1, excerpt(line)));
-    }
-    arcs.emplace_back(static_cast<std::uint32_t>(*initiator->as_uint64()),
-                      static_cast<std::uint32_t>(*responder->as_uint64()));
-  }
-  return arcs;
-}
-
 Arcs arcs_of(std::string_view kind, const std::string& argument, AgentCount n, Stream& stream) {
   if (kind == "ring") return ring(n);
   if (kind == "undirected-ring") return undirected_ring(n);
   if (kind == "grid") return grid(argument, n);
   if (kind == "regular") return regular(argument, n, stream);
   if (kind == "gnp") return gnp(argument, n, stream);
-  return from_file(argument, n);
+  return arcs_in_file(argument, n);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // Faults: what can be done to the agents while a protocol runs, and when. A fault hits a set of
-// agents that is drawn uniformly among those it can hit, between two interactions.
+// agents that is drawn uniformly among those it can hit, or one agent that it names, between two
+// interactions.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "conclave/base/interactions.hpp"
@@ -24,12 +26,14 @@ struct Fault {
   FaultKind kind = FaultKind::corrupt;
   double amount = 0;  // agents, or percent of them
   bool is_percentage = false;
-  double parallel_time = 0;  // since the start, or since the first convergence
+  std::optional<AgentCount> agent{};  // hits this one alone, if it can; `amount` is not used
+  double parallel_time = 0;           // since the start, or since the first convergence
   bool after_convergence = false;
 
   // How many of `candidates` agents it hits.
   AgentCount agents_hit(AgentCount n, AgentCount candidates) const {
     if (kind == FaultKind::kill_leaders) return candidates;
+    if (agent) return 1;
     const double wanted = is_percentage ? amount / 100 * static_cast<double>(n) : amount;
     if (wanted >= static_cast<double>(candidates)) return candidates;
     return static_cast<AgentCount>(wanted + 0.5);

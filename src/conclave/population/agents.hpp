@@ -26,6 +26,7 @@
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/agent_memory.hpp"
+#include "conclave/population/agent_table.hpp"
 #include "conclave/population/detail/calm_meetings.hpp"
 #include "conclave/population/detail/instruction_set.hpp"
 #include "conclave/population/detail/named_agents.hpp"
@@ -146,6 +147,10 @@ class Agents : public detail::TallyHost<P> {
     return Storage::unpack(protocol_, agents_[agent]);
   }
   AgentCount size() const { return agents_.size(); }
+  NextMeeting next_meeting() {
+    const Meeting next{pairs_.upcoming().front()};
+    return {now_ + 1u, std::pair<AgentCount, AgentCount>(next.initiator(), next.responder())};
+  }
 
   // The states that some agent is in, with how many; O(n).
   Census<State> census() const {

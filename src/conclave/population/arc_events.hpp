@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "conclave/base/check.hpp"
@@ -127,6 +128,11 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
   void refresh_all() {
     for (Arc arc = 0; arc < graph_.arcs(); ++arc) refresh(arc);
     draw_next_event();
+  }
+
+  std::optional<std::pair<AgentCount, AgentCount>> next_agents() const {
+    if (is_silent()) return std::nullopt;
+    return std::pair(graph_.initiator(next_arc_), graph_.responder(next_arc_));
   }
 
   // With nothing active, nothing ever happens again.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -157,6 +158,8 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
   }
 
   bool is_silent() const { return weight_ == 0u; }
+  // Drawn when they meet.
+  static std::optional<std::pair<AgentCount, AgentCount>> next_agents() { return std::nullopt; }
 
   void draw_next_event() {
     weight_ = 0u;

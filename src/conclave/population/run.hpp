@@ -14,6 +14,7 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/trial.hpp"
+#include "conclave/population/agent_table.hpp"
 
 namespace conclave::population {
 
@@ -38,6 +39,10 @@ class TrialEngine : public TrialView {
   virtual std::vector<NamedCount> census() const = 0;
   // The configuration: runs of equal agents in their order where it matters who is who.
   virtual std::vector<NamedCount> agents() const = 0;
+  // Outputs and variables as numbers; O(n) where agents are stored one by one.
+  virtual AgentTable table() const = 0;
+  // The trial is not changed by the question.
+  virtual NextMeeting next_meeting() = 0;
   // How many agents the fault has hit.
   virtual AgentCount strike(const Fault& fault) = 0;
   // Interactions that the engine did not jump over; 0 if it never jumps.
@@ -91,6 +96,11 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
   std::vector<NamedCount> agents() const override {
     if constexpr (requires { engine_.runs(); }) return named(engine_.runs());
     return census();
+  }
+  AgentTable table() const override { return table_of(engine_); }
+  NextMeeting next_meeting() override {
+    if constexpr (requires { engine_.next_meeting(); }) return engine_.next_meeting();
+    return {engine_.now() + 1u};
   }
   AgentCount strike(const Fault& fault) override { return engine_.strike(fault); }
   std::uint64_t effective_interactions() const override {

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/configuration_protocol.hpp"
+#include "conclave/population/agent_table.hpp"
 #include "conclave/population/pair_pipeline.hpp"
 
 namespace conclave::population {
@@ -33,6 +35,11 @@ class Stepping {
   bool hopeless() const { return configuration_.hopeless(); }
   std::vector<Observation> observations() const { return configuration_.observations(); }
   C& configuration() { return configuration_; }
+  const C& configuration() const { return configuration_; }
+  NextMeeting next_meeting() {
+    const Meeting next{pairs_.upcoming().front()};
+    return {now_ + 1u, std::pair<AgentCount, AgentCount>(next.initiator(), next.responder())};
+  }
 
   void watch(Watch what) { watch_ = what; }
   bool has_stopped() const { return watch_ == Watch::convergence && (converged() || hopeless()); }
@@ -63,9 +70,11 @@ class Stepping {
   AgentCount hit(const Fault& fault) requires CorruptibleConfiguration<C> {
     std::vector<AgentCount> candidates;
     for (AgentCount agent = 0; agent < size(); ++agent) {
+      if (fault.agent && agent != *fault.agent) continue;
       if (can_hit(fault, configuration_.is_leader(agent))) candidates.push_back(agent);
     }
-    const AgentCount wanted = fault.agents_hit(size(), candidates.size());
+    const AgentCount wanted =
+        std::min<AgentCount>(fault.agents_hit(size(), candidates.size()), candidates.size());
     AgentCount to_hit = wanted;
     for (std::size_t i = 0; i < candidates.size() && to_hit > 0; ++i) {
       if (fault_choice_.below64(candidates.size() - i) >= to_hit) continue;

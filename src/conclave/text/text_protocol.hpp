@@ -134,6 +134,25 @@ class TextProtocol {
   bool is_mostly_null() const { return states_ <= few_states; }
   const Compiled& compiled() const { return *compiled_; }
   std::string name_of(const State& state) const { return compiled_->space().name(state.index); }
+
+  // The columns of a table of agents (population/agent_table.hpp): the fields, counted from 0.
+  template <class Variable>
+  void table_variables(std::vector<Variable>& variables) const {
+    for (const Field& field : compiled_->space().fields()) {
+      std::vector<std::string> labels;
+      if (field.is_boolean || !field.values.empty()) {
+        for (std::int64_t value = field.low; value <= field.high; ++value) {
+          labels.push_back(field.shown(value));
+        }
+      }
+      variables.push_back({field.name, std::move(labels)});
+    }
+  }
+  void append_values(const State& state, std::vector<double>& values) const {
+    for (std::size_t i = 0; i < compiled_->space().fields().size(); ++i) {
+      values.push_back(static_cast<double>(compiled_->space().value(i, state.index)));
+    }
+  }
   // The state of that name, if there is one.
   std::optional<State> state_named(std::string_view name) const {
     const std::optional<StateIndex> index = compiled_->space().state_named(name);

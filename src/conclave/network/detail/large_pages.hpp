@@ -2,7 +2,9 @@
 // most of the time of such a read goes into finding the page.
 #pragma once
 
+#ifndef __wasm__
 #include <sys/mman.h>
+#endif
 
 #include <cstddef>
 #include <new>
@@ -22,8 +24,9 @@ struct LargePages {  // an allocator
     if (!is_large(count)) return static_cast<T*>(::operator new(bytes, small_alignment));
     const std::size_t rounded_up = (bytes + huge - 1) / huge * huge;
     void* const place = ::operator new (rounded_up, std::align_val_t{huge});
-    // Advice only: without huge pages everything works, with more misses.
+#ifndef __wasm__  // advice only: without huge pages everything works, with more misses
     static_cast<void>(madvise(place, rounded_up, MADV_HUGEPAGE));
+#endif
     return static_cast<T*>(place);
   }
   void deallocate(T* place, std::size_t count) {

@@ -80,7 +80,7 @@ std::size_t meet_calmly(const P& protocol, Tally& tally, Packed* agents,
   std::size_t done = 0;
   while (done < meetings.size()) {
     const std::span<const std::uint64_t> left = meetings.subspan(done);
-    if (const std::uint64_t patience = std::min(tally.patience(), left.size())) {
+    if (const std::uint64_t patience = std::min<std::uint64_t>(tally.patience(), left.size())) {
       const Weighed calm = meet_and_weigh<false, ahead>(protocol, tally.words(), agents,
                                                         left.first(patience), choice);
       tally.defer(calm.meetings, calm.change);

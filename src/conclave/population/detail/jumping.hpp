@@ -10,12 +10,14 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/population/agent_table.hpp"
 #include "conclave/population/detail/tally_host.hpp"
 
 namespace conclave::population::detail {
 
-// Engine offers `is_silent` (nothing can change any more), `react` (the interaction that is due)
-// and `draw_next_event`, which ends in `next_event_after` unless all is silent.
+// Engine offers `is_silent` (nothing can change any more), `react` (the interaction that is due),
+// `draw_next_event`, which ends in `next_event_after` unless all is silent, and `next_agents`, who
+// meet in it, if that is known.
 template <class Engine, PopulationProtocol P>
 class Jumping : public TallyHost<P> {
  public:
@@ -46,6 +48,7 @@ class Jumping : public TallyHost<P> {
     return this->is_over() || (engine().is_silent() && this->watch_ == Watch::convergence);
   }
   std::uint64_t effective_interactions() const { return effective_; }
+  NextMeeting next_meeting() const { return {next_event_, engine().next_agents()}; }
 
  protected:
   Jumping(const P& protocol, AgentCount n, const StreamName& name)

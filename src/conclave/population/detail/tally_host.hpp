@@ -121,20 +121,22 @@ class TallyHost {
   }
 
   // Strikes agents kept in an array behind `state_of` and `put`, all sets of that many candidates
-  // equally likely; returns how many. O(n).
+  // equally likely, or the one that the fault names; returns how many. O(n).
   template <class StateOf, class Put>
   AgentCount strike_array(const Fault& fault, AgentCount n, StateOf state_of, Put put) {
     AgentCount left = candidates(fault, n);
-    AgentCount to_hit = fault.agents_hit(n, left);
-    const AgentCount hit = to_hit;
+    const AgentCount to_hit = fault.agents_hit(n, left);
+    AgentCount hit = 0;
     Tally fresh = empty_tally(protocol_, n);
     for (AgentCount agent = 0; agent < n; ++agent) {
       State state = state_of(agent);
       if (can_hit(fault, state)) {
-        if (fault_choice_.below64(left) < to_hit) {
+        const bool is_hit =
+            fault.agent ? agent == *fault.agent : fault_choice_.below64(left) < to_hit - hit;
+        if (is_hit) {
           state = struck(fault, state);
           put(agent, state);
-          --to_hit;
+          ++hit;
         }
         --left;
       }

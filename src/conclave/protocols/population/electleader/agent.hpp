@@ -2,7 +2,12 @@
 // observations, which are kept elsewhere: see messages.hpp.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "conclave/protocols/population/electleader/coins.hpp"
@@ -81,6 +86,53 @@ struct Agent {
   bool is(Duty which) const { return duty == which; }
   friend bool operator==(const Agent&, const Agent&) = default;
 };
+
+// The variables of an agent as numbers, for tables of agents (population/agent_table.hpp); those of
+// another duty than its own are 0. The two that are no numbers have names for their values.
+inline constexpr std::array<std::string_view, 10> table_columns{
+    "role",      "rank",       "resetCount", "delayTimer", "type",
+    "countdown", "generation", "probation",  "counter",    "error"};
+inline constexpr std::array<std::string_view, 3> duty_names{"Resetting", "Ranking", "Verifying"};
+inline constexpr std::array<std::string_view, 6> type_names{"electing",  "sheriff", "deputy",
+                                                            "recipient", "sleeper", "ranked"};
+
+inline std::array<double, table_columns.size()> table_values(const Agent& agent) {
+  const auto duty = static_cast<double>(agent.duty);
+  if (agent.is(Duty::resetting)) {
+    return {duty, 0, static_cast<double>(agent.resetter.count),
+            static_cast<double>(agent.resetter.delay)};
+  }
+  if (agent.is(Duty::ranking)) {
+    const Ranker& ranker = agent.ranker;
+    const bool is_ranked = ranker.type == Type::ranked;
+    return {duty,
+            is_ranked ? static_cast<double>(ranker.rank) : 0.0,
+            0,
+            0,
+            static_cast<double>(ranker.type),
+            static_cast<double>(ranker.countdown)};
+  }
+  const Verifier& verifier = agent.verifier;
+  return {duty,
+          static_cast<double>(verifier.rank),
+          0,
+          0,
+          0,
+          0,
+          static_cast<double>(verifier.generation),
+          static_cast<double>(verifier.probation),
+          static_cast<double>(verifier.counter),
+          verifier.error ? 1.0 : 0.0};
+}
+
+// The name of a column and those of its values, if these are no numbers.
+inline std::pair<std::string_view, std::span<const std::string_view>> table_column(
+    const Agent&, std::size_t column) {
+  std::span<const std::string_view> labels;
+  if (column == 0) labels = duty_names;
+  if (column == 4) labels = type_names;
+  return {table_columns[column], labels};
+}
 
 // Changes of duty delete what the new one does not use, but never the coins.
 inline Agent resetter(std::uint32_t count, std::uint32_t delay, const Coins& coins) {

@@ -99,8 +99,9 @@ class ElectLeader {
     is_safe_ = is_safe_now();
   }
 
-  // For tests.
   const Agent& agent(AgentCount u) const { return agents_[u]; }
+
+  // For tests.
   const Constants& constants() const { return constants_; }
   const Groups& groups() const { return groups_; }
   const Census& census() const { return census_; }

@@ -105,6 +105,7 @@ class PropagateResetAlone {
   }
 
   AgentCount size() const { return agents_.size(); }
+  const Agent& agent(AgentCount u) const { return agents_[u]; }
   AgentCount leaders() const { return 0; }
   bool is_leader(AgentCount) const { return false; }
   bool converged() const { return census_.resetters() == 0; }
@@ -188,6 +189,7 @@ class AssignRanksAlone {
   }
 
   AgentCount size() const { return agents_.size(); }
+  const Agent& agent(AgentCount u) const { return agents_[u]; }
   AgentCount leaders() const { return with_rank_[0]; }
   bool is_leader(AgentCount u) const {
     return agents_[u].ranker.type == Type::ranked && agents_[u].ranker.rank == 1;
@@ -338,6 +340,7 @@ class DetectCollisionAlone {
   }
 
   AgentCount size() const { return agents_.size(); }
+  const Agent& agent(AgentCount u) const { return agents_[u]; }
   AgentCount leaders() const {
     return static_cast<AgentCount>(std::ranges::count_if(
         agents_, [](const Agent& agent) { return agent.verifier.rank == 1; }));

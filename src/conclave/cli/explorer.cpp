@@ -1,0 +1,225 @@
+// `conclave explorer`: serves the page that watches, attacks and edits protocols, on this machine
+// alone. The files are read once, at the start; a request names one of them or gets 404. Nothing
+// that a visitor sends reaches the file system.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/cli/cli.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/option_values.hpp"
+
+extern char** environ;
+
+namespace conclave::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string port = "0";
+  std::string open;  // the words after '#'
+  bool stays_in_terminal = false;
+};
+
+struct File {
+  std::string_view type;
+  std::string content;
+};
+using Files = std::map<std::string, File, std::less<>>;
+
+constexpr std::array<const char*, 2> folders{CONCLAVE_BUILT_PAGE, CONCLAVE_INSTALLED_PAGE};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types{
+    {{".html", "text/html; charset=utf-8"},
+     {".js", "text/javascript"},
+     {".css", "text/css"},
+     {".wasm", "application/wasm"}}};
+
+// The page's files by the paths of requests: index.html, explorer.html, conclave.wasm, assets/...
+Files files_in(const fs::path& folder) {
+  Files files;
+  for (const auto& each : fs::recursive_directory_iterator(folder)) {
+    if (!each.is_regular_file()) continue;
+    for (const auto& [ending, type] : types) {
+      if (each.path().extension() != ending) continue;
+      std::ifstream file(each.path(), std::ios::binary);
+      std::string content{std::istreambuf_iterator<char>(file), {}};
+      const std::string path = "/" + fs::relative(each.path(), folder).generic_string();
+      files.insert_or_assign(path, File{type, std::move(content)});
+    }
+  }
+  if (const auto index = files.find("/index.html"); index != files.end()) {
+    files.insert_or_assign("/", index->second);
+  }
+  return files;
+}
+
+Files page_files() {
+  for (const char* const folder : folders) {
+    std::error_code problem;
+    if (fs::exists(fs::path(folder) / "index.html", problem)) return files_in(folder);
+  }
+  throw Error(fmt::format("the page is not there: neither {} nor {} holds it; tools/page builds it",
+                          folders[0], folders[1]));
+}
+
+// A descriptor that is closed in the end.
+class Socket {
+ public:
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  ~Socket() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+// Listens on the loopback address; returns the port.
+std::uint16_t listen_on(const Socket& socket, std::uint16_t port) {
+  const int yes = 1;
+  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  if (bind(socket.get(), any, sizeof address) != 0 || listen(socket.get(), 16) != 0) {
+    fail("cannot listen on that port");
+  }
+  socklen_t size = sizeof address;
+  getsockname(socket.get(), any, &size);
+  return ntohs(address.sin_port);
+}
+
+std::string answer(std::string_view status, std::string_view type, std::string_view body) {
+  return fmt::format(
+      "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: no-cache\r\n"
+      "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{}",
+      status, type, body.size(), body);
+}
+
+// Pages of others may send requests here, under their own names; those are refused.
+bool is_for_this_machine(std::string_view request) {
+  const std::size_t host = request.find("\r\nHost: ");
+  if (host == request.npos) return false;
+  const std::string_view name = request.substr(host + 8);
+  return name.starts_with("127.0.0.1") || name.starts_with("localhost");
+}
+
+std::string answer_to(std::string_view request, const Files& files) {
+  constexpr std::string_view get = "GET ";
+  if (!request.starts_with(get)) {
+    return answer("405 Method Not Allowed", "text/plain", "only GET is answered here\n");
+  }
+  if (!is_for_this_machine(request)) {
+    return answer("403 Forbidden", "text/plain", "this page is for this machine alone\n");
+  }
+  const std::string_view rest = request.substr(get.size());
+  const std::string_view path = rest.substr(0, rest.find_first_of(" ?\r"));
+  const auto found = files.find(path);
+  if (found == files.end()) return answer("404 Not Found", "text/plain", "there is no such file\n");
+  return answer("200 OK", found->second.type, found->second.content);
+}
+
+// A visitor has two seconds for its question and for each part of the answer.
+void serve(const Socket& visitor, const Files& files) {
+  const timeval patience{.tv_sec = 2, .tv_usec = 0};
+  setsockopt(visitor.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(visitor.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  std::string request;
+  std::array<char, 4096> part{};
+  while (request.find("\r\n\r\n") == request.npos && request.size() < 16384) {
+    const ssize_t read = recv(visitor.get(), part.data(), part.size(), 0);
+    if (read <= 0) return;
+    request.append(part.data(), static_cast<std::size_t>(read));
+  }
+  const std::string reply = answer_to(request, files);
+  for (std::size_t sent = 0; sent < reply.size();) {
+    const ssize_t wrote =
+        send(visitor.get(), reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
+    if (wrote <= 0) return;
+    sent += static_cast<std::size_t>(wrote);
+  }
+}
+
+// Asks the desktop to show an address; a machine without one just goes on.
+void show(const std::string& address) {
+  std::string program = "xdg-open";
+  std::string argument = address;
+  std::array<char*, 3> words{program.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  if (posix_spawnp(&child, "xdg-open", nullptr, nullptr, words.data(), environ) == 0) {
+    int status = 0;
+    waitpid(child, &status, WNOHANG);
+  }
+}
+
+Exit explorer(const Options& options) {
+  const auto port =
+      static_cast<std::uint16_t>(experiment::count_option_64("--port", options.port, 0, 65535));
+  const Files files = page_files();
+  const Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (socket.get() < 0) fail("cannot open a socket");
+  const std::string place = fmt::format("http://127.0.0.1:{}/", listen_on(socket, port));
+  const std::string address = options.open.empty() ? place : place + "#" + options.open;
+  fmt::print("the explorer is at {} until Ctrl-C\n", address);
+  std::fflush(stdout);
+  if (!options.stays_in_terminal) show(address);
+  while (!interrupted_flag()) {
+    pollfd waiting{.fd = socket.get(), .events = POLLIN, .revents = 0};
+    if (poll(&waiting, 1, 200) <= 0) continue;
+    const Socket visitor(accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (visitor.get() >= 0) serve(visitor, files);
+  }
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_explorer(Command& conclave) {
+  auto options = std::make_shared<Options>();
+  Command command =
+      conclave.subcommand("explorer", "Watch, attack and edit protocols in a browser");
+  command.option("--port", "P", options->port, "Port on this machine (default: any that is free)");
+  command.option("--open", "VIEW", options->open,
+                 "Show this view, such as 'run/prl?n=64&seed=7&init=random'");
+  command.flag("--no-browser", options->stays_in_terminal, "Print the address and open nothing");
+  command.footer(R"(
+Examples:
+  conclave explorer
+  conclave explorer --port 8080 --no-browser
+  conclave explorer --open 'run/prl?n=64&seed=7&init=random'
+
+Only this machine can reach the page. Ctrl-C ends it.)");
+  command.runs([options] { return explorer(*options); });
+}
+
+}  // namespace conclave::cli

@@ -1,0 +1,69 @@
+#include "conclave/graph/read_graph.hpp"
+
+#include <cstdint>
+#include <fstream>
+#include <istream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
+
+namespace conclave::graph {
+namespace {
+
+constexpr std::uint64_t most_arcs = std::uint64_t{1} << 32;
+constexpr std::size_t longest_line = 1000;
+
+// Like std::getline, but gives a line that is too long only as far as it shows that.
+bool read_line(std::istream& file, std::string& line) {
+  line.clear();
+  for (int c = file.get(); c != std::istream::traits_type::eof(); c = file.get()) {
+    if (c == '\n') return true;
+    line += static_cast<char>(c);
+    if (line.size() > longest_line) return true;
+  }
+  return !line.empty();
+}
+
+}  // namespace
+
+Arcs arcs_in_file(const std::string& path, AgentCount n) {
+  std::ifstream file(path);
+  if (!file) throw Error(fmt::format("cannot read the graph '{}'", path));
+  Arcs arcs;
+  std::string line;
+  for (std::uint64_t number = 1; read_line(file, line); ++number) {
+    if (line.size() > longest_line) {
+      throw Error(fmt::format("'{}', line {}: no arc takes more than {} characters, unlike '{}'",
+                              path, number, longest_line, excerpt(line)));
+    }
+    if (arcs.size() == most_arcs) {
+      throw Error(fmt::format("'{}' has more than {} arcs", path, most_arcs));
+    }
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string u;
+    std::string v;
+    std::string more;
+    if (!(words >> u)) continue;
+    words >> v >> more;
+    const auto initiator = parse_count(u);
+    const auto responder = parse_count(v);
+    if (!initiator || !responder || !more.empty()) {
+      throw Error(fmt::format("'{}', line {}: expected an arc \"INITIATOR RESPONDER\", not '{}'",
+                              path, number, excerpt(line)));
+    }
+    if (*initiator >= n || *responder >= n || *initiator == *responder) {
+      throw Error(fmt::format("'{}', line {}: agents are numbered 0 to {} and an arc joins two of "
+                              "them, unlike '{}'",
+                              path, number, n - 1, excerpt(line)));
+    }
+    arcs.emplace_back(static_cast<std::uint32_t>(*initiator->as_uint64()),
+                      static_cast<std::uint32_t>(*responder->as_uint64()));
+  }
+  return arcs;
+}
+
+}  // namespace conclave::graph

@@ -1,0 +1,21 @@
+// The files of protocol texts, where there are files.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace conclave::text {
+
+struct SourceFile {
+  std::string content;
+  std::string folder;  // "." where the path names none
+};
+
+// Throws Error where the file cannot be read.
+SourceFile read_source(const std::string& path);
+
+// The content of the file at this path in a folder or below, or else among the texts that are
+// shipped; nothing where there is none. Refuses what lies outside, also behind links.
+std::optional<std::string> find_source(const std::string& folder, const std::string& path);
+
+}  // namespace conclave::text
