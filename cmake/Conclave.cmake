@@ -122,9 +122,10 @@ function(conclave_type_of out file)
   set(${out} ${type} PARENT_SCOPE)
 endfunction()
 
-# conclave_list_protocols(OUT folder)
+# conclave_list_protocols(OUT folder [prefix])
 # Writes one source per protocol file in folder/population and folder/message, which instantiates
 # its catalog entry with all that runs it, and one that lists them all; returns the sources in OUT.
+# The templates are cmake/<prefix>entry.cpp.in and cmake/<prefix>network_entry.cpp.in.
 function(conclave_list_protocols out folder)
   set(sources "")
   set(declarations "")
@@ -132,9 +133,9 @@ function(conclave_list_protocols out folder)
   file(GLOB all_lemmas CONFIGURE_DEPENDS  # to notice a new one
        ${folder}/population/lemmas/*.hpp ${folder}/population/importance/*.hpp)
   foreach(kind IN ITEMS population message)
-    set(template entry)
+    set(template ${ARGV2}entry)
     if(kind STREQUAL message)
-      set(template network_entry)
+      set(template ${ARGV2}network_entry)
     endif()
     file(GLOB headers CONFIGURE_DEPENDS ${folder}/${kind}/*.hpp)
     foreach(header IN LISTS headers)

@@ -1,0 +1,58 @@
+// What the catalog can do and a page cannot: exact verification, the search for bad starts, rare
+// failures, devices, files. Their sources are not part of the WebAssembly build.
+#include <memory>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/gpu_run.hpp"
+#include "conclave/catalog/rare.hpp"
+#include "conclave/catalog/text_entry.hpp"
+#include "conclave/graph/read_graph.hpp"
+#include "conclave/text/source_files.hpp"
+
+namespace conclave::catalog {
+namespace {
+
+[[noreturn]] void refuse() { throw Error("this is not part of the page; use the command line"); }
+
+}  // namespace
+
+Verified verify_text(const VerifyRequest&, const text::Compiled&) { refuse(); }
+Searched search_text(const SearchRequest&, const text::Compiled&) { refuse(); }
+std::unique_ptr<PreparedRare> rare_text(const RareRequest&, std::shared_ptr<const text::Compiled>) {
+  refuse();
+}
+
+Verified verify_propagate_reset(const VerifyRequest& request);
+Verified verify_assign_ranks(const VerifyRequest& request);
+Verified verify_detect_collision(const VerifyRequest& request);
+Verified verify_propagate_reset(const VerifyRequest&) { refuse(); }
+Verified verify_assign_ranks(const VerifyRequest&) { refuse(); }
+Verified verify_detect_collision(const VerifyRequest&) { refuse(); }
+
+std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun>,
+                                          std::shared_ptr<const void>, std::size_t,
+                                          gpu::MakeEngine) {
+  refuse();
+}
+
+}  // namespace conclave::catalog
+
+namespace conclave::text {
+
+SourceFile read_source(const std::string& path) {
+  throw Error("a page cannot read the file '" + path + "'");
+}
+std::optional<std::string> find_source(const std::string&, const std::string&) {
+  return std::nullopt;
+}
+
+}  // namespace conclave::text
+
+namespace conclave::graph {
+
+Arcs arcs_in_file(const std::string& path, AgentCount) {
+  throw Error("a page cannot read the graph '" + path + "'");
+}
+
+}  // namespace conclave::graph

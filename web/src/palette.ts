@@ -1,0 +1,35 @@
+// Colours that colour-blind readers can tell apart (Okabe and Ito), the same as in reports.
+export const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8b6d00", "#999999"];
+
+export interface Theme { ink: string; soft: string; line: string; card: string; leader: string; follower: string; alarm: string; accent: string }
+
+export function theme(element: Element): Theme {
+  const style = getComputedStyle(element);
+  const read = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    ink: read("--ink"), soft: read("--soft"), line: read("--line"), card: read("--card"),
+    leader: read("--leader"), follower: read("--follower"), alarm: read("--alarm"), accent: read("--accent"),
+  };
+}
+
+// From few to many: dark blue to yellow, in even steps of lightness (after Cividis).
+const stops = [[0, 52, 110], [60, 77, 110], [98, 104, 112], [128, 126, 120], [166, 156, 117], [210, 190, 95], [253, 231, 55]];
+
+export function ramp(part: number): string {
+  const place = Math.max(0, Math.min(1, part)) * (stops.length - 1);
+  const low = Math.min(stops.length - 2, Math.floor(place));
+  const mix = place - low;
+  const colour = stops[low]!.map((each, i) => Math.round(each + (stops[low + 1]![i]! - each) * mix));
+  return `rgb(${colour.join(",")})`;
+}
+
+// The colour of each value of a column: a palette for few values, a ramp for many.
+export function colours(values: number[]): (value: number) => string {
+  const whole = values.every(Number.isInteger);
+  if (whole && values.length <= palette.length && (values.at(-1) ?? 0) < palette.length) {
+    return (value) => palette[value] ?? "#999999";
+  }
+  const low = values[0] ?? 0;
+  const high = values.at(-1) ?? 1;
+  return (value) => ramp(high > low ? (value - low) / (high - low) : 0);
+}

@@ -1,0 +1,205 @@
+// The page in Debian's Chromium: `node tests/page_test.mjs [CONCLAVE]`, after tools/page. With
+// --rewrite it stores the pictures that it else compares.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import assert from "node:assert/strict";
+import { browser, here, open, ready, serve, show } from "./browser.mjs";
+
+const rewrites = process.argv.includes("--rewrite");
+const conclave = process.argv.slice(2).find((each) => !each.startsWith("--")) ?? join(here, "../../build/release/conclave");
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const server = await serve();
+const chrome = await browser();
+const tests = [];
+const test = (name, work) => tests.push([name, work]);
+const now = (page) => page.evaluate(() => Number(window.conclave.frame().look.now));
+
+const { page, complaints } = await open(chrome.context, server.address);
+
+test("every protocol plays, pauses, steps and goes back", async () => {
+  const names = await page.evaluate(() => window.conclave.protocols());
+  assert.ok(names.length >= 5);
+  for (const name of names) {
+    await page.selectOption("#protocol", name);
+    await page.waitForFunction((to) => window.conclave.run().protocol === to, name);
+    await page.waitForTimeout(80);
+    assert.equal(await page.locator("[role=alert]").count(), 0, `${name}: ${await page.locator("[role=alert]").allInnerTexts()}`);
+    const network = !(await page.evaluate(() => window.conclave.frame().look.population));
+    const play = page.getByRole("button", { name: /Play|Pause/ });
+    await play.click();
+    await page.waitForTimeout(120);
+    if (/Pause/.test(await play.innerText())) await play.click();
+    await page.waitForTimeout(60);
+    const played = await now(page);
+    assert.ok(network || played > 0, `${name} does not play`);
+    if (network) continue;
+    await page.getByRole("button", { name: "step", exact: true }).click();
+    await page.waitForFunction((at) => Number(window.conclave.frame().look.now) === at, played + 1);
+    await page.getByRole("button", { name: "One back" }).click();
+    await page.waitForFunction((at) => Number(window.conclave.frame().look.now) === at, played);
+  }
+});
+
+test("a link holds the view: protocol, words, faults, time and colour", async () => {
+  const hash = "#run/prl?n=40&init=random&engine=agents&seed=7&fault=corrupt:50%25@20&view=bullet&at=3000";
+  const other = await open(chrome.context, server.address + hash);
+  const told = await other.page.evaluate(() => ({ look: window.conclave.frame().look, hash: location.hash, table: [...window.conclave.frame().table.values] }));
+  assert.equal(told.look.now, "3000");
+  assert.equal(told.look.faults[0].agents, 20);
+  const again = await open(chrome.context, server.address + told.hash);
+  const back = await again.page.evaluate(() => ({ look: window.conclave.frame().look, hash: location.hash, table: [...window.conclave.frame().table.values] }));
+  assert.deepEqual(back, told);
+  await again.page.close();
+  await other.page.close();
+});
+
+test("the rows of ten trials are those of the command line, byte for byte", async () => {
+  const known = new Set(await page.evaluate(() => window.conclave.protocols()));
+  const trials = [["pll", "n=1000&engine=agents&seed=1"], ["pll", "n=20000&seed=7"], ["pll", "n=200&param=reading=printed&seed=25"],
+    ["fratricide", "n=300"], ["prl", "n=40&init=random&engine=agents&seed=7&fault=corrupt:50%25@20"], ["prl", "n=100&init=all-leaders&engine=events"],
+    ["ppl", "n=60&init=all-leaders"], ["electleader", "n=64&param=r=16&init=same"], ["coalescence", "n=64&graph=grid:8x8"],
+    ["kmpp-async", "n=16&delay=slow-leader"], ["kmpp-sync", "n=24"], ["flooding", "n=12"], ["fratricide", "n=1e9&engine=counts&until=2"]]
+    .filter(([name]) => known.has(name));
+  for (const [name, query] of trials) {
+    await show(page, `#run/${name}?${query}`);
+    const row = await page.evaluate(() => window.conclave.row());
+    const flags = [...new URLSearchParams(query)].flatMap(([option, text]) => [`--${option}`, text]);
+    let printed = "";
+    try { printed = execFileSync(conclave, ["run", name, ...flags, "--format", "jsonl", "--quiet"], { encoding: "utf8" }); } catch (error) { printed = error.stdout; }
+    assert.equal(`${row}\n`, printed);
+  }
+  console.log(`  ${trials.length} rows compared`);
+});
+
+test("an attack strikes now, is part of the command, and its recovery is measured", async () => {
+  if (!(await page.evaluate(() => window.conclave.protocols())).includes("prl")) return;
+  await show(page, "#run/prl?n=40&init=random&engine=agents&seed=7&at=8000");
+  await page.getByRole("button", { name: "Corrupt 50 %" }).click();
+  await page.waitForFunction(() => window.conclave.frame().look.faults.length === 1);
+  assert.match(await page.locator("pre.command").innerText(), /--fault 'corrupt:50%@200'/);
+  assert.equal(await page.evaluate(() => window.conclave.frame().look.faults[0].at), 8000);
+  await page.evaluate(() => { document.querySelector("#speed").value = "13"; document.querySelector("#speed").dispatchEvent(new Event("input")); });
+  await page.getByRole("button", { name: /Play/ }).click();
+  await page.waitForFunction(() => window.conclave.frame().look.faults[0].recovered, null, { timeout: 20000 });
+});
+
+test("the editor tells what is wrong and where, and runs what is right", async () => {
+  await page.evaluate(() => { location.hash = "#own"; });
+  await page.fill("#text", "states A, B\nstrt A\n");
+  await page.waitForFunction(() => /mine\.pp:2:1/.test(document.querySelector("#verdict").textContent));
+  await page.getByRole("button", { name: "epidemic.pp" }).click();
+  await page.waitForFunction(() => /^ok/.test(document.querySelector("#verdict").textContent));
+  await page.getByRole("button", { name: "Run it" }).click();
+  await page.waitForFunction(() => window.conclave.run().protocol === "mine.pp");
+});
+
+test("every step of every lesson opens without an error", async () => {
+  await page.evaluate(() => { location.hash = "#lessons"; });
+  const known = new Set(await page.evaluate(() => window.conclave.protocols()));
+  const count = await page.getByRole("button", { name: /^Begin/ }).count();
+  assert.ok(count >= 7);
+  for (let i = 0; i < count; ++i) {
+    await page.evaluate(() => { location.hash = "#lessons"; });
+    await page.getByRole("button", { name: /^Begin/ }).nth(i).click();
+    for (;;) {
+      await page.waitForTimeout(120);
+      if (known.has(await page.evaluate(() => window.conclave.run().protocol))) assert.equal(await page.locator("[role=alert]").count(), 0, await page.evaluate(() => location.hash));
+      const next = page.getByRole("button", { name: "Next", exact: true });
+      if (await next.isDisabled()) break;
+      await next.click();
+    }
+    await page.getByRole("button", { name: "End the tour" }).click();
+  }
+});
+
+test("no sideways scrolling on a phone", async () => {
+  const phone = await open(chrome.context, server.address, { width: 360, height: 740 });
+  for (const hash of ["#run/pll?n=1000&engine=agents&seed=1", "#lessons", "#own"]) {
+    await phone.page.evaluate((to) => { location.hash = to; }, hash);
+    await phone.page.waitForTimeout(150);
+    const [inner, outer] = await phone.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(inner <= outer, `${hash}: ${inner} > ${outer}`);
+  }
+  await phone.page.close();
+});
+
+test("accessibility, light and dark", async () => {
+  for (const theme of ["light", "dark"]) {
+    for (const hash of ["#run/pll?n=1000&engine=agents&seed=1", "#lessons", "#own"]) {
+      await page.evaluate(([to, how]) => { document.documentElement.dataset.theme = how; location.hash = to; }, [hash, theme]);
+      await page.waitForTimeout(150);
+      await page.evaluate(axe);
+      const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+      assert.deepEqual(found.violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`), [], `${theme} ${hash}`);
+    }
+  }
+});
+
+// Pictures: the share of pixels that differ by more than a little.
+async function difference(a, b) {
+  return page.evaluate(async ([first, second]) => {
+    const pixels = async (data) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${data}`;
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      canvas.width = image.width; canvas.height = image.height;
+      const context = canvas.getContext("2d");
+      context.drawImage(image, 0, 0);
+      return context.getImageData(0, 0, image.width, image.height).data;
+    };
+    const [x, y] = [await pixels(first), await pixels(second)];
+    if (x.length !== y.length) return 1;
+    let differ = 0;
+    for (let i = 0; i < x.length; i += 4) if (Math.abs(x[i] - y[i]) + Math.abs(x[i + 1] - y[i + 1]) + Math.abs(x[i + 2] - y[i + 2]) > 60) ++differ;
+    return differ / (x.length / 4);
+  }, [a.toString("base64"), b.toString("base64")]);
+}
+
+test("pictures are the stored ones", async () => {
+  const known = new Set(await page.evaluate(() => window.conclave.protocols()));
+  const views = { field: "#run/pll?n=400&engine=agents&seed=1&view=status&at=3000", ring: "#run/prl?n=40&init=random&engine=agents&seed=7&at=2000",
+    ranks: "#run/electleader?n=64&param=r=16&init=same&seed=1&view=role&at=3000", messages: "#run/kmpp-async?n=16&seed=1&at=4.5",
+    graph: "#run/coalescence?n=64&graph=grid:8x8&engine=agents&seed=1&at=400", bars: "#run/fratricide?n=1e9&engine=counts&seed=1&until=4&at=2000000000" };
+  for (const [name, hash] of Object.entries(views)) {
+    if (!known.has(/run\/([^?]*)/.exec(hash)[1])) continue;
+    const small = await open(chrome.context, server.address + hash, { width: 900, height: 700 });
+    await small.page.waitForTimeout(200);
+    const picture = await small.page.locator(".stage canvas").screenshot();
+    await small.page.close();
+    const place = join(here, "pictures", `${name}.png`);
+    if (rewrites) { mkdirSync(join(here, "pictures"), { recursive: true }); writeFileSync(place, picture); continue; }
+    assert.ok(existsSync(place), `${place} is missing; --rewrite stores it`);
+    const share = await difference(picture, readFileSync(place));
+    assert.ok(share < 0.02, `${name}: ${(100 * share).toFixed(2)} % of the pixels differ`);
+  }
+});
+
+test("the single file works by itself", async () => {
+  const alone = await open(chrome.context, `file://${join(here, "../../build/web/explorer.html")}`);
+  await alone.page.getByRole("button", { name: "step", exact: true }).click();
+  await alone.page.waitForFunction(() => Number(window.conclave.frame().look.now) === 1);
+  assert.deepEqual(alone.complaints, []);
+  await alone.page.close();
+});
+
+test("nothing was complained about in the console", async () => { assert.deepEqual(complaints, []); });
+
+let failed = 0;
+for (const [name, work] of tests) {
+  const begin = Date.now();
+  try {
+    await work();
+    console.log(`ok    ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    ++failed;
+    console.log(`FAIL  ${name}\n${error.message}`);
+    await page.goto(server.address);
+    await ready(page);
+  }
+}
+await chrome.close();
+server.close();
+process.exit(failed > 0 ? 1 : 0);
