@@ -47,10 +47,10 @@ class AdversarialTransit {
 
   // The next delivery, or nothing. Those that come later are announced to `prefetch` in time.
   const Delivery<Message>* next(const auto& prefetch) {
-    const auto due = calendar_.front([&](const Item& soon) {
-      prefetch(soon.to);
-      arrivals_.prefetch(soon.to);  // for the answer
-      contents_.prefetch(soon.name);
+    const auto due = calendar_.front([&](const Item& coming) {
+      prefetch(coming.to);
+      arrivals_.prefetch(coming.to);  // for the answer
+      contents_.prefetch(coming.name);
     });
     if (due.item == nullptr) return nullptr;
     name_ = due.item->name;
