@@ -308,6 +308,8 @@ class Mistakes(unittest.TestCase):
         ("corrupt:101%@3", "at most 100% of the agents can be hit"),
         ("corrupt:1.5@3", "a number of agents is a whole number"),
         ("kill-leaders:3@3", "kills all leaders and takes no number"),
+        ("corrupt:#x@3", "after # comes the number of an agent"),
+        ("corrupt:#99999@3", "the agents are numbered 0 to"),
         ("corrupt:5@", "'' in 'corrupt:5@' is not a number"),
         ("corrupt:5@soon", "'soon' in 'corrupt:5@soon' is not a number"),
         ("corrupt:5@-1", "is not a number"),
@@ -1321,6 +1323,44 @@ class Node(unittest.TestCase):
         leaders = [line for line in result.stdout.splitlines() if line.startswith("leader ")]
         self.assertEqual((result.returncode, len(leaders)), (0, 3), result.stderr)
         self.assertEqual(sum(line.endswith("this member") for line in leaders), 1)
+
+
+class Explorer(unittest.TestCase):
+    """The server of the page, where tools/page has built one."""
+
+    def test_serves_its_own_files_to_this_machine_alone(self):
+        with subprocess.Popen([BINARY, "explorer", "--no-browser"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as process:
+            line = process.stdout.readline()
+            if not line:
+                self.assertIn("the page is not there", process.stderr.read())
+                self.assertEqual(process.wait(), 2)
+                return
+            port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", line)[1])
+            asked = [self.status(port, *each) for each in (
+                ("GET", "/", "127.0.0.1"), ("GET", "/../CMakeLists.txt", "127.0.0.1"),
+                ("GET", "/", "elsewhere.example"), ("POST", "/", "127.0.0.1"))]
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=10), 0)
+        self.assertEqual(asked, [200, 404, 403, 405])
+
+    def status(self, port, method, path, host):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as visitor:
+            visitor.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            return int(visitor.makefile("rb").readline().split()[1])
+
+
+class FaultsOnOneAgent(unittest.TestCase):
+    def test_the_agent_that_is_named_is_hit(self):
+        row = rows("pll", "--n", "100", "--engine", "agents",
+                   "--fault", "make-leaders:#3@convergence+2")[0]
+        self.assertEqual((row["faults"][0]["agents"], row["faults"][0]["leaders"]), (1, 2))
+
+    def test_an_engine_that_counts_agents_refuses(self):
+        result = conclave("run", "pll", "--n", "100", "--engine", "counts",
+                          "--fault", "corrupt:#3@1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("does not know one agent from another", result.stderr)
 
 
 class Version(unittest.TestCase):
