@@ -69,8 +69,8 @@ void set_horizon(TrialPlan& plan, const text::Compiled& compiled) {
 }
 
 std::unique_ptr<const PreparedRun> prepare(RunRequest request,
-                                           std::shared_ptr<const text::ProtocolText> text) {
-  auto compiled = compile_for(request, std::move(text));
+                                           const std::shared_ptr<const text::ProtocolText>& text) {
+  auto compiled = compile_for(request, text);
   set_horizon(request.plan, *compiled);
   if (compiled->is_network()) {  // as far as its time can be told
     request.plan.limit = std::min(request.plan.limit, PoissonClock::most_points);
