@@ -141,10 +141,17 @@ const calls = {
 
 export type Calls = typeof calls;
 
+// Handed over to the page instead of copied.
+function arraysIn(result: (Partial<Frame> & { frame?: Frame }) | null): ArrayBuffer[] {
+  const table = (result?.frame ?? result)?.table;
+  if (!table) return [];
+  return [table.values.buffer as ArrayBuffer, ...(table.counts ? [table.counts.buffer as ArrayBuffer] : [])];
+}
+
 self.onmessage = async ({ data: { id, name, args } }: MessageEvent) => {
   try {
     const result = await (calls[name as keyof Calls] as (...all: unknown[]) => unknown)(...args);
-    self.postMessage({ id, result });
+    self.postMessage({ id, result }, { transfer: arraysIn(result as Partial<Frame> & { frame?: Frame }) });
   } catch (error) {
     self.postMessage({ id, error: (error as Error).message });
   }
