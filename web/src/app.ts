@@ -544,7 +544,7 @@ class App extends LitElement {
       </select>
       <p class="small soft">${about?.title ?? ""}</p>
       <div class="fields">
-        ${this.textField("n", "n: agents", value(this.run, "n"), (text) => this.show(withValue(this.run, "n", text)))}
+        ${this.textField("n", this.isNetwork ? "n: nodes" : "n: agents", value(this.run, "n"), (text) => this.show(withValue(this.run, "n", text)))}
         ${this.textField("seed", "Seed", value(this.run, "seed") || "1", (text) => this.show(withValue(this.run, "seed", text)))}
         ${choose("init", about?.init ?? [], "Start")}
         ${choose("engine", about?.delays ? [] : [{ name: "auto", meaning: "chosen by size" }, ...(about?.engines ?? [{ name: "agents", meaning: "" }, { name: "events", meaning: "" }, { name: "counts", meaning: "" }])], "Engine")}
@@ -572,13 +572,12 @@ class App extends LitElement {
     const about = this.list.find((each) => each.name === protocol);
     const own = examples.find((each) => each.name === protocol);
     const run = emptyRun(protocol);
-    const fixed = own?.name.endsWith(".crn");
-    if (!fixed) run.words.push(["n", sizes[protocol] ?? (own ? "200" : "100")]);
+    run.words.push(["n", sizes[protocol] ?? (own ? "400" : "100")]);
     if (about && !about.delays && !about.messages) run.words.push(["engine", "agents"]);
     if (protocol === "coalescence") run.words.push(["graph", "grid:8x8"]);
     if (protocol === "electleader") run.words.push(["param", "r=16"]);
     if (starts[protocol]) run.words.push(["init", starts[protocol]]);
-    if (own && !fixed) run.words.push(["engine", "agents"]);
+    if (own) run.words.push(["engine", "agents"]);
     run.words.push(["seed", "1"]);
     this.lesson = null;
     await this.show(run);
@@ -605,7 +604,7 @@ class App extends LitElement {
       </div>
       <div class="speed"><label for="speed">Speed</label>
         <input id="speed" type="range" min="0" max=${speeds.length - 1} .value=${String(this.speed)} @input=${(event: Event) => { this.speed = Number((event.target as HTMLInputElement).value); this.requestUpdate(); }} />
-        <output>${speeds[this.speed] === Infinity ? `as fast as it goes${this.rate && this.playing ? `: ${short(Math.round(this.rate))}/s` : ""}` : `${short(speeds[this.speed]!)} a second`}</output></div>
+        <output>${network ? `× ${Math.min(8, 2 ** (this.speed - 6))}` : speeds[this.speed] === Infinity ? `as fast as it goes${this.rate && this.playing ? `: ${short(Math.round(this.rate))}/s` : ""}` : `${short(speeds[this.speed]!)} a second`}</output></div>
       <div class="status" aria-live="off">${look ? html`
         ${network ? html`<span>time <b>${this.clock.toFixed(3)}</b></span><span>messages <b>${look.now}</b></span>` : html`<span>interactions <b>${Number(look.now).toLocaleString("en")}</b></span><span>parallel time <b>${look.time.toLocaleString("en", { maximumFractionDigits: 3 })}</b></span>`}
         <span>${network ? "elected" : "leaders"} <b>${look.leaders.toLocaleString("en")}</b></span>

@@ -323,7 +323,7 @@ export function drawRanks(context: Context, frame: Frame, scene: Scene): void {
   context.fillStyle = theme.soft;
   context.font = "12px system-ui, sans-serif";
   context.textAlign = "left";
-  context.fillText(`ranks 1 … ${frame.look.n}: held by one agent, by nobody, by several`, left, top - 6);
+  context.fillText("ranks held by one, by nobody, by several", left, top - 6);
 }
 
 export interface Flow { events: NetworkEvent[]; kinds: string[]; end: number }

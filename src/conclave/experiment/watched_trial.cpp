@@ -28,7 +28,8 @@ std::unique_ptr<const catalog::PreparedRun> prepared(const WatchRequest& request
   RunText words = request.words;
   if (words.n.empty() && entry.fixed_population) {
     const auto molecules = entry.fixed_population(param_options(words.params));
-    if (molecules) words.n = std::to_string(*molecules);
+    if (!molecules) throw Error("the population size is missing: give n");
+    words.n = std::to_string(*molecules);
   }
   catalog::RunRequest wanted = request_of(words);
   wanted.plan.grid = request.grid;
