@@ -20,13 +20,19 @@
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/model/claims.hpp"
 #include "conclave/model/graph.hpp"
+#include "conclave/model/starting_census.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
 #include "conclave/population/run.hpp"
-#include "conclave/population/started.hpp"
 #include "conclave/population/worst_start.hpp"
 
 namespace conclave::catalog {
+
+// A configuration as a trial may begin with it.
+template <class State>
+Census<State> runs_of_agents(std::span<const State> agents) {
+  return runs_of<State>(agents.size(), [&](AgentCount agent) { return agents[agent]; });
+}
 
 // Runs trials from given configurations. On rings and other graphs the engine jumps over null
 // interactions; on the complete graph it carries out every interaction.
@@ -34,7 +40,6 @@ template <PopulationProtocol P>
 class GivenStarts {
  public:
   using State = typename P::State;
-  using From = population::Started<P>;
 
   GivenStarts(const P& protocol, const RunRequest& request, AgentCount n)
       : protocol_(protocol),
@@ -46,26 +51,28 @@ class GivenStarts {
   // The interactions of one trial; the plan's limit if it ends there; infinite if it can never
   // converge.
   double simulate(std::span<const State> agents, std::uint64_t trial, const KeepGoing& keep_going) {
-    const From protocol(protocol_, agents);
+    const Census<State> runs = runs_of_agents(agents);
     const StreamName name{.seed = seed_, .trial = trial};
-    const TrialResult result = run(protocol, name, keep_going);
+    const TrialResult result = run({0, &runs}, name, keep_going);
     if (result.ending == Ending::hopeless) return std::numeric_limits<double>::infinity();
     return result.interactions.as_double();
   }
 
  private:
-  TrialResult run(const From& protocol, const StreamName& name, const KeepGoing& keep_going) {
+  // The engines are those of PreparedPopulation, so that they are compiled once.
+  TrialResult run(const StartingPoint<State>& start, const StreamName& name,
+                  const KeepGoing& keep_going) {
     if constexpr (topology_of<P> == Topology::directed_ring) {
-      population::ArcEvents<From, DirectedRing> engine(protocol, DirectedRing(n_), 0, name);
+      population::ArcEvents<P, DirectedRing> engine(protocol_, DirectedRing(n_), start, name);
       return population::run_trial(engine, plan_, keep_going);
     } else if constexpr (topology_of<P> == Topology::any) {
       if (digraph_) {
-        population::ArcEvents<From, const Digraph&> engine(protocol, *digraph_, 0, name);
+        population::ArcEvents<P, const Digraph&> engine(protocol_, *digraph_, start, name);
         return population::run_trial(engine, plan_, keep_going);
       }
     }
     if constexpr (topology_of<P> != Topology::directed_ring) {
-      population::Agents<From> engine(protocol, n_, 0, name, memory_);
+      population::Agents<P> engine(protocol_, n_, start, name, memory_);
       return population::run_trial(engine, plan_, keep_going);
     }
   }

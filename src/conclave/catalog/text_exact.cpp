@@ -59,24 +59,22 @@ class GivenStarts<text::Protocol> {
       : protocol_(protocol), n_(n), request_(request) {}
 
   double simulate(std::span<const State> agents, std::uint64_t trial, const KeepGoing& keep_going) {
-    const From protocol(protocol_, agents);
-    const TrialResult result = run(protocol, {.seed = request_.seed, .trial = trial}, keep_going);
+    const Census<State> runs = runs_of_agents(agents);
+    const StreamName name{.seed = request_.seed, .trial = trial};
+    const TrialResult result = run({0, &runs}, name, keep_going);
     if (result.ending == Ending::hopeless) return std::numeric_limits<double>::infinity();
     return result.interactions.as_double();
   }
 
  private:
-  struct From : population::Started<text::Protocol> {
-    using Started::Started;
-    std::optional<Census<State>> census(std::size_t) const { return std::nullopt; }  // the agents'
-  };
-
-  TrialResult run(const From& protocol, const StreamName& name, const KeepGoing& keep_going) const {
+  TrialResult run(const StartingPoint<State>& start, const StreamName& name,
+                  const KeepGoing& keep_going) const {
     if (request_.digraph) {
-      population::ArcEvents<From, const Digraph&> engine(protocol, *request_.digraph, 0, name);
+      population::ArcEvents<text::Protocol, const Digraph&> engine(protocol_, *request_.digraph,
+                                                                   start, name);
       return population::run_trial(engine, request_.plan, keep_going);
     }
-    population::CensusEvents<From> engine(protocol, n_, 0, name);
+    population::CensusEvents<text::Protocol> engine(protocol_, n_, start, name);
     return population::run_trial(engine, request_.plan, keep_going);
   }
 
