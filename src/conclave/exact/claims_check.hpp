@@ -42,31 +42,72 @@ struct FailedStep {
   StateNumber new_responder;
 };
 
-// Takes 4 bytes per configuration. The table and the claims must outlive it; there may be at most
-// 28 named sets.
+// A claim without its predicates.
+struct ClaimOutline {
+  std::string name;
+  std::string statement;
+  ClaimKind kind;
+  std::string set;
+};
+
+// Which configurations belong to which sets, and what is decided about each claim: all that a
+// verification asks about the claims of a protocol once it has been explored. Takes 4 bytes per
+// configuration; there may be at most 28 named sets.
+class ClaimsRecord : public Visitor {
+ public:
+  // Sets that every protocol has; those that it names come after them.
+  enum SetNumber : std::size_t { whole, converged, one_leader, output_changes, first_named_set };
+
+  bool is_in(StateIndex number, std::size_t set) const {
+    return (marks_[number] & mark_of(set)) != 0;
+  }
+  StateSet set(std::size_t number) const;
+
+  // The number of a set by its name, as claims refer to it; nothing if there is no such set.
+  std::optional<std::size_t> find(const std::string& name) const;
+  const std::vector<std::string>& named_sets() const { return sets_; }
+
+  const std::vector<ClaimOutline>& claims() const { return outlines_; }
+  // The set that a claim is about.
+  StateSet set_of(std::size_t claim) const { return set(bits_[claim]); }
+  // For claims about steps.
+  const std::optional<FailedStep>& failure(std::size_t claim) const { return failures_[claim]; }
+  // For claims of the kinds `everywhere` and `steps`: whether their premise has occurred.
+  bool is_exercised(std::size_t claim) const { return is_exercised_[claim]; }
+
+ protected:
+  ClaimsRecord(std::vector<std::string> sets, std::vector<ClaimOutline> claims);
+
+  static constexpr std::uint32_t mark_of(std::size_t set) { return std::uint32_t{1} << set; }
+
+  // Whether the configuration visited last is in the set of a claim.
+  bool is_here(std::size_t claim) const { return (marks_.back() & mark_of(bits_[claim])) != 0; }
+
+  std::vector<std::size_t> open_;         // claims about steps that have not failed yet
+  std::vector<std::size_t> unexercised_;  // claims `everywhere` whose premise is still to come
+  std::vector<std::size_t> unexercised_steps_;  // the same for claims about steps
+  std::vector<std::optional<FailedStep>> failures_;
+  std::vector<bool> is_exercised_;
+  std::vector<std::uint32_t> marks_;  // per configuration, the sets it belongs to
+
+ private:
+  std::vector<std::string> sets_;
+  std::vector<ClaimOutline> outlines_;
+  std::vector<std::size_t> bits_;  // the set of each claim
+};
+
+// Fills the record. The table and the claims must outlive it.
 template <PopulationProtocol P>
-class ClaimsCheck final : public Visitor {
+class ClaimsCheck final : public ClaimsRecord {
  public:
   using State = typename P::State;
 
   ClaimsCheck(const StateTable<P>& table, const Claims<State>& claims, const Network& network)
-      : table_(table),
+      : ClaimsRecord(names_of(claims), outlines_of(claims)),
+        table_(table),
         claims_(claims),
-        failures_(claims.claims.size()),
-        is_exercised_(claims.claims.size(), false),
         before_(network.agents()),
-        after_(network.agents()) {
-    CONCLAVE_CHECK(first_named_set + claims.sets.size() <= 32);
-    for (std::size_t i = 0; i < claims.claims.size(); ++i) {
-      const Claim<State>& claim = claims.claims[i];
-      if (claim.kind == ClaimKind::steps) open_.push_back(i);
-      if (claim.kind == ClaimKind::everywhere) unexercised_.push_back(i);
-      const std::optional<std::size_t> set = find(claim.set);
-      CONCLAVE_CHECK(set.has_value());
-      bits_.push_back(*set);
-    }
-    unexercised_steps_ = open_;
-  }
+        after_(network.agents()) {}
 
   void configuration(StateIndex number, std::span<const StateNumber> agents) override {
     CONCLAVE_CHECK(number == marks_.size());
@@ -106,43 +147,19 @@ class ClaimsCheck final : public Visitor {
     after_[step.responder] = before_[step.responder];
   }
 
-  // Sets that every protocol has; those that it names come after them.
-  enum SetNumber : std::size_t { whole, converged, one_leader, output_changes, first_named_set };
-
-  bool is_in(StateIndex number, std::size_t set) const {
-    return (marks_[number] & mark_of(set)) != 0;
-  }
-
-  StateSet set(std::size_t number) const {
-    StateSet members(marks_.size());
-    for (StateIndex i = 0; i < marks_.size(); ++i) {
-      if (is_in(i, number)) members.insert(i);
-    }
-    return members;
-  }
-
-  // The number of a set by its name, as claims refer to it; nothing if there is no such set.
-  std::optional<std::size_t> find(const std::string& name) const {
-    if (name == whole_set) return whole;
-    if (name == converged_set) return converged;
-    for (std::size_t i = 0; i < claims_.sets.size(); ++i) {
-      if (claims_.sets[i].name == name) return first_named_set + i;
-    }
-    return std::nullopt;
-  }
-
-  // The set that a claim is about.
-  StateSet set_of(std::size_t claim) const { return set(bits_[claim]); }
-  // For claims about steps.
-  const std::optional<FailedStep>& failure(std::size_t claim) const { return failures_[claim]; }
-  // For claims of the kinds `everywhere` and `steps`: whether their premise has occurred.
-  bool is_exercised(std::size_t claim) const { return is_exercised_[claim]; }
-
  private:
-  static constexpr std::uint32_t mark_of(std::size_t set) { return std::uint32_t{1} << set; }
-
-  // Whether the configuration visited last is in the set of a claim.
-  bool is_here(std::size_t claim) const { return (marks_.back() & mark_of(bits_[claim])) != 0; }
+  static std::vector<std::string> names_of(const Claims<State>& claims) {
+    std::vector<std::string> names;
+    for (const NamedSet<State>& set : claims.sets) names.push_back(set.name);
+    return names;
+  }
+  static std::vector<ClaimOutline> outlines_of(const Claims<State>& claims) {
+    std::vector<ClaimOutline> outlines;
+    for (const Claim<State>& each : claims.claims) {
+      outlines.push_back({each.name, each.statement, each.kind, each.set});
+    }
+    return outlines;
+  }
 
   // Removes the claims that are decided now.
   template <class IsDecided>
@@ -152,13 +169,6 @@ class ClaimsCheck final : public Visitor {
 
   const StateTable<P>& table_;
   const Claims<State>& claims_;
-  std::vector<std::size_t> bits_;         // the set of each claim
-  std::vector<std::size_t> open_;         // claims about steps that have not failed yet
-  std::vector<std::size_t> unexercised_;  // claims `everywhere` whose premise is still to come
-  std::vector<std::size_t> unexercised_steps_;  // the same for claims about steps
-  std::vector<std::optional<FailedStep>> failures_;
-  std::vector<bool> is_exercised_;
-  std::vector<std::uint32_t> marks_;  // per configuration, the sets it belongs to
   std::vector<State> before_;
   std::vector<State> after_;
 };

@@ -33,16 +33,6 @@ StateLaw law_of_agent(StateTable<P>& table, std::size_t start, AgentCount agent)
   return {weights.begin(), weights.end()};
 }
 
-// The same for all agents. O(agents).
-template <PopulationProtocol P>
-std::vector<StateLaw> laws_of_agents(StateTable<P>& table, std::size_t start, std::size_t agents) {
-  std::vector<StateLaw> laws;
-  for (AgentCount agent = 0; agent < agents; ++agent) {
-    laws.push_back(law_of_agent(table, start, agent));
-  }
-  return laws;
-}
-
 // The probability of every configuration of the index at the start; configurations that have no
 // number yet get one. Takes time in proportion to the number of ways to draw all states; throws
 // Error where these are more than 2e9. The first is rounded, the second is exact.

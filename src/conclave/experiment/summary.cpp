@@ -27,7 +27,7 @@ std::optional<double> as_number(const Observation& observation) {
 }
 
 // Six significant digits, 1.25e7; whole numbers of up to ten digits in full.
-std::string number(double value) {
+std::string short_number(double value) {
   if (std::isnan(value)) return "-";
   if (std::abs(value) < 1e10 && value == std::floor(value)) return fmt::format("{:.0f}", value);
   std::string text = fmt::format("{:.6g}", value);
@@ -156,9 +156,10 @@ std::string RunSummary::table(std::size_t width) const {
     std::ranges::sort(sorted);
     const Summary summary = summarize(sorted);
     const Interval interval = interval_of(summary);
-    table.add({each.name, number(summary.mean), number(interval.low), number(interval.high),
-               number(std::sqrt(summary.variance)), number(quantile(sorted, 0.5)),
-               number(quantile(sorted, 0.9)), number(summary.maximum)});
+    table.add({each.name, short_number(summary.mean), short_number(interval.low),
+               short_number(interval.high), short_number(std::sqrt(summary.variance)),
+               short_number(quantile(sorted, 0.5)), short_number(quantile(sorted, 0.9)),
+               short_number(summary.maximum)});
   }
   return text + '\n' + table.text(width) + census_text();
 }
@@ -186,8 +187,9 @@ std::string RunSummary::census_text() const {
   std::string text = fmt::format("\ncensus at the end: {} state{}, agents per trial\n",
                                  states.size(), states.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < std::min(most, states.size()); ++i) {
-    text += fmt::format("{:>16}  {}\n", number(states[i].second / static_cast<double>(trials_)),
-                        states[i].first);
+    text +=
+        fmt::format("{:>16}  {}\n", short_number(states[i].second / static_cast<double>(trials_)),
+                    states[i].first);
   }
   if (states.size() > most) {
     text += fmt::format("{:>16}  and {} more; --final FILE writes them all\n", "",

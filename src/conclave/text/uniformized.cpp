@@ -10,10 +10,10 @@
 namespace conclave::text {
 namespace {
 
-constexpr std::int64_t most_total = std::int64_t{1} << 62;
+constexpr std::int64_t largest_total = std::int64_t{1} << 62;
 
-Number smaller(const Number& a, const Number& b) { return compare(a, b) < 0 ? a : b; }
-Number larger(const Number& a, const Number& b) { return compare(a, b) < 0 ? b : a; }
+Number least(const Number& a, const Number& b) { return compare(a, b) < 0 ? a : b; }
+Number greatest(const Number& a, const Number& b) { return compare(a, b) < 0 ? b : a; }
 
 // What may come of an ordered pair, each with its share of L.
 struct Share {
@@ -62,11 +62,11 @@ class Filling {
       }
     }
     for (std::size_t u = 0; u < species_; ++u) {
-      ticks_ = larger(ticks_, alone_[u]);
+      ticks_ = greatest(ticks_, alone_[u]);
       for (std::size_t v = u; v < species_; ++v) {
         const Number& pair = both[place(u, v)];
         if (compare(pair, 0) == 0) continue;
-        ticks_ = larger(ticks_, (alone_[u] + alone_[v] + pair) / Number(2));
+        ticks_ = greatest(ticks_, (alone_[u] + alone_[v] + pair) / Number(2));
       }
     }
     if (compare(ticks_, 0) == 0) ticks_ = 1;  // nothing ever happens
@@ -86,7 +86,7 @@ class Filling {
     const auto [new_u, new_v] = each.products;
     const Number wanted = each.rate * per_pair_;
     if (u == v) return add(u, v, {new_u, new_v, wanted / Number(2), each.place});
-    const Number first = smaller(wanted, ticks_ - used(u, v));
+    const Number first = least(wanted, ticks_ - used(u, v));
     add(u, v, {new_u, new_v, first, each.place});
     add(v, u, {new_v, new_u, wanted - first, each.place});
   }
@@ -120,10 +120,10 @@ class Filling {
 
   void take_denominator(Reaction& reaction, const Share& share) const {
     const Number::Whole denominator = (share.amount / ticks_).denominator();
-    if (denominator <= most_total) {
+    if (denominator <= largest_total) {
       const auto other = static_cast<std::uint64_t>(denominator);
       const std::uint64_t factor = other / std::gcd(reaction.total, other);
-      if (reaction.total <= most_total / factor) {
+      if (reaction.total <= largest_total / factor) {
         reaction.total *= factor;
         return;
       }
