@@ -5,6 +5,7 @@ Usage: docs_test.py BINARY [--rewrite] [--all] [PAGE.md]... [unittest arguments]
 
 A fenced block with lines `$ conclave ...` is a console: its commands are run, in the order of the
 page and in a folder of its own that has the repository's files, and what they print is compared.
+Stored results (experiments/results) that a page names lie there unpacked, as NAME.db.
 `...` in a line stands for any words, a line `...` for any lines; a command with nothing below it
 must only succeed. Comments before a block say what is different about it:
 
@@ -21,6 +22,7 @@ commands are looked at.
 import difflib
 import functools
 import json
+import lzma
 import os
 import pathlib
 import re
@@ -183,13 +185,17 @@ def trimmed(lines):
 
 
 class Scratch:
-    """A folder in which the commands of one page run: the repository's files, and the page's."""
+    """A folder in which the commands of one page run: the repository's files, and the page's; stored
+    results that the page names, unpacked."""
 
     def __init__(self, page):
         self.page = page
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="conclave-docs-"))
         for name in ("protocols", "experiments", "examples"):
             shutil.copytree(ROOT / name, self.folder / name)
+        for packed in (ROOT / "experiments" / "results").glob("*.db.xz"):
+            if re.search(rf"\b{packed.stem}\b", page.read_text()):
+                (self.folder / packed.stem).write_bytes(lzma.decompress(packed.read_bytes()))
         for block in blocks_of(page):
             if "file" in block.directives:
                 (self.folder / block.directives["file"]).write_text("\n".join(block.lines) + "\n")
