@@ -185,8 +185,8 @@ def trimmed(lines):
 
 
 class Scratch:
-    """A folder in which the commands of one page run: the repository's files, and the page's; stored
-    results that the page names, unpacked."""
+    """A folder in which the commands of one page run: the repository's files, and the page's;
+    stored results that the page names, unpacked."""
 
     def __init__(self, page):
         self.page = page
