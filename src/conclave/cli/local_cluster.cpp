@@ -137,7 +137,7 @@ class Process {
     report(Stage::ready);
     await_end_of(plan_.gate);  // nothing is read from other members before everybody is woken
     if (plan_.options.wakes_all || self_ == 0) service_.wake();
-    loop_.post([this] { look_for_end(); });
+    loop_.when_readable(plan_.leaving, [this] { loop_.stop(); });
     loop_.run();
     report(Stage::left);
   }
@@ -155,6 +155,7 @@ class Process {
     result.transport.limits.introduction = longest;
     result.transport.limits.silence = longest;
     result.transport.limits.patience = longest;
+    result.transport.limits.acknowledgement_delay = 1s;  // nobody waits for one
     result.transport.limits.strangers = plan.members.size();
     result.timing = patient_timing(plan.members.size());
     result.is_first_start = true;
@@ -177,12 +178,6 @@ class Process {
     char byte = 0;
     while (::read(descriptor, &byte, 1) < 0 && errno == EINTR) {
     }
-  }
-
-  void look_for_end() {
-    pollfd end{.fd = plan_.leaving, .events = POLLIN, .revents = 0};
-    if (::poll(&end, 1, 0) > 0) return loop_.stop();
-    loop_.after(20ms, [this] { look_for_end(); });
   }
 
   void report(Stage stage) {

@@ -1,9 +1,14 @@
 #include "conclave/election/loop.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
 #include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
@@ -44,6 +49,17 @@ Loop::TimerId Loop::after(Clock::duration time, std::function<void()> call) {
 }
 
 void Loop::cancel(TimerId timer) { native_->timers.erase(timer); }
+
+void Loop::when_readable(int descriptor, std::function<void()> call) {
+  using Watched = asio::posix::stream_descriptor;
+  const int copy = ::dup(descriptor);
+  if (copy < 0)
+    throw std::system_error(errno, std::generic_category(), "cannot watch a descriptor");
+  auto watched = std::make_shared<Watched>(native_->context, copy);
+  watched->async_wait(Watched::wait_read, [watched, call = std::move(call)](const auto& error) {
+    if (!error) call();
+  });
+}
 
 asio::io_context& Loop::context() { return native_->context; }
 

@@ -30,6 +30,9 @@ class Loop {
   void post(std::function<void()> call);  // after the current callback
   TimerId after(Clock::duration time, std::function<void()> call);
   void cancel(TimerId timer);  // one that has fired already, or none: no harm
+  // Once, when the descriptor can be read or its writers are gone. It stays the caller's, who may
+  // close it. Throws std::system_error.
+  void when_readable(int descriptor, std::function<void()> call);
 
   asio::io_context& context();  // for those who need more
 

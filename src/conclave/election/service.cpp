@@ -276,10 +276,13 @@ void Service::send(const Letter& letter) {
   });
 }
 
+// The timer does not count while the machine is asleep, so one that should have fired is set anew.
 void Service::arm() {
+  const Instant deadline = member_->deadline();
+  if (timer_ != 0 && deadline == armed_for_ && local_time() < deadline) return;
   loop_.cancel(timer_);
   timer_ = 0;
-  const Instant deadline = member_->deadline();
+  armed_for_ = deadline;
   if (deadline == Instant::max()) return;
   const Instant wait = std::max(deadline - local_time(), Instant(0));
   timer_ = loop_.after(wait, [this] {

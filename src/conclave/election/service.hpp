@@ -134,6 +134,7 @@ class Service final : public TransportEvents {
   std::unique_ptr<Member> member_;
   std::unique_ptr<Transport> transport_;
   Loop::TimerId timer_ = 0;
+  Instant armed_for_{};  // when the timer fires, if there is one
   Known known_;
   std::vector<Seat> met_;  // addresses that the transport has been told
   SharedLease lease_;

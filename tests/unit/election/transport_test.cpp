@@ -2,7 +2,9 @@
 #include "conclave/election/transport.hpp"
 
 #include <dirent.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -184,7 +186,7 @@ TEST_P(TransportTest, OpensAnotherConnectionWhenOneGoesDead) {
       ASSERT_TRUE(cluster.run_until_idle());
       pair.to_first.kill_silently();
       pair.to_second.kill_silently();
-      cluster.loop.run_for(20ms);
+      cluster.loop.run_for(std::chrono::milliseconds{20});
       cluster[speaker].send(1 - speaker, "1");
       ASSERT_TRUE(cluster.run_until_idle()) << cluster[0].log << cluster[1].log;
       EXPECT_EQ(cluster[1 - speaker].from[speaker].back(), "1");
@@ -268,6 +270,27 @@ TEST_P(TransportTest, LeavesNoDescriptorsBehind) {
       ASSERT_TRUE(cluster.run_until_idle());
   }
   EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(Loop, TellsOnceWhenADescriptorCanBeReadOrItsWritersAreGone) {
+  for (const bool writes : {true, false}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    Loop loop;
+    int calls = 0;
+    loop.when_readable(ends[0], [&] { ++calls; });
+    loop.run_for(std::chrono::milliseconds{20});
+    EXPECT_EQ(calls, 0);
+    if (writes) {
+      ASSERT_EQ(::write(ends[1], "x", 1), 1);
+    } else {
+      ::close(ends[1]);
+    }
+    loop.run_for(std::chrono::seconds{5});
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(::close(ends[0]), 0) << "it is still the caller's";
+    if (writes) ::close(ends[1]);
+  }
 }
 
 TEST(Transport, ListensOnLoopbackOnlyWithoutTls) {
