@@ -85,6 +85,18 @@ set(CPACK_DEBIAN_ELECTION_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_ELECTION_DESCRIPTION "Leader election as a library for C++
  Members with terms and leases that elect a leader over TLS, as conclave::election for
  find_package(conclave).")
+if(TARGET conclave_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-conclave)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  math(EXPR next_python "${Python3_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+      "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next_python})")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS
+      "python3-numpy, python3-pandas, python3-matplotlib, python3-scipy, gnuplot-nox")
+  set(CPACK_DEBIAN_PYTHON_DESCRIPTION "${PROJECT_DESCRIPTION}: the Python package
+ The engines of conclave as a module, with protocols written in Python.")
+endif()
 include(CPack)
 
 # API pages of the library's headers, in build/.../api: cmake --build ... --target docs-api

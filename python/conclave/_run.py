@@ -31,7 +31,7 @@ class Run:
     >>> import conclave as cv
     >>> r = cv.run("fratricide", n=100, trials=3, seed=1)
     >>> len(r), r.rows[0]["interactions"], r.rows[0]["converged"]
-    (3, 9208, True)
+    (3, 7547, True)
     """
 
     def __init__(self, trials: Any, protocol: Protocol, prepared: Any, kept: Mapping[str, bool],
@@ -266,7 +266,7 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
 
     >>> import conclave as cv
     >>> cv.run("pll", n=1000, trials=2).csv().splitlines()[1][:30]
-    'pll,agents,1000,10,200,20,50,c'
+    'pll,agents,1000,clean,1,0,true'
     >>> cv.run("pll", n=1000, init="cleen")
     Traceback (most recent call last):
     conclave.Error: unknown start of pll 'cleen' (did you mean 'clean'?); known: clean

@@ -28,7 +28,7 @@ class Simulation:
     >>> sim = cv.Simulation(epidemic, {"S": 999, "I": 1}, seed=1)
     >>> sim.run(until=10, every=1)
     >>> sim.time, sim.config["I"]
-    (10.0, 973)
+    (10.0, 921)
     >>> branch = sim.copy()
     >>> branch.run_until("all(I)")
     True
@@ -121,10 +121,11 @@ class Simulation:
         """Advances to a time; without one to the stop condition, or to silence where there is none.
         With `every`, looks at all multiples of that time on the way, for `history`."""
         if until is None:
-            if self._last_stop == "false":
-                self.run_until("silent", every=every)
-            else:
-                self._advance(None, every, stops=True)
+            own = self._own_stop()
+            stop = "silent" if own == "false" else own
+            if stop != self._last_stop:
+                self._go_on(stop)
+            self._advance(None, every, stops=True)
         else:
             self._advance(fraction(until), every, stops=False)
 
@@ -142,7 +143,7 @@ class Simulation:
             return self._advance(last, every, stops=True) == "stopped" and self.converged
         step = fraction(1 if every is None else every)
         while not condition(self):
-            following = step * (Fraction(self.time) // step + 1)
+            following = step * self._next_multiple(step)
             if last is not None and following > last:
                 self._advance(last, None, stops=False)
                 return bool(condition(self))
@@ -231,10 +232,16 @@ class Simulation:
             self._core.look()
         return result
 
+    def _next_multiple(self, step: Fraction) -> int:
+        """The number of the first multiple after now; the time is the nearest float to a fraction,
+        and may lie just before it."""
+        number = int(Fraction(self.time) // step) + 1
+        return number + 1 if float(step * number) <= self.time else number
+
     def _record(self, until: Fraction | None, every: Fraction, stops: bool) -> str:
         if every <= 0:
             raise _core.Error("every must be a positive time")
-        first = int(Fraction(self.time) // every) + 1
+        first = self._next_multiple(every)
         last = 2**62 if until is None else int(until // every)
         return str(self._core.record(every.numerator, every.denominator, first, last, stops))
 

@@ -61,6 +61,8 @@ def test_a_function_is_asked_on_a_grid():
     sim = cv.Simulation(EPIDEMIC, {"S": 999, "I": 1}, seed=1)
     assert sim.run_until(half, every=0.5)
     assert asked[:3] == [0, 0.5, 1.0] and sim.config["I"] >= 500
+    tenths = cv.Simulation(EPIDEMIC, {"S": 999, "I": 1}, seed=1)
+    assert tenths.run_until(lambda sim: sim.time >= 0.95, every=0.1) and tenths.time == 1
     assert not sim.run_until(lambda sim: False, until=20)
     assert sim.time == 20
 
