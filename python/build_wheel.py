@@ -15,7 +15,8 @@ BUILD = ROOT / "build" / "release"
 
 
 def _version():
-    return re.search(r"project\(conclave VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    project = (ROOT / "CMakeLists.txt").read_text()
+    return re.search(r"project\(conclave VERSION ([\d.]+)", project)[1]
 
 
 def _metadata():

@@ -18,7 +18,8 @@ def test_the_first_example():
     sim = Simulation({A: 0.501 * n, B: 0.499 * n}, MAJORITY, seed=1)
     sim.run(2, 0.5)
     frame = sim.history
-    assert frame.index.name == "time (n interactions)" and frame.index.tolist() == [0, .5, 1, 1.5, 2]
+    assert frame.index.name == "time (n interactions)"
+    assert frame.index.tolist() == [0, 0.5, 1, 1.5, 2]
     assert list(frame.columns) == [A, B, U] and (frame.sum(axis=1) == n).all()
     assert frame.iloc[0].tolist() == [501000, 499000, 0]
     assert frame.iloc[-1][U] == pytest.approx(0.317 * n, rel=0.05)
@@ -55,7 +56,8 @@ def test_functions_with_parameters_and_fields():
         return (a, min(b + 1, most)) if a == b else None
 
     sim = Simulation({0: 50}, grow, most=6, seed=1, transition_order="asymmetric")
-    assert sim.state_list == list(range(7)) and state_enumeration({0: 1}, lambda a, b: (a, a)) == {0}
+    assert sim.state_list == list(range(7))
+    assert state_enumeration({0: 1}, lambda a, b: (a, a)) == {0}
     sim.run(5)
     assert sum(state * count for state, count in sim.config_dict.items()) > 0
 

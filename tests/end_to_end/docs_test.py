@@ -489,7 +489,7 @@ class Commands(unittest.TestCase):
                             *map(options_of, SUBCOMMANDS), options_of([]))
         foreign = {"--unix-socket", "--array", "--wrap", "--preset", "--install", "--prefix",
                    "--build", "--rewrite", "--all", "--record", "--seconds", "--lease-ms",
-                   "--times"}  # curl, sbatch, CMake, our tools
+                   "--times", "--fixed"}  # curl, sbatch, CMake, our tools
         for page in PAGES:
             for line, text in spans_of(prose_of(page)):
                 for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):

@@ -91,7 +91,9 @@ class Package(unittest.TestCase):
         run("cpack", "-G", "DEB", "-B", self.folder / "deb", "--config",
             BUILD / "CPackConfig.cmake")
         packages = {path.name.split("_")[0]: path for path in (self.folder / "deb").glob("*.deb")}
-        self.assertEqual(set(packages), {"conclave", "libconclave-election-dev"})
+        module = list((BUILD / "python/conclave").glob("_core*.so"))
+        python = {"python3-conclave"} if module else set()
+        self.assertEqual(set(packages), {"conclave", "libconclave-election-dev"} | python)
         fields = subprocess.run(["dpkg-deb", "--field", packages["conclave"]], check=True,
                                 capture_output=True, text=True).stdout
         depends = re.search("^Depends: (.*)$", fields, re.M)[1]
@@ -108,7 +110,12 @@ class Package(unittest.TestCase):
         run(root / "usr/bin/conclave", "run", "fratricide", "--n", "50")
         self.assertTrue((root / "usr/share/man/man1/conclave.1").is_file())
         self.assertTrue((root / "usr/include/conclave/election/election.hpp").is_file())
-        run(*dpkg, "--remove", "conclave", "libconclave-election-dev")
+        if python:
+            run(*dpkg, "--install", packages["python3-conclave"])
+            code = "import conclave; conclave.run('fratricide', n=50)"
+            run("/usr/bin/python3", "-c", f"import sys; sys.path.insert(0, sys.argv[1]); {code}",
+                root / "usr/lib/python3/dist-packages")
+        run(*dpkg, "--remove", "conclave", "libconclave-election-dev", *python)
         self.assertFalse((root / "usr/bin/conclave").exists())
 
     def test_a_tarball_knows_its_commit(self):
