@@ -19,7 +19,8 @@ namespace {
 
 Verified verify_text(const VerifyRequest&, const text::Compiled&) { refuse(); }
 Searched search_text(const SearchRequest&, const text::Compiled&) { refuse(); }
-std::unique_ptr<PreparedRare> rare_text(const RareRequest&, std::shared_ptr<const text::Compiled>) {
+std::unique_ptr<PreparedRare> rare_text(const RareRequest&,
+                                        const std::shared_ptr<const text::Compiled>&) {
   refuse();
 }
 
