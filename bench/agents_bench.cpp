@@ -11,7 +11,6 @@
 #include "conclave/protocols/population/pll.hpp"
 
 #include "bench/cpu_seconds.hpp"
-#include "bench/texts_bench.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -159,7 +158,6 @@ void run_agents(const AgentsOptions& options,
     print(line(n, "fratricide", Agents<protocols::Fratricide>::bytes_per_agent, fratricide));
     print(line(n, "pll", sizeof(Agents<protocols::Pll>::Touched), pll));
   }
-  run_texts(options.repeats, print);
 }
 
 }  // namespace conclave::bench

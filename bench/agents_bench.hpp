@@ -1,6 +1,5 @@
 // Speed of the `agents` engine beside a raw kernel that draws the same pairs and touches the same
-// bytes without any protocol: how far the engine is from what the machine allows. Behind it, texts
-// with many states beside the same protocols in C++ (texts_bench.hpp).
+// bytes without any protocol: how far the engine is from what the machine allows.
 #pragma once
 
 #include <cstdint>

@@ -185,7 +185,7 @@ void run_reactions(const ReactionsOptions& options,
                    const std::function<void(const std::string&)>& print) {
   for (const Network& each : all_networks()) check_network(each);
   print(fmt::format("from the start to time {}, on one core; rates per CPU second\n", last_time));
-  print(fmt::format("{:<22}{:>14}{:>14}{:>16}{:>14}{:>14}{:>10}\n", "network", "molecules", "time",
+  print(fmt::format("{:<22}{:>12}{:>12}{:>14}{:>14}{:>12}{:>10}\n", "network", "molecules", "time",
                     "interactions", "direct: time", "events", "ratio"));
   for (const Network& each : all_networks()) {
     for (const std::uint64_t n : options.sizes) {
@@ -195,7 +195,7 @@ void run_reactions(const ReactionsOptions& options,
           repeats, [&](std::uint64_t trial) { return speed_of_engine(*network, trial); });
       const NetworkSpeed direct = best_speed(
           repeats, [&](std::uint64_t trial) { return speed_of_direct_method(*network, trial); });
-      print(fmt::format("{:<22}{:>14}{:>14.3g}{:>16.3g}{:>14.3g}{:>14.3g}{:>10.3g}\n", each.name, n,
+      print(fmt::format("{:<22}{:>12}{:>12.3g}{:>14.3g}{:>14.3g}{:>12.3g}{:>10.3g}\n", each.name, n,
                         ours.time, ours.steps, direct.time, direct.steps, ours.time / direct.time));
     }
   }

@@ -1,9 +1,11 @@
 #include "bench/texts_bench.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -170,15 +172,60 @@ std::string text_line(unsigned repeats) {
                      middle_of(by_hand), middle_of(by_text), middle_of(ratio));
 }
 
+// A clock of 168 states, which is looked up in a table, with what its text may observe.
+constexpr std::string_view small_clock =
+    "let q = 84\nfields digit: 0..q-1, marked: bool\n"
+    "let ahead = (v.digit - u.digit) mod q\n"
+    "start s: 20 of {marked = true}, rest of {marked = false}\n"
+    "u + v when 0 < ahead < q/2 or ahead == 0 and v.marked -> u.digit = (u.digit + 1) mod q\n"
+    "stop when count(marked) > n\n";
+struct Observed {
+  std::string_view name, lines;
+};
+constexpr std::array<Observed, 4> observed_lines{
+    {{"nothing", ""},
+     {"a count", "observe early = count(digit < q/2)\n"},
+     {"sum, min, max", "observe s = sum(digit)\nobserve a = min(digit)\nobserve b = max(digit)\n"},
+     {"silence", "observe quiet = silent\n"}}};
+
+double observed_rate(const Observed& observed) {
+  using Small = text::TextProtocol<std::uint8_t>;
+  const auto source = std::make_shared<const text::ProtocolText>(
+      "clock.pp", std::string(small_clock) + std::string(observed.lines));
+  const auto compiled = text::Compiled::make(source, {}, 1000);
+  AgentMemory memory;
+  Agents<Small> engine(Small(*compiled), 1000, 0, {.seed = 1}, memory);
+  const double begin = cpu_seconds();
+  engine.advance(text_interactions);
+  return static_cast<double>(text_interactions) / (cpu_seconds() - begin);
+}
+
+void run_observed(unsigned repeats, const std::function<void(const std::string&)>& print) {
+  print("\na text of 168 states at n = 1000, by what it observes; ratios to the first line\n");
+  print(fmt::format("{:<16}{:>14}{:>10}\n", "observed", "interactions", "ratio"));
+  std::array<std::vector<double>, observed_lines.size()> rates;
+  for (unsigned repeat = 0; repeat < repeats; ++repeat) {
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      rates[i].push_back(observed_rate(observed_lines[i]));
+    }
+  }
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    print(fmt::format("{:<16}{:>14.3g}{:>10.2f}\n", observed_lines[i].name, middle_of(rates[i]),
+                      middle_of(rates[i]) / middle_of(rates[0])));
+  }
+}
+
 }  // namespace
 
 void run_texts(unsigned repeats, const std::function<void(const std::string&)>& print) {
-  print("texts with too many states for a table, beside the same protocol in C++\n");
+  print("interactions per CPU second of one core\n"
+        "texts with too many states for a table, beside the same protocol in C++\n");
   print(fmt::format("{:>10}  {:<10} {:>10}  {:>10}  {:>10}  {:>8}\n", "n", "protocol", "states",
                     "C++", "text", "text/C++"));
   print(text_line<Ranking>(repeats));
   print(text_line<Clock>(repeats));
   print(text_line<Tournament>(repeats));
+  run_observed(repeats, print);
 }
 
 }  // namespace conclave::bench

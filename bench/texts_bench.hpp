@@ -1,5 +1,5 @@
 // Protocol texts with many states beside the same protocols written by hand in C++, on the `agents`
-// engine.
+// engine; and what it costs to observe something in a text.
 #pragma once
 
 #include <functional>

@@ -22,6 +22,7 @@
 #include "bench/network_bench.hpp"
 #include "bench/pairing_bench.hpp"
 #include "bench/reactions_bench.hpp"
+#include "bench/texts_bench.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -104,6 +105,12 @@ void bench_reactions(const Options& options) {
   bench::run_reactions(reactions, print);
 }
 
+void bench_texts(const Options& options) {
+  unsigned repeats = 3;
+  set_repeats(options, repeats);
+  bench::run_texts(repeats, print);
+}
+
 struct Subject {
   std::string_view name;
   void (*run)(const Options&);
@@ -114,7 +121,8 @@ constexpr std::array subjects{Subject{"agents", bench_agents},
                               Subject{"exact", bench_exact},
                               Subject{"network", bench_network},
                               Subject{"pairing", [](const Options&) { bench::run_pairing(print); }},
-                              Subject{"reactions", bench_reactions}};
+                              Subject{"reactions", bench_reactions},
+                              Subject{"texts", bench_texts}};
 
 Exit bench(const Options& options) {
   if (!options.workloads.empty() && options.subject != "counts") {
@@ -139,6 +147,7 @@ Subjects:
   network      message passing beside bare queues
   pairing      what drawing by classes saves the counts engine
   reactions    networks of reactions beside Gillespie's direct method
+  texts        protocol texts beside the same protocols in C++
 
 Examples:
   conclave bench agents --n 1e9 --repeats 1
@@ -151,7 +160,7 @@ void add_bench(Command& conclave) {
   auto options = std::make_shared<Options>();
   Command command = conclave.subcommand("bench", "Check our speed claims on this machine");
   command.word("SUBJECT", options->subject,
-               "agents, counts, electleader, exact, network, pairing or reactions");
+               "agents, counts, electleader, exact, network, pairing, reactions or texts");
   command.list_option("--n", "N,...", options->sizes, "Sizes (default: those of the subject)");
   command.list_option("--workload", "NAME,...", options->workloads,
                       "counts: only these (default: all)");

@@ -1,6 +1,7 @@
 #include "conclave/experiment/runner.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -16,6 +17,23 @@
 
 namespace conclave::experiment {
 namespace {
+
+// Looks at a running trial for a display. A look may have to count all agents, so the next one
+// waits until the last has taken no more than a twentieth of the time.
+class SparingLook {
+ public:
+  template <class Look>
+  void operator()(Look look) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (begin < next_) return;
+    look();
+    const auto end = std::chrono::steady_clock::now();
+    next_ = end + 20 * (end - begin);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_;
+};
 
 class Pool {
  public:
@@ -70,11 +88,14 @@ class Pool {
       progress_.interactions.fetch_add(interactions - reported);
       reported = interactions;
     };
+    SparingLook look;
     const auto keep_going = [&](const Moment& moment) {
       report(moment.interactions.as_double());
       if (moment.view != nullptr && progress_.shows_trials) {
-        progress_.set_latest(
-            {trial, moment.interactions, moment.view->leaders(), moment.view->observations()});
+        look([&] {
+          progress_.set_latest(
+              {trial, moment.interactions, moment.view->leaders(), moment.view->observations()});
+        });
       }
       return !stopping();
     };

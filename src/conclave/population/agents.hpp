@@ -156,6 +156,7 @@ class Agents : public detail::TallyHost<P> {
   Census<State> census() const {
     return census_of<State>(size(), [this](AgentCount agent) { return state(agent); });
   }
+  std::vector<Observation> observations() const { return detail::observations_of(tally_, *this); }
   // The agents in their order, runs of equal ones counted, where it matters who is who; O(n).
   Census<State> runs() const requires(!std::same_as<Pipeline, PairPipeline>) {
     return runs_of<State>(size(), [this](AgentCount agent) { return state(agent); });

@@ -106,7 +106,9 @@ class Counts : public detail::CensusKeeper<P> {
   Interactions now() const { return inside_ ? inside_->time : now_; }
   AgentCount leaders() const { return seen_tally().leaders(); }
   bool converged() const { return seen_tally().converged(); }
-  std::vector<Observation> observations() const { return seen_tally().observations(); }
+  std::vector<Observation> observations() const {
+    return detail::observations_of(seen_tally(), *this);
+  }
   bool hopeless() const {
     return seen_tally().hopeless() || (is_silent() && !seen_tally().converged());
   }

@@ -47,6 +47,14 @@ bool mentions_silence(const Node& node) {
   return node.kind == Node::Kind::silent || std::ranges::any_of(node.parts, mentions_silence);
 }
 
+// The bits of a packed state that an expression about one agent looks at.
+StateIndex bits_read_by(const Node& node, const StateSpace& space) {
+  StateIndex bits = 0;
+  if (node.kind == Node::Kind::column) bits = space.mask(node.index) << space.shift(node.index);
+  for (const Node& part : node.parts) bits |= bits_read_by(part, space);
+  return bits;
+}
+
 }  // namespace
 
 std::shared_ptr<const Compiled> Compiled::make(const std::shared_ptr<const ProtocolText>& text,
@@ -224,8 +232,7 @@ void Compiled::set_conditions(Resolver& resolver) {
   watches_silence_ = mentions_silence(stop_) || (fail_ && mentions_silence(*fail_));
   observes_silence_ = std::ranges::any_of(observables_, mentions_silence);
   observes_census_ = observes_silence_ || counted_.size() > most_lanes || !aggregates_.empty();
-  follows_states_ = watches_silence_ || decisive_sets_ > most_lanes || decisive_aggregates_ > 0 ||
-                    observes_census_;
+  follows_states_ = watches_silence_ || decisive_sets_ > most_lanes || decisive_aggregates_ > 0;
   set_horizon(resolver);
   set_counting();
 }
@@ -253,6 +260,8 @@ void Compiled::set_counting() {
     words.push_back(std::uint64_t{1} << (8 * set));
   }
   counting_program_ = Program(conditions, words, *space_);
+  counted_bits_ = 0;
+  for (const Node& each : conditions) counted_bits_ |= bits_read_by(each, *space_);
 }
 
 std::uint64_t Compiled::counting_word(StateIndex state) const {

@@ -89,7 +89,9 @@ class Compiled {
   Number value_of(const Aggregate& aggregate, StateIndex state) const;
   // 1 in the byte of every set that the state belongs to, for the first most_lanes sets.
   std::uint64_t counting_word(StateIndex state) const;
-  // The same by dense state; null for packed states.
+  // The bits of packed states on which these words depend; all bits of dense ones.
+  StateIndex counted_bits() const { return counted_bits_; }
+  // The same words by dense state; null for packed states.
   const std::uint64_t* counting_steps() const {
     return space_->is_dense() ? counting_steps_.data() : nullptr;
   }
@@ -154,6 +156,7 @@ class Compiled {
   std::optional<Number> horizon_;
   std::vector<std::uint64_t> counting_steps_;
   Program counting_program_;  // of packed states
+  StateIndex counted_bits_ = ~StateIndex{0};
   Node stop_;
   std::optional<Node> fail_;
   std::vector<Node> observables_;

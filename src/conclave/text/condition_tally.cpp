@@ -57,7 +57,8 @@ bool is_silent_census(const ConditionTally::States& census, const Compiled& prot
 ConditionTally::ConditionTally(const Compiled& protocol)
     : protocol_(&protocol),
       steps_(protocol.counting_steps()),
-      is_plain_(!protocol.follows_states() && steps_ != nullptr) {
+      is_plain_(!protocol.follows_states() && steps_ != nullptr),
+      watched_bits_(protocol.follows_states() ? ~StateIndex{0} : protocol.counted_bits()) {
   if (steps_ == nullptr) known_words_.assign(known_words, {no_state, 0});
   if (!protocol.follows_states()) return;
   all_counts_.resize(protocol.decisive_sets());
@@ -66,8 +67,9 @@ ConditionTally::ConditionTally(const Compiled& protocol)
 }
 
 std::uint64_t ConditionTally::word_of_packed(StateIndex state) const {
-  auto& known = known_words_[(state * 0x9e3779b97f4a7c15u) >> 32 & (known_words - 1)];
-  if (known.first != state || state == no_state) known = {state, protocol_->counting_word(state)};
+  const StateIndex bits = state & watched_bits_;
+  auto& known = known_words_[(bits * 0x9e3779b97f4a7c15u) >> 32 & (known_words - 1)];
+  if (known.first != bits || bits == no_state) known = {bits, protocol_->counting_word(state)};
   return known.second;
 }
 
@@ -127,7 +129,9 @@ AgentCount ConditionTally::changes_to_stop() const {
 
 bool ConditionTally::is_counted(StateIndex u, StateIndex v, StateIndex new_u,
                                 StateIndex new_v) const {
-  if (protocol_->follows_states()) return u != new_u || v != new_v;
+  // Observables of the census are no reason to end batches; but rows of earlier versions did so.
+  const bool counts_all = protocol_->follows_states() || protocol_->observes_census();
+  if (counts_all) return u != new_u || v != new_v;
   return word_of(new_u) + word_of(new_v) != word_of(u) + word_of(v);
 }
 

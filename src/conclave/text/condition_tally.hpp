@@ -3,9 +3,9 @@
 //
 // Up to eight sets of states are counted in the bytes of one word, which is carried over into full
 // numbers in time; an interaction costs a few additions, and the condition is looked at again only
-// when it may have changed. Conditions and observables that count more sets, speak of silence or
-// put numbers of agents together (sum, min, max) are followed state by state, which costs more.
-// `observations(census)` computes observables from a census instead.
+// when it may have changed. Conditions that count more sets, speak of silence or put numbers of
+// agents together (sum, min, max) are followed state by state, which costs more. Observables that
+// ask for so much are computed from a census instead, when somebody looks.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class ConditionTally {
 
   void replace(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) {
     if (!is_plain_) [[unlikely]] {
-      if (u != new_u || v != new_v) replace_others(u, v, new_u, new_v);
+      if ((((u ^ new_u) | (v ^ new_v)) & watched_bits_) != 0) replace_others(u, v, new_u, new_v);
       return;
     }
     absorb(steps_[new_u] + steps_[new_v] - steps_[u] - steps_[v]);
@@ -118,6 +118,7 @@ class ConditionTally {
   const Compiled* protocol_;
   const std::uint64_t* steps_;  // of dense states: 1 in the byte of every counted set it belongs to
   bool is_plain_;               // dense states, counted in bytes
+  StateIndex watched_bits_;     // of states; a change of others changes nothing that is counted
   std::uint64_t recent_ = zeros;
   // So many interactions cannot change the status: first those of which only the sum matters, then
   // more.
@@ -127,7 +128,8 @@ class ConditionTally {
   mutable Status status_ = Status::stale;
   std::array<AgentCount, lanes> carried_{};
 
-  // Only of packed states: words computed before, at the place that a state's hash names.
+  // Only of packed states: words computed before, at the place that the hash of the watched bits
+  // names.
   mutable std::vector<std::pair<StateIndex, std::uint64_t>> known_words_;
 
   // Only where states are followed.

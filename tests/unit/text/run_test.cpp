@@ -1,5 +1,6 @@
 // Protocol texts at work: against the same protocols written in C++, against exact chains, and
 // against a recount after every interaction.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/census_events.hpp"
+#include "conclave/population/counts.hpp"
 #include "conclave/protocols/population/fratricide.hpp"
 #include "conclave/text/text_protocol.hpp"
 
@@ -353,6 +355,62 @@ TEST(ConditionTally, AgreesWithARecountThroughChangesOfAllKinds) {
       ASSERT_EQ(std::get<bool>(seen[1].value), is_silent(counts));
       ASSERT_FALSE(tally.converged());
     }
+  }
+}
+
+// Texts that stop alike: the second also observes what takes a whole census.
+const std::string plain_clock =
+    "fields d: 0..19, marked: bool\nstart s: 9 of {marked = true}, rest of {marked = false}\n"
+    "u + v when 0 < (v.d - u.d) mod 20 < 10 or u.d == v.d and v.marked -> u.d = (u.d + 1) mod 20\n"
+    "stop when all(d >= 10)\n";
+const std::string observed_clock = plain_clock +
+                                   "observe s = sum(d)\nobserve low = min(d)\n"
+                                   "observe quiet = silent\nobserve marks = count(marked)\n";
+
+template <class Engine>
+void expect_observations_of_census(const Engine& engine) {
+  std::uint64_t sum = 0, low = 99;
+  for (const auto& [state, count] : engine.census()) {
+    sum += std::uint64_t{state.index} / 2 * count;
+    low = std::min(low, std::uint64_t{state.index} / 2);
+  }
+  const auto seen = engine.observations();
+  EXPECT_EQ(std::get<std::uint64_t>(seen[0].value), sum);
+  EXPECT_EQ(std::get<std::uint64_t>(seen[1].value), low);
+  EXPECT_FALSE(std::get<bool>(seen[2].value));
+  EXPECT_EQ(std::get<std::uint64_t>(seen[3].value), 9u);
+}
+
+template <class Engine>
+void expect_same_trial(Engine& plain, Engine& observed) {
+  for (int step = 0; step < 40; ++step) {
+    plain.advance(Interactions(2500u));
+    observed.advance(Interactions(2500u));
+    expect_observations_of_census(observed);
+    ASSERT_EQ(plain.now(), observed.now());
+    ASSERT_EQ(plain.census(), observed.census());
+  }
+  plain.advance(Interactions(100'000'000u));
+  observed.advance(Interactions(100'000'000u));
+  EXPECT_TRUE(plain.converged());
+  EXPECT_EQ(plain.now(), observed.now());
+}
+
+// Looking has no consequences: neither for what happens nor for what it costs.
+TEST(Observables, OfTheWholeCensusAreExactAndLeaveTheTrialAsItIs) {
+  const auto plain = compiled(plain_clock, 1000), observed = compiled(observed_clock, 1000);
+  EXPECT_FALSE(observed->follows_states());
+  const Text8 without(*plain), with(*observed);
+  const StreamName name{.seed = 4};
+  AgentMemory memory, other;
+  Agents<Text8> agents(without, 1000, 0, name, memory), seen_agents(with, 1000, 0, name, other);
+  expect_same_trial(agents, seen_agents);
+  CensusEvents<Text8> events(without, 1000, 0, name), seen_events(with, 1000, 0, name);
+  expect_same_trial(events, seen_events);
+  population::Counts<Text8> counts(with, 1000, 0, name);
+  for (int step = 0; step < 20; ++step) {
+    counts.advance(Interactions(2500u));
+    expect_observations_of_census(counts);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "conclave/base/geometric.hpp"
 #include "conclave/base/interactions.hpp"
@@ -41,6 +42,7 @@ class Jumping : public TallyHost<P> {
   }
 
   Interactions now() const { return now_; }
+  std::vector<Observation> observations() const { return observations_of(this->tally_, engine()); }
   bool hopeless() const {
     return this->tally_.hopeless() || (engine().is_silent() && !this->tally_.converged());
   }

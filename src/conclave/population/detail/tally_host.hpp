@@ -13,6 +13,16 @@
 
 namespace conclave::population::detail {
 
+// What a tally observes. Observables that need the census are computed from it when somebody looks,
+// so that they cost nothing in between: O(n) for an engine that keeps an array of agents.
+template <class Tally, class Engine>
+std::vector<Observation> observations_of(const Tally& tally, const Engine& engine) {
+  if constexpr (requires { tally.needs_census(); }) {
+    if (tally.needs_census()) return tally.observations(engine.census());
+  }
+  return tally.observations();
+}
+
 template <PopulationProtocol P>
 class TallyHost {
  public:
@@ -27,7 +37,6 @@ class TallyHost {
   const P& protocol() const { return protocol_; }
   AgentCount leaders() const { return tally_.leaders(); }
   bool converged() const { return tally_.converged(); }
-  std::vector<Observation> observations() const { return tally_.observations(); }
 
   void watch(Watch what) { watch_ = what; }
 
