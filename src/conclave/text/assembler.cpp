@@ -10,6 +10,11 @@ namespace {
 constexpr std::size_t most_instructions = 20'000;
 constexpr Number::Whole largest_value = Number::Whole{1} << 62;
 
+bool is_truth_value(const Node& node) {
+  return node.type.kind == Type::Kind::condition &&
+         (node.kind == Node::Kind::column || node.kind == Node::Kind::local);
+}
+
 bool is_constant(const Node& node) { return node.kind == Node::Kind::constant; }
 
 }  // namespace
@@ -128,7 +133,12 @@ Assembler::Found Assembler::remainder(const Node& node) {
   const Found a = number(node.parts[0]);
   const Found b = number(node.parts[1]);
   if (!a || !b || b->low <= 0) return std::nullopt;
-  return stored(Operation::modulo, a->operand, b->operand, 0, b->high - 1);
+  const bool is_near = a->low > -b->low && a->high < 2 * b->low;
+  if (!is_near) return stored(Operation::modulo, a->operand, b->operand, 0, b->high - 1);
+  const Found result = stored(Operation::wrap, a->operand, b->operand, 0, b->high - 1);
+  code_.back().largest =
+      (a->low < 0 ? Program::may_be_negative : 0) | (a->high >= b->low ? Program::may_be_large : 0);
+  return result;
 }
 
 // floor(a / b) for a divisor that is positive; what is whole is its own floor.
@@ -178,8 +188,12 @@ Assembler::Found Assembler::choice(const Node& node) {
   return Value{of_word(word), std::min(yes->low, no->low), std::max(yes->high, no->high)};
 }
 
-// A condition as 0 or 1.
+// A condition as 0 or 1; the opposite of a truth value without a jump, which could not be foreseen.
 Assembler::Found Assembler::truth(const Node& node) {
+  if (node.operation == Operator::negation && is_truth_value(node.parts[0])) {
+    const Found value = number(node.parts[0]);
+    if (value) return stored(Operation::subtract, constant(1), value->operand, 0, 1);
+  }
   Label end;
   const std::uint8_t word = fresh_word();
   emit({.operation = Operation::move, .target = word, .a = constant(0)});
@@ -385,11 +399,23 @@ bool Assembler::add_outcome(const Rule& rule) {
   return true;
 }
 
+// Whether a change is `coin = not coin`.
+bool Assembler::is_flip(const Change& change) const {
+  const Node& value = change.value;
+  if (!space_.fields()[change.field].is_boolean || value.kind != Node::Kind::operation ||
+      value.operation != Operator::negation) {
+    return false;
+  }
+  const Node& flipped = value.parts[0];
+  return flipped.kind == Node::Kind::column && flipped.index == change.field &&
+         flipped.agent == change.agent;
+}
+
 // All values are computed before the first is stored.
 bool Assembler::add_changes(const std::vector<Change>& changes) {
   std::vector<Value> values;
   for (const Change& change : changes) {
-    Found value = number(change.value);
+    Found value = is_flip(change) ? Found(Value{{}, 0, 0}) : number(change.value);
     if (!value) return false;
     const bool reads_an_agent = value->operand.mask != 0 && value->operand.word < 2;
     if (reads_an_agent && changes.size() > 1) {
@@ -401,7 +427,9 @@ bool Assembler::add_changes(const std::vector<Change>& changes) {
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const Field& field = space_.fields()[changes[i].field];
     const bool fits = values[i].low >= field.low && values[i].high <= field.high;
-    emit({.operation = fits ? Operation::store : Operation::store_checked,
+    emit({.operation = is_flip(changes[i]) ? Operation::flip
+                       : fits              ? Operation::store
+                                           : Operation::store_checked,
           .target = agents_[changes[i].agent],
           .largest = static_cast<std::uint64_t>(field.high - field.low),
           .a = values[i].operand,

@@ -76,6 +76,7 @@ class Assembler {
   bool add_conditions(const Rule& rule, Label& next);
   bool add_side(const Rule::Side& side, std::size_t agent, Label& next);
   bool add_outcome(const Rule& rule);
+  bool is_flip(const Change& change) const;
   bool add_changes(const std::vector<Change>& changes);
   void add_block(const std::vector<Step>& block);
   bool add_step(const Step& step);

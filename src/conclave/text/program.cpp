@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "conclave/text/assembler.hpp"
+#include "conclave/text/translator.hpp"
 
 namespace conclave::text {
 namespace {
@@ -16,12 +17,18 @@ std::int64_t rounded_quotient(std::int64_t number, std::int64_t divisor) {
   return number / divisor - (number % divisor < 0 ? 1 : 0);
 }
 
+// Of numbers above -divisor and below twice the divisor.
+std::int64_t wrapped(std::int64_t number, std::int64_t divisor) {
+  return number < 0 ? number + divisor : number >= divisor ? number - divisor : number;
+}
+
 }  // namespace
 
 Program::Program(const std::vector<Rule>& rules, const StateSpace& space) {
   Assembler assembler(space);
   assembler.add_rules(rules);
   code_ = assembler.finished();
+  translate();
 }
 
 Program::Program(const std::vector<Node>& conditions, const std::vector<std::uint64_t>& words,
@@ -29,12 +36,27 @@ Program::Program(const std::vector<Node>& conditions, const std::vector<std::uin
   Assembler assembler(space);
   assembler.add_sum(conditions, words);
   code_ = assembler.finished();
+  translate();
+}
+
+void Program::translate() {
+  if (!code_.empty()) native_ = MachineCode::of(Translator::translated(code_));
+}
+
+bool Program::meet_interpreted(StateIndex& u, StateIndex& v) const {
+  Words words;
+  words[0] = u;
+  words[1] = v;
+  if (!interpret(words)) return false;
+  u = words[0];
+  v = words[1];
+  return true;
 }
 
 // Instruction 0 is `unknown`, where jumps lead that have no other aim; the code begins behind it.
 // One loop over one switch: the sequence of instructions is nearly the same at every meeting, which
 // is what predictors of indirect jumps are made for.
-bool Program::run(std::uint64_t* words) const {
+bool Program::interpret(std::uint64_t* words) const {
   if (code_.empty()) return false;
   const Instruction* const first = code_.data();
   const Instruction* at = first + 1;
@@ -86,11 +108,17 @@ bool Program::run(std::uint64_t* words) const {
       case Operation::divide:
         set(rounded_quotient(a(), b()));
         break;
+      case Operation::wrap:
+        set(wrapped(a(), b()));
+        break;
       case Operation::minimum:
         set(std::min(a(), b()));
         break;
       case Operation::maximum:
         set(std::max(a(), b()));
+        break;
+      case Operation::flip:
+        words[now.target] ^= now.b.mask << now.b.shift;
         break;
       case Operation::store_checked:
       case Operation::store: {

@@ -9,17 +9,23 @@
 // overflows. What the machine cannot do, it leaves to the rules themselves: random draws, numbers
 // that are not whole, and a field that would leave its domain.
 //
+// The code is then translated into the processor's own (machine_code.hpp), which is about five
+// times as fast; the interpreter stays as the reference and for other processors.
+//
 // Alternatives: walking along the expressions (1.3e7 interactions per second for the ranking of
-// 3000 agents; `conclave bench agents` shows what the machine does); a memo of all pairs met, which
-// would miss the caches with 9e6 pairs; code of the system's compiler, which must be there.
+// 3000 agents; `conclave bench texts` shows what the machine does); a memo of all pairs met, which
+// would miss the caches with 9e6 pairs; code of the system's compiler, which must be there, takes a
+// second to start and would let a text of a stranger run a program.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "conclave/text/machine_code.hpp"
 #include "conclave/text/node.hpp"
 #include "conclave/text/state_space.hpp"
 
@@ -38,23 +44,26 @@ class Program {
   Program(const std::vector<Node>& conditions, const std::vector<std::uint64_t>& words,
           const StateSpace& space);
 
-  // Carries out a meeting whose result is certain. False, with nothing changed, where the rules
-  // must be asked instead. O(instructions).
+  // Carries out a meeting whose result is certain, translated if it can be. False, with nothing
+  // changed, where the rules must be asked instead. O(instructions).
   bool meet(StateIndex& u, StateIndex& v) const {
     Words words;
     words[0] = u;
     words[1] = v;
-    if (!run(words)) return false;
+    if (!(native_ ? native_->run(words) : interpret(words))) return false;
     u = words[0];
     v = words[1];
     return true;
   }
+  // The same by the interpreter.
+  bool meet_interpreted(StateIndex& u, StateIndex& v) const;
+  bool is_translated() const { return native_ != nullptr; }
 
   // The sum of words for one agent; nothing where the conditions must be asked instead.
   std::optional<std::uint64_t> sum(StateIndex state) const {
     Words words;
     words[0] = words[1] = state;
-    if (!run(words)) return std::nullopt;
+    if (!(native_ ? native_->run(words) : interpret(words))) return std::nullopt;
     return words[2];
   }
 
@@ -62,6 +71,7 @@ class Program {
 
  private:
   friend class Assembler;
+  friend class Translator;
 
   static constexpr std::size_t word_count = 128;
   using Words = std::uint64_t[word_count];  // 0 and 1 are u and v; not initialized
@@ -80,12 +90,17 @@ class Program {
     multiply,
     modulo,
     divide,  // rounded down
+    wrap,    // modulo where -b < a < 2 b
     minimum,
     maximum,
     store,          // a into the bits of a field; must be in its domain
     store_checked,  // unknown if a is not in the domain
+    flip,           // the truth value of a field
   };
+  static constexpr std::uint64_t may_be_negative = 1;
+  static constexpr std::uint64_t may_be_large = 2;
   struct Operand {
+    friend bool operator==(const Operand&, const Operand&) = default;
     std::uint64_t mask = 0;
     std::int64_t add = 0;
     std::uint8_t word = 0;
@@ -93,19 +108,23 @@ class Program {
   };
   struct Instruction {
     Operation operation = Operation::unknown;
-    std::uint8_t target = 0;    // a word
-    std::uint32_t next = 0;     // of a jump
-    std::uint64_t largest = 0;  // of store_checked: the field's last value, counted from its first
-    Operand a{}, b{};           // of a store: b is the field in `target`
+    std::uint8_t target = 0;  // a word
+    std::uint32_t next = 0;   // of a jump
+    // Of store_checked: the field's last value, counted from its first. Of wrap: may_be_negative
+    // and may_be_large, what its first operand can be.
+    std::uint64_t largest = 0;
+    Operand a{}, b{};  // of a store: b is the field in `target`
   };
 
   static std::int64_t read(const std::uint64_t* words, const Operand& operand) {
     const std::uint64_t bits = words[operand.word] >> operand.shift & operand.mask;
     return static_cast<std::int64_t>(bits) + operand.add;
   }
-  bool run(std::uint64_t* words) const;
+  void translate();
+  bool interpret(std::uint64_t* words) const;
 
   std::vector<Instruction> code_;
+  std::shared_ptr<const MachineCode> native_;  // none: the code is interpreted
 };
 
 }  // namespace conclave::text

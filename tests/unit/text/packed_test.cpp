@@ -55,7 +55,13 @@ std::uint64_t expect_same_reactions(const Twins& twins) {
       EXPECT_EQ(found.total, wanted.total);
       EXPECT_EQ(found.outcomes.size(), wanted.outcomes.size());
       StateIndex new_u = twins.packed(u), new_v = twins.packed(v);
-      if (!twins.large->transitions().program().meet(new_u, new_v)) continue;
+      StateIndex slow_u = new_u, slow_v = new_v;
+      const text::Program& program = twins.large->transitions().program();
+      const bool is_known = program.meet(new_u, new_v);
+      EXPECT_EQ(program.meet_interpreted(slow_u, slow_v), is_known);
+      EXPECT_EQ(slow_u, new_u) << u << ' ' << v;
+      EXPECT_EQ(slow_v, new_v) << u << ' ' << v;
+      if (!is_known) continue;
       ++by_machine;
       const bool is_null = wanted.is_null();
       EXPECT_TRUE(is_null || wanted.is_certain());
@@ -88,6 +94,39 @@ TEST(Machine, DoesWhatTheRulesSay) {
     const Twins twins(std::string(head) + rules);
     EXPECT_EQ(expect_same_reactions(twins), std::uint64_t{42 * 42}) << rules;
   }
+}
+
+// Fields at both ends of the word, wide and narrow, with bounds that need large constants.
+TEST(Machine, IsTranslatedIntoTheProcessorsOwnCode) {
+  const auto protocol = compiled(
+      "fields low: 0..4095, wide: -5000000000..5000000000, flag: bool, top: 0..99999\n"
+      "start s: all of {low = 0}\n"
+      "u + v when u.wide <= v.wide and not (u.flag and v.flag) do {\n"
+      "  let sum = u.wide + v.low * 3\n  u.wide = max(min(sum, 5000000000), v.wide - u.low)\n"
+      "  v.top = (u.top * 7 + sum) mod 100000, v.flag = not u.flag, u.low = (u.low + 1) mod 4096\n"
+      "  u.top = max(0, min(floor((sum - 4000000000) / 70000) + 60000, 99999))\n}\n"
+      "u + v when u.top > v.top -> v + u\n",
+      10);
+  const text::Program& program = protocol->transitions().program();
+#if defined(__x86_64__) && defined(__linux__)
+  EXPECT_TRUE(program.is_translated());
+#endif
+  const Text64 rules(*protocol);
+  Stream stream({.seed = 3, .trial = 0, .purpose = Purpose::test});
+  std::uint64_t known = 0;
+  for (int i = 0; i < 2000; ++i) {
+    StateIndex u = rules.arbitrary(stream).index, v = rules.arbitrary(stream).index;
+    StateIndex slow_u = u, slow_v = v;
+    const text::Reaction wanted = protocol->reaction(u, v);
+    EXPECT_EQ(program.meet_interpreted(slow_u, slow_v), program.meet(u, v));
+    EXPECT_EQ(u, slow_u);
+    EXPECT_EQ(v, slow_v);
+    if (wanted.outcomes.empty()) continue;
+    EXPECT_EQ(u, wanted.outcomes[0].u);
+    EXPECT_EQ(v, wanted.outcomes[0].v);
+    ++known;
+  }
+  EXPECT_GT(known, 500u);
 }
 
 TEST(Machine, LeavesChanceAndFractionsToTheRules) {
