@@ -65,6 +65,10 @@ class Joiner {
     for (const auto& [from, to] : import.renames) key += ' ' + from.text + ' ' + to.text;
     if (!imported_.insert(key).second) return;
     Document module = joined(parsed(import, name), name);
+    if (module.is_network) {
+      throw Mistake(import.place,
+                    fmt::format("'{}' has reactions, which cannot be imported", import.path));
+    }
     if (!import.alias.empty() || !import.renames.empty()) rename(module, import);
     add_rules_as_step(module, import);
     append(std::move(module), all);

@@ -47,6 +47,16 @@ bool NetworkParser::statement() {
   return true;
 }
 
+void NetworkParser::block() {
+  is_block_ = true;
+  cursor_.need("{", "and reactions such as A + B -> B + B rate 1, up to a '}'");
+  while (!cursor_.take_if("}")) {
+    cursor_.is_word("volume") ? volume() : reaction();
+    while (cursor_.take_if(";")) {
+    }
+  }
+}
+
 void NetworkParser::volume() {
   const Place place = cursor_.take().place;
   if (document_.volume) throw Mistake(place, "the volume was given before");
@@ -111,8 +121,8 @@ void NetworkParser::reaction() {
   if (!cursor_.is("->") && !cursor_.is("<->")) forth.reactants = side("left");
   const bool is_reversible = cursor_.take_if("<->");
   if (!is_reversible) cursor_.need("->", "or '<->', and what the reaction makes");
-  const bool makes_nothing =
-      cursor_.is_word("rate") || cursor_.here().kind == TokenKind::end_of_statement;
+  const bool makes_nothing = cursor_.is_word("rate") || cursor_.is("}") || cursor_.is(";") ||
+                             cursor_.here().kind == TokenKind::end_of_statement;
   if (!makes_nothing) forth.products = side("right");
   check_balance(forth);
   ReactionText back{.place = forth.place, .reactants = forth.products, .products = forth.reactants};
@@ -131,8 +141,9 @@ void NetworkParser::finish() {
   document_.is_network = true;
   if (!document_.rules.empty()) {
     throw Mistake(document_.rules[0].place,
-                  "a network has reactions between species, such as A + B -> B + B rate 1; rules "
-                  "with conditions belong into a .pp file");
+                  is_block_ ? "a text has either rules or reactions, and this one has reactions"
+                            : "a network has reactions between species, such as A + B -> B + B "
+                              "rate 1; rules with conditions belong into a .pp file");
   }
   for (const FieldText& field : document_.fields) {
     if (field.name.text == state_field) continue;

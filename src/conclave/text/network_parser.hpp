@@ -1,5 +1,6 @@
-// The statements that only networks of reactions have: reactions, `init` and `volume`. All others
-// are those of protocol texts. docs/reactions.md describes them.
+// What only networks of reactions have: the statements reactions, `init` and `volume` of a .crn
+// file, and the block `reactions { ... }` of a protocol text. All other statements are those of
+// protocol texts. docs/reactions.md describes them.
 #pragma once
 
 #include <vector>
@@ -16,6 +17,9 @@ class NetworkParser {
 
   // Reads a statement of a network; false, and nothing is read, if this is another one.
   bool statement();
+
+  // Reads `{ A + B -> B + B rate 2  volume n/2 }`.
+  void block();
 
   // When all is read: species are those that are named, in the order in which they appear; where a
   // condition or an observable names a species, it means how many molecules of it there are.
@@ -34,6 +38,7 @@ class NetworkParser {
 
   Cursor& cursor_;
   Document& document_;
+  bool is_block_ = false;
 };
 
 }  // namespace conclave::text

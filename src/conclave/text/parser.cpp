@@ -31,7 +31,7 @@ class Parser {
       cursor_.end_statement();
     }
     if (dialect_ == Dialect::rule_list) complete_rule_list(document_);
-    if (dialect_ == Dialect::network) network_.finish();
+    if (dialect_ == Dialect::network || !document_.reactions.empty()) network_.finish();
     split_horizon();
     return std::move(document_);
   }
@@ -42,7 +42,7 @@ class Parser {
     void (Parser::*parse)();
     bool is_late = false;
   };
-  static constexpr std::size_t statement_count = 17;
+  static constexpr std::size_t statement_count = 18;
   static const std::array<Statement, statement_count>& statements();
 
   void statement() {
@@ -66,6 +66,7 @@ class Parser {
 
   // A word that came later into the language still names states: `step + A -> A + A` is a rule.
   bool begins(const Statement& statement) const {
+    if (statement.keyword == "reactions") return cursor_.next().is("{");
     return !statement.is_late || !rules_.begins_rule();
   }
 
@@ -253,6 +254,8 @@ class Parser {
 
   void unordered_rule() { document_.rules.push_back(rules_.unordered_rule()); }
 
+  void reactions() { network_.block(); }
+
   void step() {
     StepText step{.name = cursor_.need_name("the name of the step")};
     step.body = rules_.block();
@@ -314,7 +317,8 @@ const std::array<Parser::Statement, Parser::statement_count>& Parser::statements
        {"unordered", &Parser::unordered_rule},
        {"step", &Parser::step, true},
        {"fun", &Parser::fun, true},
-       {"import", &Parser::import, true}}};
+       {"import", &Parser::import, true},
+       {"reactions", &Parser::reactions, true}}};
   return all;
 }
 

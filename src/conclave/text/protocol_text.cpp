@@ -53,6 +53,11 @@ void ProtocolText::complete() {
                           ? "there are no reactions: add a line such as A + B -> B + B rate 1"
                           : "there are no states: add a line such as states A, B");
   }
+  if (document_.is_network && document_.fields.size() > 1) {
+    throw Mistake(document_.fields[0].name.place,
+                  "the molecules of a network have no fields, only species, and an import brings "
+                  "fields");
+  }
   if (document_.starts.empty() && document_.is_network) {
     throw Mistake({}, "there is no start: add lines such as init A = 1000 and init B = 10");
   }

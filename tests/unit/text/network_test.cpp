@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <tuple>
@@ -248,6 +249,70 @@ TEST(Network, ShowsTheLineAndThePlaceOfAMistake) {
 TEST(Network, ASumThatIsNotNIsRefused) {
   const auto read = network("A -> B\ninit A = 10\n", 20);
   EXPECT_NE(read->starts()[0].objection, "");
+}
+
+std::string described(const text::Reaction& reaction) {
+  std::string all = fmt::format("of {}:", reaction.total);
+  for (const auto& each : reaction.outcomes) {
+    all += fmt::format(" {} {} {}", each.u, each.v, each.weight);
+  }
+  return all;
+}
+
+// The same network as a file of its own and as a block in a protocol text.
+TEST(Networks, StandInProtocolTextsAsBlocks) {
+  const auto file =
+      network("A + B -> B + B rate 2.5\nB -> C rate 0.3\nC <-> A rate 1, 1/2\nvolume n/2\n"
+              "init A = 90, B = rest\nobserve infected = B\nstop when B == 0\n",
+              100);
+  const auto block = compiled(
+      "let k = 2.5\nstates A, B, C\nstart clean: 90 of A, rest of B\n"
+      "reactions {\n  A + B -> B + B rate k\n  B -> C rate 0.3; C <-> A rate 1, 1/2\n  volume n/2\n"
+      "}\nobserve infected = count(B)\nstop when B == 0\n",
+      100);
+  EXPECT_TRUE(block->is_network());
+  EXPECT_EQ(to_string(block->ticks_per_time()), to_string(file->ticks_per_time()));
+  EXPECT_EQ(block->starts()[0].census, file->starts()[0].census);
+  for (StateIndex u = 0; u < 3; ++u) {
+    for (StateIndex v = 0; v < 3; ++v) {
+      EXPECT_EQ(described(block->reaction(u, v)), described(file->reaction(u, v)));
+    }
+  }
+}
+
+std::string objection_to_text(const std::string& content) {
+  try {
+    compiled(content, 10);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Networks, InTextsAreRefusedWhereTheyAreMistaken) {
+  const std::string start = "start s: all of A\n";
+  EXPECT_EQ(objection_to_text(start + "reactions { A -> B }\nA + B -> B + B\n"),
+            "my.pp:3:1: a text has either rules or reactions, and this one has reactions");
+  EXPECT_EQ(objection_to_text(start + "reactions { A -> }\n"),
+            "my.pp:2:13: this reaction makes 0 molecules of 1 molecule, and a network keeps the "
+            "number of its molecules: name what is used up or left over, for example as waste");
+  EXPECT_EQ(objection_to_text(start + "reactions { A -> B\n"),
+            "my.pp:2:19: expected the name of a species, found the end of the statement");
+  EXPECT_EQ(objection_to_text(start + "fields x: 0..3\nreactions { A -> B }\n"),
+            "my.pp:2:8: the molecules of a network have no fields, only species");
+  EXPECT_EQ(objection_to_text("states reactions, A\nstart s: all of A\nreactions + A -> A + A\n"),
+            "");
+}
+
+TEST(Networks, ThatAreShippedAreRead) {
+  std::size_t found = 0;
+  for (const auto& file : std::filesystem::directory_iterator(CONCLAVE_EXAMPLES)) {
+    if (file.path().extension() != ".crn") continue;
+    const auto shipped = text::Compiled::make(text::ProtocolText::read(file.path()), {}, 1000);
+    EXPECT_FALSE(shipped->reactions().empty()) << file.path();
+    ++found;
+  }
+  EXPECT_GE(found, 4u);
 }
 
 }  // namespace
