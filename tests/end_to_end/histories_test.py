@@ -278,15 +278,52 @@ class Pictures(InAFolder):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue(pathlib.Path(film).read_bytes().startswith(b"GIF8"))
 
-    def test_move_with_ffmpeg_and_stand_side_by_side_without(self):
+    @unittest.skipUnless(shutil.which("ffmpeg"), "ffmpeg is not installed: no film as .mp4 is made")
+    def test_move_with_ffmpeg(self):
         film = self.file("h.mp4")
         result = conclave("plot", self.file("h.csv"), "--animate", film)
         self.assertEqual(result.returncode, 0, result.stderr)
-        if shutil.which("ffmpeg"):
-            self.assertIn(b"ftyp", pathlib.Path(film).read_bytes()[:12])
-        else:
-            self.assertIn("ffmpeg is not installed", result.stderr)
-            self.assertIn("</svg>", pathlib.Path(self.file("h.svg")).read_text())
+        self.assertIn(b"ftyp", pathlib.Path(film).read_bytes()[:12])
+
+    def test_stand_side_by_side_without_ffmpeg(self):
+        programs = self.folder / "programs"
+        programs.mkdir()
+        (programs / "gnuplot").symlink_to(shutil.which("gnuplot"))
+        result = subprocess.run([BINARY, "plot", self.file("h.csv"), "--animate",
+                                 self.file("h.mp4")], capture_output=True, text=True, timeout=300,
+                                env={**os.environ, "PATH": str(programs)})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("ffmpeg is not installed", result.stderr)
+        self.assertIn("</svg>", pathlib.Path(self.file("h.svg")).read_text())
+
+    def test_show_the_time_of_a_network(self):
+        conclave("run", str(TEXTS / "lotka_volterra.crn"), "--n", "1000", "--until", "4", "--every",
+                 "1", "--trace", self.file("t.csv"))
+        result = conclave("plot", self.file("t.csv"), "-o", self.file("t.svg"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        picture = pathlib.Path(self.file("t.svg")).read_text()
+        self.assertRegex(picture, r">\s*time\s*<")
+        self.assertNotIn("parallel time", picture)
+        data = conclave("plot", self.file("t.csv"), "-o", self.file("t2.csv"))
+        self.assertEqual(data.returncode, 0, data.stderr)
+        self.assertLess(float(self.table("t2.csv")[-1][1]), 5)  # the parallel time is about 8
+
+    def test_of_messages_have_their_data(self):
+        conclave("run", "flooding", "--n", "4", "--trace", self.file("m.csv"))
+        for name in "m2.csv", "m2.tex":
+            result = conclave("plot", self.file("m.csv"), "-o", self.file(name))
+            self.assertEqual(result.returncode, 0, result.stderr)
+        header, *lines = self.table("m2.csv")
+        self.assertEqual(header, ["series", "time", "node", "to_time", "to_node", "phase"])
+        series = {line[0] for line in lines}
+        self.assertLessEqual({"candidate", "woken", "IDENTIFIER", "is elected"}, series)
+        delivered = [line for line in self.table("m.csv") if line[1] == "deliver"]
+        drawn = [line for line in lines if line[0] == "IDENTIFIER"]
+        self.assertEqual(sorted((d[6], d[4], d[2], d[3]) for d in delivered),
+                         sorted(tuple(d[1:5]) for d in drawn))
+        tex = pathlib.Path(self.file("m2.tex")).read_text()
+        self.assertIn("quiver=", tex)
+        self.assertIn("\\addlegendentry{IDENTIFIER}", tex)
 
     def test_refuse_films_of_other_kinds(self):
         self.expect_sentence("a film ends in .mp4 or .gif", "plot", self.file("h.csv"),

@@ -218,20 +218,6 @@ Figure with_axes(Figure figure, const Looks& looks) {
   return figure;
 }
 
-std::string tex_escaped(std::string_view text) {
-  std::string result;
-  for (const char c : printable(text)) {
-    if (std::string_view("#$%&_{}").find(c) != std::string_view::npos) {
-      result += fmt::format("\\{}", c);
-    } else if (c == '^' || c == '~' || c == '\\') {
-      result += fmt::format("\\char`\\{}{{}}", c);
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 std::string tex_data(const Figure& figure, const Series& series, double Mark::*value) {
   std::string text;
   for (const std::vector<double>& row : rows_of(figure, series)) {
@@ -283,6 +269,20 @@ std::string csv_word(const std::string& text) {
 }
 
 }  // namespace
+
+std::string tex_escaped(std::string_view text) {
+  std::string result;
+  for (const char c : printable(text)) {
+    if (std::string_view("#$%&_{}").find(c) != std::string_view::npos) {
+      result += fmt::format("\\{}", c);
+    } else if (c == '^' || c == '~' || c == '\\') {
+      result += fmt::format("\\char`\\{}{{}}", c);
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
 
 std::string short_number(double value) {
   if (std::isnan(value)) return "-";

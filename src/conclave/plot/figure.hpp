@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conclave/plot/gnuplot.hpp"
@@ -56,6 +57,9 @@ struct Figure {
 
 // For people: four significant digits, and powers of ten as such, 1.2e6.
 std::string short_number(double value);
+
+// The text as LaTeX shows it, without commands; control characters become visible.
+std::string tex_escaped(std::string_view text);
 
 // What the reader chooses.
 struct Looks {

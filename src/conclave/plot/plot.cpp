@@ -27,8 +27,9 @@ struct Observed {
 // By trial, in the order of time.
 using Courses = std::map<std::uint64_t, std::vector<Observed>>;
 
+// A network of reactions has a time of its own beside the parallel time.
 std::string time_column(const TraceTable& table) {
-  return table.has("parallel_time") || !table.has("time") ? "parallel_time" : "time";
+  return table.has("time") ? "time" : "parallel_time";
 }
 
 Courses courses_of(const TraceTable& table, const std::string& column) {
@@ -154,12 +155,11 @@ Figure figure_of(const TraceTable& table, const PlotOptions& options) {
 
 std::string space_time_picture(const SpaceTimeDiagram& diagram, FileKind kind,
                                const PlotOptions& options) {
-  if (kind == FileKind::csv || kind == FileKind::tex) {
-    throw Error(
-        "a space-time diagram is drawn as .svg, .pdf or .png; its data is the trace itself");
-  }
-  return draw(diagram.script(options.looks.has_title ? options.title : ""),
-              static_cast<PictureFormat>(kind), options.looks.size.value_or(diagram.size()),
+  const std::string title = options.looks.has_title ? options.title : "";
+  const PictureSize size = options.looks.size.value_or(diagram.size());
+  if (kind == FileKind::csv) return diagram.csv();
+  if (kind == FileKind::tex) return diagram.pgfplots(title, size);
+  return draw(diagram.script(title), static_cast<PictureFormat>(kind), size,
               options.looks.font_size);
 }
 

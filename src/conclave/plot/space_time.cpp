@@ -2,27 +2,28 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/plot/figure.hpp"
 
 namespace conclave::plot {
 namespace {
 
 constexpr std::size_t most_nodes = 64;
 
-// The part of a plot command that draws one set of rows; nothing where there are none.
-void add_plot(std::vector<std::string>& plots, Script& script, const Script::Rows& rows,
-              std::string_view style) {
-  if (rows.empty()) return;
-  plots.push_back(fmt::format("{} {}", script.add_data(rows), style));
-}
-
-// Appends what `more` has.
-void append(std::vector<std::string>& all, std::vector<std::string> more) {
-  for (std::string& each : more) all.push_back(std::move(each));
+// The table of an \addplot.
+std::string tex_rows(const Script::Rows& rows) {
+  std::string text;
+  for (const std::vector<double>& row : rows) {
+    text += row.empty() ? "nan nan nan nan" : fmt::format("{}", fmt::join(row, " "));
+    text += "\\\\\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -73,25 +74,79 @@ Script SpaceTimeDiagram::script(const std::string& title) const {
   for (std::size_t i = 0; i < nodes_; ++i) names.push_back(fmt::format("'node {0}' {0}", i));
   script.add(fmt::format("set ytics ({})\n", fmt::join(names, ", ")));
   if (!title.empty()) script.add(fmt::format("set title {} noenhanced\n", gnuplot_string(title)));
-  std::vector<std::string> plots = lives(script);
-  append(plots, messages(script));
-  append(plots, marks(script));
+  std::vector<std::string> plots;
+  for (const Part& part : parts()) {
+    plots.push_back(fmt::format("{} {}", script.add_data(part.rows), part.style));
+  }
   script.add(fmt::format("plot {}\n", fmt::join(plots, ", \\\n  ")));
   return script;
 }
 
+std::vector<SpaceTimeDiagram::Part> SpaceTimeDiagram::parts() const {
+  std::vector<Part> all;
+  add_lives(all);
+  add_messages(all);
+  add_marks(all);
+  std::erase_if(all, [](const Part& part) { return part.rows.empty(); });
+  return all;
+}
+
+std::string SpaceTimeDiagram::csv() const {
+  std::string text = "series,time,node,to_time,to_node,phase\n";
+  for (const Part& part : parts()) {
+    if (part.name.empty()) continue;  // drawn twice
+    for (std::size_t i = 0; i < part.rows.size(); ++i) {
+      const std::vector<double>& row = part.rows[i];
+      if (row.empty()) continue;
+      text += fmt::format("{},{},{},", part.name, row[0], row[1]);
+      if (part.shape == Shape::line) {
+        const std::vector<double>& end = part.rows[++i];
+        text += fmt::format("{},{},\n", end[0], end[1]);
+      } else if (part.shape == Shape::arrow) {
+        text += fmt::format("{},{},\n", row[0] + row[2], row[1] + row[3]);
+      } else {
+        text += part.name == "phase" ? fmt::format(",,{}\n", row[2]) : ",,\n";
+      }
+    }
+  }
+  return text;
+}
+
+std::string SpaceTimeDiagram::pgfplots(const std::string& title, const PictureSize& size) const {
+  std::string text = fmt::format(
+      "% \\usepackage{{pgfplots}} \\pgfplotsset{{compat=1.16}}\n\\begin{{tikzpicture}}\n"
+      "\\begin{{axis}}[xlabel={{time}}, y dir=reverse, ytick={{0,...,{}}}, ylabel={{node}}, "
+      "width={:.2f}cm, height={:.2f}cm, unbounded coords=jump, legend style={{at={{(0.5,-0.2)}}, "
+      "anchor=north, legend columns=4}}{}]\n",
+      nodes_ - 1, size.width / 50.0, size.height / 50.0,
+      title.empty() ? "" : fmt::format(", title={{{}}}", tex_escaped(title)));
+  for (const Part& part : parts()) {
+    if (part.name.empty()) continue;
+    text += fmt::format("\\addplot[{}] table[row sep=\\\\{}] {{\n{}}};\n\\addlegendentry{{{}}}\n",
+                        part.tex_style, part.shape == Shape::arrow ? ", x index=0, y index=1" : "",
+                        tex_rows(part.rows), tex_escaped(part.name));
+  }
+  return text + "\\end{axis}\n\\end{tikzpicture}\n";
+}
+
 // A node's line is dotted while it sleeps, thick while it is a candidate, thickest as a leader.
-std::vector<std::string> SpaceTimeDiagram::lives(Script& script) const {
+void SpaceTimeDiagram::add_lives(std::vector<Part>& parts) const {
   struct Stretch {
     std::string_view begins;
+    std::string_view name;
     std::string_view style;
+    std::string_view tex_style;
     Script::Rows rows{};
   };
   std::array<Stretch, 4> stretches{
-      Stretch{"sleep", "with lines dt 3 lw 1 lc rgb '#bbbbbb' notitle"},
-      Stretch{"wake", "with lines lw 3.5 lc rgb '#555555' title 'candidate'"},
-      Stretch{"retire", "with lines lw 1.2 lc rgb '#aaaaaa' title 'not elected'"},
-      Stretch{"elect", "with lines lw 5 lc rgb '#e69f00' title 'elected'"}};
+      Stretch{"sleep", "asleep", "with lines dt 3 lw 1 lc rgb '#bbbbbb' notitle",
+              "black!30, dotted"},
+      Stretch{"wake", "candidate", "with lines lw 3.5 lc rgb '#555555' title 'candidate'",
+              "black!70, line width=2pt"},
+      Stretch{"retire", "not elected", "with lines lw 1.2 lc rgb '#aaaaaa' title 'not elected'",
+              "black!35"},
+      Stretch{"elect", "elected", "with lines lw 5 lc rgb '#e69f00' title 'elected'",
+              "orange, line width=3pt"}};
   for (std::size_t node = 0; node < nodes_; ++node) {
     std::string_view now = "sleep";
     double since = 0;
@@ -110,9 +165,10 @@ std::vector<std::string> SpaceTimeDiagram::lives(Script& script) const {
     }
     draw_until(right_end());
   }
-  std::vector<std::string> plots;
-  for (const Stretch& stretch : stretches) add_plot(plots, script, stretch.rows, stretch.style);
-  return plots;
+  for (Stretch& each : stretches) {
+    parts.push_back({std::string(each.name), Shape::line, std::string(each.style),
+                     std::string(each.tex_style), std::move(each.rows)});
+  }
 }
 
 namespace {
@@ -134,6 +190,11 @@ constexpr std::array type_colours{
     TypeColour{"CAPTURE", 0}, TypeColour{"CONTEST", 2},   TypeColour{"RELEASE", 3},
     TypeColour{"ACCEPT", 1},  TypeColour{"IDENTIFIER", 0}};
 
+// Two hexadecimal digits of a colour.
+int byte_of(std::string_view colour, std::size_t at) {
+  return std::stoi(std::string(colour.substr(at, 2)), nullptr, 16);
+}
+
 // Of any other type the letters decide.
 std::string_view colour_of(const std::string& type) {
   const auto* const found = std::ranges::find(type_colours, type, &TypeColour::type);
@@ -145,21 +206,26 @@ std::string_view colour_of(const std::string& type) {
 
 }  // namespace
 
-std::vector<std::string> SpaceTimeDiagram::messages(Script& script) const {
+void SpaceTimeDiagram::add_messages(std::vector<Part>& parts) const {
   std::vector<std::string> types;
   for (const Event& event : events_) {
     const bool is_known = std::ranges::find(types, event.message) != types.end();
     if (event.kind == "deliver" && !is_known) types.push_back(event.message);
   }
   std::ranges::sort(types);
-  std::vector<std::string> plots;
   for (const std::string& type : types) {
-    add_plot(plots, script, arrows(type),
-             fmt::format("with vectors head filled size screen 0.007,16 lw 1.1 lc rgb '{}' title "
-                         "{} noenhanced",
-                         colour_of(type), gnuplot_string(type)));
+    const std::string_view colour = colour_of(type);
+    parts.push_back(
+        {type, Shape::arrow,
+         fmt::format("with vectors head filled size screen 0.007,16 lw 1.1 lc rgb '{}' title {} "
+                     "noenhanced",
+                     colour, gnuplot_string(type)),
+         fmt::format(
+             "-stealth, color={{rgb,255:red,{};green,{};blue,{}}}, quiver={{u=\\thisrowno{{2}}, "
+             "v=\\thisrowno{{3}}}}",
+             byte_of(colour, 1), byte_of(colour, 3), byte_of(colour, 5)),
+         arrows(type)});
   }
-  return plots;
 }
 
 Script::Rows SpaceTimeDiagram::arrows(const std::string& type) const {
@@ -174,19 +240,17 @@ Script::Rows SpaceTimeDiagram::arrows(const std::string& type) const {
 }
 
 // The number of a phase stands in a disc on the node's line.
-std::vector<std::string> SpaceTimeDiagram::marks(Script& script) const {
-  std::vector<std::string> plots;
-  add_plot(plots, script, points("wake"),
-           "with points pt 6 ps 2.1 lw 1.5 lc rgb '#222222' title 'woken'");
-  add_plot(plots, script, points("phase"),
-           "with points pt 7 ps 1.5 lc rgb '#222222' title 'phase'");
-  add_plot(plots, script, points("phase"),
-           "using 1:2:3 with labels center font ',10' textcolor rgb '#ffffff' notitle");
-  add_plot(plots, script, points("retire"),
-           "with points pt 2 ps 1.1 lw 2.5 lc rgb '#d00000' title 'retires'");
-  add_plot(plots, script, points("elect"),
-           "with points pt 9 ps 2 lc rgb '#e69f00' title 'is elected'");
-  return plots;
+void SpaceTimeDiagram::add_marks(std::vector<Part>& parts) const {
+  const auto add = [&](const char* name, const char* kind, const char* style, const char* tex) {
+    parts.push_back({name, Shape::mark, style, fmt::format("only marks, {}", tex), points(kind)});
+  };
+  add("woken", "wake", "with points pt 6 ps 2.1 lw 1.5 lc rgb '#222222' title 'woken'", "mark=o");
+  add("phase", "phase", "with points pt 7 ps 1.5 lc rgb '#222222' title 'phase'", "mark=*");
+  add("", "phase", "using 1:2:3 with labels center font ',10' textcolor rgb '#ffffff' notitle", "");
+  add("retires", "retire", "with points pt 2 ps 1.1 lw 2.5 lc rgb '#d00000' title 'retires'",
+      "red, mark=x");
+  add("is elected", "elect", "with points pt 9 ps 2 lc rgb '#e69f00' title 'is elected'",
+      "orange, mark=triangle*");
 }
 
 Script::Rows SpaceTimeDiagram::points(const std::string& kind) const {

@@ -1,8 +1,10 @@
 // A picture of one run of a message-passing protocol: a horizontal line per node, an arrow per
 // message coloured by its type, and marks where a candidate enters a phase, retires or is elected.
+// All of it is put together as parts first, which become a picture, a table or a drawing for LaTeX.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,23 @@ class SpaceTimeDiagram {
   PictureSize size() const;
   Script script(const std::string& title) const;
 
+  // What is drawn, one line per stretch of a node's life, message or mark:
+  // series,time,node,to_time,to_node,phase; empty where it does not apply.
+  std::string csv() const;
+  // A tikzpicture with its data inside, for \usepackage{pgfplots} with compat=1.16 or newer.
+  std::string pgfplots(const std::string& title, const PictureSize& size) const;
+
  private:
+  // Lines have the rows of a broken line, arrows (time, node, and how far they go), marks (time,
+  // node, phase).
+  enum class Shape : std::uint8_t { line, arrow, mark };
+  struct Part {
+    std::string name;
+    Shape shape;
+    std::string style;      // for gnuplot, behind the data
+    std::string tex_style;  // for pgfplots
+    Script::Rows rows{};
+  };
   struct Event {
     std::string kind;  // wake, deliver, phase, retire, elect, ...
     double time = 0;
@@ -32,9 +50,10 @@ class SpaceTimeDiagram {
   };
 
   double right_end() const { return end_ * 1.02 + 0.05; }
-  std::vector<std::string> lives(Script& script) const;
-  std::vector<std::string> messages(Script& script) const;
-  std::vector<std::string> marks(Script& script) const;
+  std::vector<Part> parts() const;
+  void add_lives(std::vector<Part>& parts) const;
+  void add_messages(std::vector<Part>& parts) const;
+  void add_marks(std::vector<Part>& parts) const;
   Script::Rows arrows(const std::string& type) const;
   Script::Rows points(const std::string& kind) const;
 

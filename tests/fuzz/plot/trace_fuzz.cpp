@@ -17,7 +17,9 @@ void read_everything(const std::string& path) {
     for (std::size_t i = 0; i < table.lines(); ++i) table.real(i, table.column("trial"));
     return;
   }
-  const plot::Script script = plot::SpaceTimeDiagram(table).script("title");
+  const plot::SpaceTimeDiagram diagram(table);
+  CONCLAVE_CHECK(!diagram.csv().empty() && !diagram.pgfplots("title", {}).empty());
+  const plot::Script script = diagram.script("title");
   for (const std::string& data : script.data()) {
     CONCLAVE_CHECK(data.find_first_not_of("0123456789.e+- \n") == std::string::npos);
   }
