@@ -153,7 +153,7 @@ function(conclave_list_protocols out folder)
       if(EXISTS ${folder}/${kind}/importance/${file}.hpp)
         set(importance "#include \"conclave/catalog/make_rare.hpp\"
 #include \"conclave/protocols/${kind}/importance/${file}.hpp\"\n")
-        set(rare "  entry.rare = prepare_rare<protocols::${type}>;\n")
+        set(rare "  add_rarity<protocols::${type}>(entry);\n")
       endif()
       set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
       configure_file(${PROJECT_SOURCE_DIR}/cmake/${template}.cpp.in ${source} @ONLY)

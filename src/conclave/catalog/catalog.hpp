@@ -20,6 +20,7 @@
 #include "conclave/exact/verify_options.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/protocol_info.hpp"
+#include "conclave/model/rare.hpp"
 #include "conclave/model/trial.hpp"
 
 namespace conclave::population {
@@ -219,6 +220,9 @@ struct Entry {
   std::function<Verified(const VerifyRequest&)> verify{};
   // Throws Error, and Interrupted where that comes before the first result.
   std::function<Searched(const SearchRequest&)> search{};
+  // The ways to fail and the importance functions of `rare`, each with its way, for `describe`.
+  std::span<const RareWay> rare_ways{};
+  std::span<const RareFunction> rare_functions{};
   // Prepares the estimate of rare failures; none: the protocol names no importance functions.
   std::function<std::unique_ptr<PreparedRare>(const RareRequest&)> rare{};
   // Walks through all schedules of message passing; none: a population protocol.

@@ -281,4 +281,13 @@ std::unique_ptr<PreparedRare> prepare_rare(const RareRequest& request) {
       request, n, std::move(subject), std::move(rarity));
 }
 
+// What Entry says about the rare failures of a listed protocol.
+template <ListedProtocol P>
+void add_rarity(Entry& entry) {
+  using Rarity = decltype(rarity_of(std::declval<const P&>(), AgentCount{}));
+  entry.rare_ways = Rarity::all_ways;
+  entry.rare_functions = Rarity::all_functions;
+  entry.rare = prepare_rare<P>;
+}
+
 }  // namespace conclave::catalog

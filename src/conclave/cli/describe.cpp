@@ -47,6 +47,10 @@ std::string parameter_text(const catalog::ParameterInfo& parameter) {
                      parameter.meaning.empty() ? "" : "; ", parameter.fallback, parameter.allowed);
 }
 
+std::string function_text(const catalog::Entry& entry, const RareFunction& function) {
+  return fmt::format("{}: {}", entry.rare_ways[function.way].name, function.meaning);
+}
+
 std::string variable_text(const Variable& variable) {
   if (variable.meaning.empty()) return std::string(variable.domain);
   return fmt::format("{}   {}", variable.domain, variable.meaning);
@@ -104,6 +108,9 @@ Exit describe_table(const catalog::Entry& entry) {
   }
   print_section("Engines (--engine)", entry.engines, name, meaning);
   print_section("Observables", info.observables, name, meaning);
+  print_section("Rare failures (rare --way)", entry.rare_ways, name, meaning);
+  print_section("Importance functions (rare --importance)", entry.rare_functions, name,
+                [&](const RareFunction& function) { return function_text(entry, function); });
   print_section(
       "Warnings", entry.warnings, [](const std::string& warning) { return warning; },
       [](const std::string&) { return std::string_view(); });

@@ -120,10 +120,11 @@ Examples:
   conclave rare ppl --n 64 --way suicide --importance spine
   conclave rare my.pp --n 30 --importance 'count(S)' --importance 'count(S) - count(I)'
 
-An importance function is a name (an unknown one is answered with those there are) or an
+An importance function is a name or an
 expression: a number that grows on the way to the failure, made of count(CONDITION), sum(E),
-least(E) and largest(E) over all agents. A value is confirmed only if two functions agree. Exit
-status: 0 done, 1 failed, 2 misused, 130 interrupted (finished repetitions are kept).)";
+mean(E), min(E) and max(E) over all agents. A value is confirmed only if two functions agree.
+`conclave describe PROTOCOL` lists the names. Exit status: 0 done, 1 failed, 2 misused, 130
+interrupted (finished repetitions are kept).)";
 
 }  // namespace
 

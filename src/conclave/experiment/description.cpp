@@ -61,6 +61,15 @@ Json description_of(const catalog::Entry& entry) {
     description[key] = detail.text;
   }
   if (!entry.details.empty()) description["warnings"] = entry.warnings;
+  if (!entry.rare_functions.empty()) {
+    description["rare_ways"] = json_array(entry.rare_ways, named);
+    description["importance"] =
+        json_array(entry.rare_functions, [&](const RareFunction& function) -> Json {
+          return {{"name", function.name},
+                  {"way", entry.rare_ways[function.way].name},
+                  {"meaning", function.meaning}};
+        });
+  }
   if (entry.network) {
     description["messages"] = entry.network->kinds;
     description["ids"] = json_array(entry.network->ids, named);

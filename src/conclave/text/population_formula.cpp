@@ -112,7 +112,7 @@ struct PopulationFormula::Reader {
     const bool is_field = std::ranges::find(fields, word, &FormulaField::name) != fields.end();
     if (is_field) {
       throw Mistake(expression.place, fmt::format("{} is a field of each agent: write sum({}), "
-                                                  "least({}) or largest({})",
+                                                  "min({}) or max({})",
                                                   word, word, word, word));
     }
     throw Mistake(expression.place, unknown_name("name", word, known));
@@ -129,31 +129,37 @@ struct PopulationFormula::Reader {
 
   [[noreturn]] static void throw_unknown(const Expression& expression) {
     std::vector<std::string_view> known = known_functions();
-    known.insert(known.end(), {"sum", "least", "largest"});
+    known.insert(known.end(), {"sum", "mean"});
     throw Mistake(expression.place, unknown_name("function", expression.name, known));
   }
 
+  // min and max are the words of protocol texts; least and largest, which came first, mean the
+  // same.
   Term total(const Expression& expression, bool of_agent) const {
     if (of_agent) {
       throw Mistake(expression.place,
                     expression.name + "(...) is about all agents and cannot stand inside another");
     }
-    const bool is_number =
-        expression.name == "sum" || expression.name == "least" || expression.name == "largest";
+    const bool is_least = expression.name == "min" || expression.name == "least";
+    const bool is_largest = expression.name == "max" || expression.name == "largest";
+    const bool is_mean = expression.name == "mean";
+    const bool is_number = is_least || is_largest || is_mean || expression.name == "sum";
     if (expression.form != Form::count && !is_number) throw_unknown(expression);
     if (expression.parts.size() != 1) {
       throw Mistake(expression.place, expression.name + " takes 1 argument");
     }
     Term term = read(expression.parts[0], true);
     if (!is_number) term = applied(Operator::unequal, std::move(term), number(0));
-    const Total kind = expression.name == "least"     ? Total::least
-                       : expression.name == "largest" ? Total::largest
-                                                      : Total::sum;
-    totals.push_back({kind, std::move(term)});
+    totals.push_back({is_least     ? Total::least
+                      : is_largest ? Total::largest
+                                   : Total::sum,
+                      std::move(term)});
     Term result{.kind = Term::Kind::total, .index = totals.size() - 1};
+    const double n = constants.find("n")->second.as_double();
+    if (is_mean) return applied(Operator::divide, std::move(result), number(n));
     if (is_number || expression.name == "count") return result;
     if (expression.name == "any") return applied(Operator::greater, std::move(result), number(0));
-    const double wanted = expression.name == "all" ? constants.find("n")->second.as_double() : 0;
+    const double wanted = expression.name == "all" ? n : 0;
     return applied(Operator::equal, std::move(result), number(wanted));
   }
 };
@@ -173,7 +179,7 @@ PopulationFormula::PopulationFormula(std::string_view expression,
   }
   if (totals_.empty()) {
     throw Error(fmt::format("importance function '{}' is the same for every configuration: use "
-                            "count, sum, least or largest",
+                            "count, sum, mean, min or max",
                             expression));
   }
 }

@@ -43,7 +43,11 @@ std::string mistake(const std::string& expression) {
 
 TEST(PopulationFormula, AddsCountsAndComparesOverTheAgents) {
   EXPECT_EQ(value("sum(timer)"), 13);
+  EXPECT_EQ(value("q - max(timer)"), 3);
   EXPECT_EQ(value("q - largest(timer)"), 3);
+  EXPECT_EQ(value("min(if I then timer else q)"), 2);
+  EXPECT_EQ(value("mean(timer) * n"), value("sum(timer)"));
+  EXPECT_EQ(value("max(min(timer), 2)"), std::max(value("least(timer)"), 2.0));
   EXPECT_EQ(value("least(if I then timer else q)"), 2);
   EXPECT_EQ(value("count(I)"), 2);
   EXPECT_EQ(value("count(S|I)"), 3);

@@ -46,23 +46,31 @@ class PplRarity {
     lineages_ = std::make_shared<const PplLineages>(n, protocol.t_virus(), protocol.t_emit());
     const bool is_short = lineages_->ln_emission_bound() > -most_splitting;
     const bool has_spine = lineages_->suits_spine();
-    ways_ = {{{"timeout", "followers who have not heard of the leader for long become leaders"},
-              {"suicide", "a virus of the leader's own outlives its shield and kills it",
-               lineages_->ln_time_bound()}}};
-    functions_ = {
-        {{"group", "the least cost of a group of followers that hear nothing of the leader",
-          PplFailures::timeout, true},
-         {"mean", "the mean timer_L of the followers, small is near", PplFailures::timeout, n >= 8},
-         {"second", "the second smallest timer_L of the followers", PplFailures::timeout, n < 8},
-         {"largest", "the largest timer_L of the followers: misses most routes, kept to show it",
-          PplFailures::timeout, false},
-         {"spine", "importance sampling along a surviving lineage of the virus, without levels",
-          PplFailures::suicide, has_spine},
-         {"first-moment", "expected number of lineages of the virus that outlive the shield",
-          PplFailures::suicide, is_short || !has_spine},
-         {"since-emission", "meetings of the leader since its last virus, while that lives",
-          PplFailures::suicide, is_short && !has_spine}}};
+    ways_[PplFailures::suicide].ln_bound = lineages_->ln_time_bound();
+    functions_[group].by_default = true;
+    functions_[n >= 8 ? mean : second].by_default = true;
+    functions_[spine].by_default = has_spine;
+    functions_[first_moment].by_default = is_short || !has_spine;
+    functions_[since_emission].by_default = is_short && !has_spine;
   }
+
+  // Whatever n and the parameters are; bounds and defaults depend on them.
+  static constexpr std::array<RareWay, 2> all_ways{
+      {{"timeout", "followers who have not heard of the leader for long become leaders"},
+       {"suicide", "a virus of the leader's own outlives its shield and kills it"}}};
+  static constexpr std::array<RareFunction, 7> all_functions{
+      {{"group", "the least cost of a group of followers that hear nothing of the leader",
+        PplFailures::timeout},
+       {"mean", "the mean timer_L of the followers, small is near", PplFailures::timeout},
+       {"second", "the second smallest timer_L of the followers", PplFailures::timeout},
+       {"largest", "the largest timer_L of the followers: misses most routes, kept to show it",
+        PplFailures::timeout},
+       {"spine", "importance sampling along a surviving lineage of the virus, without levels",
+        PplFailures::suicide},
+       {"first-moment", "expected number of lineages of the virus that outlive the shield",
+        PplFailures::suicide},
+       {"since-emission", "meetings of the leader since its last virus, while that lives",
+        PplFailures::suicide}}};
 
   static constexpr std::string_view start = "safe";
 
@@ -110,8 +118,8 @@ class PplRarity {
   AgentCount n_;
   std::uint64_t bytes_;  // of the table of lineages
   std::shared_ptr<const PplLineages> lineages_;
-  std::array<RareWay, 2> ways_;
-  std::array<RareFunction, 7> functions_;
+  std::array<RareWay, 2> ways_ = all_ways;
+  std::array<RareFunction, 7> functions_ = all_functions;
 };
 
 inline PplRarity rarity_of(const Ppl& protocol, AgentCount n) { return {protocol, n}; }

@@ -29,13 +29,18 @@ class TimersRarity {
   enum Function : std::size_t { group, mean, second, largest };
 
   explicit TimersRarity(AgentCount n) : n_(n) {
-    functions_ = {
-        {{"group", "the least cost of a group of followers that hear nothing of the leader", 0,
-          true},
-         {"mean", "the mean timer of the followers, small is near", 0, n >= 8},
-         {"second", "the second smallest timer of the followers", 0, n < 8},
-         {"largest", "the largest timer of the followers: misses most routes", 0}}};
+    functions_[group].by_default = true;
+    functions_[n >= 8 ? mean : second].by_default = true;
   }
+
+  // Whatever n and the parameters are; the defaults depend on n.
+  static constexpr std::array<RareWay, 1> all_ways{
+      {{"timeout", "followers who have not heard of the leader for long become leaders"}}};
+  static constexpr std::array<RareFunction, 4> all_functions{
+      {{"group", "the least cost of a group of followers that hear nothing of the leader"},
+       {"mean", "the mean timer of the followers, small is near"},
+       {"second", "the second smallest timer of the followers"},
+       {"largest", "the largest timer of the followers: misses most routes"}}};
 
   static constexpr std::string_view start = "safe";
   std::string objection() const {
@@ -46,7 +51,7 @@ class TimersRarity {
         index == Timers::safe || index == Timers::safe_half || index == Timers::leader_low;
     return has_one_leader ? "" : "it does not have exactly one leader to lose";
   }
-  std::span<const RareWay> ways() const { return ways_; }
+  static std::span<const RareWay> ways() { return all_ways; }
   std::span<const RareFunction> functions() const { return functions_; }
   TimersFailures failures() const { return {}; }
 
@@ -67,9 +72,7 @@ class TimersRarity {
 
  private:
   AgentCount n_;
-  std::array<RareWay, 1> ways_{
-      {{"timeout", "followers who have not heard of the leader for long become leaders"}}};
-  std::array<RareFunction, 4> functions_;
+  std::array<RareFunction, 4> functions_ = all_functions;
 };
 
 inline TimersRarity rarity_of(const Timers&, AgentCount n) { return TimersRarity(n); }
