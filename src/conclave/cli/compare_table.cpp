@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/statistics.hpp"
+#include "conclave/base/text_table.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/paper_table.hpp"
@@ -59,43 +61,50 @@ std::string mean_text(const Summary& summary) {
 
 bool is_run(const MeasuredRow& row) { return row.refusal.empty(); }
 
-Cells heading_of(const PaperTable& table) {
-  Cells cells{"WORK"};
+// What the papers promise, without its constants.
+void print_promises(const PaperTable& table) {
+  std::vector<TextTable::Column> columns{{"WORK", TextTable::Align::left, true}};
   for (const std::string_view heading : table.headings) {
-    if (!heading.empty()) cells.emplace_back(heading);
+    if (!heading.empty()) columns.push_back({std::string(heading), TextTable::Align::left, true});
   }
-  cells.insert(cells.end(), {"PROTOCOL", "SOURCE"});
-  switch (table.unit) {
-    case TableUnit::messages:
-      cells.insert(cells.end(), {"MESSAGES / NODE", "TIME", "ELECTED"});
-      break;
-    case TableUnit::parallel_time:
-      cells.insert(cells.end(), {"STATES", "PARALLEL TIME", "LONGEST", "CONVERGED"});
-      break;
-    case TableUnit::interactions:
-      cells.insert(cells.end(), {"STATES", "INTERACTIONS", "LONGEST", "CONVERGED"});
-      break;
+  TextTable lines(std::move(columns));
+  for (const auto& row : table.rows) {
+    Cells cells{std::string(row.work)};
+    for (std::size_t i = 0; i < table.headings.size(); ++i) {
+      if (!table.headings[i].empty()) cells.emplace_back(row.promised[i]);
+    }
+    lines.add(std::move(cells));
   }
-  return cells;
+  fmt::print("{}", lines.text(output_width()));
 }
 
-Cells cells_of(const PaperTable& table, const MeasuredRow& row) {
-  Cells cells{std::string(row.row->work)};
-  for (std::size_t i = 0; i < table.headings.size(); ++i) {
-    if (!table.headings[i].empty()) cells.emplace_back(row.row->promised[i]);
+TextTable measured_table(TableUnit unit) {
+  using enum TextTable::Align;
+  if (unit == TableUnit::messages) {
+    return TextTable({{"WORK", left, true},
+                      {"PROTOCOL", left},
+                      {"SOURCE", left},
+                      {"MESSAGES / NODE", left},
+                      {"TIME", left},
+                      {"ELECTED", left}});
   }
-  cells.emplace_back(row.row->protocol.empty() ? "-" : row.row->protocol);
-  if (!is_run(row)) {
-    cells.push_back("not run: " + row.refusal);
-    return cells;
-  }
-  cells.emplace_back(row.source);
-  if (table.unit != TableUnit::messages) {
+  return TextTable({{"WORK", left, true},
+                    {"PROTOCOL", left},
+                    {"SOURCE", left},
+                    {"STATES", left},
+                    {unit == TableUnit::parallel_time ? "PARALLEL TIME" : "INTERACTIONS", left},
+                    {"LONGEST", left},
+                    {"CONVERGED", left}});
+}
+
+Cells cells_of(TableUnit unit, const MeasuredRow& row) {
+  Cells cells{std::string(row.row->work), std::string(row.row->protocol), std::string(row.source)};
+  if (unit != TableUnit::messages) {
     cells.push_back(row.states == Interactions() ? "-" : to_string(row.states));
   }
   cells.push_back(mean_text(row.amount));
   const bool has_values = row.amount.count > 0;
-  if (table.unit == TableUnit::messages) {
+  if (unit == TableUnit::messages) {
     cells.push_back(mean_text(row.time));
   } else {
     cells.push_back(has_values ? number(row.amount.maximum) : "-");
@@ -104,43 +113,39 @@ Cells cells_of(const PaperTable& table, const MeasuredRow& row) {
   return cells;
 }
 
-// Columns as wide as their widest cell; the reason of a row that was not run may be longer.
-void print_aligned(const std::vector<Cells>& lines) {
-  std::vector<std::size_t> widths(lines.front().size(), 0);
-  for (const Cells& cells : lines) {
-    const bool is_whole = cells.size() == widths.size();
-    for (std::size_t i = 0; i + (is_whole ? 0 : 1) < cells.size(); ++i) {
-      widths[i] = std::max(widths[i], cells[i].size());
-    }
+// The rows of one size that were run, and below them why the others were not.
+void print_measured(TableUnit unit, std::span<const MeasuredRow> rows) {
+  fmt::print("\nn = {}\n", to_string(rows.front().n));
+  TextTable lines = measured_table(unit);
+  for (const MeasuredRow& row : rows) {
+    if (is_run(row)) lines.add(cells_of(unit, row));
   }
-  for (const Cells& cells : lines) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      line += fmt::format("{:<{}}", cells[i], i + 1 < cells.size() ? widths[i] + 2 : 0);
-    }
-    fmt::print("{}\n", line);
+  fmt::print("{}", lines.text(output_width()));
+  for (const MeasuredRow& row : rows) {
+    if (is_run(row)) continue;
+    fmt::print("{}\n", wrapped(fmt::format("not run: {}: {}", row.row->work, row.refusal),
+                               output_width(), 2));
   }
 }
 
 void print_table(const PaperTable& table, const TableOptions& options,
                  const std::vector<MeasuredRow>& rows) {
   fmt::print(
-      "{}\n{} trial{}, seed {}, {}\n", table.title, options.trials,
+      "{}\n{} trial{}, seed {}, {}\n\n", table.title, options.trials,
       options.trials == "1" ? "" : "s", options.seed,
       table.unit == TableUnit::messages
           ? fmt::format("delay {}, wake-up {}", options.delay.empty() ? "unit" : options.delay,
                         options.wakeup.empty() ? "all" : options.wakeup)
           : fmt::format("start {}",
                         options.init.empty() ? "of each protocol's own choice" : options.init));
+  print_promises(table);
   for (std::size_t begin = 0; begin < rows.size(); begin += table.rows.size()) {
-    fmt::print("\nn = {}\n", to_string(rows[begin].n));
-    std::vector<Cells> lines{heading_of(table)};
     const std::size_t end = std::min(begin + table.rows.size(), rows.size());
-    for (std::size_t i = begin; i < end; ++i) lines.push_back(cells_of(table, rows[i]));
-    print_aligned(lines);
+    print_measured(table.unit, std::span(rows).subspan(begin, end - begin));
   }
-  fmt::print("\nThe columns after WORK up to PROTOCOL are promises, without their constants; those "
-             "after\nSOURCE are measured: means with 95 % intervals over the trials that ended.\n");
+  fmt::print(
+      "\nFirst what the papers promise, without constants; then what was measured: means with 95 "
+      "%\nintervals over the trials that ended.\n");
 }
 
 void print_csv(const PaperTable& table, const std::vector<MeasuredRow>& rows) {

@@ -216,7 +216,7 @@ void print_list(std::string_view title, const Json& values) {
 
 void print_text(const Json& json) {
   const auto line = [](std::string_view label, const std::string& text) {
-    fmt::print("{:<22} {}\n", label, text);
+    fmt::print("{:<22} {}\n", label, wrapped(text, output_width(), 23));
   };
   line("states", json["states"].dump());
   line("transitions", json["transitions"].dump());
