@@ -66,7 +66,7 @@
   // The y axis holds the intervals of the marks that are in view, too.
   function yRange(plot, figure, min, max) {
     if (min == null || max == null) return [min, max];
-    const { min: left, max: right } = plot.scales.x;
+    const left = plot.scales.x.min ?? -Infinity, right = plot.scales.x.max ?? Infinity;
     for (const series of figure.series) {
       for (const [i, x] of (series.low ? series.x : []).entries()) {
         if (x < left || x > right) continue;
