@@ -1,5 +1,9 @@
 // What a protocol text may say, and what it is told where it says something else.
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -319,6 +323,19 @@ TEST(Arithmetic, IsExactAndKnowsItsConstants) {
   EXPECT_THROW(text::evaluate("4 n", constants), text::Mistake);
   EXPECT_THROW(text::evaluate("", constants), text::Mistake);
   EXPECT_THROW(text::evaluate("count(n)", constants), text::Mistake);
+}
+
+// A protocol of a paper fits on half a page; only the cascade of 20 species is longer.
+TEST(Examples, AreShort) {
+  std::size_t found = 0;
+  for (const auto& file : std::filesystem::directory_iterator(CONCLAVE_EXAMPLES)) {
+    if (file.path().stem() == "cascade") continue;
+    std::ifstream text(file.path());
+    const auto lines = std::count(std::istreambuf_iterator<char>(text), {}, '\n');
+    EXPECT_LE(lines, 30) << file.path();
+    ++found;
+  }
+  EXPECT_GE(found, 16u);
 }
 
 }  // namespace
