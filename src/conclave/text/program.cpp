@@ -53,6 +53,14 @@ bool Program::meet_interpreted(StateIndex& u, StateIndex& v) const {
   return true;
 }
 
+bool Program::store(std::uint64_t* words, const Instruction& now) {
+  const auto value = static_cast<std::uint64_t>(read(words, now.a) - now.b.add);
+  if (now.operation == Operation::store_checked && value > now.largest) return false;
+  const std::uint64_t hole = ~(now.b.mask << now.b.shift);
+  words[now.target] = (words[now.target] & hole) | value << now.b.shift;
+  return true;
+}
+
 // Instruction 0 is `unknown`, where jumps lead that have no other aim; the code begins behind it.
 // One loop over one switch: the sequence of instructions is nearly the same at every meeting, which
 // is what predictors of indirect jumps are made for.
@@ -121,13 +129,9 @@ bool Program::interpret(std::uint64_t* words) const {
         words[now.target] ^= now.b.mask << now.b.shift;
         break;
       case Operation::store_checked:
-      case Operation::store: {
-        const auto value = static_cast<std::uint64_t>(a() - now.b.add);
-        if (now.operation == Operation::store_checked && value > now.largest) return false;
-        const std::uint64_t hole = ~(now.b.mask << now.b.shift);
-        words[now.target] = (words[now.target] & hole) | value << now.b.shift;
+      case Operation::store:
+        if (!store(words, now)) return false;
         break;
-      }
     }
   }
 }

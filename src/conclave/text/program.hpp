@@ -120,6 +120,7 @@ class Program {
     const std::uint64_t bits = words[operand.word] >> operand.shift & operand.mask;
     return static_cast<std::int64_t>(bits) + operand.add;
   }
+  static bool store(std::uint64_t* words, const Instruction& instruction);
   void translate();
   bool interpret(std::uint64_t* words) const;
 
