@@ -129,9 +129,7 @@ AgentCount ConditionTally::changes_to_stop() const {
 
 bool ConditionTally::is_counted(StateIndex u, StateIndex v, StateIndex new_u,
                                 StateIndex new_v) const {
-  // Observables of the census are no reason to end batches; but rows of earlier versions did so.
-  const bool counts_all = protocol_->follows_states() || protocol_->observes_census();
-  if (counts_all) return u != new_u || v != new_v;
+  if (protocol_->follows_states()) return u != new_u || v != new_v;
   return word_of(new_u) + word_of(new_v) != word_of(u) + word_of(v);
 }
 
