@@ -30,7 +30,9 @@ class ConditionTally {
 
   void replace(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) {
     if (!is_plain_) [[unlikely]] {
-      if ((((u ^ new_u) | (v ^ new_v)) & watched_bits_) != 0) replace_others(u, v, new_u, new_v);
+      const StateIndex changed = (u ^ new_u) | (v ^ new_v);
+      if ((changed & watched_bits_) != 0) return replace_others(u, v, new_u, new_v);
+      if (changed != 0) absorb(0);
       return;
     }
     absorb(steps_[new_u] + steps_[new_v] - steps_[u] - steps_[v]);
