@@ -120,11 +120,10 @@ Examples:
   conclave rare ppl --n 64 --way suicide --importance spine
   conclave rare my.pp --n 30 --importance 'count(S)' --importance 'count(S) - count(I)'
 
-An importance function is a name or an
-expression: a number that grows on the way to the failure, made of count(CONDITION), sum(E),
-mean(E), min(E) and max(E) over all agents. A value is confirmed only if two functions agree.
-`conclave describe PROTOCOL` lists the names. Exit status: 0 done, 1 failed, 2 misused, 130
-interrupted (finished repetitions are kept).)";
+An importance function is a name (`conclave describe PROTOCOL` lists them) or an expression: a
+number that grows on the way to the failure, made of count(CONDITION), sum(E), mean(E), min(E) and
+max(E) over all agents. A value is confirmed only if two functions agree. Exit status: 0 done,
+1 failed, 2 misused, 130 interrupted (finished repetitions are kept).)";
 
 }  // namespace
 
