@@ -31,8 +31,9 @@ class MachineCode {
 
   MachineCode(void* memory, std::size_t size);
 
-  void* memory_;
-  std::size_t size_;
+  // Only where there is code to run.
+  [[maybe_unused]] void* memory_;
+  [[maybe_unused]] std::size_t size_;
   Function function_;
 };
 
