@@ -351,9 +351,10 @@ void write_private_file(const std::string& path, std::string_view text) {
   const ssize_t written = write(file, text.data(), text.size());
   const bool is_closed = close(file) == 0;
   if (is_closed && written == static_cast<ssize_t>(text.size())) return;
-  const Error error = cannot();
+  const int reason = errno;
   unlink(path.c_str());
-  throw error;
+  errno = reason;
+  throw cannot();
 }
 
 }  // namespace conclave::election

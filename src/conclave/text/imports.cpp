@@ -57,7 +57,7 @@ class Joiner {
   }
 
  private:
-  void add(const ImportText& import, std::string importing, Document& all) {
+  void add(const ImportText& import, const std::string& importing, Document& all) {
     check_path(import);
     const std::string name = beside(importing, import.path);
     refuse_cycles(import, name);

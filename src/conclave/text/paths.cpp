@@ -4,7 +4,7 @@
 
 namespace conclave::text {
 
-const Number Paths::chance(const Fork& fork) const {
+Number Paths::chance(const Fork& fork) const {
   if (!fork.chances.empty()) return fork.chances[fork.taken];
   return Number::fraction(1, static_cast<std::int64_t>(fork.ways));
 }

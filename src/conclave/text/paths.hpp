@@ -32,7 +32,7 @@ class Paths {
     std::size_t ways;
     std::vector<Number> chances;  // none: all equal
   };
-  const Number chance(const Fork& fork) const;
+  Number chance(const Fork& fork) const;
   bool turn(Fork& fork) const;  // to its next way; false where there is none
   std::size_t pass(Fork fork);
 

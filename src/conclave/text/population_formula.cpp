@@ -68,7 +68,7 @@ struct PopulationFormula::Reader {
         expression.operation == Operator::equal || expression.operation == Operator::unequal;
     Term result{.kind = Term::Kind::operation, .operation = expression.operation};
     for (const Expression& part : expression.parts) {
-      const Expression& other = expression.parts[&part == &expression.parts[0] ? 1 : 0];
+      const Expression& other = expression.parts[&part == expression.parts.data() ? 1 : 0];
       const FormulaField* of = compares && of_agent ? enumeration(other) : nullptr;
       result.parts.push_back(of != nullptr ? value_of(*of, part) : read(part, of_agent));
     }

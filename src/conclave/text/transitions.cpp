@@ -22,7 +22,7 @@ void check_step(const StepText& step, Resolver& resolver, const StateSpace& spac
   try {
     resolved_block(step.body, Scope::initiator, resolver, space);
   } catch (const Mistake&) {
-    throw *of_two;
+    throw Mistake(*of_two);
   }
 }
 

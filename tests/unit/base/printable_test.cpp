@@ -57,7 +57,8 @@ TEST_F(ReadText, GivesTheWholeContent) {
 TEST_F(ReadText, RefusesWhatIsTooLargeOrEndlessOrNoText) {
   write("file", "12345");
   EXPECT_EQ(message_of<Error>([&] { read_text(path("file"), 4); }),
-            "cannot read '" + path("file") + "': it is larger than 4 bytes");
+            "cannot read '" + path("file") +
+                "': it is larger than 4 bytes (--max-file-size allows more)");
   EXPECT_THROW(read_text("/dev/zero", 1 << 30), Error);
   EXPECT_THROW(read_text(path("none"), 10), Error);
   EXPECT_EQ(message_of<Error>([&] { read_text(folder().string(), 10); }),

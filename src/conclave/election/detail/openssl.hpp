@@ -15,11 +15,11 @@
 
 namespace conclave::election::detail {
 
-template <auto Free>
+template <auto free_object>
 struct Freeing {
   template <class T>
   void operator()(T* object) const {
-    Free(object);
+    free_object(object);
   }
 };
 using CertificatePtr = std::unique_ptr<X509, Freeing<X509_free>>;

@@ -76,7 +76,9 @@ class Preparation {
   // The error code, 0 where the program has started.
   int spawn(pid_t& process, const std::vector<std::string>& words) const {
     std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    for (const std::string& word : words) {
+      arguments.push_back(const_cast<char*>(word.c_str()));  // NOLINT: spawn changes none
+    }
     arguments.push_back(nullptr);
     return posix_spawnp(&process, arguments.front(), &actions_, &attributes_, arguments.data(),
                         environ);
