@@ -77,11 +77,13 @@ std::vector<Fit> fits_of(const Measure& measure, const std::string& x,
   if (measure.may_be_exponential) {
     if (auto grown = fit_free(Fit::Form::exponential, x, points)) fits.push_back(std::move(*grown));
   }
-  std::ranges::stable_sort(fits, {}, &Fit::typical_error);
+  std::ranges::stable_sort(fits, {}, &Fit::left_out_error);
   return fits;
 }
 
-std::string percent(double fraction) { return fmt::format("{:.2g} %", 100 * fraction); }
+std::string percent(double fraction) {
+  return std::isfinite(fraction) ? fmt::format("{:.2g} %", 100 * fraction) : "an unknown error";
+}
 
 // Which law the paper promises, among the fits.
 const Fit* promised(const Measure& measure, const std::vector<Fit>& fits) {
@@ -101,23 +103,51 @@ std::string pace(const Fit& paper, double noise) {
   return "measurements keep pace with it";
 }
 
-std::string kind_verdict(const Measure& measure, const KindFits& kind) {
+// The laws that predict a size left out as well as the best one does, up to the noise of the means.
+std::vector<const Fit*> rivals_of_best(const KindFits& kind) {
+  std::vector<const Fit*> result;
+  for (const Fit& fit : kind.fits) {
+    const bool is_close = fit.left_out_error <= kind.fits.front().left_out_error + kind.noise;
+    if (is_close && &fit != &kind.fits.front()) result.push_back(&fit);
+  }
+  return result;
+}
+
+// "24.8 n^0.140 (its exponent is within 0.09 to 0.19)"
+std::string told(const Fit& fit) {
+  if (fit.form == Fit::Form::scaled) return fit.text();
+  return fmt::format("{} (rate within {:.3g} to {:.3g})", fit.text(), fit.rate_interval.low,
+                     fit.rate_interval.high);
+}
+
+// One law fits best only if no other predicts as well.
+std::string winner(const KindFits& kind) {
   const Fit& best = kind.fits.front();
+  const std::vector<const Fit*> rivals = rivals_of_best(kind);
+  if (rivals.empty()) {
+    return fmt::format("of {} laws, {} fits best (sizes left out are predicted to {}",
+                       kind.fits.size(), told(best), percent(best.left_out_error));
+  }
+  std::string text =
+      fmt::format("of {} laws, none can be called the best: {}", kind.fits.size(), told(best));
+  for (const Fit* rival : rivals) text += " and " + told(*rival);
+  return text +
+         fmt::format(" predict sizes left out equally well (to {}", percent(best.left_out_error));
+}
+
+std::string kind_verdict(const Measure& measure, const KindFits& kind) {
   std::string text = kind.kind.empty() ? "" : kind.kind + ": ";
-  text += fmt::format("of {} laws, {} fits best (typical error {}", kind.fits.size(), best.text(),
-                      percent(best.typical_error));
+  text += winner(kind);
   if (kind.noise > 0) text += fmt::format("; the means are known to {}", percent(kind.noise));
   text += ')';
   const Fit* const paper = promised(measure, kind.fits);
   if (paper != nullptr) {
-    text += paper == &best ? "; it is the law promised"
-                           : fmt::format("; the law promised, {}, errs by {}", paper->text(),
-                                         percent(paper->typical_error));
+    text += paper == &kind.fits.front()
+                ? "; the first is the law promised"
+                : fmt::format("; the law promised, {}, predicts to {}", paper->text(),
+                              percent(paper->left_out_error));
     text += ", and " + pace(*paper, kind.noise);
   }
-  const bool is_close = kind.fits.size() > 1 && &kind.fits[1] != paper &&
-                        kind.fits[1].typical_error < best.typical_error + kind.noise;
-  if (is_close) text += fmt::format("; {} cannot be ruled out", kind.fits[1].text());
   return text + ".\n";
 }
 

@@ -59,6 +59,85 @@ void measure_errors(Fit& fit, std::span<const Point> points, std::size_t constan
   fit.typical_error = std::sqrt(squares / static_cast<double>(points.size() - constants));
 }
 
+// Without what cross-validation says.
+std::optional<Fit> fitted_law(const Law& law, std::span<const Point> points) {
+  const std::size_t constants = law.with_offset ? 2 : 1;
+  const auto values = shapes(law, points);
+  if (!values || points.size() <= constants) return std::nullopt;
+  Fit result{.law = law};
+  if (!solve(result, *values, points)) return std::nullopt;
+  measure_errors(result, points, constants);
+  return result;
+}
+
+struct Regression {  // of log y over x
+  double slope = 0;
+  double intercept = 0;
+  double slope_error = 0;  // standard error; needs three points
+};
+
+std::optional<Regression> regression(std::span<const double> x, std::span<const Point> points) {
+  const auto count = static_cast<double>(points.size());
+  double sum_x = 0, sum_y = 0, xx = 0, xy = 0, yy = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double y = std::log(points[i].mean);
+    sum_x += x[i];
+    sum_y += y;
+    xx += x[i] * x[i];
+    xy += x[i] * y;
+    yy += y * y;
+  }
+  const double spread = xx - sum_x * sum_x / count;
+  if (!(spread > 1e-12 * xx)) return std::nullopt;
+  const double slope = (xy - sum_x * sum_y / count) / spread;
+  const double left = yy - sum_y * sum_y / count - slope * slope * spread;
+  return Regression{.slope = slope,
+                    .intercept = (sum_y - slope * sum_x) / count,
+                    .slope_error = std::sqrt(std::max(left, 0.0) / (count - 2) / spread)};
+}
+
+// Student's interval with two degrees of freedom less than there are points.
+Interval slope_interval(const Regression& line, std::size_t points) {
+  const auto count = static_cast<double>(points - 1);
+  return mean_interval({.count = points - 1,
+                        .mean = line.slope,
+                        .variance = line.slope_error * line.slope_error * count});
+}
+
+std::optional<Fit> fitted_free(Fit::Form form, std::string_view variable,
+                               std::span<const Point> points) {
+  Fit result{.law = {.name = std::string(variable), .factors = {{std::string(variable), 1, 0}}},
+             .form = form};
+  auto values = shapes(result.law, points);
+  if (!values || points.size() <= 2) return std::nullopt;
+  if (form == Fit::Form::power) {
+    for (double& value : *values) value = std::log(value);
+  }
+  const auto line = regression(*values, points);
+  if (!line) return std::nullopt;
+  result.rate = line->slope;
+  result.scale = std::exp(line->intercept);
+  result.rate_interval = slope_interval(*line, points.size());
+  measure_errors(result, points, 2);
+  return result;
+}
+
+// The error of points that `fit_to` has not seen.
+template <class FitTo>
+double left_out_error(std::span<const Point> points, const FitTo& fit_to) {
+  double squares = 0;
+  for (std::size_t left_out = 0; left_out < points.size(); ++left_out) {
+    std::vector<Point> others(points.begin(), points.end());
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
+    const std::optional<Fit> fitted = fit_to(others);
+    if (!fitted) return INFINITY;
+    const Point& unseen = points[left_out];
+    const double error = fitted->at(unseen.variables).value_or(INFINITY) / unseen.mean - 1;
+    squares += error * error;
+  }
+  return std::sqrt(squares / static_cast<double>(points.size()));
+}
+
 }  // namespace
 
 std::optional<double> shape(const Law& law, const Variables& variables) {
@@ -93,36 +172,19 @@ std::optional<double> Fit::at(const Variables& variables) const {
 }
 
 std::optional<Fit> fit(const Law& law, std::span<const Point> points) {
-  const std::size_t constants = law.with_offset ? 2 : 1;
-  const auto values = shapes(law, points);
-  if (!values || points.size() <= constants) return std::nullopt;
-  Fit result{.law = law};
-  if (!solve(result, *values, points)) return std::nullopt;
-  measure_errors(result, points, constants);
+  std::optional<Fit> result = fitted_law(law, points);
+  if (!result) return std::nullopt;
+  result->left_out_error = left_out_error(
+      points, [&](std::span<const Point> others) { return fitted_law(law, others); });
   return result;
 }
 
 std::optional<Fit> fit_free(Fit::Form form, std::string_view variable,
                             std::span<const Point> points) {
-  Fit result{.law = {.name = std::string(variable), .factors = {{std::string(variable), 1, 0}}},
-             .form = form};
-  const auto values = shapes(result.law, points);
-  if (!values || points.size() <= 2) return std::nullopt;
-  const auto count = static_cast<double>(points.size());
-  double x = 0, y = 0, xx = 0, xy = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double at = form == Fit::Form::power ? std::log((*values)[i]) : (*values)[i];
-    const double log_y = std::log(points[i].mean);
-    x += at;
-    y += log_y;
-    xx += at * at;
-    xy += at * log_y;
-  }
-  const double spread = xx - x * x / count;
-  if (!(spread > 1e-12 * xx)) return std::nullopt;
-  result.rate = (xy - x * y / count) / spread;
-  result.scale = std::exp((y - result.rate * x) / count);
-  measure_errors(result, points, 2);
+  std::optional<Fit> result = fitted_free(form, variable, points);
+  if (!result) return std::nullopt;
+  result->left_out_error = left_out_error(
+      points, [&](std::span<const Point> others) { return fitted_free(form, variable, others); });
   return result;
 }
 
@@ -131,7 +193,7 @@ std::vector<Fit> compare_laws(std::span<const Law> laws, std::span<const Point> 
   for (const Law& law : laws) {
     if (auto fitted = fit(law, points)) fits.push_back(std::move(*fitted));
   }
-  std::ranges::stable_sort(fits, {}, &Fit::typical_error);
+  std::ranges::stable_sort(fits, {}, &Fit::left_out_error);
   return fits;
 }
 

@@ -1,5 +1,7 @@
 // Laws of growth and how well they fit: constants by least squares in relative error, so that a
-// cell of a thousand agents counts as much as one of a million.
+// cell of a thousand agents counts as much as one of a million. Laws are compared by how well they
+// predict a point that they have not seen, since one that has more freedom always comes nearer to
+// those it has.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "conclave/base/statistics.hpp"
 
 namespace conclave::report {
 
@@ -50,6 +54,10 @@ struct Fit {
   double rate = 0;  // the a of c x^a or c e^(a x)
   double typical_error = 0;
   double worst_error = 0;
+  // The root of the mean square of the relative errors when each point is left out in turn and
+  // predicted by the law fitted to the others; infinite where these are too few.
+  double left_out_error = 0;
+  Interval rate_interval{};      // of 95 %, for the forms with a rate: Student's, of the regression
   std::vector<double> ratios{};  // measured / fitted, in the order of the points
   double rise = 1;  // that ratio where the law is largest, over that where it is smallest
 
@@ -65,7 +73,7 @@ std::optional<Fit> fit(const Law& law, std::span<const Point> points);
 std::optional<Fit> fit_free(Fit::Form form, std::string_view variable,
                             std::span<const Point> points);
 
-// All that can be fitted, best first; ties in the order given.
+// All that can be fitted, those that predict best first; ties in the order given.
 std::vector<Fit> compare_laws(std::span<const Law> laws, std::span<const Point> points);
 
 }  // namespace conclave::report

@@ -84,12 +84,16 @@ std::string heads(std::initializer_list<std::string_view> names) {
   return text;
 }
 
+std::string left_out(const Fit& fit) {
+  return std::isfinite(fit.left_out_error) ? rounded_percent(fit.left_out_error) : "-";
+}
+
 std::string law_html(const KindFits& kind, const Fit& fit) {
   const bool is_best = &fit == &kind.fits.front();
   const std::string name =
       kind.kind.empty() ? fit.text() : fmt::format("{}: {}", kind.kind, fit.text());
-  return fmt::format("<tr{}><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td></tr>\n",
-                     is_best ? " class=\"best\"" : "", escaped(name), is_best ? " (best)" : "",
+  return fmt::format("<tr{}><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                     is_best ? " class=\"best\"" : "", escaped(name), left_out(fit),
                      rounded_percent(fit.typical_error), rounded_percent(fit.worst_error));
 }
 
@@ -100,8 +104,9 @@ std::string laws_table(const Part& part) {
   }
   if (body.empty()) return {};
   return table("Laws fitted to the mean " + part.measure.title +
-                   ", by least squares in relative error; typical errors per degree of freedom",
-               heads({"law", "typical error", "worst error"}), body);
+                   ", by least squares in relative error; those come first that predict best "
+                   "the size that is left out; typical errors per degree of freedom",
+               heads({"law", "left out", "typical error", "worst error"}), body);
 }
 
 std::string trials_text(const CellLine& line) {

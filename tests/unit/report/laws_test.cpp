@@ -115,6 +115,51 @@ TEST(Fits, ObjectWhereAllShapesAreAlike) {
   EXPECT_FALSE(fit_free(Fit::Form::power, "n", same));
 }
 
+TEST(Fits, TellHowSureARateIs) {
+  const auto exact =
+      fit_free(Fit::Form::power, "n", points([](double n) { return 4 * std::pow(n, 1.5); }));
+  ASSERT_TRUE(exact);
+  EXPECT_NEAR(exact->rate_interval.low, 1.5, 1e-6);
+  EXPECT_NEAR(exact->rate_interval.high, 1.5, 1e-6);
+  // log y = x + (1, -1, -1, 1) / 10 over x = 0, 1, 2, 3: the slope is 1, its standard error
+  // sqrt(0.04 / 2 / 5), and Student's quantile with two degrees of freedom 4.302653.
+  std::vector<Point> shaken;
+  for (int x = 0; x < 4; ++x) {
+    const double error = x == 0 || x == 3 ? 0.1 : -0.1;
+    shaken.push_back({{{"t", x + 1.0}}, std::exp(x + error)});
+  }
+  const auto found = fit_free(Fit::Form::exponential, "t", shaken);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->rate, 1, 1e-9);
+  EXPECT_NEAR(found->rate_interval.high - 1, 4.302653 * std::sqrt(0.004), 1e-5);
+  EXPECT_NEAR(1 - found->rate_interval.low, 4.302653 * std::sqrt(0.004), 1e-5);
+}
+
+TEST(Fits, PredictPointsThatAreLeftOut) {
+  // Without 8 the constant is 2 by the others; without one of these it is their mean of ratios.
+  const std::vector<Point> three{{{{"n", 2}}, 4}, {{{"n", 4}}, 8}, {{{"n", 8}}, 24}};
+  const auto found = fit(linear, three);
+  ASSERT_TRUE(found);
+  const double without_last = 16.0 / 24 - 1;
+  const double ratio = (1.0 / 2 + 1.0 / 3) / (1.0 / 4 + 1.0 / 9);  // least squares of 1 = c n / y
+  const double without_other = ratio / 2 - 1;
+  EXPECT_NEAR(found->left_out_error,
+              std::sqrt((without_last * without_last + 2 * without_other * without_other) / 3),
+              1e-12);
+  EXPECT_TRUE(std::isinf(fit(log_n_offset, three).value().left_out_error));
+}
+
+TEST(Comparison, IsNotImpressedByFreedom) {
+  // One outlier: the law with two constants comes nearer to the points, and predicts worse.
+  std::vector<Point> bent = points([](double n) { return std::log2(n); });
+  bent.back().mean *= 1.1;
+  const std::vector<Law> laws{log_n_offset, log_n};
+  const auto compared = compare_laws(laws, bent);
+  ASSERT_EQ(compared.size(), 2U);
+  EXPECT_FALSE(compared.front().law.with_offset);
+  EXPECT_GT(compared.front().typical_error, compared.back().typical_error);
+}
+
 TEST(Comparison, PrefersTheTrueLaw) {
   const std::vector<Law> laws{linear, log_n, log2_n};
   const auto squared =
