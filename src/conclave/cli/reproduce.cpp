@@ -1,4 +1,5 @@
-// `conclave reproduce`: quick versions of the plans under experiments/, and one report of them all.
+// `conclave reproduce`: the plans under experiments/ or quick versions of them, and one report of
+// them all.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -26,28 +27,30 @@ struct Options {
   std::string folder = "reproduced";
   std::vector<std::string> only{};
   std::string threads;
+  bool full = false;
   bool mix_versions = false;
   bool quiet = false;
 };
 
-struct QuickPlan {
+struct NamedPlan {
   std::string_view name;
-  std::string_view text;
+  std::string_view quick;
+  std::string_view full;
 };
 
-std::array<QuickPlan, 6> all_plans() {
-  return {{{"pll", report::plan_pll},
-           {"ppl", report::plan_ppl},
-           {"prl", report::plan_prl},
-           {"electleader", report::plan_electleader},
-           {"kmpp", report::plan_kmpp},
-           {"comparison", report::plan_comparison}}};
+std::array<NamedPlan, 6> all_plans() {
+  return {{{"pll", report::plan_pll, report::full_pll},
+           {"ppl", report::plan_ppl, report::full_ppl},
+           {"prl", report::plan_prl, report::full_prl},
+           {"electleader", report::plan_electleader, report::full_electleader},
+           {"kmpp", report::plan_kmpp, report::full_kmpp},
+           {"comparison", report::plan_comparison, report::full_comparison}}};
 }
 
-std::vector<QuickPlan> chosen_plans(const Options& options) {
-  std::vector<QuickPlan> result;
+std::vector<NamedPlan> chosen_plans(const Options& options) {
+  std::vector<NamedPlan> result;
   std::vector<std::string_view> names;
-  for (const QuickPlan& plan : all_plans()) {
+  for (const NamedPlan& plan : all_plans()) {
     names.push_back(plan.name);
     const bool is_chosen =
         options.only.empty() || std::ranges::find(options.only, plan.name) != options.only.end();
@@ -61,7 +64,7 @@ std::vector<QuickPlan> chosen_plans(const Options& options) {
 }
 
 Exit reproduce(const Options& options) {
-  const std::vector<QuickPlan> plans = chosen_plans(options);
+  const std::vector<NamedPlan> plans = chosen_plans(options);
   const std::filesystem::path folder = options.folder;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -70,10 +73,10 @@ Exit reproduce(const Options& options) {
   }
   Exit status = Exit::done;
   std::vector<std::string> files;
-  for (const QuickPlan& plan : plans) {
+  for (const NamedPlan& plan : plans) {
     const std::string path = (folder / fmt::format("{}.toml", plan.name)).string();
     files.push_back((folder / fmt::format("{}.db", plan.name)).string());
-    write_file(path, plan.text);
+    write_file(path, options.full ? plan.full : plan.quick);
     const Exit ended = carry_out({.plan = path,
                                   .output = files.back(),
                                   .threads = options.threads,
@@ -96,10 +99,12 @@ Exit reproduce(const Options& options) {
 constexpr const char* examples = R"(
 Runs quick versions of the plans under experiments/ (some minutes on two processors) and writes
 plans, results, figures and one report.html into the folder. Interrupted, the same command goes on.
+With --full the plans themselves are run, whose results lie in experiments/results.
 
 Examples:
   conclave reproduce -o claims
-  conclave reproduce --only pll,prl -o two)";
+  conclave reproduce --only pll,prl -o two
+  conclave reproduce --full --only prl -o rings)";
 
 }  // namespace
 
@@ -112,6 +117,8 @@ void add_reproduce(Command& conclave) {
                       "Only these: pll, ppl, prl, electleader, kmpp, comparison");
   command.option("--threads", "K", options->threads,
                  "Worker threads; never changes a result (default: one per processor)");
+  command.flag("--full", options->full,
+               "The full grids, which take longer, instead of the reduced ones");
   command.flag("--mix-versions", options->mix_versions,
                "Go on with files that another version of conclave has begun");
   command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");

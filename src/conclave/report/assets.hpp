@@ -1,5 +1,5 @@
 // Files that the build puts into the program: the looks and the script of the page, uPlot, and the
-// plans of experiments/quick.
+// plans of experiments/quick (plan_) and experiments/ (full_).
 #pragma once
 
 #include <string_view>
@@ -17,5 +17,12 @@ extern const std::string_view plan_kmpp;
 extern const std::string_view plan_pll;
 extern const std::string_view plan_ppl;
 extern const std::string_view plan_prl;
+
+extern const std::string_view full_comparison;
+extern const std::string_view full_electleader;
+extern const std::string_view full_kmpp;
+extern const std::string_view full_pll;
+extern const std::string_view full_ppl;
+extern const std::string_view full_prl;
 
 }  // namespace conclave::report
