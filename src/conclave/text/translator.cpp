@@ -76,10 +76,10 @@ void Translator::translate(const Instruction& now) {
 void Translator::translate_jump(const Instruction& now, Condition condition) {
   load_first(now.a);
   if (is_small_constant(now.b)) {
-    combine(compare, rax, now.b.add);
+    combine(compare_to, rax, now.b.add);
   } else {
     load(rcx, now.b);
-    combine(compare, rax, rcx);
+    combine(compare_to, rax, rcx);
   }
   byte(0x0f);
   byte(0x80 | condition);
@@ -116,7 +116,7 @@ void Translator::translate_arithmetic(const Instruction& now) {
       break;
     case Operation::minimum:
     case Operation::maximum:
-      combine(compare, rax, rcx);
+      combine(compare_to, rax, rcx);
       move_if(now.operation == Operation::minimum ? greater : less, rax, rcx);
       break;
     default:  // move
@@ -183,7 +183,7 @@ void Translator::translate_store(const Instruction& now) {
   load_first(now.a);
   if (now.b.add != 0) combine(subtract, rax, now.b.add);
   if (now.operation == Operation::store_checked) {
-    combine(compare, rax, static_cast<std::int64_t>(now.largest));
+    combine(compare_to, rax, static_cast<std::int64_t>(now.largest));
     byte(0x0f);
     byte(0x80 | above);
     aims_.emplace_back(bytes_.size(), 0);

@@ -35,7 +35,7 @@ class Translator {
     bit_and = 4,
     subtract = 5,
     bit_xor = 6,
-    compare = 7
+    compare_to = 7
   };
   // The last half byte of conditional jumps and moves.
   enum Condition : std::uint8_t {
