@@ -8,6 +8,7 @@ namespace conclave::exact {
 namespace {
 
 constexpr double most_ways = 2e9;
+constexpr std::uint64_t look_up = 1 << 16;  // ways between two reports
 
 void convert(const Weight& weight, double& number) { number = weight.as_double(); }
 void convert(const Weight& weight, Rational& number) {
@@ -46,10 +47,10 @@ class Counter {
   std::vector<std::size_t> digits_;
 };
 
-void check_ways(const std::vector<StateLaw>& agents) {
+std::uint64_t checked_ways(const std::vector<StateLaw>& agents) {
   double ways = 1;
   for (const StateLaw& law : agents) ways *= static_cast<double>(law.size());
-  if (ways <= most_ways) return;
+  if (ways <= most_ways) return static_cast<std::uint64_t>(ways);
   throw Error(fmt::format(
       "this start has {:.3g} different configurations, too many to average over exactly; name a "
       "start with --init that is less random",
@@ -58,12 +59,14 @@ void check_ways(const std::vector<StateLaw>& agents) {
 
 template <class Number>
 std::vector<Number> combine(const Network& network, const std::vector<StateLaw>& agents,
-                            ConfigurationIndex& index) {
-  check_ways(agents);
+                            ConfigurationIndex& index, const ProgressCallback& progress) {
+  const std::uint64_t ways = checked_ways(agents);
   std::vector<Number> probability(index.size(), 0);
   std::vector<StateNumber> states(agents.size());
   Counter<Number> counter(agents);
+  std::uint64_t done = 0;
   do {
+    if (done++ % look_up == 0) report_progress(progress, "weighing starts", done, ways);
     counter.read(states);
     network.canonicalize(states);
     const StateIndex number = index.number(states);
@@ -76,14 +79,15 @@ std::vector<Number> combine(const Network& network, const std::vector<StateLaw>&
 }  // namespace
 
 std::vector<double> start_law(const Network& network, const std::vector<StateLaw>& agents,
-                              ConfigurationIndex& index) {
-  return combine<double>(network, agents, index);
+                              ConfigurationIndex& index, const ProgressCallback& progress) {
+  return combine<double>(network, agents, index, progress);
 }
 
 std::vector<Rational> rational_start_law(const Network& network,
                                          const std::vector<StateLaw>& agents,
-                                         ConfigurationIndex& index) {
-  return combine<Rational>(network, agents, index);
+                                         ConfigurationIndex& index,
+                                         const ProgressCallback& progress) {
+  return combine<Rational>(network, agents, index, progress);
 }
 
 }  // namespace conclave::exact

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/progress.hpp"
 #include "conclave/exact/chains.hpp"
 #include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/network.hpp"
@@ -35,11 +36,12 @@ StateLaw law_of_agent(StateTable<P>& table, std::size_t start, AgentCount agent)
 
 // The probability of every configuration of the index at the start; configurations that have no
 // number yet get one. Takes time in proportion to the number of ways to draw all states; throws
-// Error where these are more than 2e9. The first is rounded, the second is exact.
+// Error where these are more than 2e9, and Interrupted. The first is rounded, the second is exact.
 std::vector<double> start_law(const Network& network, const std::vector<StateLaw>& agents,
-                              ConfigurationIndex& index);
+                              ConfigurationIndex& index, const ProgressCallback& progress = {});
 std::vector<Rational> rational_start_law(const Network& network,
                                          const std::vector<StateLaw>& agents,
-                                         ConfigurationIndex& index);
+                                         ConfigurationIndex& index,
+                                         const ProgressCallback& progress = {});
 
 }  // namespace conclave::exact

@@ -82,7 +82,7 @@ void NumberedVerification::explore_all() {
     check_reachable(network_, reachable_bound(), options_.bounds);
     index_ = index_as_met(network_);
   }
-  start_ = start_law(network_, laws_of_agents(), *index_);
+  start_ = start_law(network_, laws_of_agents(), *index_, options_.bounds.progress);
   seeds_ = static_cast<StateIndex>(index_->size());
   chain_ = explore(network_, pairs(), *index_, check(), options_.bounds);
   start_.resize(index_->size());
@@ -261,7 +261,8 @@ std::vector<double> NumberedVerification::law(const StateSet& target,
 void NumberedVerification::report_exactly(const StateSet& target) {
   report_progress(options_.bounds.progress, "solving in fractions", 0, 0);
   const auto laws = laws_of_agents();
-  const std::vector<Rational> start = rational_start_law(network_, laws, *index_);
+  const std::vector<Rational> start =
+      rational_start_law(network_, laws, *index_, options_.bounds.progress);
   std::vector<StateIndex> support;
   for (StateIndex i = 0; i < start.size(); ++i) {
     if (start[i] != 0) support.push_back(i);
