@@ -188,7 +188,7 @@ def interrupted(work):
     lambda: cv.run("fratricide", n=10**5, engine="counts", trials=10**7),
     lambda: cv.run("kmpp-async", n=10**3, trials=10**7),
     lambda: cv.Simulation("fratricide", n=10**6, engine="agents").run(until=10**9),
-    lambda: cv.verify("prl", n=4, param={"N": 4}),
+    lambda: cv.verify("prl", n=3, param={"N": 12}),
     lambda: cv.search("prl", n=2000, budget=10**9),
 ], ids=["agents", "counts", "network", "simulation", "verify", "search"])
 def test_an_interrupt_ends_the_work_within_half_a_second(work):
