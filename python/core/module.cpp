@@ -15,7 +15,6 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/cli/version.hpp"
-#include "conclave/experiment/option_values.hpp"
 
 #include "python/core/core.hpp"
 
@@ -178,12 +177,7 @@ catalog::RunRequest request_of(const catalog::Entry& entry, experiment::RunText 
     words.n = to_string(agents);
   }
   if (words.n.empty() && extras.digraph) words.n = std::to_string(extras.digraph->agents());
-  if (words.n.empty() && entry.fixed_population) {
-    const auto fixed = entry.fixed_population(experiment::param_options(words.params));
-    if (fixed) words.n = std::to_string(*fixed);
-  }
-  if (words.n.empty()) throw experiment::missing_population(words, usage);
-  catalog::RunRequest request = experiment::request_of(words, usage);
+  catalog::RunRequest request = experiment::request_of(entry, words, usage);
   request.given = extras.given;
   if (extras.digraph) {
     if (extras.digraph->agents() != request.n) {

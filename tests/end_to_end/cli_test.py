@@ -1339,10 +1339,11 @@ class Explorer(unittest.TestCase):
             port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", line)[1])
             asked = [self.status(port, *each) for each in (
                 ("GET", "/", "127.0.0.1"), ("GET", "/../CMakeLists.txt", "127.0.0.1"),
-                ("GET", "/", "elsewhere.example"), ("POST", "/", "127.0.0.1"))]
+                ("GET", "/", "elsewhere.example"), ("POST", "/", "127.0.0.1"),
+                ("GET", "/", "localhost.example"), ("GET", "/", f"localhost:{port}"))]
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(timeout=10), 0)
-        self.assertEqual(asked, [200, 404, 403, 405])
+        self.assertEqual(asked, [200, 404, 403, 405, 403, 200])
 
     def status(self, port, method, path, host):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as visitor:

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/cli/cli.hpp"
@@ -36,22 +37,7 @@ struct Answer {
   std::string body;
 };
 
-// A socket that is closed in the end.
-class Socket {
- public:
-  Socket() : number_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
-void connect(const Socket& socket, const std::string& path) {
+void connect(const Descriptor& socket, const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path))
@@ -66,7 +52,7 @@ void connect(const Socket& socket, const std::string& path) {
 
 // One request of a member's status socket.
 Answer ask(const std::string& path, const std::string& request) {
-  const Socket socket;
+  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   connect(socket, path);
   const std::string text = request + " HTTP/1.0\r\n\r\n";
   if (::send(socket.number(), text.data(), text.size(), MSG_NOSIGNAL) !=

@@ -24,12 +24,11 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/option_values.hpp"
-
-extern char** environ;
 
 namespace conclave::cli {
 namespace {
@@ -83,39 +82,24 @@ Files page_files() {
                           folders[0], folders[1]));
 }
 
-// A descriptor that is closed in the end.
-class Socket {
- public:
-  explicit Socket(int descriptor) : descriptor_(descriptor) {}
-  ~Socket() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
 // Listens on the loopback address; returns the port.
-std::uint16_t listen_on(const Socket& socket, std::uint16_t port) {
+std::uint16_t listen_on(const Descriptor& socket, std::uint16_t port) {
   const int yes = 1;
-  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (bind(socket.get(), any, sizeof address) != 0 || listen(socket.get(), 16) != 0) {
+  if (bind(socket.number(), any, sizeof address) != 0 || listen(socket.number(), 16) != 0) {
     fail("cannot listen on that port");
   }
   socklen_t size = sizeof address;
-  getsockname(socket.get(), any, &size);
+  getsockname(socket.number(), any, &size);
   return ntohs(address.sin_port);
 }
 
@@ -130,8 +114,9 @@ std::string answer(std::string_view status, std::string_view type, std::string_v
 bool is_for_this_machine(std::string_view request) {
   const std::size_t host = request.find("\r\nHost: ");
   if (host == request.npos) return false;
-  const std::string_view name = request.substr(host + 8);
-  return name.starts_with("127.0.0.1") || name.starts_with("localhost");
+  const std::string_view line = request.substr(host + 8);
+  const std::string_view name = line.substr(0, line.find_first_of(":\r"));
+  return name == "127.0.0.1" || name == "localhost";
 }
 
 std::string answer_to(std::string_view request, const Files& files) {
@@ -150,21 +135,21 @@ std::string answer_to(std::string_view request, const Files& files) {
 }
 
 // A visitor has two seconds for its question and for each part of the answer.
-void serve(const Socket& visitor, const Files& files) {
+void serve(const Descriptor& visitor, const Files& files) {
   const timeval patience{.tv_sec = 2, .tv_usec = 0};
-  setsockopt(visitor.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  setsockopt(visitor.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  setsockopt(visitor.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(visitor.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   std::string request;
   std::array<char, 4096> part{};
   while (request.find("\r\n\r\n") == request.npos && request.size() < 16384) {
-    const ssize_t read = recv(visitor.get(), part.data(), part.size(), 0);
+    const ssize_t read = recv(visitor.number(), part.data(), part.size(), 0);
     if (read <= 0) return;
     request.append(part.data(), static_cast<std::size_t>(read));
   }
   const std::string reply = answer_to(request, files);
   for (std::size_t sent = 0; sent < reply.size();) {
     const ssize_t wrote =
-        send(visitor.get(), reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
+        send(visitor.number(), reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
     if (wrote <= 0) return;
     sent += static_cast<std::size_t>(wrote);
   }
@@ -186,18 +171,18 @@ Exit explorer(const Options& options) {
   const auto port =
       static_cast<std::uint16_t>(experiment::count_option_64("--port", options.port, 0, 65535));
   const Files files = page_files();
-  const Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (socket.get() < 0) fail("cannot open a socket");
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (socket.number() < 0) fail("cannot open a socket");
   const std::string place = fmt::format("http://127.0.0.1:{}/", listen_on(socket, port));
   const std::string address = options.open.empty() ? place : place + "#" + options.open;
   fmt::print("the explorer is at {} until Ctrl-C\n", address);
   std::fflush(stdout);
   if (!options.stays_in_terminal) show(address);
   while (!interrupted_flag()) {
-    pollfd waiting{.fd = socket.get(), .events = POLLIN, .revents = 0};
+    pollfd waiting{.fd = socket.number(), .events = POLLIN, .revents = 0};
     if (poll(&waiting, 1, 200) <= 0) continue;
-    const Socket visitor(accept4(socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (visitor.get() >= 0) serve(visitor, files);
+    const Descriptor visitor(accept4(socket.number(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (visitor.number() >= 0) serve(visitor, files);
   }
   return Exit::done;
 }

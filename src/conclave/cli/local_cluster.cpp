@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/election/service.hpp"
 
@@ -30,28 +31,6 @@ using Clock = std::chrono::steady_clock;
 using election::MemberIndex;
 using Stage = ProcessReport::Stage;
 static_assert(sizeof(ProcessReport) <= PIPE_BUF, "reports must go through the pipe in one piece");
-
-// A descriptor that is closed in the end.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    close();
-    number_ = std::exchange(other.number_, -1);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-
-  int number() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-  void close() {
-    if (number_ >= 0) ::close(std::exchange(number_, -1));
-  }
-
- private:
-  int number_;
-};
 
 [[noreturn]] void fail(std::string_view doing) {
   throw Error(fmt::format("cannot {}: {}", doing, std::generic_category().message(errno)));

@@ -16,10 +16,10 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 
+#include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/read_text.hpp"
 #include "conclave/election/detail/algorithms.hpp"
-#include "conclave/election/detail/descriptor.hpp"
 #include "conclave/election/detail/openssl.hpp"
 
 namespace conclave::election {
@@ -325,7 +325,7 @@ std::string read_private_file(const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     throw Error(fmt::format("cannot use the key '{}': {}", path, why));
   };
-  const detail::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) refuse(std::generic_category().message(errno));
   struct stat about {};
   if (fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) refuse("it is no plain file");

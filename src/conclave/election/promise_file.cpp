@@ -20,8 +20,6 @@
 namespace conclave::election {
 namespace {
 
-using detail::Descriptor;
-
 constexpr std::string_view first_word = "conclave-promise 2\n";
 constexpr std::string_view older_word = "conclave-promise-1 ";
 constexpr std::size_t most_promise_bytes = 16384;  // many times what a file of ours has

@@ -25,8 +25,8 @@
 #include <string>
 #include <string_view>
 
+#include "conclave/base/descriptor.hpp"
 #include "conclave/election/certificates.hpp"
-#include "conclave/election/detail/descriptor.hpp"
 #include "conclave/election/member.hpp"
 
 namespace conclave::election {
@@ -91,8 +91,8 @@ class PromiseFile {
 
   std::string path_;
   PromiseOwner owner_;
-  detail::Descriptor lock_;
-  detail::Descriptor folder_;  // kept open, so that syncing it needs no new descriptor
+  Descriptor lock_;
+  Descriptor folder_;  // kept open, so that syncing it needs no new descriptor
   bool has_existed_ = false;
   Promise promise_;
   Configuration configuration_;

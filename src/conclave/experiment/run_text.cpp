@@ -62,6 +62,34 @@ std::shared_ptr<const Digraph> graph(const RunText& words, Interactions n, std::
   return graph::make_graph(words.graph, catalog::checked_population(n), seed);
 }
 
+std::optional<Interactions> molecules_of(const catalog::Entry& entry,
+                                         const std::vector<catalog::Setting>& settings) {
+  const auto molecules = entry.fixed_population ? entry.fixed_population(settings) : std::nullopt;
+  return molecules ? std::optional<Interactions>(*molecules) : std::nullopt;
+}
+
+// The run of n agents; nothing: the words do not tell how many there are.
+catalog::RunRequest request(const RunText& words, const std::vector<catalog::Setting>& settings,
+                            const std::optional<Interactions>& n, const UsageExample& usage) {
+  if (!n) {
+    throw Error(fmt::format("the population size is missing, for example: conclave {} {} --n {}",
+                            usage.command, words.protocol, usage.n));
+  }
+  const std::uint64_t seed = count_option_64("--seed", words.seed, 0, UINT64_MAX);
+  return {.n = *n,
+          .settings = settings,
+          .start = words.init,
+          .engine = words.engine,
+          .seed = seed,
+          .plan = plan(words, *n),
+          .graph = words.graph,
+          .digraph = graph(words, *n, seed),
+          .network = {.delay = words.delay,
+                      .wakeup = words.wakeup,
+                      .ids = words.ids,
+                      .counts_edges = words.count_edges}};
+}
+
 }  // namespace
 
 std::vector<RunOption> given_options(const RunText& words) {
@@ -86,30 +114,18 @@ std::vector<RunOption> given_options(const RunText& words) {
   return result;
 }
 
-Error missing_population(const RunText& words, const UsageExample& usage) {
-  return Error(fmt::format("the population size is missing, for example: conclave {} {} --n {}",
-                           usage.command, words.protocol, usage.n));
-}
-
 catalog::RunRequest request_of(const RunText& words, const UsageExample& usage) {
   const std::vector<catalog::Setting> settings = param_options(words.params);
-  const std::optional<Interactions> fixed =
-      words.n.empty() ? catalog::fixed_population(words.protocol, settings) : std::nullopt;
-  if (words.n.empty() && !fixed) throw missing_population(words, usage);
-  const Interactions n = fixed ? *fixed : count_option("--n", words.n);
-  const std::uint64_t seed = count_option_64("--seed", words.seed, 0, UINT64_MAX);
-  return {.n = n,
-          .settings = settings,
-          .start = words.init,
-          .engine = words.engine,
-          .seed = seed,
-          .plan = plan(words, n),
-          .graph = words.graph,
-          .digraph = graph(words, n, seed),
-          .network = {.delay = words.delay,
-                      .wakeup = words.wakeup,
-                      .ids = words.ids,
-                      .counts_edges = words.count_edges}};
+  return words.n.empty()
+             ? request(words, settings, catalog::fixed_population(words.protocol, settings), usage)
+             : request(words, settings, count_option("--n", words.n), usage);
+}
+
+catalog::RunRequest request_of(const catalog::Entry& entry, const RunText& words,
+                               const UsageExample& usage) {
+  const std::vector<catalog::Setting> settings = param_options(words.params);
+  return words.n.empty() ? request(words, settings, molecules_of(entry, settings), usage)
+                         : request(words, settings, count_option("--n", words.n), usage);
 }
 
 TraceGrid grid_of(const std::string& every, Interactions n) {

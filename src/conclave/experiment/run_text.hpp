@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 
 namespace conclave::experiment {
@@ -49,13 +48,13 @@ struct UsageExample {
   std::string_view n = "1e6";
 };
 
-// What is said where a run has no --n and needs one.
-Error missing_population(const RunText& words, const UsageExample& usage);
-
 // The run that the text asks for; a graph that it names is built or read here. Leaves the plan's
 // trace empty. Throws Error with one sentence where an option is missing, cannot be read or
 // contradicts another.
 catalog::RunRequest request_of(const RunText& words, const UsageExample& usage = {});
+// The same for the entry of a protocol that need not be listed or lie in a file.
+catalog::RunRequest request_of(const catalog::Entry& entry, const RunText& words,
+                               const UsageExample& usage = {});
 
 // The grid of all multiples of a parallel time, given as text, in a population of n: no finer than
 // interactions. Throws Error.

@@ -7,7 +7,6 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
-#include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/population/live_trial.hpp"
 #include "conclave/population/planned_trial.hpp"
@@ -25,13 +24,7 @@ catalog::Entry entry_of(const WatchRequest& request) {
 
 std::unique_ptr<const catalog::PreparedRun> prepared(const WatchRequest& request,
                                                      const catalog::Entry& entry) {
-  RunText words = request.words;
-  if (words.n.empty() && entry.fixed_population) {
-    const auto molecules = entry.fixed_population(param_options(words.params));
-    if (!molecules) throw Error("the population size is missing: give n");
-    words.n = std::to_string(*molecules);
-  }
-  catalog::RunRequest wanted = request_of(words);
+  catalog::RunRequest wanted = request_of(entry, request.words);
   wanted.plan.grid = request.grid;
   auto run = entry.prepare(wanted);
   if (run->bytes_per_trial() <= request.most_bytes) return run;
@@ -95,7 +88,8 @@ std::optional<Change> WatchedTrial::advance_to_change(Interactions most) {
     if (next.number > end) break;
     const population::AgentTable before = table();
     advance_to(next.number);
-    if (table().values == before.values && table().counts == before.counts) continue;
+    const population::AgentTable after = table();
+    if (after.values == before.values && after.counts == before.counts) continue;
     Change change{.number = next.number, .has_agents = next.agents.has_value()};
     if (next.agents) std::tie(change.initiator, change.responder) = *next.agents;
     return change;

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "conclave/base/descriptor.hpp"
+
 namespace conclave::plot {
 namespace {
 
@@ -20,24 +22,6 @@ constexpr std::size_t most_errors = 4096;
 [[noreturn]] void fail(int code, const char* what) {
   throw std::system_error(code, std::generic_category(), what);
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() { reset(); }
-  void reset() {
-    if (number_ >= 0) close(std::exchange(number_, -1));
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 struct Pipe {
   Descriptor reading, writing;
@@ -108,9 +92,9 @@ void read_all(Pipe& output, Pipe& errors, ProcessResult& result) {
     if (poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) fail(errno, "cannot wait");
     const bool has_output = waiting[0].fd >= 0 && waiting[0].revents != 0;
     const bool has_errors = waiting[1].fd >= 0 && waiting[1].revents != 0;
-    if (has_output && !read_some(output.reading, result.output, SIZE_MAX)) output.reading.reset();
+    if (has_output && !read_some(output.reading, result.output, SIZE_MAX)) output.reading.close();
     if (has_errors && !read_some(errors.reading, result.errors, most_errors)) {
-      errors.reading.reset();
+      errors.reading.close();
     }
   }
 }
@@ -134,8 +118,8 @@ ProcessResult run_process(const std::vector<std::string>& words, const std::stri
   if (problem == EAGAIN || problem == ENOMEM) fail(problem, "cannot start another program");
   if (problem != 0) return result;
   result.has_started = true;
-  output.writing.reset();
-  errors.writing.reset();
+  output.writing.close();
+  errors.writing.close();
   read_all(output, errors, result);
   result.status = wait_for(process);
   return result;

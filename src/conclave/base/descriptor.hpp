@@ -5,25 +5,27 @@
 
 #include <utility>
 
-namespace conclave::election::detail {
+namespace conclave {
 
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}  // negative: none
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
     std::swap(number_, other.number_);
     return *this;
   }
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
+  ~Descriptor() { close(); }
 
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
+  int release() { return std::exchange(number_, -1); }  // the caller owns it from now on
+  void close() {
+    if (is_open()) ::close(release());
+  }
 
  private:
   int number_;
 };
 
-}  // namespace conclave::election::detail
+}  // namespace conclave
