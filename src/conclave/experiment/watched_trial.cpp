@@ -40,7 +40,7 @@ struct WatchedTrial::Live {
   Live(const catalog::PreparedRun& run, std::unique_ptr<population::LiveTrial> live)
       : trial(std::move(live)), planned(trial->engine(), run.plan(), trial->clock()) {}
 
-  population::TrialEngine& engine() { return trial->engine(); }
+  population::TrialEngine& engine() const { return trial->engine(); }
 
   std::unique_ptr<population::LiveTrial> trial;
   population::PlannedTrial planned;
