@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "conclave/model/message.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/asynchronous.hpp"
+#include "conclave/network/chosen_order.hpp"
 #include "conclave/network/recorder.hpp"
 #include "conclave/network/synchronous.hpp"
 
@@ -70,7 +72,8 @@ class PreparedNetwork final : public PreparedRun {
         settings_(parse_settings<Parameters>(P::info.name, request.settings)),
         parameters_(values_in_effect(settings_)),
         protocol_(checked(settings_, n_), n_),
-        delay_(index_of("delay", is_synchronous ? "" : request.network.delay, "unit",
+        order_(order_in(request.network.delay)),
+        delay_(index_of("delay", is_synchronous || order_ ? "" : request.network.delay, "unit",
                         network::delays(), name_of)),
         wakeup_(index_of("wake-up", request.network.wakeup, "all", network::wakeups(), name_of)),
         ids_(index_of("kind of identifiers", request.network.ids, "unique", ids_of<P>(),
@@ -113,7 +116,21 @@ class PreparedNetwork final : public PreparedRun {
 
  private:
   static constexpr auto name_of = [](const auto& adversary) { return adversary.info.name; };
-  std::string_view delay_name() const { return network::delays()[delay_].info.name; }
+  std::string_view delay_name() const {
+    return order_ ? std::string_view(*order_) : network::delays()[delay_].info.name;
+  }
+
+  // The whole word where messages are chosen by hand.
+  static std::optional<std::string> order_in(const std::string& delay) {
+    if (is_synchronous || !delay.starts_with(network::ChosenOrder::prefix)) return std::nullopt;
+    return delay;
+  }
+
+  std::unique_ptr<network::DelayAdversary> delay_adversary(const StreamName& name) const {
+    if (!order_) return network::delays()[delay_].make(n_, name);
+    return std::make_unique<network::ChosenOrder>(
+        std::string_view(*order_).substr(network::ChosenOrder::prefix.size()), n_);
+  }
 
   TrialResult run_watched(std::uint64_t trial, network::Watcher* watcher,
                           const KeepGoing& keep_going) const {
@@ -129,7 +146,7 @@ class PreparedNetwork final : public PreparedRun {
                                                                  *wakeup, options);
       return network.run(keep_going);
     } else {
-      const auto delay = network::delays()[delay_].make(n_, name);
+      const auto delay = delay_adversary(name);
       network::Asynchronous<P, network::AdversarialTransit> network(protocol_, n_, name,
                                                                     delay.get(), *wakeup, options);
       return network.run(keep_going);
@@ -168,6 +185,7 @@ class PreparedNetwork final : public PreparedRun {
     if (!request.graph.empty() && request.graph != "complete") {
       throw Error(fmt::format("{} is made for complete networks", P::info.name));
     }
+    if (order_) delay_adversary({});  // throws for words that are no order
     refuse_faults(P::info.name, plan_);
     refuse_horizons(request, P::info.name, "messages have no census, and it ends by itself");
     if (plan_.limit != Interactions::max()) {
@@ -190,6 +208,7 @@ class PreparedNetwork final : public PreparedRun {
   Parameters settings_;
   std::vector<ParameterValue> parameters_;
   P protocol_;
+  std::optional<std::string> order_;  // of messages chosen by hand, and then not delay_
   std::size_t delay_;
   std::size_t wakeup_;
   std::size_t ids_;

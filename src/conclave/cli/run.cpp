@@ -238,7 +238,8 @@ Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within i
 
 void add_network_options(Command& command, Options& options) {
   command.option("--delay", "NAME", options.words.delay,
-                 "Message passing: how long messages take (see `describe`; default unit)");
+                 "Message passing: how long messages take (see `describe`; default unit), or their "
+                 "order by hand, order:FROM-TO/FROM-TO/...");
   command.option("--wakeup", "NAME", options.words.wakeup,
                  "Message passing: who is woken when (see `describe`; default all)");
   command.option("--ids", "NAME", options.words.ids,

@@ -4,14 +4,19 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "conclave/base/distinct_draws.hpp"
+#include "conclave/base/error.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/network/adversarial_transit.hpp"
 #include "conclave/network/adversary.hpp"
+#include "conclave/network/asynchronous.hpp"
+#include "conclave/network/chosen_order.hpp"
 #include "conclave/network/detail/calendar.hpp"
 #include "conclave/network/detail/contents.hpp"
 #include "conclave/network/detail/edge_table.hpp"
@@ -20,6 +25,8 @@
 #include "conclave/network/detail/wire.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
+#include "conclave/network/recorder.hpp"
+#include "conclave/network/wakeups/all.hpp"
 #include "conclave/network/wakeups/three_waves.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 
@@ -271,6 +278,66 @@ TEST(Below64, StaysBelowItsBoundAndReachesTheTop) {
     }
     EXPECT_GT(static_cast<double>(largest) + 1, 0.98 * static_cast<double>(bound));
   }
+}
+
+// What is delivered, in order, when the first messages arrive as chosen.
+std::vector<NetworkEvent> deliveries(const std::string& order, NodeCount n) {
+  const StreamName name{.seed = 5};
+  ChosenOrder delay(order, n);
+  All wakeup(n, name);
+  Recorder recorder;
+  const protocols::KmppAsync protocol({}, n);
+  Asynchronous<protocols::KmppAsync, AdversarialTransit> network(protocol, n, name, &delay, wakeup,
+                                                                 {.watcher = &recorder});
+  network.run([](const auto&) { return true; });
+  auto events = std::move(recorder).events();
+  std::erase_if(events, [](const NetworkEvent& each) { return each.event != "deliver"; });
+  return events;
+}
+
+std::string edge_text(const NetworkEvent& message) {
+  return std::to_string(message.peer) + '-' + std::to_string(message.node);
+}
+
+// The oldest message of every edge among those under way at this time, by their edges.
+std::vector<std::string> edges_under_way(const std::vector<NetworkEvent>& all, double time) {
+  std::vector<std::string> edges;
+  for (const NetworkEvent& each : all) {
+    const bool is_under_way = each.sent <= time && each.time > time;
+    if (is_under_way && std::ranges::find(edges, edge_text(each)) == edges.end()) {
+      edges.push_back(edge_text(each));
+    }
+  }
+  return edges;
+}
+
+TEST(ChosenOrder, EveryChoiceArrivesAtItsTurnAndTheRestLater) {
+  constexpr NodeCount n = 6;
+  std::string order;
+  std::vector<std::string> chosen;
+  for (std::uint64_t turn = 0; turn < 25; ++turn) {
+    const auto all = deliveries(order, n);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      EXPECT_EQ(edge_text(all[i]), chosen[i]) << order;
+      EXPECT_EQ(all[i].time, in_units((i + 1) * soon)) << order;
+    }
+    const auto edges = edges_under_way(all, in_units(turn * soon));
+    if (edges.empty()) break;
+    ASSERT_GE(all[chosen.size()].time, 1) << order;
+    chosen.push_back(edges[(turn * 7 + 3) % edges.size()]);
+    order += (order.empty() ? "" : "/") + chosen.back();
+  }
+  EXPECT_GE(chosen.size(), 10u);
+}
+
+TEST(ChosenOrder, RefusesWhatIsNoEdge) {
+  for (const char* const words : {"0-4", "1-1", "1", "a-b", "-1-2", "0-1//1-0", "0-1-2"}) {
+    EXPECT_THROW(ChosenOrder(words, 4), Error) << words;
+  }
+  std::string many = "0-1";
+  for (std::size_t i = 1; i < ChosenOrder::most_choices; ++i) many += "/0-1";
+  EXPECT_NO_THROW(ChosenOrder(many, 2));
+  EXPECT_THROW(ChosenOrder(many + "/0-1", 2), Error);
 }
 
 }  // namespace
