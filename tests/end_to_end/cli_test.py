@@ -201,6 +201,9 @@ class Mistakes(unittest.TestCase):
     CASES = [
         (["run", "pl", "--n", "10"], "unknown protocol 'pl' (did you mean 'pll'?); known: "),
         (["describe", "fratrcide"], "did you mean 'fratricide'?"),
+        (["cluster", "init", "x", "--hots", "a"],
+         "unknown option '--hots' (did you mean '--host'?); known: --help, --n, --cluster, --host"),
+        (["cluster", "add"], "try: conclave cluster add --help"),
         (["verify", "kmpp-async", "--n", "3"],
          "kmpp-async passes messages; to try all its schedules: conclave explore kmpp-async --n 4"),
         (["verify", "electleader", "--n", "4"],
@@ -610,6 +613,8 @@ class Terminal(unittest.TestCase):
             lines = shown.split("\r\033[K")[1:-1]  # after them, what was done
             self.assertIn("trial", lines[0])
             self.assertLess(max(map(len, lines)), columns)
+            self.assertNotIn("...", shown)
+        self.assertRegex(shown, r"fratricide n = 10000   trial [1-7] of 8   about .* left")
         shown, _ = on_terminal(self.SLOW, 60, "stderr", narrow)
         lengths = [len(line) for line in shown.split("\r\033[K")[1:-1]]
         self.assertGreater(lengths[0], 30)
@@ -626,6 +631,17 @@ class Terminal(unittest.TestCase):
                 for columns in (80, 100):
                     shown, _ = on_terminal(words, columns)
                     self.assertLessEqual(longest_line(shown), columns)
+
+    def test_folds_the_heading_of_results(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name)
+        (path / "plan.toml").write_text('name = "a name that takes some space"\n[[run]]\n'
+                                        'protocol = "fratricide"\nn = 5\ntrials = 2\n', "ascii")
+        conclave("sweep", path / "plan.toml", "-o", path / "r.db")
+        shown, _ = on_terminal(["results", str(path / "r.db")], 80)
+        self.assertLessEqual(longest_line(shown), 80)
+        self.assertIn("measure parallel_time", shown)
 
     def test_too_narrow_for_a_table_gets_its_columns_below_each_other(self):
         shown, _ = on_terminal(["run", "fratricide", "--n", "50", "--trials", "3"], 60)
@@ -959,7 +975,7 @@ class Plots(unittest.TestCase):
         lines = list(csv.DictReader(io.StringIO((self.folder / "a.csv").read_text())))
         first, last = lines[0], lines[-1]
         self.assertEqual((first["series"], first["x"], first["y"]),
-                         ("mean leaders (4 trials)", "0", "1000"))
+                         ("mean leaders, 95 % interval (4 trials)", "0", "1000"))
         self.assertEqual((last["y"], last["low"], last["high"]), ("1", "1", "1"))
         self.assertTrue(all(0 < float(line["low"]) <= float(line["y"]) <= float(line["high"])
                             for line in lines))
@@ -971,6 +987,14 @@ class Plots(unittest.TestCase):
         self.plot("-o", "a.svg")
         text = "".join(xml.etree.ElementTree.parse(self.folder / "a.svg").getroot().itertext())
         self.assertIn("informed (2 trials)", text)
+
+    def test_have_axes_that_suit_what_was_observed(self):
+        self.plot("-o", "a.tex")
+        self.assertIn("xmode=log, ymode=log", (self.folder / "a.tex").read_text())
+        conclave("run", OwnProtocols.EXAMPLES / "rock_paper_scissors.crn", "--n", "1000", "--until",
+                 "5", "--every", "0.1", "--trace", self.trace)
+        self.plot("-o", "b.tex")
+        self.assertIn("xmode=linear, ymode=linear", (self.folder / "b.tex").read_text())
 
     def test_keep_their_legend_below_the_axes(self):
         self.plot("-o", "a.svg")

@@ -555,8 +555,21 @@ class Interruption(Folder):
         page = (self.folder / "x.html").read_text()
         self.assertIn("<strong>Unfinished: 3 trials are missing.</strong>", page)
         self.assertIn("10 of 20", page)
-        self.assertEqual(len(self.conclave("results", "results.db", "--format", "jsonl")
-                             .stdout.splitlines()), 37)
+        rows = [json.loads(line) for line in
+                self.conclave("results", "results.db", "--format", "jsonl").stdout.splitlines()]
+        self.assertEqual(len(rows), 37)
+        marks = [row.get("unfinished") for row in rows]
+        self.assertEqual(marks, [None] * 20 + ["prefix"] * 10 + ["beyond"] * 7)
+        header, *lines = self.conclave("results", "results.db", "--format",
+                                       "csv").stdout.splitlines()
+        column = header.split(",").index("unfinished")
+        self.assertEqual([line.split(",")[column] or None for line in lines], marks)
+
+    def test_leaves_no_mark_on_a_sweep_that_is_finished(self):
+        self.sweep()
+        for kind in ("csv", "jsonl", "json"):
+            self.assertNotIn("unfinished",
+                             self.conclave("results", "results.db", "--format", kind).stdout)
 
 
 def is_sanitized():

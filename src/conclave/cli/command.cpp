@@ -78,6 +78,17 @@ std::vector<std::string> without_help_word(const CLI::App& app, std::vector<std:
   return words;
 }
 
+// The command that the words have chosen, such as `cluster add`, and its full name.
+std::pair<const CLI::App*, std::string> innermost(const CLI::App& app) {
+  const CLI::App* command = &app;
+  std::string name;
+  for (auto chosen = app.get_subcommands(); !chosen.empty(); chosen = command->get_subcommands()) {
+    command = chosen.front();
+    name += command->get_name() + ' ';
+  }
+  return {command, name};
+}
+
 // CLI11 knows what is wrong; we say which word was probably meant.
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::vector<std::string>& words) {
@@ -87,20 +98,18 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   if (!is_option && std::ranges::find(commands, words[0]) == commands.end()) {
     return unknown("command", words[0], commands);
   }
-  const auto chosen = app.get_subcommands();
-  const CLI::App& command = chosen.empty() ? app : *chosen.front();
-  if (is_option && chosen.empty()) return unknown("option", words[0], option_names(app));
+  const auto [command, name] = innermost(app);
+  if (is_option && command == &app) return unknown("option", words[0], option_names(app));
   if (std::string_view(error.what()).find("At Most 1") != std::string_view::npos) {
     const std::string text = error.what();
     return fmt::format("{} was given more than once", text.substr(0, text.find(':')));
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
-    return fmt::format("{}; try: conclave {}--help", plain(first_line(error.what())),
-                       chosen.empty() ? "" : command.get_name() + " ");
+    return fmt::format("{}; try: conclave {}--help", plain(first_line(error.what())), name);
   }
   for (const std::string& word : app.remaining(true)) {
-    const std::string name = word.substr(0, word.find('='));
-    if (word.starts_with('-')) return unknown("option", name, option_names(command));
+    const std::string option = word.substr(0, word.find('='));
+    if (word.starts_with('-')) return unknown("option", option, option_names(*command));
   }
   return fmt::format("unexpected word '{}'", app.remaining(true).front());
 }

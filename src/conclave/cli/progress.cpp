@@ -16,25 +16,29 @@
 namespace conclave::cli {
 namespace {
 
-// Gaps of three spaces become one where the line is too long.
-std::string squeezed(std::string text) {
-  for (std::size_t gap = text.find("   "); gap != std::string::npos; gap = text.find("   ", gap)) {
-    text.erase(gap, 2);
-  }
-  return text;
-}
-
 // In place of what the line showed before. It never reaches the last column, after which terminals
 // go on in the next line.
-void paint(std::string_view text) {
-  const std::size_t width = error_width() - 1;
-  std::string line = printable(text);
-  if (character_count(line) > width) line = shortened(squeezed(std::move(line)), width);
-  std::fputs(fmt::format("\r\033[K{}", line).c_str(), stderr);
+void paint(LineParts parts) {
+  for (LinePart& part : parts) part.text = printable(part.text);
+  std::fputs(fmt::format("\r\033[K{}", fitted(std::move(parts), error_width() - 1)).c_str(),
+             stderr);
   std::fflush(stderr);
 }
 
+std::string joined(const LineParts& parts) {
+  std::string line;
+  for (const LinePart& part : parts) line += (line.empty() ? "" : "   ") + part.text;
+  return line;
+}
+
 }  // namespace
+
+std::string fitted(LineParts parts, std::size_t width) {
+  while (parts.size() > 1 && character_count(joined(parts)) > width) {
+    parts.erase(std::ranges::min_element(parts, {}, &LinePart::weight));
+  }
+  return shortened(joined(parts), width);
+}
 
 std::string duration_text(double seconds) {
   if (seconds < 10) return fmt::format("{:.2g} s", seconds);
@@ -44,15 +48,15 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
-RepaintedLine::RepaintedLine(bool quiet, std::function<std::string()> text) {
+RepaintedLine::RepaintedLine(bool quiet, std::function<LineParts()> parts) {
   if (quiet || !error_is_terminal()) return;
-  painter_ = std::jthread([text = std::move(text)](const std::stop_token& stop) {
+  painter_ = std::jthread([parts = std::move(parts)](const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
     while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200),
                           [&] { return stop.stop_requested(); })) {
-      paint(text());
+      paint(parts());
     }
   });
 }
@@ -72,42 +76,44 @@ ProgressLine::ProgressLine(std::string label, std::uint64_t trials, experiment::
       scale_(scale),
       progress_(progress),
       begin_(std::chrono::steady_clock::now()),
-      line_(quiet, [this] { return text(); }) {
+      line_(quiet, [this] { return parts(); }) {
   progress.shows_trials = scale.agents > 0 && !quiet && error_is_terminal();
 }
 
-std::string ProgressLine::text() const {
+LineParts ProgressLine::parts() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
   const std::uint64_t done = progress_.trials_done;
   const double seconds = elapsed.count();
   const double rate = progress_.interactions.load() / seconds;
-  std::string text = fmt::format("{}   trial {} of {}   {:.3g} {}/s   {}", label_, done, trials_,
-                                 rate, steps_, duration_text(seconds));
+  LineParts parts{{label_, 5},
+                  {fmt::format("trial {} of {}", done, trials_), 7},
+                  {fmt::format("{:.3g} {}/s", rate, steps_), 1},
+                  {duration_text(seconds), 2}};
   if (done > 0) {
     const double left = seconds / static_cast<double>(done) * static_cast<double>(trials_ - done);
-    text += fmt::format("   about {} left", duration_text(left));
+    parts.push_back({fmt::format("about {} left", duration_text(left)), 6});
   }
-  return text + trial_text(seconds);
+  add_trial(parts, seconds);
+  return parts;
 }
 
-// "   time 3.2e+06, leaders 158000, epoch 2   about 2 min left": of the trial looked at last. Only
-// where a single trial runs is the time that it takes the time that has passed.
-std::string ProgressLine::trial_text(double seconds) const {
+// "time 3.2e+06, leaders 158000   epoch 2   at most about 2 min left": of the trial looked at last.
+// Only where a single trial runs is the time that it takes the time that has passed.
+void ProgressLine::add_trial(LineParts& parts, double seconds) const {
   const auto latest = progress_.latest();
-  if (!latest) return {};
+  if (!latest) return;
   const double time = latest->interactions.as_double() / scale_.agents;
-  std::string text = fmt::format("   time {:.4g}, leaders {}", time, latest->leaders);
+  parts.push_back({fmt::format("time {:.4g}, leaders {}", time, latest->leaders), 4});
   constexpr std::size_t most_observables = 2;
   for (std::size_t i = 0; i < std::min(most_observables, latest->observations.size()); ++i) {
     const Observation& observation = latest->observations[i];
     const std::string value = experiment::observation_text(observation);
-    if (!value.empty()) text += fmt::format(", {} {}", observation.name, value);
+    if (!value.empty()) parts.push_back({fmt::format("{} {}", observation.name, value), 0});
   }
   if (trials_ == 1 && scale_.most_time > 0 && time > 0) {
-    text += fmt::format("   at most about {} left",
-                        duration_text(seconds * (scale_.most_time / time - 1)));
+    const double left = seconds * (scale_.most_time / time - 1);
+    parts.push_back({fmt::format("at most about {} left", duration_text(left)), 6});
   }
-  return text;
 }
 
 PhaseLine::PhaseLine(bool quiet, const std::atomic<bool>& stop)
@@ -121,8 +127,9 @@ bool PhaseLine::operator()(std::string_view what, std::uint64_t done, std::uint6
   if (!shows_) return !stop_;
   const auto now = std::chrono::steady_clock::now();
   if (what != last_ || now - shown_ > std::chrono::milliseconds(200)) {
-    const std::string part = total == 0 ? "" : fmt::format("   {} of {}", done, total);
-    paint(fmt::format("{}{}", what, part));
+    LineParts parts{{std::string(what), 1}};
+    if (total > 0) parts.push_back({fmt::format("{} of {}", done, total), 0});
+    paint(std::move(parts));
     shown_ = now;
     last_ = what;
   }

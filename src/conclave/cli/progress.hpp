@@ -8,16 +8,29 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "conclave/experiment/runner.hpp"
 
 namespace conclave::cli {
 
+// A piece of a line. Where the terminal is too narrow for all pieces, those that matter least are
+// left out.
+struct LinePart {
+  std::string text;
+  int weight = 0;  // the larger, the longer it stays
+};
+using LineParts = std::vector<LinePart>;
+
+// The pieces in their order, three spaces apart, in at most `width` characters; the piece that
+// matters most is cut where it is too long by itself. `width` >= 3.
+std::string fitted(LineParts parts, std::size_t width);
+
 // A line that is painted anew five times a second until it is destroyed, if standard error is a
 // terminal and `quiet` is false.
 class RepaintedLine {
  public:
-  RepaintedLine(bool quiet, std::function<std::string()> text);
+  RepaintedLine(bool quiet, std::function<LineParts()> parts);
   ~RepaintedLine();
   RepaintedLine(const RepaintedLine&) = delete;
   RepaintedLine& operator=(const RepaintedLine&) = delete;
@@ -41,8 +54,8 @@ class ProgressLine {
                std::string_view steps = "interactions", TrialScale scale = {});
 
  private:
-  std::string text() const;
-  std::string trial_text(double seconds) const;
+  LineParts parts() const;
+  void add_trial(LineParts& parts, double seconds) const;
 
   std::string label_;
   std::string_view steps_;

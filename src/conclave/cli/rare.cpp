@@ -57,15 +57,14 @@ unsigned threads(const Options& options) {
   return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
 }
 
-std::string progress_text(const experiment::RareProgress& progress, std::size_t functions,
-                          std::uint64_t repetitions) {
+LineParts progress_parts(const experiment::RareProgress& progress, std::size_t functions,
+                         std::uint64_t repetitions) {
   const std::uint64_t pilots = progress.pilots_done;
-  if (pilots < functions) {
-    return fmt::format("pilot {} of {}   {:.3g} interactions", pilots + 1, functions,
-                       progress.interactions.load());
-  }
-  return fmt::format("repetition {} of {}   {:.3g} interactions", progress.repetitions_done.load(),
-                     functions * repetitions, progress.interactions.load());
+  const std::string place =
+      pilots < functions ? fmt::format("pilot {} of {}", pilots + 1, functions)
+                         : fmt::format("repetition {} of {}", progress.repetitions_done.load(),
+                                       functions * repetitions);
+  return {{place, 1}, {fmt::format("{:.3g} interactions", progress.interactions.load()), 0}};
 }
 
 std::string written(const Options& options, const experiment::RareRow& row) {
@@ -93,7 +92,7 @@ Exit rare(const Options& options) {
   std::vector<std::vector<RareRepetition>> found;
   {
     const RepaintedLine line(
-        options.quiet, [&] { return progress_text(progress, functions, effort.repetitions); });
+        options.quiet, [&] { return progress_parts(progress, functions, effort.repetitions); });
     found = experiment::run_rare(*prepared, effort, progress, stop);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;

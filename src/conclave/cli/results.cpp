@@ -194,7 +194,8 @@ std::string table(const sweep::Results& results, const Samples& samples, const O
                   shard.empty() ? "" : fmt::format("   shard {}", shard), samples.size(),
                   results.cells().size(), rows, fmt::join(results.code_versions(), ", "));
   if (!shared.measure.empty()) heading += fmt::format("   measure {}", shared.measure);
-  return fmt::format("{}\n\n{}{}", printable(heading), lines.text(output_width(options.output)),
+  const std::size_t width = output_width(options.output);
+  return fmt::format("{}\n\n{}{}", wrapped(printable(heading), width, 2), lines.text(width),
                      unfinished_text(progress));
 }
 

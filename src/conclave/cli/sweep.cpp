@@ -57,23 +57,27 @@ unsigned thread_count(const Options& options) {
 }
 
 std::string bar(double fraction) {
-  constexpr std::size_t width = 24;
+  constexpr std::size_t width = 16;
   const auto filled = std::min(width, static_cast<std::size_t>(fraction * width));
   return fmt::format("[{}{}]", std::string(filled, '#'), std::string(width - filled, '-'));
 }
 
-std::string progress_text(const sweep::SweepProgress& now, double seconds, unsigned workers) {
+LineParts progress_parts(const sweep::SweepProgress& now, double seconds, unsigned workers) {
   const double fraction =
       now.trials == 0 ? 1.0
                       : static_cast<double>(now.trials_done) / static_cast<double>(now.trials);
-  std::string text = fmt::format(
-      "{} cell {} of {}   trial {} of {}   {:.3g} trials/s   {:.3g} steps/s   {}", bar(fraction),
-      std::min(now.cells_done + 1, now.cells), now.cells, now.trials_done, now.trials,
-      static_cast<double>(now.trials_run) / seconds, now.steps / seconds, duration_text(seconds));
+  LineParts parts{
+      {bar(fraction), 3},
+      {fmt::format("cell {} of {}", std::min(now.cells_done + 1, now.cells), now.cells), 4},
+      {fmt::format("trial {} of {}", now.trials_done, now.trials), 6},
+      {fmt::format("{:.3g} trials/s", static_cast<double>(now.trials_run) / seconds), 1},
+      {fmt::format("{:.3g} steps/s", now.steps / seconds), 0},
+      {duration_text(seconds), 2}};
   if (now.seconds_left > 0) {
-    text += fmt::format("   about {} left", duration_text(now.seconds_left / workers));
+    const double left = now.seconds_left / workers;
+    parts.push_back({fmt::format("about {} left", duration_text(left)), 5});
   }
-  return text;
+  return parts;
 }
 
 void print_summary(const sweep::SweepProgress& now, const std::string& path, double seconds) {
@@ -141,7 +145,7 @@ Exit run_plan(const sweep::Plan& plan, const Options& options, const sweep::Shar
   const auto begin = Clock::now();
   {
     const RepaintedLine line(options.quiet, [&] {
-      return progress_text(sweep.progress(), seconds_since(begin), workers);
+      return progress_parts(sweep.progress(), seconds_since(begin), workers);
     });
     work(sweep);
   }

@@ -167,11 +167,12 @@ std::string times_text(const catalog::Verified& verified, const std::string& tar
 std::string safe_set_text(const exact::Report& report) {
   if (!report.safe_set) return {};
   const exact::SafeSetReport& found = *report.safe_set;
-  const std::string_view unit =
-      report.from_everywhere ? "configurations" : "configurations up to symmetry";
-  std::string text =
-      fmt::format("{} {} are converged, {} are safe by definition (one leader, final outputs)\n",
-                  found.converged, unit, found.safe);
+  const auto verb = [](double count) { return count == 1 ? "is" : "are"; };
+  std::string text = fmt::format(
+      "{} configuration{}{} {} converged, {} {} safe by definition (one leader, final outputs)\n",
+      found.converged, found.converged == 1 ? "" : "s",
+      report.from_everywhere ? "" : " up to symmetry", verb(found.converged), found.safe,
+      verb(found.safe));
   if (found.safe_only > 0) {
     text += fmt::format("  safe but not converged: {}, such as [{}]\n", found.safe_only,
                         found.safe_example);

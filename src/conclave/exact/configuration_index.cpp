@@ -16,12 +16,12 @@ namespace {
 // say which those are, and `before_` how many there are before each word.
 class TupleIndex final : public ConfigurationIndex {
  public:
-  TupleIndex(const Network& network, std::size_t states)
+  TupleIndex(const Network& network, std::size_t states, const ProgressCallback& progress)
       : base_(states), agents_(network.agents()), rotates_(network.symmetry() != Symmetry::none) {
     tuples_ = 1;
     for (std::size_t i = 0; i < agents_; ++i) tuples_ *= base_;
     size_ = tuples_;
-    if (rotates_) mark_smallest(network);
+    if (rotates_) mark_smallest(network, progress);
   }
 
   std::uint64_t size() const override { return size_; }
@@ -45,11 +45,13 @@ class TupleIndex final : public ConfigurationIndex {
   }
 
  private:
-  void mark_smallest(const Network& network) {
+  void mark_smallest(const Network& network, const ProgressCallback& progress) {
+    constexpr std::uint64_t look_up = 1u << 18;  // some milliseconds
     smallest_.resize(tuples_ / 64 + 1);
     std::vector<StateNumber> tuple(agents_, 0);
     std::vector<StateNumber> canonical(agents_);
     for (std::uint64_t number = 0; number < tuples_; ++number) {
+      if (number % look_up == 0) report_progress(progress, "numbering rings", number, tuples_);
       // In the smallest rotation, the first agent has the smallest state.
       if (tuple[0] == *std::ranges::min_element(tuple)) {
         canonical = tuple;
@@ -265,12 +267,13 @@ double count_canonical(const Network& network, double states) {
   return std::pow(states, static_cast<double>(network.agents()));
 }
 
-std::unique_ptr<ConfigurationIndex> index_all(const Network& network, std::size_t states) {
+std::unique_ptr<ConfigurationIndex> index_all(const Network& network, std::size_t states,
+                                              const ProgressCallback& progress) {
   CONCLAVE_CHECK(count_canonical(network, static_cast<double>(states)) < 4e9);
   if (network.symmetry() == Symmetry::permutation) {
     return std::make_unique<CensusIndex>(network, states);
   }
-  return std::make_unique<TupleIndex>(network, states);
+  return std::make_unique<TupleIndex>(network, states, progress);
 }
 
 std::unique_ptr<ConfigurationIndex> index_as_met(const Network& network) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "conclave/base/progress.hpp"
 #include "conclave/exact/chains.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/pair_outcomes.hpp"
@@ -41,8 +42,10 @@ double count_canonical(const Network& network, double states);
 double count_multisets(std::size_t agents, double states);
 
 // Numbers all canonical configurations in a fixed order. There must be fewer than 4e9. Numbers take
-// O(agents) to compute.
-std::unique_ptr<ConfigurationIndex> index_all(const Network& network, std::size_t states);
+// O(agents) to compute. A ring's tuples are all looked at here, which may be stopped through
+// `progress`.
+std::unique_ptr<ConfigurationIndex> index_all(const Network& network, std::size_t states,
+                                              const ProgressCallback& progress = {});
 
 // Numbers configurations in the order in which they are first asked for. Numbers take O(agents) to
 // find; a configuration takes 1, 2 or 4 bytes per agent and 11 to 23 more.

@@ -77,7 +77,7 @@ void NumberedVerification::explore_all() {
   if (everywhere_) {
     multiplicity_ = number_all_states();
     check_size(network_, static_cast<double>(agent_states()), options_.bounds);
-    index_ = index_all(network_, agent_states());
+    index_ = index_all(network_, agent_states(), options_.bounds.progress);
   } else {
     check_reachable(network_, reachable_bound(), options_.bounds);
     index_ = index_as_met(network_);

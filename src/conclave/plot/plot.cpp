@@ -126,12 +126,24 @@ bool has_zero(const Series& series) {
   return std::ranges::any_of(series.points, [](const Mark& mark) { return mark.y == 0; });
 }
 
-double largest(const Series& series) {
-  double result = 0;
+// Whether the values are large and differ by orders of magnitude.
+bool asks_for_logarithms(const Series& series) {
+  double largest = 0;
+  double smallest = std::numeric_limits<double>::infinity();
   for (const Mark& mark : series.points) {
-    if (mark.y > result) result = mark.y;
+    if (mark.y > largest) largest = mark.y;
+    if (mark.y < smallest) smallest = mark.y;
   }
-  return result;
+  return largest >= 100 && largest >= 100 * smallest;
+}
+
+// Whether a trial was observed at times that are equally far apart, such as those of --every; the
+// points of other traces lie the closer, the earlier they are.
+bool is_even(const Courses& courses) {
+  const std::vector<Observed>& course = courses.begin()->second;
+  if (course.size() < 4) return false;
+  const std::size_t middle = course.size() / 2;
+  return course[middle + 1].time - course[middle].time < 2 * (course[1].time - course[0].time);
 }
 
 Figure figure_of(const TraceTable& table, const PlotOptions& options) {
@@ -143,11 +155,13 @@ Figure figure_of(const TraceTable& table, const PlotOptions& options) {
   for (const std::string& column : columns) {
     const Courses courses = courses_of(table, column);
     Series series = options.has_mean ? mean_series(courses) : courses_series(courses);
-    series.name = fmt::format("{}{} ({} trial{})", options.has_mean ? "mean " : "", column,
+    series.name = fmt::format("{}{}{} ({} trial{})", options.has_mean ? "mean " : "", column,
+                              options.has_mean && courses.size() > 1 ? ", 95 % interval" : "",
                               courses.size(), courses.size() == 1 ? "" : "s");
     series.look = figure.series.size();
     if (has_zero(series)) figure.y.zero_place = 0.5;
-    figure.y.logarithmic = figure.y.logarithmic || largest(series) >= 100;
+    figure.y.logarithmic = figure.y.logarithmic || asks_for_logarithms(series);
+    figure.x.logarithmic = figure.x.logarithmic && !is_even(courses);
     figure.series.push_back(std::move(series));
   }
   return figure;

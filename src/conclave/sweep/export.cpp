@@ -69,6 +69,13 @@ std::string full_name(const std::string& given, const std::vector<std::string>& 
       unknown_name("field", given, std::vector<std::string_view>(names.begin(), names.end())));
 }
 
+// In all rows of a cell that is not complete.
+void mark_unfinished(PlacedRow& placed, bool is_in_prefix) {
+  const std::string place = is_in_prefix ? "prefix" : "beyond";
+  placed.fields.emplace_back("unfinished", place);
+  placed.json.insert(placed.json.rfind('}'), fmt::format(R"(,"unfinished":"{}")", place));
+}
+
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string::npos) return {};
@@ -144,20 +151,22 @@ bool Filter::accepts(const PlacedRow& row) const {
 
 void for_each_row(const Results& results, const Filter& filter, const TakePlacedRow& take,
                   RowChoice choice) {
+  const std::vector<CellProgress> progress =
+      choice == RowChoice::all ? progress_of(results)
+                               : std::vector<CellProgress>(results.cells().size());
   PlacedRow placed;
   for (const StoredCell& cell : results.cells()) {
     placed.cell = cell.id;
-    const auto take_row = [&](std::uint64_t trial, const std::string& row) {
+    const bool is_marked = choice == RowChoice::all && progress[cell.id].missing > 0;
+    const auto take_row = [&](std::uint64_t trial, const std::string& row, bool is_in_prefix) {
       placed.trial = trial;
       placed.json = row;
       placed.fields = results.fields_of_row(cell.id, trial, row);
-      if (filter.accepts(placed)) take(placed);
+      if (is_marked) mark_unfinished(placed, is_in_prefix);
+      if ((choice == RowChoice::all || is_in_prefix) && filter.accepts(placed)) take(placed);
       ++placed.row;
     };
-    if (choice == RowChoice::all)
-      results.for_each_row(cell.id, take_row);
-    else
-      placed.row += for_each_row_of_prefix(results, cell.id, take_row);
+    for_each_judged_row(results, cell.id, take_row);
   }
 }
 

@@ -48,11 +48,13 @@ std::string field_name(const Results& results, const std::string& given);
 using TakePlacedRow = std::function<void(const PlacedRow&)>;
 
 enum class RowChoice : std::uint8_t {
-  all,
+  all,     // those of unfinished cells with a field `unfinished`: prefix or beyond
   prefix,  // of each cell those before the first missing trial: see prefix.hpp
 };
 
-// In the order of cells and trials. Throws Error at the first damaged row.
+// In the order of cells and trials. Where a cell has fewer rows than its sweep wants, its rows tell
+// it: only those of the prefix are a fair sample (prefix.hpp). Throws Error at the first damaged
+// row.
 void for_each_row(const Results& results, const Filter& filter, const TakePlacedRow& take,
                   RowChoice choice = RowChoice::all);
 

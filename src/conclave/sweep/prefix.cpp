@@ -14,22 +14,23 @@ Shard shard_of(const Results& results) {
 
 }  // namespace
 
-std::uint64_t for_each_row_of_prefix(const Results& results, std::size_t cell,
-                                     const Results::TakeRow& take) {
+void for_each_judged_row(const Results& results, std::size_t cell, const TakeJudgedRow& take) {
   const Shard shard = shard_of(results);
   const Sampling& sampling = results.cells()[cell].sampling;
   std::uint64_t next = 0;  // the trial that comes next where none is missing
-  std::uint64_t left_out = 0;
   results.for_each_row(cell, [&](std::uint64_t trial, const std::string& row) {
     while (next < trial && !shard.has(cell, sampling, next)) ++next;
-    if (trial == next) {
-      take(trial, row);
-      ++next;
-    } else {
-      ++left_out;
-    }
+    take(trial, row, trial == next);
+    if (trial == next) ++next;
   });
-  return left_out;
+}
+
+void for_each_row_of_prefix(const Results& results, std::size_t cell,
+                            const Results::TakeRow& take) {
+  for_each_judged_row(results, cell,
+                      [&](std::uint64_t trial, const std::string& row, bool is_in_prefix) {
+                        if (is_in_prefix) take(trial, row);
+                      });
 }
 
 std::vector<CellProgress> progress_of(const Results& results) {

@@ -6,16 +6,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "conclave/sweep/results.hpp"
 
 namespace conclave::sweep {
 
+using TakeJudgedRow =
+    std::function<void(std::uint64_t trial, const std::string& row, bool is_in_prefix)>;
+
+// All rows of a cell in the order of trials, each with whether no trial before it is missing.
+void for_each_judged_row(const Results& results, std::size_t cell, const TakeJudgedRow& take);
+
 // Hands over the rows of a cell up to the first trial that the file should have and has not, in the
-// order of trials; a shard should have its own trials only. Returns the number of rows left out.
-std::uint64_t for_each_row_of_prefix(const Results& results, std::size_t cell,
-                                     const Results::TakeRow& take);
+// order of trials; a shard should have its own trials only.
+void for_each_row_of_prefix(const Results& results, std::size_t cell, const Results::TakeRow& take);
 
 // The number of trials that a cell of the file should have, and of those that are missing. With a
 // precision that is decided by the rows, so `wanted` grows until it is reached.

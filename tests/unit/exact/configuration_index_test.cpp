@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -47,6 +48,13 @@ TEST(ConfigurationIndex, IsABijection) {
   for (const Network& network : networks()) {
     for (const std::size_t states : {1u, 2u, 5u}) check_all(network, states);
   }
+}
+
+TEST(ConfigurationIndex, OfAllRingsCanBeStoppedWhileItIsMade) {
+  int looks = 0;
+  const auto stop = [&](std::string_view, std::uint64_t, std::uint64_t) { return ++looks < 3; };
+  EXPECT_THROW(index_all(Network::directed_ring(4), 100, stop), Interrupted);
+  EXPECT_EQ(looks, 3);
 }
 
 TEST(ConfigurationIndex, OfThoseMetTakesStatesOfAnyNumber) {
