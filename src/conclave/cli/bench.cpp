@@ -27,7 +27,7 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   std::string subject;
   std::vector<std::string> sizes;
   std::vector<std::string> workloads;
@@ -40,7 +40,7 @@ void print(const std::string& line) {
 }
 
 // The sizes asked for, or what the benchmark itself has.
-void set_sizes(const Options& options, std::uint64_t low, std::uint64_t high,
+void set_sizes(const BenchOptions& options, std::uint64_t low, std::uint64_t high,
                std::vector<std::uint64_t>& sizes) {
   if (!options.sizes.empty()) sizes.clear();
   for (const std::string& size : options.sizes) {
@@ -48,12 +48,12 @@ void set_sizes(const Options& options, std::uint64_t low, std::uint64_t high,
   }
 }
 
-void set_repeats(const Options& options, unsigned& repeats) {
+void set_repeats(const BenchOptions& options, unsigned& repeats) {
   if (options.repeats.empty()) return;
   repeats = static_cast<unsigned>(count_option_64("--repeats", options.repeats, 1, 1000));
 }
 
-void bench_agents(const Options& options) {
+void bench_agents(const BenchOptions& options) {
   bench::AgentsOptions agents;
   set_sizes(options, 1000, 0xffffffffu, agents.sizes);
   for (const std::uint64_t n : agents.sizes) {  // 4 bytes per agent
@@ -64,7 +64,7 @@ void bench_agents(const Options& options) {
   bench::run_agents(agents, print);
 }
 
-void bench_counts(const Options& options) {
+void bench_counts(const BenchOptions& options) {
   bench::CountsOptions counts;
   const std::vector<std::string_view> known = bench::counts_workloads();
   for (const std::string& workload : options.workloads) {
@@ -78,34 +78,34 @@ void bench_counts(const Options& options) {
   bench::run_counts(counts, print);
 }
 
-void bench_electleader(const Options& options) {
+void bench_electleader(const BenchOptions& options) {
   bench::ElectLeaderOptions electleader;
   set_sizes(options, 16, 10'000, electleader.sizes);
   bench::run_electleader(electleader, print);
 }
 
-void bench_exact(const Options& options) {
+void bench_exact(const BenchOptions& options) {
   bench::ExactOptions exact;
   set_sizes(options, 1000, 100'000'000, exact.sizes);
   set_repeats(options, exact.repeats);
   bench::run_exact(exact, print);
 }
 
-void bench_network(const Options& options) {
+void bench_network(const BenchOptions& options) {
   bench::NetworkOptions network;
   set_sizes(options, 1000, 20'000'000, network.sizes);
   set_repeats(options, network.repeats);
   bench::run_network(network, print);
 }
 
-void bench_reactions(const Options& options) {
+void bench_reactions(const BenchOptions& options) {
   bench::ReactionsOptions reactions;
   set_sizes(options, 1000, std::uint64_t{1} << 40, reactions.sizes);
   set_repeats(options, reactions.repeats);
   bench::run_reactions(reactions, print);
 }
 
-void bench_texts(const Options& options) {
+void bench_texts(const BenchOptions& options) {
   unsigned repeats = 3;
   set_repeats(options, repeats);
   bench::run_texts(repeats, print);
@@ -113,18 +113,19 @@ void bench_texts(const Options& options) {
 
 struct Subject {
   std::string_view name;
-  void (*run)(const Options&);
+  void (*run)(const BenchOptions&);
 };
-constexpr std::array subjects{Subject{"agents", bench_agents},
-                              Subject{"counts", bench_counts},
-                              Subject{"electleader", bench_electleader},
-                              Subject{"exact", bench_exact},
-                              Subject{"network", bench_network},
-                              Subject{"pairing", [](const Options&) { bench::run_pairing(print); }},
-                              Subject{"reactions", bench_reactions},
-                              Subject{"texts", bench_texts}};
+constexpr std::array subjects{
+    Subject{"agents", bench_agents},
+    Subject{"counts", bench_counts},
+    Subject{"electleader", bench_electleader},
+    Subject{"exact", bench_exact},
+    Subject{"network", bench_network},
+    Subject{"pairing", [](const BenchOptions&) { bench::run_pairing(print); }},
+    Subject{"reactions", bench_reactions},
+    Subject{"texts", bench_texts}};
 
-Exit bench(const Options& options) {
+Exit bench(const BenchOptions& options) {
   if (!options.workloads.empty() && options.subject != "counts") {
     throw Error("--workload is an option of `conclave bench counts`");
   }
@@ -157,7 +158,7 @@ Examples:
 }  // namespace
 
 void add_bench(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   Command command = conclave.subcommand("bench", "Check our speed claims on this machine");
   command.word("SUBJECT", options->subject,
                "agents, counts, electleader, exact, network, pairing, reactions or texts");

@@ -38,7 +38,7 @@ using election::NoteCounts;
 using election::other_messages;
 using election::paper_messages;
 
-struct Options {
+struct ClusterOptions {
   std::string n = "100";
   std::string wakeup = "all";
   std::string seed;
@@ -58,7 +58,7 @@ struct Options {
   bool is_elastic = false;  // of init
 };
 
-constexpr std::array<std::string_view, 2> formats{"table", "jsonl"};
+constexpr std::array<std::string_view, 2> cluster_formats{"table", "jsonl"};
 constexpr std::array<std::string_view, 2> wakeups{"all", "one"};
 constexpr std::uint64_t most_processes = 2000;
 constexpr std::uint64_t simulated_trials = 100;
@@ -174,7 +174,8 @@ Json counts_json(const NoteCounts& counts, std::size_t from, std::size_t to) {
   return json;
 }
 
-void print_json(const Outcome& outcome, const Expectation& expected, const Options& options) {
+void print_json(const Outcome& outcome, const Expectation& expected,
+                const ClusterOptions& options) {
   const Json json{
       {"n", outcome.n},
       {"secure", !options.is_insecure},
@@ -213,7 +214,7 @@ void check_name(std::string_view kind, const std::string& name,
   if (std::ranges::find(names, name) == names.end()) throw Error(unknown_name(kind, name, names));
 }
 
-LocalClusterOptions cluster_options(const Options& options) {
+LocalClusterOptions cluster_options(const ClusterOptions& options) {
   LocalClusterOptions result{
       .n = static_cast<election::MemberIndex>(count_option_64("--n", options.n, 1, most_processes)),
       .wakes_all = options.wakeup == "all",
@@ -223,9 +224,9 @@ LocalClusterOptions cluster_options(const Options& options) {
   return result;
 }
 
-Exit elect(const Options& options) {
+Exit elect(const ClusterOptions& options) {
   outlive_readers();
-  check_name("format", options.format, formats);
+  check_name("format", options.format, cluster_formats);
   check_name("wake-up", options.wakeup, wakeups);
   const std::uint64_t elections = count_option_64("--elections", options.elections, 1, 1'000'000);
   LocalClusterOptions cluster = cluster_options(options);
@@ -260,7 +261,7 @@ void check_host(const std::string& host) {
       fmt::format("--host takes a name or an address, such as 10.0.0.7, not '{}'", excerpt(host)));
 }
 
-Exit init(const Options& options) {
+Exit init(const ClusterOptions& options) {
   check_host(options.host);
   const std::uint64_t n = count_option_64("--n", options.n, 1, most_processes);
   const std::uint64_t port = count_option_64("--port", options.port, 1, 65536 - n);
@@ -303,7 +304,7 @@ Exit init(const Options& options) {
   return Exit::done;
 }
 
-constexpr const char* examples = R"(
+constexpr const char* cluster_examples = R"(
 Examples:
   conclave cluster --n 100                     TLS 1.3 between 100 processes
   conclave cluster --n 200 --insecure --wakeup one
@@ -313,7 +314,7 @@ Examples:
   conclave cluster add --config demo/member-0.toml --address 127.0.0.1:7003
   conclave cluster remove 3 --config demo/member-0.toml)";
 
-void add_changes(Command& cluster, Options& options) {
+void add_changes(Command& cluster, ClusterOptions& options) {
   Command add = cluster.subcommand("add", "Add a member to an elastic cluster that runs");
   add.required_option("--config", "FILE", options.change.config, "Configuration of the leader");
   add.required_option("--address", "HOST:PORT", options.change.address,
@@ -341,7 +342,7 @@ Examples:
 }  // namespace
 
 void add_cluster(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClusterOptions>();
   Command command = conclave.subcommand(
       "cluster", "Elect a leader between processes of this machine, beside the simulator");
   command.option("--n", "N", options->n, "Number of processes (default 100)");
@@ -354,7 +355,7 @@ void add_cluster(Command& conclave) {
   command.option("--format", "F", options->format, "table or jsonl (default table)");
   command.flag("--insecure", options->is_insecure,
                "Without certificates and encryption, on loopback only");
-  command.footer(examples);
+  command.footer(cluster_examples);
   command.runs([options] {
     if (!options->change.address.empty()) return add_member(options->change);
     if (!options->change.member.empty()) return remove_member(options->change);

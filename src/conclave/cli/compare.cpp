@@ -1,7 +1,6 @@
 // `conclave compare`: the message-passing protocols side by side, or the rows of a paper's table,
 // promised and measured.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -28,7 +27,7 @@ using experiment::Json;
 
 using experiment::ComparisonRow;
 
-struct Options {
+struct CompareOptions {
   std::string table;
   std::string n = "1000";
   std::string trials = "10";
@@ -39,8 +38,6 @@ struct Options {
   std::string wakeup;
   std::string format = "table";
 };
-
-constexpr std::array<std::string_view, 3> formats{"table", "csv", "json"};
 
 std::string_view without(std::string_view ending, std::string_view text) {
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
@@ -75,7 +72,7 @@ constexpr std::string_view legend =
     "trials; time in units (the longest delay of a message) or rounds. IDS: whether nodes need "
     "identifiers.";
 
-void print_table(const Options& options, const std::vector<ComparisonRow>& rows) {
+void print_table(const CompareOptions& options, const std::vector<ComparisonRow>& rows) {
   using enum TextTable::Align;
   const std::size_t width = output_width();
   const std::string heading = fmt::format(
@@ -138,15 +135,15 @@ void print_json(const std::vector<ComparisonRow>& rows) {
   fmt::print("{}\n", all.dump(2));
 }
 
-// Options of tables, which mean nothing where all protocols of the catalog are run.
-void refuse_table_options(const Options& options) {
+// CompareOptions of tables, which mean nothing where all protocols of the catalog are run.
+void refuse_table_options(const CompareOptions& options) {
   for (const auto& [name, value] : {std::pair{"--init", &options.init},
                                     std::pair{"--max-parallel-time", &options.max_parallel_time}}) {
     if (!value->empty()) throw Error(fmt::format("{} goes with --table", name));
   }
 }
 
-Exit compare_networks(Options options) {
+Exit compare_networks(CompareOptions options) {
   refuse_table_options(options);
   if (options.delay.empty()) options.delay = "unit";
   if (options.wakeup.empty()) options.wakeup = "all";
@@ -166,7 +163,7 @@ Exit compare_networks(Options options) {
   return all_elected ? Exit::done : Exit::not_converged;
 }
 
-Exit compare(const Options& options) {
+Exit compare(const CompareOptions& options) {
   if (options.table.empty()) return compare_networks(options);
   return compare_table({.table = options.table,
                         .n = options.n,
@@ -179,7 +176,7 @@ Exit compare(const Options& options) {
                         .format = options.format});
 }
 
-constexpr const char* examples = R"(
+constexpr const char* compare_examples = R"(
 Examples:
   conclave compare --n 1000
   conclave compare --table pll --n 1e3,1e4
@@ -190,7 +187,7 @@ Examples:
 }  // namespace
 
 void add_compare(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   Command command =
       conclave.subcommand("compare", "Compare protocols with their rivals, promised and measured");
   command.option("--table", "NAME", options->table,
@@ -210,9 +207,9 @@ void add_compare(Command& conclave) {
   command.option("--wakeup", "NAME", options->wakeup,
                  "Who is woken when (see `describe`; default all)");
   command.option("--format", "F", options->format, "table, csv or json (default table)");
-  command.footer(examples);
+  command.footer(compare_examples);
   command.runs([options] {
-    options->format = format_option(options->format, formats);
+    options->format = format_option(options->format, table_formats);
     return compare(*options);
   });
 }

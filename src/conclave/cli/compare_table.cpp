@@ -29,8 +29,6 @@ using experiment::TableUnit;
 
 using Cells = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 3> formats{"table", "csv", "json"};
-
 std::vector<std::string> sizes_of(const std::string& text) {
   std::vector<std::string> sizes;
   std::size_t begin = 0;
@@ -49,14 +47,12 @@ std::string_view name_of(TableUnit unit) {
   return names[static_cast<std::size_t>(unit)];
 }
 
-std::string number(double value) { return fmt::format("{:.4g}", value); }
-
 // "812.3 +- 4.1": the mean with half the width of its 95 % interval.
 std::string mean_text(const Summary& summary) {
   if (summary.count == 0) return "-";
-  if (summary.count == 1) return number(summary.mean);
+  if (summary.count == 1) return four_digits(summary.mean);
   const Interval interval = mean_interval(summary);
-  return fmt::format("{} +- {:.2g}", number(summary.mean), (interval.high - interval.low) / 2);
+  return fmt::format("{} +- {:.2g}", four_digits(summary.mean), (interval.high - interval.low) / 2);
 }
 
 bool is_run(const MeasuredRow& row) { return row.refusal.empty(); }
@@ -107,7 +103,7 @@ Cells cells_of(TableUnit unit, const MeasuredRow& row) {
   if (unit == TableUnit::messages) {
     cells.push_back(mean_text(row.time));
   } else {
-    cells.push_back(has_values ? number(row.amount.maximum) : "-");
+    cells.push_back(has_values ? four_digits(row.amount.maximum) : "-");
   }
   cells.push_back(fmt::format("{}/{}", row.converged, row.trials));
   return cells;
@@ -213,8 +209,8 @@ void print_json(const PaperTable& table, const std::vector<MeasuredRow>& rows) {
 
 Exit compare_table(const TableOptions& options) {
   const PaperTable& table = experiment::find_paper_table(options.table);
-  if (std::ranges::find(formats, options.format) == formats.end()) {
-    throw Error(unknown_name("format", options.format, formats));
+  if (std::ranges::find(table_formats, options.format) == table_formats.end()) {
+    throw Error(unknown_name("format", options.format, table_formats));
   }
   count_option_64("--seed", options.seed, 0, UINT64_MAX);
   const std::atomic<bool>& stop = interrupted_flag();

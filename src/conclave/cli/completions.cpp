@@ -82,7 +82,9 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 }
 
 // Within single quotes of a shell.
-std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
+std::string shell_quoted(const std::string& text) {
+  return "'" + replaced(text, "'", "'\\''") + "'";
+}
 
 // The lines of a `case` that complete the value of an option.
 std::string bash_values(const Named& named) {
@@ -109,11 +111,11 @@ std::string zsh_specification(const OptionHelp& option, const std::string& name)
     text += fmt::format(":{}:{}", replaced(option.type, ":", "\\:"),
                         values.empty() ? "_files" : fmt::format("({})", fmt::join(values, " ")));
   }
-  return quoted("*" + text);
+  return shell_quoted("*" + text);
 }
 
 std::string zsh_command(const Named& named, const std::vector<std::string>& protocols) {
-  std::string text = fmt::format("    {})\n      _arguments", quoted(named.words));
+  std::string text = fmt::format("    {})\n      _arguments", shell_quoted(named.words));
   for (const OptionHelp& option : named.command->options) {
     if (is_word(option)) continue;
     for (const std::string& name : option.names)
@@ -140,14 +142,14 @@ std::string fish_condition(const Named& named) {
 }
 
 std::string fish_option(const Named& named, const OptionHelp& option) {
-  std::string text = fmt::format("complete -c conclave -n {}", quoted(fish_condition(named)));
+  std::string text = fmt::format("complete -c conclave -n {}", shell_quoted(fish_condition(named)));
   for (const std::string& name : option.names) {
     text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
   const std::vector<std::string> values = values_of(option);
   if (!option.type.empty()) text += " -r";
   if (!values.empty()) text += fmt::format(" -f -a '{}'", fmt::join(values, " "));
-  return text + fmt::format(" -d {}\n", quoted(option.meaning));
+  return text + fmt::format(" -d {}\n", shell_quoted(option.meaning));
 }
 
 }  // namespace
@@ -205,7 +207,7 @@ std::string zsh_completion(const CommandHelp& program, const std::vector<std::st
   std::string cases;
   for (const CommandHelp& command : program.commands) {
     names += fmt::format("      {}\n",
-                         quoted(command.name + ":" + replaced(command.meaning, ":", "\\:")));
+                         shell_quoted(command.name + ":" + replaced(command.meaning, ":", "\\:")));
   }
   std::string nested;
   for (const Named& named : all_commands(program)) {
@@ -240,19 +242,19 @@ std::string fish_completion(const CommandHelp& program, const std::vector<std::s
   std::string text(banner);
   for (const CommandHelp& command : program.commands) {
     text += fmt::format("complete -c conclave -n __fish_use_subcommand -f -a {} -d {}\n",
-                        command.name, quoted(command.meaning));
+                        command.name, shell_quoted(command.meaning));
   }
   for (const Named& named : all_commands(program)) {
     for (const OptionHelp& option : named.command->options) {
       if (!is_word(option)) text += fish_option(named, option);
     }
     for (const std::string& below : names_of(named.command->commands)) {
-      text += fmt::format("complete -c conclave -n {} -f -a {}\n", quoted(fish_condition(named)),
-                          below);
+      text += fmt::format("complete -c conclave -n {} -f -a {}\n",
+                          shell_quoted(fish_condition(named)), below);
     }
     if (takes_protocol(*named.command)) {
-      text += fmt::format("complete -c conclave -n {} -a '{}'\n", quoted(fish_condition(named)),
-                          fmt::join(protocols, " "));
+      text += fmt::format("complete -c conclave -n {} -a '{}'\n",
+                          shell_quoted(fish_condition(named)), fmt::join(protocols, " "));
     }
   }
   return text;

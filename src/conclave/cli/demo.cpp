@@ -19,7 +19,7 @@
 namespace conclave::cli {
 namespace {
 
-using Entries = std::vector<std::string>;
+using TableEntries = std::vector<std::string>;
 using enum TextTable::Align;
 
 struct Election {
@@ -51,8 +51,6 @@ Election elect(const catalog::Entry& entry, std::uint64_t seed, const std::atomi
   return election;
 }
 
-std::string number(double value) { return fmt::format("{:.4g}", value); }
-
 TextTable population_table() {
   return TextTable({{"PROTOCOL", left},
                     {"AGENTS"},
@@ -63,13 +61,13 @@ TextTable population_table() {
                     {"CPU S"}});
 }
 
-Entries population_entries(const catalog::Entry& entry, const Election& election) {
+TableEntries population_entries(const catalog::Entry& entry, const Election& election) {
   const double interactions = election.result.interactions.as_double();
   return {std::string(entry.info.name),
           fmt::format("{}", election.n),
           std::string(entry.info.network),
-          number(interactions / static_cast<double>(election.n)),
-          number(interactions),
+          four_digits(interactions / static_cast<double>(election.n)),
+          four_digits(interactions),
           entry.info.bound.empty() ? "-" : std::string(entry.info.bound),
           fmt::format("{:.2f}", election.seconds)};
 }
@@ -85,7 +83,7 @@ TextTable network_table() {
                     {"CPU S"}});
 }
 
-Entries network_entries(const catalog::Entry& entry, const Election& election) {
+TableEntries network_entries(const catalog::Entry& entry, const Election& election) {
   const NetworkOutcome& network = *election.result.network;
   const double messages = election.result.interactions.as_double();
   return {std::string(entry.info.name),
@@ -93,8 +91,8 @@ Entries network_entries(const catalog::Entry& entry, const Election& election) {
           network.rounds ? "synchronous" : "asynchronous",
           network.rounds ? fmt::format("{} rounds", *network.rounds)
                          : fmt::format("{:.6g} units", network.time),
-          number(messages),
-          number(messages / static_cast<double>(election.n)),
+          four_digits(messages),
+          four_digits(messages / static_cast<double>(election.n)),
           std::string(entry.info.bound),
           fmt::format("{:.2f}", election.seconds)};
 }
@@ -111,7 +109,7 @@ std::vector<const catalog::Entry*> entries_of(bool in_networks) {
 }
 
 // Numbers as wide as they come, so that the columns are known before the first election.
-Entries widest_entries(const catalog::Entry& entry, bool in_networks) {
+TableEntries widest_entries(const catalog::Entry& entry, bool in_networks) {
   Election election{.n = entry.info.demo_n, .result = {}, .seconds = 10};
   election.result.interactions =
       Interactions(in_networks ? std::uint64_t{12'340'000'000} : std::uint64_t{1'234'000'000'000});

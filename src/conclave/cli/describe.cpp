@@ -1,6 +1,5 @@
 // `conclave describe`: all that is known about one protocol.
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -18,7 +17,7 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct DescribeOptions {
   std::string protocol;
   std::string format = "table";
 };
@@ -121,7 +120,7 @@ Exit describe_table(const catalog::Entry& entry) {
   return Exit::done;
 }
 
-Exit describe(const Options& options) {
+Exit describe(const DescribeOptions& options) {
   catalog::Entry entry = catalog::find(options.protocol);
   if (entry.examine) entry.examine(entry);
   if (options.format == "table") return describe_table(entry);
@@ -132,7 +131,7 @@ Exit describe(const Options& options) {
 }  // namespace
 
 void add_describe(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DescribeOptions>();
   Command command = conclave.subcommand(
       "describe", "Describe one protocol: paper, variables, parameters, errata");
   command.word("PROTOCOL", options->protocol,
@@ -145,8 +144,7 @@ Examples:
   conclave describe prl --format json
   conclave describe protocols/epidemic.pp)");
   command.runs([options] {
-    constexpr std::array<std::string_view, 2> formats{"table", "json"};
-    options->format = format_option(options->format, formats);
+    options->format = format_option(options->format, table_or_json);
     return describe(*options);
   });
 }

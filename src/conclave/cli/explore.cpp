@@ -25,7 +25,7 @@ using catalog::Exploration;
 using catalog::ExploredProperty;
 using experiment::Json;
 
-struct Options {
+struct ExploreOptions {
   std::string protocol;
   std::string n;
   std::vector<std::string> params;
@@ -35,7 +35,6 @@ struct Options {
   bool quiet = false;
 };
 
-constexpr std::array<std::string_view, 2> formats{"table", "json"};
 constexpr std::array<std::string_view, 2> identifiers{"unique", "anonymous"};
 
 std::string parameters_text(const Exploration& result) {
@@ -78,7 +77,7 @@ void print_counterexamples(const Exploration& result) {
   }
 }
 
-void print_text(const Options& options, const Exploration& result) {
+void print_text(const ExploreOptions& options, const Exploration& result) {
   fmt::print("{}, n = {}, {} nodes{}\n\n", options.protocol, result.n,
              options.ids == "unique" ? "identified" : "anonymous", parameters_text(result));
   fmt::print("  {:<22} {}\n", "configurations", result.configurations);
@@ -109,7 +108,7 @@ Json json_of(const ExploredProperty& property) {
   return json;
 }
 
-void print_json(const Options& options, const Exploration& result) {
+void print_json(const ExploreOptions& options, const Exploration& result) {
   Json parameters = Json::object();
   for (const auto& [name, value] : result.parameters) {
     Json& parameter = parameters[std::string(name)];
@@ -133,7 +132,7 @@ void print_json(const Options& options, const Exploration& result) {
   fmt::print("{}\n", json.dump(2));
 }
 
-Exploration explored(const Options& options, const catalog::Entry& entry,
+Exploration explored(const ExploreOptions& options, const catalog::Entry& entry,
                      const std::atomic<bool>& stop) {
   PhaseLine line(options.quiet, stop);
   return entry.explore(
@@ -145,7 +144,7 @@ Exploration explored(const Options& options, const catalog::Entry& entry,
        .progress = std::ref(line)});
 }
 
-Exit explore(const Options& options) {
+Exit explore(const ExploreOptions& options) {
   if (std::ranges::find(identifiers, options.ids) == identifiers.end()) {
     throw Error(unknown_name("kind of identifiers", options.ids, identifiers));
   }
@@ -165,7 +164,7 @@ Exit explore(const Options& options) {
   return stop ? Exit::interrupted : Exit::done;
 }
 
-constexpr const char* examples = R"(
+constexpr const char* explore_examples = R"(
 Examples:
   conclave explore kmpp-async --n 4
   conclave explore kmpp-async --n 2 --param reading=printed
@@ -179,7 +178,7 @@ schedule is printed), 130 interrupted.)";
 }  // namespace
 
 void add_explore(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExploreOptions>();
   Command command = conclave.subcommand(
       "explore", "Try all schedules of a message-passing protocol on a few nodes");
   command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
@@ -191,9 +190,9 @@ void add_explore(Command& conclave) {
   command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--quiet", options->quiet, "No progress line");
   command.file_size_option();
-  command.footer(examples);
+  command.footer(explore_examples);
   command.runs([options] {
-    options->format = format_option(options->format, formats);
+    options->format = format_option(options->format, table_or_json);
     return explore(*options);
   });
 }

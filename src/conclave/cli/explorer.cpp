@@ -35,7 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ExplorerOptions {
   std::string port = "0";
   std::string open;  // the words after '#'
   bool stays_in_terminal = false;
@@ -82,7 +82,7 @@ Files page_files() {
                           folders[0], folders[1]));
 }
 
-[[noreturn]] void fail(const char* what) {
+[[noreturn]] void throw_errno(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
@@ -96,7 +96,7 @@ std::uint16_t listen_on(const Descriptor& socket, std::uint16_t port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   auto* const any = reinterpret_cast<sockaddr*>(&address);
   if (bind(socket.number(), any, sizeof address) != 0 || listen(socket.number(), 16) != 0) {
-    fail("cannot listen on that port");
+    throw_errno("cannot listen on that port");
   }
   socklen_t size = sizeof address;
   getsockname(socket.number(), any, &size);
@@ -106,7 +106,7 @@ std::uint16_t listen_on(const Descriptor& socket, std::uint16_t port) {
 std::string answer(std::string_view status, std::string_view type, std::string_view body) {
   return fmt::format(
       "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: no-cache\r\n"
-      "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{}",
+      "X-Content-Type-ExplorerOptions: nosniff\r\nConnection: close\r\n\r\n{}",
       status, type, body.size(), body);
 }
 
@@ -167,12 +167,12 @@ void show(const std::string& address) {
   }
 }
 
-Exit explorer(const Options& options) {
+Exit explorer(const ExplorerOptions& options) {
   const auto port =
       static_cast<std::uint16_t>(experiment::count_option_64("--port", options.port, 0, 65535));
   const Files files = page_files();
   const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (socket.number() < 0) fail("cannot open a socket");
+  if (socket.number() < 0) throw_errno("cannot open a socket");
   const std::string place = fmt::format("http://127.0.0.1:{}/", listen_on(socket, port));
   const std::string address = options.open.empty() ? place : place + "#" + options.open;
   fmt::print("the explorer is at {} until Ctrl-C\n", address);
@@ -190,7 +190,7 @@ Exit explorer(const Options& options) {
 }  // namespace
 
 void add_explorer(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplorerOptions>();
   Command command =
       conclave.subcommand("explorer", "Watch, attack and edit protocols in a browser");
   command.option("--port", "P", options->port, "Port on this machine (default: any that is free)");

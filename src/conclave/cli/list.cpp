@@ -23,13 +23,12 @@ namespace {
 
 using experiment::Json;
 
-struct Options {
+struct ListOptions {
   std::string by = "name";
   std::string format = "table";
 };
 
 constexpr std::array<std::string_view, 2> orders{"name", "problem"};
-constexpr std::array<std::string_view, 2> formats{"table", "json"};
 
 using Entries = std::vector<const catalog::Entry*>;
 
@@ -98,7 +97,7 @@ Exit list_json(const Entries& entries) {
   return Exit::done;
 }
 
-Exit list(const Options& options) {
+Exit list(const ListOptions& options) {
   if (std::ranges::find(orders, options.by) == orders.end()) {
     throw Error(unknown_name("order", options.by, orders));
   }
@@ -110,7 +109,7 @@ Exit list(const Options& options) {
 }  // namespace
 
 void add_list(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListOptions>();
   Command command = conclave.subcommand("list", "List the protocols of the catalog");
   command.option("--by", "ORDER", options->by,
                  "name, or problem: grouped by what is solved and where (default name)");
@@ -121,7 +120,7 @@ Examples:
   conclave list --by problem
   conclave list --format json)");
   command.runs([options] {
-    options->format = format_option(options->format, formats);
+    options->format = format_option(options->format, table_or_json);
     return list(*options);
   });
 }

@@ -21,6 +21,7 @@
 
 #include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/cli/terminal.hpp"
 #include "conclave/election/service.hpp"
 
 namespace conclave::cli {
@@ -228,10 +229,6 @@ std::string collect(int reports, Stage stage, Clock::time_point until,
     if (report.stage == stage) --missing;
   }
   return {};
-}
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 std::vector<Seat> seats_for(MemberIndex n) {

@@ -30,7 +30,7 @@ std::string timing_text(const election::Timing& timing) {
                      timing.answer.count(), timing.election.count(), timing.clock_drift);
 }
 
-std::string quoted(const std::string& text) {
+std::string toml_quoted(const std::string& text) {
   std::string result;
   for (const char each : text) {
     if (each == '"' || each == '\\') result += '\\';
@@ -60,7 +60,7 @@ std::string config_text(const MemberFiles& files) {
       "stay = {7}   # true: go on after the leader is known, and elect again when it fails\n"
       "{8}status = \"{5}.sock\"\n{9}{10}",
       files.member.member, head, files.member.cluster, is_table ? "" : members,
-      quoted(files.authority), name, files.is_elastic ? "elastic = true\n" : "",
+      toml_quoted(files.authority), name, files.is_elastic ? "elastic = true\n" : "",
       files.is_elastic ? "true " : "false", files.is_elastic ? "" : "# ", timing,
       is_table ? members : "");
 }

@@ -14,12 +14,12 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct MergeOptions {
   std::vector<std::string> files;
   std::string output;
 };
 
-Exit run(const Options& options) {
+Exit run(const MergeOptions& options) {
   const sweep::Merged merged = sweep::merge(options.files, options.output);
   tell("{}: {} rows", options.output, merged.rows);
   if (merged.missing > 0) {
@@ -32,7 +32,7 @@ Exit run(const Options& options) {
 }  // namespace
 
 void add_merge(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeOptions>();
   Command command = conclave.subcommand("merge", "Put the results of shards together");
   command.words("FILE", options->files, "Files that `conclave sweep --shard` has written");
   command.required_option("-o,--output", "FILE", options->output,

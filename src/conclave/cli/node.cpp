@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Options {
+struct NodeOptions {
   std::string config;
   std::string seed;
   std::string log = "text";
@@ -44,7 +44,7 @@ std::atomic<bool> told_to_reload = false;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-void on_signal(int signal) {
+void on_node_signal(int signal) {
   if (signal == SIGHUP) {
     told_to_reload = true;
     return;
@@ -57,7 +57,7 @@ class Node {
  public:
   using Level = Journal::Level;
 
-  Node(const Options& options, election::NodeConfig config, Journal journal)
+  Node(const NodeOptions& options, election::NodeConfig config, Journal journal)
       : config_path_(options.config),
         config_(std::move(config)),
         journal_(std::move(journal)),
@@ -70,7 +70,7 @@ class Node {
   }
 
   Exit run() {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_node_signal);
     look_for_signals();
     if (!config_.stays) loop_.after(config_.give_up, [this] { give_up(); });
     if (config_.wakes) loop_.post([this] { service_.wake(); });
@@ -187,7 +187,7 @@ class Node {
   Exit status_ = Exit::done;
 };
 
-Exit node(const Options& options) {
+Exit node(const NodeOptions& options) {
   outlive_readers();
   if (std::ranges::find(log_formats, options.log) == log_formats.end()) {
     throw Error(unknown_name("log format", options.log, log_formats));
@@ -210,7 +210,7 @@ Exit node(const Options& options) {
   return Node(options, std::move(config), std::move(journal)).run();
 }
 
-constexpr const char* examples = R"(
+constexpr const char* node_examples = R"(
 The configuration, in TOML (`conclave cluster init DIR --n N` writes one per member):
   cluster = "demo"
   member = 0
@@ -237,7 +237,7 @@ Members that stay, with `status` as above, answer while they run:
 }  // namespace
 
 void add_node(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NodeOptions>();
   Command command =
       conclave.subcommand("node", "Take part in the election of a leader between real processes");
   command.required_option("--config", "FILE", options->config, "Who this member is, in TOML");
@@ -248,7 +248,7 @@ void add_node(Command& conclave) {
   command.flag("--verbose", options->is_verbose, "Tell on standard error what happens");
   command.option("--log", "FORMAT", options->log,
                  "text or json, one object per line with all that happens (default text)");
-  command.footer(examples);
+  command.footer(node_examples);
   command.runs([options] { return node(*options); });
 }
 

@@ -13,7 +13,7 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct PlotCommandOptions {
   plot::PlotOptions plot;
   FigureOptions figure;
   std::string film;
@@ -28,7 +28,7 @@ Exit animate(const plot::FilmOptions& options) {
   return Exit::done;
 }
 
-Exit plot_trace(Options& options) {
+Exit plot_trace(PlotCommandOptions& options) {
   if (!options.film.empty()) {
     return animate({options.plot.trace, options.film, options.plot.title});
   }
@@ -45,7 +45,7 @@ Exit plot_trace(Options& options) {
 }  // namespace
 
 void add_plot(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlotCommandOptions>();
   Command command =
       conclave.subcommand("plot", "Draw a trace: leaders over time, or messages in space and time");
   command.word("TRACE", options->plot.trace, "A file of `conclave run --trace` or `--history`");

@@ -2,7 +2,6 @@
 #include "conclave/catalog/rare.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -27,7 +26,7 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct RareCommandOptions {
   experiment::RunText words;
   std::string way;
   std::vector<std::string> importance;
@@ -40,9 +39,7 @@ struct Options {
   bool quiet = false;
 };
 
-constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
-
-catalog::RareRequest request(const Options& options) {
+catalog::RareRequest request(const RareCommandOptions& options) {
   catalog::RareRequest result{
       .run = experiment::request_of(options.words, {.command = "rare", .n = "16"})};
   result.way = options.way;
@@ -52,7 +49,7 @@ catalog::RareRequest request(const Options& options) {
   return result;
 }
 
-unsigned threads(const Options& options) {
+unsigned threads(const RareCommandOptions& options) {
   if (options.threads.empty()) return std::max(1u, std::thread::hardware_concurrency());
   return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
 }
@@ -67,16 +64,16 @@ LineParts progress_parts(const experiment::RareProgress& progress, std::size_t f
   return {{place, 1}, {fmt::format("{:.3g} interactions", progress.interactions.load()), 0}};
 }
 
-std::string written(const Options& options, const experiment::RareRow& row) {
+std::string written(const RareCommandOptions& options, const experiment::RareRow& row) {
   if (options.format == "jsonl") return row.json() + '\n';
   if (options.format == "json") return "{\"rows\":[\n" + row.json() + "\n]}\n";
   if (options.format == "csv") return experiment::RareRow::csv_header() + '\n' + row.csv();
   return row.table();
 }
 
-Exit rare(const Options& options) {
-  if (std::ranges::find(formats, options.format) == formats.end()) {
-    throw Error(unknown_name("format", options.format, formats));
+Exit rare(const RareCommandOptions& options) {
+  if (std::ranges::find(row_formats, options.format) == row_formats.end()) {
+    throw Error(unknown_name("format", options.format, row_formats));
   }
   const catalog::Entry entry = catalog::find(options.words.protocol);
   catalog::require(entry, &catalog::Entry::rare,
@@ -113,7 +110,7 @@ Exit rare(const Options& options) {
   return is_interrupted ? Exit::interrupted : Exit::done;
 }
 
-constexpr const char* examples = R"(
+constexpr const char* rare_examples = R"(
 Examples:
   conclave rare ppl --n 8 --param t_max=12 --param t_virus=6 --param t_emit=40
   conclave rare ppl --n 64 --way suicide --importance spine
@@ -127,7 +124,7 @@ max(E) over all agents. A value is confirmed only if two functions agree. Exit s
 }  // namespace
 
 void add_rare(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RareCommandOptions>();
   Command command =
       conclave.subcommand("rare", "Estimate expected times of rare failures by splitting");
   command.word("PROTOCOL", options->words.protocol,
@@ -154,7 +151,7 @@ void add_rare(Command& conclave) {
                  "Write to FILE instead of standard output; it appears when complete");
   command.flag("--quiet", options->quiet, "No progress line, no timing");
   command.file_size_option();
-  command.footer(examples);
+  command.footer(rare_examples);
   command.runs([options] { return rare(*options); });
 }
 

@@ -17,7 +17,7 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct ReplayOptions {
   std::string file;
   std::string row;
   std::string cell;
@@ -40,7 +40,7 @@ Place place_of_row(const sweep::Results& results, const std::string& text) {
   return {};
 }
 
-Place place_of(const sweep::Results& results, const Options& options) {
+Place place_of(const sweep::Results& results, const ReplayOptions& options) {
   const bool has_trial = !options.cell.empty() && !options.trial.empty();
   if (options.row.empty() != has_trial || options.cell.empty() != options.trial.empty()) {
     throw Error("say which trial: --row K, or --cell C --trial T");
@@ -51,7 +51,7 @@ Place place_of(const sweep::Results& results, const Options& options) {
   return {cell, count_option_64("--trial", options.trial, 0, UINT64_MAX >> 1)};
 }
 
-Exit run(const Options& options) {
+Exit run(const ReplayOptions& options) {
   const sweep::Results results(options.file);
   const Place place = place_of(results, options);
   const std::string stored = results.row(place.cell, place.trial);
@@ -82,7 +82,7 @@ Exit run(const Options& options) {
 }  // namespace
 
 void add_replay(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayOptions>();
   Command command = conclave.subcommand("replay", "Rerun one trial of a sweep and compare");
   command.word("FILE", options->file, "A file that `conclave sweep` has written");
   command.option("--row", "K", options->row, "The row, counted from 0 by cell and trial");

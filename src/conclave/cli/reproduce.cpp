@@ -23,7 +23,7 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct ReproduceOptions {
   std::string folder = "reproduced";
   std::vector<std::string> only{};
   std::string threads;
@@ -47,7 +47,7 @@ std::array<NamedPlan, 6> all_plans() {
            {"comparison", report::plan_comparison, report::full_comparison}}};
 }
 
-std::vector<NamedPlan> chosen_plans(const Options& options) {
+std::vector<NamedPlan> chosen_plans(const ReproduceOptions& options) {
   std::vector<NamedPlan> result;
   std::vector<std::string_view> names;
   for (const NamedPlan& plan : all_plans()) {
@@ -63,7 +63,7 @@ std::vector<NamedPlan> chosen_plans(const Options& options) {
   return result;
 }
 
-Exit reproduce(const Options& options) {
+Exit reproduce(const ReproduceOptions& options) {
   const std::vector<NamedPlan> plans = chosen_plans(options);
   const std::filesystem::path folder = options.folder;
   std::error_code error;
@@ -96,7 +96,7 @@ Exit reproduce(const Options& options) {
   return status;
 }
 
-constexpr const char* examples = R"(
+constexpr const char* reproduce_examples = R"(
 Runs quick versions of the plans under experiments/ (some minutes on two processors) and writes
 plans, results, figures and one report.html into the folder. Interrupted, the same command goes on.
 With --full the plans themselves are run, whose results lie in experiments/results.
@@ -109,7 +109,7 @@ Examples:
 }  // namespace
 
 void add_reproduce(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReproduceOptions>();
   Command command =
       conclave.subcommand("reproduce", "Measure the papers' claims and write one report of them");
   command.option("-o,--output", "FOLDER", options->folder, "Where to (default reproduced)");
@@ -122,7 +122,7 @@ void add_reproduce(Command& conclave) {
   command.flag("--mix-versions", options->mix_versions,
                "Go on with files that another version of conclave has begun");
   command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");
-  command.footer(examples);
+  command.footer(reproduce_examples);
   command.runs([options] { return reproduce(*options); });
 }
 

@@ -2,7 +2,6 @@
 #include "conclave/sweep/results.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -29,7 +28,7 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct ResultsOptions {
   std::string file;
   std::string format = "table";
   std::string measure;
@@ -37,8 +36,6 @@ struct Options {
   std::vector<std::string> where;
   bool check = false;
 };
-
-constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
 
 // The rows of one cell that the filter lets pass.
 struct CellSample {
@@ -48,12 +45,13 @@ struct CellSample {
 };
 using Samples = std::map<std::size_t, CellSample>;
 
-std::string measure_of(const sweep::StoredCell& cell, const Options& options) {
+std::string measure_of(const sweep::StoredCell& cell, const ResultsOptions& options) {
   if (!options.measure.empty()) return options.measure;
   return sweep::field(cell.fields, "ids") ? "messages" : "parallel_time";
 }
 
-Samples sample(const sweep::Results& results, const sweep::Filter& filter, const Options& options) {
+Samples sample(const sweep::Results& results, const sweep::Filter& filter,
+               const ResultsOptions& options) {
   Samples samples;
   sweep::for_each_row(
       results, filter,
@@ -103,7 +101,9 @@ std::string setting_text(const sweep::StoredCell& cell, const std::vector<std::s
   return text;
 }
 
-std::string number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.5g}", value); }
+std::string five_digits(double value) {
+  return std::isnan(value) ? "-" : fmt::format("{:.5g}", value);
+}
 
 // "150 of 200" where a sweep has not come to its end.
 std::string trials_text(const sweep::CellProgress& progress, const CellSample& sample) {
@@ -132,7 +132,8 @@ struct Shared {
   bool all_converged = true;
 };
 
-Shared shared_by(const sweep::Results& results, const Samples& samples, const Options& options) {
+Shared shared_by(const sweep::Results& results, const Samples& samples,
+                 const ResultsOptions& options) {
   Shared shared;
   bool is_first = true;
   for (const auto& [id, sample] : samples) {
@@ -164,19 +165,20 @@ std::vector<std::string> line_of(const sweep::StoredCell& cell, const CellSample
   const double mean = sorted.empty() ? NAN : summarize(sorted).mean;
   const Interval interval =
       sorted.size() < 2 ? Interval{NAN, NAN} : nonnegative_mean_interval(summarize(sorted));
-  const auto at = [&](double q) { return number(sorted.empty() ? NAN : quantile(sorted, q)); };
+  const auto at = [&](double q) { return five_digits(sorted.empty() ? NAN : quantile(sorted, q)); };
   std::vector<std::string> line{fmt::format("{}", cell.id), *sweep::field(cell.fields, "protocol"),
                                 *sweep::field(cell.fields, "n"), setting, trials};
   if (!shared.all_converged) line.push_back(fmt::format("{}", sample.converged));
   if (shared.measure.empty()) line.push_back(measure);
-  for (const std::string& text :
-       {number(mean), number(interval.low), number(interval.high), at(0.5), at(0.9), at(1)}) {
+  for (const std::string& text : {five_digits(mean), five_digits(interval.low),
+                                  five_digits(interval.high), at(0.5), at(0.9), at(1)}) {
     line.push_back(text);
   }
   return line;
 }
 
-std::string table(const sweep::Results& results, const Samples& samples, const Options& options) {
+std::string table(const sweep::Results& results, const Samples& samples,
+                  const ResultsOptions& options) {
   const std::vector<std::string> names = telling_fields(results.cells());
   const Shared shared = shared_by(results, samples, options);
   TextTable lines = empty_table(shared);
@@ -199,8 +201,8 @@ std::string table(const sweep::Results& results, const Samples& samples, const O
                      unfinished_text(progress));
 }
 
-void write(const sweep::Results& results, const sweep::Filter& filter, const Options& options,
-           Output& output) {
+void write(const sweep::Results& results, const sweep::Filter& filter,
+           const ResultsOptions& options, Output& output) {
   if (options.format == "table") {
     output.write(table(results, sample(results, filter, options), options));
   } else if (options.format == "csv") {
@@ -222,7 +224,7 @@ void write(const sweep::Results& results, const sweep::Filter& filter, const Opt
 }
 
 // Whether the file is as it was written.
-Exit check(const sweep::Results& results, const Options& options) {
+Exit check(const sweep::Results& results, const ResultsOptions& options) {
   const sweep::Results::Check found = results.check();
   Output output(options.output);
   for (const std::string& damage : found.damage) output.write(printable(damage) + '\n');
@@ -236,7 +238,7 @@ Exit check(const sweep::Results& results, const Options& options) {
   return found.damage.empty() ? Exit::done : Exit::does_not_hold;
 }
 
-Exit run(Options options) {
+Exit run(ResultsOptions options) {
   const sweep::Results results(options.file);
   if (options.check) return check(results, options);
   const sweep::Filter filter(options.where, results);
@@ -249,7 +251,7 @@ Exit run(Options options) {
   return Exit::done;
 }
 
-constexpr const char* examples = R"(
+constexpr const char* results_examples = R"(
 Examples:
   conclave results results.db
   conclave results results.db --where protocol=prl --where 'N>100'
@@ -262,7 +264,7 @@ The file is SQLite: sqlite3 results.db 'SELECT n, avg(parallel_time) FROM result
 }  // namespace
 
 void add_results(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ResultsOptions>();
   Command command = conclave.subcommand("results", "List, filter and export results of a sweep");
   command.word("FILE", options->file, "A file that `conclave sweep` has written");
   command.repeatable_option("--where", "CONDITION", options->where,
@@ -277,9 +279,9 @@ void add_results(Command& conclave) {
   command.flag("--check", options->check,
                "Look whether every row is as it was written; status 4 where one is not");
   command.file_size_option();
-  command.footer(examples);
+  command.footer(results_examples);
   command.runs([options] {
-    options->format = format_option(options->format, formats);
+    options->format = format_option(options->format, row_formats);
     return run(*options);
   });
 }

@@ -31,7 +31,7 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   experiment::RunText words{.engine = "auto"};
   std::string trials = "1";
   std::string threads;
@@ -48,9 +48,7 @@ struct Options {
   bool quiet = false;
 };
 
-constexpr std::array<std::string_view, 4> formats{"table", "jsonl", "csv", "json"};
-
-catalog::RunRequest request(const Options& options) {
+catalog::RunRequest request(const RunOptions& options) {
   std::shared_ptr<const catalog::GivenStart> given;
   experiment::RunText words = options.words;
   if (!options.init_from.empty()) {
@@ -73,12 +71,12 @@ catalog::RunRequest request(const Options& options) {
 }
 
 // A table shows the census at the horizon, where states have names.
-bool shows_census(const Options& options, const catalog::Entry& entry) {
+bool shows_census(const RunOptions& options, const catalog::Entry& entry) {
   return options.format == "table" && !options.words.until.empty() && entry.keeps_census;
 }
 
 // The files that a run writes besides its rows; no two of them, nor the rows, may be one file.
-void check_outputs(const Options& options) {
+void check_outputs(const RunOptions& options) {
   const std::array<std::pair<std::string_view, const std::string*>, 4> files{
       {{"--output", &options.output},
        {"--trace", &options.trace},
@@ -93,15 +91,15 @@ void check_outputs(const Options& options) {
   }
 }
 
-std::optional<unsigned> asked_threads(const Options& options) {
+std::optional<unsigned> asked_threads(const RunOptions& options) {
   if (options.threads.empty()) return std::nullopt;
   return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
 }
 
-// Writes rows in one of the formats.
+// Writes rows in one of the row_formats.
 class RowWriter {
  public:
-  RowWriter(const Options& options, const catalog::PreparedRun& run, std::uint64_t trials)
+  RowWriter(const RunOptions& options, const catalog::PreparedRun& run, std::uint64_t trials)
       : format_(options.format),
         width_(output_width(options.output)),
         rows_(run),
@@ -187,7 +185,7 @@ void print_warnings(std::span<const std::string> warnings) {
   for (const std::string& warning : warnings) tell("warning: {}\n", warning);
 }
 
-Exit run(const Options& options) {
+Exit run(const RunOptions& options) {
   check_outputs(options);
   const catalog::Entry& entry = catalog::find(options.words.protocol);
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
@@ -221,7 +219,7 @@ Exit run(const Options& options) {
   return writer.summary().not_converged() > 0 ? Exit::not_converged : Exit::done;
 }
 
-constexpr const char* examples = R"(
+constexpr const char* run_examples = R"(
 Examples:
   conclave run pll --n 1e6 --trials 100
   conclave run pll --n 2^20 --param m=25 --seed 7 --format jsonl > rows.jsonl
@@ -236,7 +234,7 @@ Examples:
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
 130 interrupted (finished rows are kept).)";
 
-void add_network_options(Command& command, Options& options) {
+void add_network_options(Command& command, RunOptions& options) {
   command.option("--delay", "NAME", options.words.delay,
                  "Message passing: how long messages take (see `describe`; default unit), or their "
                  "order by hand, order:FROM-TO/FROM-TO/...");
@@ -251,7 +249,7 @@ void add_network_options(Command& command, Options& options) {
 }  // namespace
 
 void add_run(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   Command command = conclave.subcommand("run", "Run trials of a protocol");
   command.word("PROTOCOL", options->words.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
@@ -301,9 +299,9 @@ void add_run(Command& conclave) {
   add_network_options(command, *options);
   command.flag("--quiet", options->quiet, "No progress line and no timing on standard error");
   command.file_size_option();
-  command.footer(examples);
+  command.footer(run_examples);
   command.runs([options] {
-    options->format = format_option(options->format, formats);
+    options->format = format_option(options->format, row_formats);
     return run(*options);
   });
 }

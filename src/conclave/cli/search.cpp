@@ -1,6 +1,5 @@
 // `conclave search`: a bad start of a population too large for `conclave verify`.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -26,26 +25,24 @@ namespace {
 
 using experiment::Json;
 
-struct Options {
+struct SearchOptions {
   experiment::RunText run;
   std::string budget;
   std::string format = "table";
   bool quiet = false;
 };
 
-constexpr std::array<std::string_view, 2> formats{"table", "json"};
-
 // Small populations take little time, and their maxima are hard to tell from their neighbours.
 std::uint64_t default_budget(Interactions n) {
   return static_cast<std::uint64_t>(std::clamp(1e7 / n.as_double(), 2e4, 2e6));
 }
 
-std::uint64_t budget(const Options& options, Interactions n) {
+std::uint64_t budget(const SearchOptions& options, Interactions n) {
   if (options.budget.empty()) return default_budget(n);
   return count_option_64("--budget", options.budget, 1000, 1'000'000'000'000);
 }
 
-catalog::SearchRequest request(const Options& options) {
+catalog::SearchRequest request(const SearchOptions& options) {
   catalog::SearchRequest result{
       .run = experiment::request_of(options.run, {.command = "search", .n = "100"})};
   result.budget = budget(options, result.run.n);
@@ -64,7 +61,7 @@ Json interactions(const catalog::Searched& found) {
   return {{"mean", summary.mean}, {"low", interval.low}, {"high", interval.high}};
 }
 
-std::string json(const Options& options, const catalog::SearchRequest& asked,
+std::string json(const SearchOptions& options, const catalog::SearchRequest& asked,
                  const catalog::Searched& found) {
   Json params = Json::object();
   for (const catalog::ParameterValue& parameter : found.parameters) {
@@ -102,7 +99,7 @@ std::string text(const catalog::Searched& found) {
                               summary.mean, interval.low, interval.high, found.times.size());
 }
 
-Exit search(const Options& options) {
+Exit search(const SearchOptions& options) {
   const catalog::Entry entry = catalog::find(options.run.protocol);
   catalog::require(entry, &catalog::Entry::search, "has no starts that can be searched");
   catalog::SearchRequest asked = request(options);
@@ -119,7 +116,7 @@ Exit search(const Options& options) {
   return found.is_complete ? Exit::done : Exit::interrupted;
 }
 
-constexpr const char* examples = R"(
+constexpr const char* search_examples = R"(
 Examples:
   conclave search prl --n 3                      compare: conclave verify prl --n 3
   conclave search prl --n 100
@@ -131,7 +128,7 @@ one. Interrupted, it prints the worst start found so far.)";
 }  // namespace
 
 void add_search(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SearchOptions>();
   Command command =
       conclave.subcommand("search", "Look for the initial configuration that takes longest");
   command.word("PROTOCOL", options->run.protocol,
@@ -150,9 +147,9 @@ void add_search(Command& conclave) {
   command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--quiet", options->quiet, "No progress line");
   command.file_size_option();
-  command.footer(examples);
+  command.footer(search_examples);
   command.runs([options] {
-    options->format = format_option(options->format, formats);
+    options->format = format_option(options->format, table_or_json);
     return search(*options);
   });
 }

@@ -1,5 +1,4 @@
 // `conclave solve`: expected hitting times of any Markov chain in PRISM's explicit files.
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -32,7 +31,7 @@ using experiment::Json;
 // Of the probabilities of a state from 1, beyond what printing with 12 digits does.
 constexpr double noteworthy_defect = 1e-10;
 
-struct Options {
+struct SolveOptions {
   std::string transitions;
   std::string labels;
   std::string target;
@@ -61,7 +60,7 @@ StateIndex state_number(const std::string& option, const std::string& text, std:
 }
 
 // The .lab file given, or the one beside the transitions, if there is one.
-std::optional<chain::Labels> labels_of(const Options& options, std::size_t states) {
+std::optional<chain::Labels> labels_of(const SolveOptions& options, std::size_t states) {
   std::filesystem::path path(options.labels);
   if (path.empty()) {
     path = std::filesystem::path(options.transitions).replace_extension(".lab");
@@ -84,7 +83,7 @@ std::vector<StateIndex> numbered_states(const std::string& text, std::size_t sta
   return result;
 }
 
-std::vector<StateIndex> target_states(const Options& options,
+std::vector<StateIndex> target_states(const SolveOptions& options,
                                       const std::optional<chain::Labels>& labels,
                                       std::size_t states) {
   if (is_number(options.target)) return numbered_states(options.target, states);
@@ -98,14 +97,14 @@ std::vector<StateIndex> target_states(const Options& options,
   return labels->of("target");  // which says what labels there are
 }
 
-StateIndex first_state(const Options& options, const std::optional<chain::Labels>& labels,
+StateIndex first_state(const SolveOptions& options, const std::optional<chain::Labels>& labels,
                        std::size_t states) {
   if (!options.from.empty()) return state_number("--from", options.from, states);
   if (!labels || !labels->has("init") || labels->of("init").empty()) return 0;
   return labels->of("init").front();
 }
 
-std::vector<double> costs_of(const Options& options, const chain::MarkovChain& chain) {
+std::vector<double> costs_of(const SolveOptions& options, const chain::MarkovChain& chain) {
   if (options.rewards.empty()) return {};
   const std::string ending = std::filesystem::path(options.rewards).extension().string();
   if (ending == ".srew") return chain::read_state_rewards(options.rewards, chain.size());
@@ -113,7 +112,7 @@ std::vector<double> costs_of(const Options& options, const chain::MarkovChain& c
   throw Error(fmt::format("--rewards takes a .srew or a .trew file, not '{}'", options.rewards));
 }
 
-Question read_question(const Options& options) {
+Question read_question(const SolveOptions& options) {
   Question question{
       .chain = chain::read_transitions(options.transitions), .target = {}, .costs = {}};
   const std::size_t states = question.chain.size();
@@ -151,16 +150,17 @@ std::string method_text(const Json& json) {
   return text;
 }
 
-Json number(double value) { return std::isinf(value) ? Json("infinite") : Json(value); }
+Json json_of(double value) { return std::isinf(value) ? Json("infinite") : Json(value); }
 
-Json answer(const Question& question, const chain::HittingTimes& times, const Options& options) {
+Json answer(const Question& question, const chain::HittingTimes& times,
+            const SolveOptions& options) {
   const StateIndex slowest = times.slowest();
   Json json{{"states", question.chain.size()},
             {"transitions", question.chain.transitions()},
             {"target_states", question.target.count()},
             {"from", question.from},
-            {"expected", number(times.mean[question.from])},
-            {"maximum", number(times.mean[slowest])},
+            {"expected", json_of(times.mean[question.from])},
+            {"maximum", json_of(times.mean[slowest])},
             {"maximum_from", slowest},
             {"infinite_states", times.infinite},
             {"relative_error", times.relative_error},
@@ -168,7 +168,7 @@ Json answer(const Question& question, const chain::HittingTimes& times, const Op
             {"row_defect", question.chain.largest_defect().first}};
   add_methods(times.methods, json);
   if (options.variance) {
-    json["variance"] = number(times.variance[question.from]);
+    json["variance"] = json_of(times.variance[question.from]);
     json["variance_error"] = times.variance_error;
   }
   if (!options.steps.empty()) {
@@ -180,14 +180,14 @@ Json answer(const Question& question, const chain::HittingTimes& times, const Op
   }
   if (options.all) {
     json["expected_from"] = Json::array();
-    for (const double mean : times.mean) json["expected_from"].push_back(number(mean));
+    for (const double mean : times.mean) json["expected_from"].push_back(json_of(mean));
   }
   return json;
 }
 
 // The expectations as fractions: from the first state, or from all that have a finite one.
 void add_fractions(const Question& question, const chain::HittingTimes& times,
-                   const Options& options, chain::Method method, Json& json) {
+                   const SolveOptions& options, chain::Method method, Json& json) {
   std::vector<StateIndex> from;
   for (StateIndex state = 0; state < times.mean.size(); ++state) {
     const bool is_wanted = options.all ? !std::isinf(times.mean[state]) : state == question.from;
@@ -197,7 +197,7 @@ void add_fractions(const Question& question, const chain::HittingTimes& times,
   const auto fractions = chain::rational_hitting_times(chain, question.target, from, method);
   add_methods({fractions.method}, json);
   Json all = Json::array();
-  for (const double mean : times.mean) all.push_back(number(mean));
+  for (const double mean : times.mean) all.push_back(json_of(mean));
   for (std::size_t k = 0; k < from.size(); ++k) all[from[k]] = fractions.mean[k].get_str();
   json["expected"] = all[question.from];
   if (options.all) json["expected_from"] = all;
@@ -242,7 +242,7 @@ void print_text(const Json& json) {
   if (json.contains("expected_from")) print_list("state expected", json["expected_from"]);
 }
 
-Exit solve(const Options& options) {
+Exit solve(const SolveOptions& options) {
   if (options.exact && !options.rewards.empty()) {
     throw Error("--exact counts steps; it cannot be combined with --rewards");
   }
@@ -281,7 +281,7 @@ std::string names(std::span<const chain::MethodInfo> methods) {
 }  // namespace
 
 void add_solve(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SolveOptions>();
   Command command = conclave.subcommand(
       "solve", "Compute expected hitting times of a Markov chain in files, certified");
   command.word("CHAIN", options->transitions, "Transitions: a .tra file as PRISM exports it");
@@ -306,8 +306,7 @@ void add_solve(Command& conclave) {
                  "  conclave solve chain.tra --target done\n"
                  "  conclave solve chain.tra --target 17 --from 3 --variance --format json");
   command.runs([options] {
-    constexpr std::array<std::string_view, 2> formats{"table", "json"};
-    options->format = format_option(options->format, formats);
+    options->format = format_option(options->format, table_or_json);
     return solve(*options);
   });
 }

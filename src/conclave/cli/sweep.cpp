@@ -33,16 +33,8 @@
 namespace conclave::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-using Options = SweepOptions;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 // plan.toml -> plan.db, and plan.1-of-3.db for a shard.
-std::string output_of(const Options& options, const sweep::Shard& shard) {
+std::string output_of(const SweepOptions& options, const sweep::Shard& shard) {
   if (!options.output.empty()) return options.output;
   const std::string stem = std::filesystem::path(options.plan).stem().string();
   if (shard.count == 1) return stem + ".db";
@@ -51,7 +43,7 @@ std::string output_of(const Options& options, const sweep::Shard& shard) {
   return fmt::format("{}.{}.db", stem, part);
 }
 
-unsigned thread_count(const Options& options) {
+unsigned thread_count(const SweepOptions& options) {
   if (options.threads.empty()) return std::max(1u, std::thread::hardware_concurrency());
   return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
 }
@@ -112,7 +104,7 @@ void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned
       duration_text(sum / threads), threads, threads == 1 ? "" : "s");
 }
 
-sweep::Plan plan_of(const Options& options) {
+sweep::Plan plan_of(const SweepOptions& options) {
   sweep::Plan plan = sweep::read_plan(options.plan);
   if (options.quiet) return plan;
   for (const std::string& warning : plan.warnings) tell("warning: {}\n", warning);
@@ -131,7 +123,7 @@ void check_memory(const sweep::Plan& plan) {
 }
 
 // Opens the file, lets `work` do what there is to do, and says what was done.
-Exit run_plan(const sweep::Plan& plan, const Options& options, const sweep::Shard& shard,
+Exit run_plan(const sweep::Plan& plan, const SweepOptions& options, const sweep::Shard& shard,
               unsigned workers, std::uint64_t memory,
               const std::function<void(sweep::Sweep&)>& work) {
   check_memory(plan);
@@ -142,7 +134,7 @@ Exit run_plan(const sweep::Plan& plan, const Options& options, const sweep::Shar
                       .extends = options.extend,
                       .mixes_versions = options.mix_versions});
   sweep::Sweep sweep(plan, shard, sweep::Results(path), store, memory);
-  const auto begin = Clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   {
     const RepaintedLine line(options.quiet, [&] {
       return progress_parts(sweep.progress(), seconds_since(begin), workers);
@@ -163,7 +155,8 @@ bool is_one_of_many() {
   });
 }
 
-Exit run_ranks(const Options& options, const sweep::Shard& shard, const std::atomic<bool>& stop) {
+Exit run_ranks(const SweepOptions& options, const sweep::Shard& shard,
+               const std::atomic<bool>& stop) {
   mpi::Ranks ranks;
   if (!ranks.is_owner()) {
     ranks.work(stop);
@@ -179,7 +172,7 @@ Exit run_ranks(const Options& options, const sweep::Shard& shard, const std::ato
                   [&](sweep::Sweep& sweep) { ranks.serve(plan, sweep, stop); });
 }
 
-Exit run(const Options& options) {
+Exit run(const SweepOptions& options) {
   const sweep::Shard shard =
       options.shard.empty() ? sweep::Shard{} : sweep::parse_shard(options.shard);
   const std::atomic<bool>& stop = interrupted_flag();
@@ -194,7 +187,7 @@ Exit run(const Options& options) {
                   [&](sweep::Sweep& sweep) { sweep.work(threads, stop); });
 }
 
-constexpr const char* examples = R"(
+constexpr const char* sweep_examples = R"(
 A plan is a TOML file: protocols, grids of n and parameters, trials (docs/sweeps.md).
 
   seed = 3
@@ -220,7 +213,7 @@ not converge within its limit, 130 interrupted (the same command goes on).)";
 Exit carry_out(const SweepOptions& options) { return run(options); }
 
 void add_sweep(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepOptions>();
   Command command = conclave.subcommand("sweep", "Run a plan; stop and resume it at will");
   command.word("PLAN", options->plan, "A file in TOML");
   command.option("-o,--output", "FILE", options->output,
@@ -235,7 +228,7 @@ void add_sweep(Command& conclave) {
                "Go on with a file that another version of conclave has begun");
   command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");
   command.file_size_option();
-  command.footer(examples);
+  command.footer(sweep_examples);
   command.runs([options] { return run(*options); });
 }
 

@@ -31,7 +31,7 @@ void on_signal(int signal) {
 void exit_on_signal(int) {
   constexpr std::string_view clear_line = "\r\033[K";
   constexpr int interrupted_status = 130;
-  if (clears_line) std::ignore = write(STDERR_FILENO, clear_line.data(), clear_line.size());
+  if (clears_line) std::ignore = ::write(STDERR_FILENO, clear_line.data(), clear_line.size());
   _exit(interrupted_status);
 }
 
@@ -75,6 +75,12 @@ std::string format_option(const std::string& given, std::span<const std::string_
   std::string format = given == "text" ? "table" : given;
   if (std::ranges::find(allowed, format) != allowed.end()) return format;
   throw Error(unknown_name("format", given, allowed));
+}
+
+std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {

@@ -1,7 +1,9 @@
 // Parts that all commands share: text on the terminal, numbers from options, the interrupt key.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -47,6 +49,15 @@ using experiment::real_option;
 // The value of --format, one of those allowed; throws Error for others. `text`, which some commands
 // said in earlier versions, is taken for table.
 std::string format_option(const std::string& given, std::span<const std::string_view> allowed);
+inline constexpr std::array<std::string_view, 2> table_or_json{"table", "json"};
+inline constexpr std::array<std::string_view, 3> table_formats{"table", "csv", "json"};
+inline constexpr std::array<std::string_view, 4> row_formats{"table", "jsonl", "csv", "json"};
+
+// A number as tables show it: "812.3", four significant digits.
+std::string four_digits(double value);
+
+// Wall-clock seconds since then, of what is shown to people.
+double seconds_since(std::chrono::steady_clock::time_point begin);
 
 // Breaks text at spaces so that no line is longer than `width`; lines after the first are indented.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);

@@ -25,7 +25,7 @@
 namespace conclave::cli {
 namespace {
 
-struct Options {
+struct VerifyCommandOptions {
   experiment::RunText run;
   exact::VerifyOptions verify;
   std::string from;
@@ -39,7 +39,6 @@ struct Options {
   bool quiet = false;
 };
 
-constexpr std::array<std::string_view, 2> formats{"table", "json"};
 constexpr std::array<std::string_view, 2> extents{"all", "start"};
 
 // Trials are compared with the law up to a time after which fewer than this many of them are
@@ -49,23 +48,23 @@ constexpr std::uint64_t most_law_steps = 1'000'000;
 constexpr std::uint64_t fewest_law_steps = 1'000;
 constexpr std::uint64_t most_interactions = 10'000'000'000;
 
-exact::Extent extent(const Options& options) {
+exact::Extent extent(const VerifyCommandOptions& options) {
   if (options.from.empty()) return exact::Extent::as_claimed;
   if (options.from == "all") return exact::Extent::everywhere;
   if (options.from == "start") return exact::Extent::start;
   throw Error(unknown_name("value of --from", options.from, extents));
 }
 
-std::uint64_t memory(const Options& options) {
+std::uint64_t memory(const VerifyCommandOptions& options) {
   if (options.memory.empty()) return experiment::available_memory();
   return count_option_64("--memory", options.memory, 1, UINT64_MAX);
 }
 
-std::uint64_t trials(const Options& options) {
+std::uint64_t trials(const VerifyCommandOptions& options) {
   return count_option_64("--trials", options.trials, 1, UINT64_MAX);
 }
 
-void set_comparison(const Options& options, exact::VerifyOptions& verify) {
+void set_comparison(const VerifyCommandOptions& options, exact::VerifyOptions& verify) {
   if (options.against.empty()) return;
   if (!verify.target.empty()) throw Error("--against is about convergence, not about --target");
   verify.comparison_steps =
@@ -73,7 +72,7 @@ void set_comparison(const Options& options, exact::VerifyOptions& verify) {
   verify.comparison_tail = trials_left / static_cast<double>(trials(options));
 }
 
-catalog::VerifyRequest request(const Options& options) {
+catalog::VerifyRequest request(const VerifyCommandOptions& options) {
   catalog::VerifyRequest asked{
       .run = experiment::request_of(options.run, {.command = "verify", .n = "3"}),
       .options = options.verify};
@@ -100,8 +99,8 @@ std::vector<std::string> engine_names(const std::string& list) {
 
 // The engines to be compared. Their trials end at the limit at the latest.
 std::vector<std::unique_ptr<const catalog::PreparedRun>> prepare_engines(
-    const Options& options, const catalog::Entry& entry, const catalog::RunRequest& run,
-    std::uint64_t limit) {
+    const VerifyCommandOptions& options, const catalog::Entry& entry,
+    const catalog::RunRequest& run, std::uint64_t limit) {
   std::vector<std::unique_ptr<const catalog::PreparedRun>> engines;
   for (const std::string& name : engine_names(options.against)) {
     catalog::RunRequest with_engine = run;
@@ -114,8 +113,8 @@ std::vector<std::unique_ptr<const catalog::PreparedRun>> prepare_engines(
 
 // Later or non-converging trials are pooled into one bucket, so no trial need go further than the
 // law.
-void compare(const Options& options, const catalog::Entry& entry, const catalog::RunRequest& run,
-             VerifyOutput& output, const std::atomic<bool>& stop) {
+void compare(const VerifyCommandOptions& options, const catalog::Entry& entry,
+             const catalog::RunRequest& run, VerifyOutput& output, const std::atomic<bool>& stop) {
   const std::vector<double>& law = output.verified.report.comparison_law;
   for (const auto& engine : prepare_engines(options, entry, run, law.size())) {
     experiment::Progress progress;
@@ -142,7 +141,7 @@ catalog::Entry entry_of(const std::string& protocol) {
   return entry;
 }
 
-Exit verify(const Options& options) {
+Exit verify(const VerifyCommandOptions& options) {
   const catalog::Entry entry = entry_of(options.run.protocol);
   catalog::VerifyRequest asked = request(options);
   prepare_engines(options, entry, asked.run, most_law_steps);  // mistakes are told at once
@@ -166,7 +165,7 @@ Exit verify(const Options& options) {
   return agrees(output) ? Exit::done : Exit::does_not_hold;
 }
 
-constexpr const char* examples = R"(
+constexpr const char* verify_examples = R"(
 Examples:
   conclave verify prl --n 3 --param N=4
   conclave verify pll --n 5 --param c_max=2 --param k=1
@@ -182,7 +181,7 @@ A claim is reported as vacuous where its premise never occurs among the configur
 Exit status: 0 nothing fails, 1 failed, 2 misused, 4 a property does not hold or an engine differs
 from the exact law, 130 interrupted.)";
 
-void add_numbers(Command& command, Options& options) {
+void add_numbers(Command& command, VerifyCommandOptions& options) {
   command.flag("--exact", options.verify.exactly,
                "Also print the expected time from the start as a fraction");
   command.option(
@@ -200,7 +199,7 @@ void add_numbers(Command& command, Options& options) {
                  "The seed of trials and of random graphs (default 1)");
 }
 
-void add_space(Command& command, Options& options) {
+void add_space(Command& command, VerifyCommandOptions& options) {
   command.option("--init", "NAME", options.run.init, "Initial configuration (see `describe`)");
   command.option("--graph", "GRAPH", options.run.graph,
                  "complete, ring, undirected-ring, grid:RxC, ..., for protocols that allow it");
@@ -216,7 +215,7 @@ void add_space(Command& command, Options& options) {
 }  // namespace
 
 void add_verify(Command& conclave) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyCommandOptions>();
   Command command = conclave.subcommand(
       "verify", "Check the paper's lemmas and compute exact times on a small population");
   command.word("PROTOCOL", options->run.protocol,
@@ -233,9 +232,9 @@ void add_verify(Command& conclave) {
                  "Write the chain to this folder: explicit files for PRISM and Storm, Graphviz");
   command.flag("--quiet", options->quiet, "No progress line");
   command.file_size_option();
-  command.footer(examples);
+  command.footer(verify_examples);
   command.runs([options] {
-    options->format = format_option(options->format, formats);
+    options->format = format_option(options->format, table_or_json);
     return verify(*options);
   });
 }
