@@ -17,6 +17,7 @@
 
 #include "bench/counts_workloads.hpp"
 #include "bench/cpu_seconds.hpp"
+#include "bench/subjects.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -230,6 +231,7 @@ constexpr std::array entries{
     Entry{"clock-1000", "the same with 1000 digits", any, run_clock<1000>},
     Entry{"pll", "the first 38 n interactions, its median run", 1'000'000, measure_pll},
 };
+static_assert(std::ranges::equal(entries, counts_workloads, {}, &Entry::name));
 
 // --- the table ---
 
@@ -276,12 +278,6 @@ void check_counts() {
 }
 
 }  // namespace
-
-std::vector<std::string_view> counts_workloads() {
-  std::vector<std::string_view> names;
-  for (const Entry& entry : entries) names.push_back(entry.name);
-  return names;
-}
 
 void run_counts(const CountsOptions& options,
                 const std::function<void(const std::string&)>& print) {

@@ -5,19 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace conclave::bench {
 
 struct CountsOptions {
   std::vector<std::uint64_t> sizes;    // none: those of the table of peers
-  std::vector<std::string> workloads;  // none: all
+  std::vector<std::string> workloads;  // of bench/subjects.hpp; none: all
   unsigned repeats = 3;
 };
-
-// Their names, for the command line.
-std::vector<std::string_view> counts_workloads();
 
 // Checks first that the engines keep all agents and agree on the census (throws std::logic_error if
 // not), then calls `print` with each line of the table.

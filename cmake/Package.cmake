@@ -23,6 +23,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/conclaveConfigVer
                                  COMPATIBILITY SameMinorVersion)
 
 install(TARGETS conclave COMPONENT program)
+install(TARGETS conclave-bench COMPONENT program OPTIONAL)  # nothing if it was not built
 # What the program is made of, told by the libraries of the machine that it is built on.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(bill ${PROJECT_BINARY_DIR}/package/sbom.cdx.json)

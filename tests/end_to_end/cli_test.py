@@ -14,6 +14,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -93,6 +94,22 @@ class Rows(unittest.TestCase):
     def test_parallel_time_is_interactions_per_agent(self):
         row = rows("pll", "--n", "1000")[0]
         self.assertEqual(row["parallel_time"], row["interactions"] / 1000)
+
+
+class Bench(unittest.TestCase):
+    def test_starts_the_program_with_the_benchmarks_that_lies_beside_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy(BINARY, folder)
+            words = [program, "bench", "counts", "--n", "1e4,2^20", "--workload", "pll,clock-10"]
+            missing = subprocess.run(words, capture_output=True, text=True, timeout=60)
+            self.assertEqual(missing.returncode, 2)
+            self.assertIn("the benchmarks are not built; build them with: cmake", missing.stderr)
+            beside = pathlib.Path(folder, "conclave-bench")
+            beside.write_text('#!/bin/sh\nprintf "<%s>" "$@"\nexit 5\n')
+            beside.chmod(0o755)
+            started = subprocess.run(words, capture_output=True, text=True, timeout=60)
+            self.assertEqual((started.stdout, started.returncode),
+                             ("<counts><10000,1048576><pll,clock-10><0>", 5))
 
 
 class Limits(unittest.TestCase):
@@ -269,6 +286,7 @@ class Mistakes(unittest.TestCase):
         (["bench", "agents", "--n", "10"], "--n takes a number from 1000"),
         (["bench", "counts", "--workload", "epidemics"], "did you mean 'epidemic'?"),
         (["bench", "agents", "--workload", "pll"], "is an option of `conclave bench counts`"),
+        (["bench", "texts", "--n", "1000"], "`conclave bench texts` has sizes of its own"),
         (["run", "ppl", "--n", "1e5", "--init", "random", "--engine", "events"],
          "more than 4096 agents in different states; use engine agents"),
         (["run", "pll", "--n", "10", "--engine", "event"], "did you mean 'events'?"),

@@ -1,28 +1,27 @@
-// `conclave bench`: the benchmarks of bench/, on the user's machine.
+// `conclave bench`: checks the request and starts the program that has the benchmarks.
+#include <unistd.h>
+
 #include <algorithm>
-#include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/memory.hpp"
 
-#include "bench/agents_bench.hpp"
-#include "bench/counts_bench.hpp"
-#include "bench/electleader_bench.hpp"
-#include "bench/exact_bench.hpp"
-#include "bench/network_bench.hpp"
-#include "bench/pairing_bench.hpp"
-#include "bench/reactions_bench.hpp"
-#include "bench/texts_bench.hpp"
+#include "bench/subjects.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -34,109 +33,69 @@ struct BenchOptions {
   std::string repeats;
 };
 
-void print(const std::string& line) {
-  fmt::print("{}", line);
-  std::fflush(stdout);
+const bench::Subject& subject_of(const BenchOptions& options) {
+  const auto found = std::ranges::find(bench::subjects, options.subject, &bench::Subject::name);
+  if (found != bench::subjects.end()) return *found;
+  std::vector<std::string_view> names;
+  for (const bench::Subject& subject : bench::subjects) names.push_back(subject.name);
+  throw Error(unknown_name("benchmark", options.subject, names));
 }
 
-// The sizes asked for, or what the benchmark itself has.
-void set_sizes(const BenchOptions& options, std::uint64_t low, std::uint64_t high,
-               std::vector<std::uint64_t>& sizes) {
-  if (!options.sizes.empty()) sizes.clear();
+// The sizes asked for; none: those of the benchmark itself.
+std::vector<std::uint64_t> sizes_of(const BenchOptions& options, const bench::Subject& subject) {
+  if (!options.sizes.empty() && subject.largest == 0) {
+    throw Error(fmt::format("`conclave bench {}` has sizes of its own, without --n", subject.name));
+  }
+  std::vector<std::uint64_t> sizes;
   for (const std::string& size : options.sizes) {
-    sizes.push_back(count_option_64("--n", size, low, high));
+    sizes.push_back(count_option_64("--n", size, subject.smallest, subject.largest));
+    const std::uint64_t bytes = sizes.back() * 4;  // per agent
+    if (subject.name != "agents" || bytes <= experiment::available_memory()) continue;
+    throw Error(
+        fmt::format("n = {} needs {} bytes, more than this machine has free", sizes.back(), bytes));
   }
+  return sizes;
 }
 
-void set_repeats(const BenchOptions& options, unsigned& repeats) {
-  if (options.repeats.empty()) return;
-  repeats = static_cast<unsigned>(count_option_64("--repeats", options.repeats, 1, 1000));
-}
-
-void bench_agents(const BenchOptions& options) {
-  bench::AgentsOptions agents;
-  set_sizes(options, 1000, 0xffffffffu, agents.sizes);
-  for (const std::uint64_t n : agents.sizes) {  // 4 bytes per agent
-    if (n * 4 <= experiment::available_memory()) continue;
-    throw Error(fmt::format("n = {} needs {} bytes, more than this machine has free", n, n * 4));
-  }
-  set_repeats(options, agents.repeats);
-  bench::run_agents(agents, print);
-}
-
-void bench_counts(const BenchOptions& options) {
-  bench::CountsOptions counts;
-  const std::vector<std::string_view> known = bench::counts_workloads();
-  for (const std::string& workload : options.workloads) {
-    if (std::ranges::find(known, workload) == known.end()) {
-      throw Error(unknown_name("workload", workload, known));
-    }
-  }
-  counts.workloads = options.workloads;
-  set_sizes(options, 1000, std::uint64_t{1} << 62, counts.sizes);
-  set_repeats(options, counts.repeats);
-  bench::run_counts(counts, print);
-}
-
-void bench_electleader(const BenchOptions& options) {
-  bench::ElectLeaderOptions electleader;
-  set_sizes(options, 16, 10'000, electleader.sizes);
-  bench::run_electleader(electleader, print);
-}
-
-void bench_exact(const BenchOptions& options) {
-  bench::ExactOptions exact;
-  set_sizes(options, 1000, 100'000'000, exact.sizes);
-  set_repeats(options, exact.repeats);
-  bench::run_exact(exact, print);
-}
-
-void bench_network(const BenchOptions& options) {
-  bench::NetworkOptions network;
-  set_sizes(options, 1000, 20'000'000, network.sizes);
-  set_repeats(options, network.repeats);
-  bench::run_network(network, print);
-}
-
-void bench_reactions(const BenchOptions& options) {
-  bench::ReactionsOptions reactions;
-  set_sizes(options, 1000, std::uint64_t{1} << 40, reactions.sizes);
-  set_repeats(options, reactions.repeats);
-  bench::run_reactions(reactions, print);
-}
-
-void bench_texts(const BenchOptions& options) {
-  unsigned repeats = 3;
-  set_repeats(options, repeats);
-  bench::run_texts(repeats, print);
-}
-
-struct Subject {
-  std::string_view name;
-  void (*run)(const BenchOptions&);
-};
-constexpr std::array subjects{
-    Subject{"agents", bench_agents},
-    Subject{"counts", bench_counts},
-    Subject{"electleader", bench_electleader},
-    Subject{"exact", bench_exact},
-    Subject{"network", bench_network},
-    Subject{"pairing", [](const BenchOptions&) { bench::run_pairing(print); }},
-    Subject{"reactions", bench_reactions},
-    Subject{"texts", bench_texts}};
-
-Exit bench(const BenchOptions& options) {
+void check_workloads(const BenchOptions& options) {
   if (!options.workloads.empty() && options.subject != "counts") {
     throw Error("--workload is an option of `conclave bench counts`");
   }
-  const auto found = std::ranges::find(subjects, options.subject, &Subject::name);
-  if (found == subjects.end()) {
-    std::vector<std::string_view> names;
-    for (const Subject& subject : subjects) names.push_back(subject.name);
-    throw Error(unknown_name("benchmark", options.subject, names));
+  for (const std::string& workload : options.workloads) {
+    if (std::ranges::find(bench::counts_workloads, workload) == bench::counts_workloads.end()) {
+      throw Error(unknown_name("workload", workload, bench::counts_workloads));
+    }
   }
-  found->run(options);
-  return Exit::done;
+}
+
+std::uint64_t repeats_of(const BenchOptions& options) {
+  if (options.repeats.empty()) return 0;
+  return count_option_64("--repeats", options.repeats, 1, 1000);
+}
+
+// Becomes the program `conclave-bench` that lies beside this one; returns only if it cannot.
+void become_bench(std::vector<std::string> words) {
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  words.insert(words.begin(), (self.parent_path() / "conclave-bench").string());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::signal(SIGPIPE, SIG_DFL);  // it ends when its reader leaves
+  ::execv(arguments.front(), arguments.data());
+}
+
+Exit bench_subject(const BenchOptions& options) {
+  const bench::Subject& subject = subject_of(options);
+  check_workloads(options);
+  const std::vector<std::uint64_t> sizes = sizes_of(options, subject);
+  const std::uint64_t repeats = repeats_of(options);
+  become_bench({options.subject, fmt::format("{}", fmt::join(sizes, ",")),
+                fmt::format("{}", fmt::join(options.workloads, ",")), fmt::to_string(repeats)});
+  if (errno != ENOENT) {
+    throw std::system_error(errno, std::generic_category(), "cannot start conclave-bench");
+  }
+  throw Error("the benchmarks are not built; build them with: "
+              "cmake --build --preset release --target conclave-bench");
 }
 
 constexpr const char* description = R"(
@@ -167,7 +126,7 @@ void add_bench(Command& conclave) {
                       "counts: only these (default: all)");
   command.option("--repeats", "R", options->repeats, "Measurements per size (default: 3 or 5)");
   command.footer(description);
-  command.runs([options] { return bench(*options); });
+  command.runs([options] { return bench_subject(*options); });
 }
 
 }  // namespace conclave::cli

@@ -1,0 +1,95 @@
+// conclave-bench SUBJECT SIZES WORKLOADS REPEATS: what `conclave bench` starts once it has checked
+// the request. SIZES and WORKLOADS are lists with commas, which may be empty; REPEATS may be 0.
+// Empty and 0 mean the subject's own.
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/agents_bench.hpp"
+#include "bench/counts_bench.hpp"
+#include "bench/electleader_bench.hpp"
+#include "bench/exact_bench.hpp"
+#include "bench/network_bench.hpp"
+#include "bench/pairing_bench.hpp"
+#include "bench/reactions_bench.hpp"
+#include "bench/texts_bench.hpp"
+
+namespace conclave::bench {
+namespace {
+
+struct Request {
+  std::string subject;
+  std::vector<std::uint64_t> sizes;
+  std::vector<std::string> workloads;
+  unsigned repeats = 0;
+};
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+  return words;
+}
+
+Request request_of(const std::vector<std::string>& words) {
+  Request request{.subject = words.at(0), .sizes = {}, .workloads = words_of(words.at(2))};
+  for (const std::string& size : words_of(words.at(1))) request.sizes.push_back(std::stoull(size));
+  request.repeats = static_cast<unsigned>(std::stoul(words.at(3)));
+  return request;
+}
+
+void print(const std::string& line) {
+  fmt::print("{}", line);
+  std::fflush(stdout);
+}
+
+// The subject's options, with what the request says in place of its own sizes and repeats.
+template <class Options>
+Options options_of(const Request& request) {
+  Options options;
+  if (!request.sizes.empty()) options.sizes = request.sizes;
+  if constexpr (requires { options.repeats; }) {
+    if (request.repeats != 0) options.repeats = request.repeats;
+  }
+  if constexpr (requires { options.workloads; }) options.workloads = request.workloads;
+  return options;
+}
+
+void run(const Request& request) {
+  const std::string_view subject = request.subject;
+  if (subject == "agents") return run_agents(options_of<AgentsOptions>(request), print);
+  if (subject == "counts") return run_counts(options_of<CountsOptions>(request), print);
+  if (subject == "electleader") {
+    return run_electleader(options_of<ElectLeaderOptions>(request), print);
+  }
+  if (subject == "exact") return run_exact(options_of<ExactOptions>(request), print);
+  if (subject == "network") return run_network(options_of<NetworkOptions>(request), print);
+  if (subject == "pairing") return run_pairing(print);
+  if (subject == "reactions") return run_reactions(options_of<ReactionsOptions>(request), print);
+  if (subject == "texts") return run_texts(request.repeats == 0 ? 3 : request.repeats, print);
+  throw std::invalid_argument("no such benchmark");
+}
+
+}  // namespace
+}  // namespace conclave::bench
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    fmt::print(stderr, "conclave-bench: started by `conclave bench`, see conclave bench --help\n");
+    return 2;
+  }
+  try {
+    conclave::bench::run(conclave::bench::request_of({argv + 1, argv + argc}));
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "conclave: {}\n", error.what());
+    return 1;
+  }
+}
