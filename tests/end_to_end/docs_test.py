@@ -590,6 +590,34 @@ class Links(unittest.TestCase):
                                     f"{name_of(page)}:{line}: there is no {text}")
 
 
+@functools.cache
+def test_sources():
+    return [path.read_text() for ending in ("py", "cpp", "cu")
+            for path in (ROOT / "tests").rglob(f"*.{ending}")]
+
+
+def is_test(group, name):
+    """Whether there is TEST(Group, Name), or test_name() in a file that has class Group."""
+    if name.startswith("test_"):
+        patterns = rf"(?m)^class {group}\b", rf"def {name}\("
+    else:
+        patterns = (rf"TEST(_F|_P)?\(\s*{group},\s*{name}\)",)
+    return any(all(re.search(pattern, text) for pattern in patterns) for text in test_sources())
+
+
+class Tests(unittest.TestCase):
+    def test_that_pages_name_exist(self):
+        named = 0
+        for page in PAGES:
+            for line, text in spans_of(prose_of(page)):
+                found = re.fullmatch(r"([A-Z]\w+)\.(test_\w+|[A-Z]\w+[a-z])", text)
+                if found:
+                    named += 1
+                    self.assertTrue(is_test(*found.groups()),
+                                    f"{name_of(page)}:{line}: there is no test {text}")
+        self.assertGreater(named, 100)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + [word for word in sys.argv[2:]
                                        if word not in FLAGS and not word.endswith(".md")])
