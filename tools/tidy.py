@@ -187,6 +187,13 @@ def check_banned(file):
             yield line_of(file.code, match.end() - 1), "banned", f"{name}: {sentence}"
 
 
+def check_detail(file):
+    """The folder detail/ of a module is its namespace detail."""
+    if file.is_cpp and re.match(r"src/.*/detail/", file.path):
+        if not re.search(r"^namespace [\w:]*\bdetail\b", file.code, re.M):
+            yield 1, "detail", "lies in detail/ and opens no namespace detail"
+
+
 def check_lengths(file):
     if file.is_cpp or file.is_cmake or file.ending in ("py", "sh", "in"):
         for number, line in enumerate(file.lines, 1):
@@ -291,7 +298,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
     files = list(sources(parser.parse_args(arguments).root))
-    checks = check_banned, check_lengths, check_leftovers, check_header
+    checks = check_banned, check_detail, check_lengths, check_leftovers, check_header
     violations = {(file.path, *found) for check in checks for file in files
                   for found in check(file)} | set(check_layers(files)) | set(check_dead(files))
     for path, line, rule, sentence in sorted(violations):

@@ -168,7 +168,8 @@ class TidyTest(unittest.TestCase):
         self.rejects(source("src/list.cpp", ""), "src/list.cpp:1: layers")
 
     def test_detail_is_private(self):
-        hidden = {"src/conclave/base/detail/lanes.hpp": "// Lanes.\n#pragma once\n"}
+        hidden = {"src/conclave/base/detail/lanes.hpp":
+                  "// Lanes.\n#pragma once\nnamespace conclave::detail {}\n"}
         include = '#include "conclave/base/detail/lanes.hpp"\n'
         self.rejects({**source("src/conclave/network/queue.cpp", include), **hidden},
                      "src/conclave/network/queue.cpp:3: layers")
@@ -269,6 +270,11 @@ int c = 1'000'000; char d = '"'; int e = 2'000;
 double time() const; std::uint16_t& rand() { return rand_; } int operand(int strand);
 int f = u.rand() + parallel_time(0) + std::get_if(v) + json.get_to(x) + snprintf(a, b);
 '''))
+
+    def test_folder_detail_is_the_namespace_detail(self):
+        path = "src/conclave/base/detail/a.cpp"
+        self.rejects(source(path, "namespace conclave {\nint a;\n}\n"), f"{path}:1: detail")
+        self.accepts(source(path, "namespace conclave::detail {\nint a;\n}\n"))
 
     # Lengths.
 

@@ -107,19 +107,19 @@ std::string plot_command(Script& script, const Frame& frame, const std::string& 
 }
 
 // What a program has made, or an Error with what it said.
-void check(const ProcessResult& result, std::string_view program) {
+void check(const detail::ProcessResult& result, std::string_view program) {
   if (result.status == 0) return;
   throw Error(fmt::format("{} could not make the film{}{}", program,
                           result.errors.empty() ? "" : ": ", excerpt(result.errors, 200)));
 }
 
 // Runs gnuplot on a script whose terminal is part of it.
-std::string gnuplot_output(const Script& script, const ScratchFolder& folder) {
+std::string gnuplot_output(const Script& script, const detail::ScratchFolder& folder) {
   for (std::size_t i = 0; i < script.data().size(); ++i) {
     write_file(folder.file(fmt::format("data{}", i)), script.data()[i]);
   }
   write_file(folder.file("script"), script.commands());
-  ProcessResult result = run_process({"gnuplot", "-d", "script"}, folder.path());
+  detail::ProcessResult result = detail::run_process({"gnuplot", "-d", "script"}, folder.path());
   if (!result.has_started) {
     throw Error("gnuplot could not be started; is the package gnuplot-nox installed?");
   }
@@ -131,12 +131,12 @@ std::string gif(const Film& film, const std::string& title) {
   Script script;
   script.add("set terminal gif animate delay 10 loop 0 size 900,560\n" + axes(film));
   for (const Frame& frame : film.frames) script.add(plot_command(script, frame, title));
-  return gnuplot_output(script, ScratchFolder());
+  return gnuplot_output(script, detail::ScratchFolder());
 }
 
 // Empty where ffmpeg cannot be started.
 std::string mp4(const Film& film, const std::string& title) {
-  const ScratchFolder folder;
+  const detail::ScratchFolder folder;
   Script script;
   script.add("set terminal pngcairo size 900,560 enhanced font 'sans,12'\n" + axes(film));
   for (std::size_t i = 0; i < film.frames.size(); ++i) {
@@ -144,7 +144,7 @@ std::string mp4(const Film& film, const std::string& title) {
     script.add(plot_command(script, film.frames[i], title));
   }
   gnuplot_output(script, folder);
-  ProcessResult made = run_process(
+  detail::ProcessResult made = detail::run_process(
       {"ffmpeg", "-v", "error", "-nostdin", "-framerate", "10", "-i", "frame%04d.png", "-pix_fmt",
        "yuv420p", "-movflags", "frag_keyframe+empty_moov", "-f", "mp4", "pipe:1"},
       folder.path());

@@ -84,14 +84,15 @@ std::string Script::add_data(const Rows& rows) {
 
 std::string draw(const Script& script, PictureFormat format, const PictureSize& size,
                  int font_size) {
-  const ScratchFolder folder;
+  const detail::ScratchFolder folder;
   for (std::size_t i = 0; i < script.data().size(); ++i) {
     write_file(folder.file(data_name(i)), script.data()[i]);
   }
   write_file(
       folder.file("script"),
       fmt::format("set terminal {}\n{}", terminal_of(format, size, font_size), script.commands()));
-  const ProcessResult result = run_process({"gnuplot", "-d", "script"}, folder.path());
+  const detail::ProcessResult result =
+      detail::run_process({"gnuplot", "-d", "script"}, folder.path());
   if (!result.has_started) {
     throw Error("gnuplot could not be started; is the package gnuplot-nox installed?");
   }

@@ -13,6 +13,8 @@
 namespace conclave::plot {
 namespace {
 
+using detail::ProcessResult;
+using detail::run_process;
 using testing_support::message_of;
 
 class Trace : public testing_support::ScratchFolder {};

@@ -14,7 +14,7 @@
 
 #include "conclave/base/descriptor.hpp"
 
-namespace conclave::plot {
+namespace conclave::plot::detail {
 namespace {
 
 constexpr std::size_t most_errors = 4096;
@@ -125,4 +125,4 @@ ProcessResult run_process(const std::vector<std::string>& words, const std::stri
   return result;
 }
 
-}  // namespace conclave::plot
+}  // namespace conclave::plot::detail

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace conclave::plot {
+namespace conclave::plot::detail {
 
 struct ProcessResult {
   bool has_started = false;
@@ -18,4 +18,4 @@ struct ProcessResult {
 // processes left.
 ProcessResult run_process(const std::vector<std::string>& words, const std::string& folder);
 
-}  // namespace conclave::plot
+}  // namespace conclave::plot::detail

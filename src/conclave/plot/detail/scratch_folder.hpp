@@ -8,7 +8,7 @@
 
 #include "conclave/base/error.hpp"
 
-namespace conclave::plot {
+namespace conclave::plot::detail {
 
 // A folder that only this user may read, gone when it is no longer needed.
 class ScratchFolder {
@@ -31,4 +31,4 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace conclave::plot
+}  // namespace conclave::plot::detail
