@@ -127,6 +127,8 @@ class PreparedRun {
   virtual Interactions state_count() const = 0;
   virtual std::string_view protocol() const = 0;
   virtual std::string_view engine() const = 0;
+  // Its name, where another device than the processor runs the trials.
+  virtual std::string_view device() const { return {}; }
   virtual std::string_view start() const = 0;
   virtual std::uint64_t seed() const = 0;
   virtual std::span<const ParameterValue> parameters() const = 0;

@@ -21,8 +21,12 @@ gpu::Engine& engine_in(Workspace& workspace) {
 class GpuRun final : public PreparedRun {
  public:
   GpuRun(std::unique_ptr<const PreparedRun> agents, std::shared_ptr<const void> protocol,
-         std::size_t start, gpu::MakeEngine make)
-      : agents_(std::move(agents)), protocol_(std::move(protocol)), start_(start), make_(make) {}
+         std::size_t start, gpu::MakeEngine make, std::string device)
+      : agents_(std::move(agents)),
+        protocol_(std::move(protocol)),
+        start_(start),
+        make_(make),
+        device_(std::move(device)) {}
 
   std::unique_ptr<Workspace> workspace() const override {
     auto workspace = std::make_unique<DeviceWorkspace>();
@@ -38,9 +42,7 @@ class GpuRun final : public PreparedRun {
     return result;
   }
 
-  std::uint64_t trials_at_once(const Workspace& workspace) const override {
-    return static_cast<const DeviceWorkspace&>(workspace).engine->trials_at_once(size());
-  }
+  std::uint64_t trials_at_once(const Workspace&) const override { return gpu::most_trials; }
 
   void run_batch(std::uint64_t first, std::uint64_t trials, Workspace& workspace,
                  const KeepGoing& keep_going,
@@ -60,6 +62,7 @@ class GpuRun final : public PreparedRun {
   Interactions state_count() const override { return agents_->state_count(); }
   std::string_view protocol() const override { return agents_->protocol(); }
   std::string_view engine() const override { return agents_->engine(); }
+  std::string_view device() const override { return device_; }
   std::string_view start() const override { return agents_->start(); }
   std::uint64_t seed() const override { return agents_->seed(); }
   std::span<const ParameterValue> parameters() const override { return agents_->parameters(); }
@@ -74,6 +77,7 @@ class GpuRun final : public PreparedRun {
   std::shared_ptr<const void> protocol_;
   std::size_t start_;
   gpu::MakeEngine make_;
+  std::string device_;
 };
 
 void check(const PreparedRun& run) {
@@ -104,12 +108,14 @@ std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun> age
                                           std::shared_ptr<const void> protocol, std::size_t start,
                                           gpu::MakeEngine make) {
   check(*agents);
-  if (!make(protocol.get())) {  // throws where there is no device
+  const std::unique_ptr<gpu::Engine> engine = make(protocol.get());  // throws without a device
+  if (!engine) {
     throw Error(fmt::format("engine gpu does not run {}: it is for protocols on the complete graph "
                             "whose convergence can be seen from counts; use engine agents",
                             agents->protocol()));
   }
-  return std::make_unique<GpuRun>(std::move(agents), std::move(protocol), start, make);
+  return std::make_unique<GpuRun>(std::move(agents), std::move(protocol), start, make,
+                                  engine->device());
 }
 
 }  // namespace conclave::catalog

@@ -10,9 +10,6 @@
 
 namespace conclave::gpu {
 
-// The streams of every trial, named as the agents engine names them.
-std::vector<TrialStreams> streams_of(const BatchRequest& request);
-
 // What stands in place of a result until there is one.
 template <DeviceProtocol P>
 Finished<P> blank(const P& protocol) {
@@ -20,7 +17,24 @@ Finished<P> blank(const P& protocol) {
           .interactions = 0,
           .held = 0,
           .ending = Ending::interrupted,
-          .is_violated = false};
+          .is_violated = false,
+          .is_complete = false};
+}
+
+// All but the request lies where the warps reach it.
+template <DeviceProtocol P>
+Batch<P> batch_of(const BatchRequest& request, const P* protocol, Finished<P>* finished,
+                  std::uint64_t* next_trial, const volatile bool* is_stopped) {
+  return {.protocol = protocol,
+          .n = request.n,
+          .start = request.start,
+          .limit = request.limit,
+          .seed = request.seed,
+          .first_trial = request.first_trial,
+          .trials = request.trials,
+          .finished = finished,
+          .next_trial = next_trial,
+          .is_stopped = is_stopped};
 }
 
 // The result as the agents engine would give it.
@@ -41,29 +55,21 @@ TrialResult result_of(const P& protocol, const Finished<P>& trial) {
 }
 
 // The same batch on one emulated warp of this processor; slow, and what a device is checked with.
-template <class Warp = HostWarp, DeviceProtocol P>
+template <Memory memory, class Warp = HostWarp, DeviceProtocol P>
 std::vector<Finished<P>> emulated(const P& protocol, const BatchRequest& request) {
   using Packed = typename Stored<P>::type;
   using Tally = typename TallyFor<P>::type;
-  std::vector<TrialStreams> streams = streams_of(request);
   std::vector<Finished<P>> finished(request.trials, blank(protocol));
   std::uint64_t next_trial = 0;
   const bool is_stopped = false;
   const Packed any = Stored<P>::pack(protocol, typename P::State{});
   std::vector<Packed> agents(std::size_t{trials_per_warp} * request.n, any);
   std::vector<Tally> tallies(trials_per_warp, Tally(protocol));
-  const Batch<P> batch{.protocol = &protocol,
-                       .n = request.n,
-                       .start = request.start,
-                       .limit = request.limit,
-                       .trials = request.trials,
-                       .streams = streams.data(),
-                       .finished = finished.data(),
-                       .next_trial = &next_trial,
-                       .is_stopped = &is_stopped};
-  TrialLoop<P, Warp> loop(batch, Warp(), [&](int lane) {
+  std::vector<TrialStreams> streams(trials_per_warp);
+  const Batch<P> batch = batch_of(request, &protocol, finished.data(), &next_trial, &is_stopped);
+  TrialLoop<P, Warp, memory> loop(batch, Warp(), [&](int lane) {
     const auto trial = static_cast<std::size_t>(lane / lanes_per_trial);
-    return Place<P>{&agents[trial * request.n], &tallies[trial]};
+    return Place<P>{&agents[trial * request.n], &tallies[trial], &streams[trial]};
   });
   loop.run();
   return finished;

@@ -46,10 +46,18 @@ class DeviceWarp {
   }
 
   template <class T>
-  __device__ __forceinline__ Own<T> from_below(const Own<T>& values, int distance) const {
+  __device__ __forceinline__ Own<T> from_around(const Own<T>& values, int distance) const {
     Own<T> moved;
-    moved[lane()] = __shfl_up_sync(~0u, values[lane()], distance, lanes_per_trial);
+    moved[lane()] = __shfl_sync(~0u, values[lane()], lane() - distance, lanes_per_trial);
     return moved;
+  }
+
+  __device__ __forceinline__ Own<std::uint32_t> sum(const Own<std::uint32_t>& values) const {
+    Own<std::uint32_t> sums = values;
+    for (int distance = 1; distance < lanes_per_trial; distance *= 2) {
+      sums[lane()] += __shfl_xor_sync(~0u, sums[lane()], distance);
+    }
+    return sums;
   }
 
   template <class T>
@@ -60,6 +68,11 @@ class DeviceWarp {
   }
 
   __device__ __forceinline__ void sync() const { __syncwarp(); }
+
+  __device__ __forceinline__ static void publish(bool* flag) {
+    __threadfence_system();
+    *static_cast<volatile bool*>(flag) = true;
+  }
 
   __device__ __forceinline__ static std::uint64_t take_one(std::uint64_t* counter) {
     return atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ull);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "conclave/model/trial.hpp"
 
@@ -13,6 +14,11 @@ namespace conclave::gpu {
 
 // Pairs are drawn from half a word each, as `agents` does up to this size.
 inline constexpr AgentCount most_agents = AgentCount{1} << 24;
+
+// A batch has at most so many trials: the larger, the fewer the times at which the last trials of a
+// batch leave most of the device idle. A result takes about a hundred bytes until it is handed
+// over.
+inline constexpr std::uint64_t most_trials = std::uint64_t{1} << 20;
 
 // Trials first_trial ... first_trial + trials - 1 of one run; n is at most most_agents.
 struct BatchRequest {
@@ -29,12 +35,12 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  // As many trials of this size as keep the device busy.
-  virtual std::uint64_t trials_at_once(std::uint32_t n) const = 0;
+  // Its name, as its maker calls it.
+  virtual std::string device() const = 0;
 
-  // Calls `take` for every trial in order, once all of them are done. `keep_going` is asked now and
-  // then; where it says no, trials under way end as interrupted. Throws Error where the device has
-  // too little memory or fails.
+  // Calls `take` for every trial in order, as soon as it and all before it are done. `keep_going`
+  // is asked now and then; where it says no, trials under way end as interrupted. Throws Error
+  // where the device has too little memory or fails.
   virtual void run(const BatchRequest& request, const std::function<bool()>& keep_going,
                    const std::function<void(std::uint64_t trial, TrialResult)>& take) = 0;
 };

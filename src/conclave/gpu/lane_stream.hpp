@@ -1,8 +1,10 @@
 // The random words of base/random.hpp, for code that runs on a device: the same bits, one lane or
-// one word at a time. The host names the stream (Lanes) and hands over its state.
+// one word at a time, from the same names.
 #pragma once
 
 #include <cstdint>
+
+#include <Random123/philox.h>
 
 #include "conclave/base/random.hpp"
 #include "conclave/gpu/warp.hpp"
@@ -13,9 +15,13 @@ namespace conclave::gpu {
 struct LaneGenerator {
   std::uint64_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
-  CONCLAVE_HOST_DEVICE static LaneGenerator of(const Lanes::State& state, int lane) {
-    const auto* const words = state[0].data();  // four rows of eight
-    return {words[lane], words[8 + lane], words[16 + lane], words[24 + lane]};
+  // Writes it where the state of a whole stream keeps this lane.
+  CONCLAVE_HOST_DEVICE void save(Lanes::State& state, int lane) const {
+    auto* const words = state[0].data() + lane;  // four rows of eight
+    words[0] = s0;
+    words[8] = s1;
+    words[16] = s2;
+    words[24] = s3;
   }
 
   CONCLAVE_HOST_DEVICE std::uint64_t next() {
@@ -29,6 +35,20 @@ struct LaneGenerator {
     s2 ^= t;
     s3 = s3 << 45 | s3 >> 19;
     return result;
+  }
+};
+
+// One lane of the streams of one trial, named as Lanes does.
+struct LaneNames {
+  std::uint64_t seed;
+  std::uint64_t trial;
+  int lane;
+
+  CONCLAVE_HOST_DEVICE LaneGenerator generator(Purpose purpose) const {
+    const r123::Philox4x64::key_type key{{seed, static_cast<std::uint64_t>(purpose)}};
+    const r123::Philox4x64::ctr_type counter{{trial, static_cast<std::uint64_t>(lane), 0, 0}};
+    const r123::Philox4x64::ctr_type words = r123::Philox4x64{}(counter, key);
+    return {words.v[0], words.v[1], words.v[2], words.v[3]};
   }
 };
 

@@ -27,15 +27,24 @@ inline void check(cudaError_t status, const char* what) {
   throw Error(std::string("engine gpu: ") + what + " failed: " + cudaGetErrorString(status));
 }
 
+// The first device that this process may use. Throws Error where there is none.
+inline int first_device() {
+  int devices = 0;
+  const cudaError_t status = cudaGetDeviceCount(&devices);
+  if (status == cudaSuccess && devices > 0) return 0;
+  throw Error(std::string("engine gpu found no CUDA device on this machine (") +
+              cudaGetErrorString(status) + "); engine agents runs the same trials");
+}
+
 // Memory on the device, freed with its owner.
 template <class T>
 class DeviceArray {
  public:
-  explicit DeviceArray(std::size_t count) : count_(count) {
+  explicit DeviceArray(std::size_t count) {
     check(cudaMalloc(&first_, std::max<std::size_t>(1, count * sizeof(T))), "asking for memory");
   }
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
-    check(cudaMemcpy(first_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice),
+    check(cudaMemcpy(first_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
           "copying to the device");
   }
   DeviceArray(const DeviceArray&) = delete;
@@ -43,38 +52,37 @@ class DeviceArray {
   ~DeviceArray() { cudaFree(first_); }
 
   T* data() { return first_; }
-  void copy_to(std::vector<T>& values) const {
-    check(cudaMemcpy(values.data(), first_, count_ * sizeof(T), cudaMemcpyDeviceToHost),
-          "copying from the device");
+
+ private:
+  T* first_ = nullptr;
+};
+
+// Memory of this machine that the device reads and writes while a kernel runs.
+template <class T>
+class SharedArray {
+ public:
+  SharedArray(std::size_t count, const T& value) {
+    check(cudaHostAlloc(&first_, count * sizeof(T), cudaHostAllocMapped),
+          "asking for memory that it shares with this machine");
+    std::uninitialized_fill_n(first_, count, value);
+  }
+  SharedArray(const SharedArray&) = delete;
+  SharedArray& operator=(const SharedArray&) = delete;
+  ~SharedArray() { cudaFreeHost(first_); }
+
+  T& operator[](std::size_t i) { return first_[i]; }
+  const T& operator[](std::size_t i) const { return first_[i]; }
+  T* on_device() const {
+    void* pointer = nullptr;
+    check(cudaHostGetDevicePointer(&pointer, first_, 0), "sharing memory");
+    return static_cast<T*>(pointer);
   }
 
  private:
   T* first_ = nullptr;
-  std::size_t count_;
 };
 
-// A flag that the host sets while a kernel runs.
-class StopFlag {
- public:
-  StopFlag() {
-    check(cudaHostAlloc(&flag_, sizeof(bool), cudaHostAllocMapped), "asking for shared memory");
-    *flag_ = false;
-  }
-  StopFlag(const StopFlag&) = delete;
-  StopFlag& operator=(const StopFlag&) = delete;
-  ~StopFlag() { cudaFreeHost(flag_); }
-  void set() { *static_cast<volatile bool*>(flag_) = true; }
-  const volatile bool* on_device() const {
-    void* pointer = nullptr;
-    check(cudaHostGetDevicePointer(&pointer, flag_, 0), "sharing memory");
-    return static_cast<const volatile bool*>(pointer);
-  }
-
- private:
-  bool* flag_ = nullptr;
-};
-
-// Where the agents of a trial lie: beside the processor if they fit, otherwise in device memory.
+// How a kernel is started, and where the agents of its trials lie.
 template <DeviceProtocol P>
 struct Layout {
   static constexpr std::size_t alignment = 16;
@@ -83,15 +91,17 @@ struct Layout {
   }
   static constexpr std::size_t tally_bytes = rounded(sizeof(typename TallyFor<P>::type));
 
-  bool is_near = false;
+  Memory memory = Memory::near;
   std::size_t agent_bytes = 0;  // of a trial, rounded
-  std::size_t shared_per_trial = 0;
-  int threads = 0;  // per block
+  int threads = 0;              // per block
   int blocks = 0;
 
   constexpr int trials_per_block() const { return threads / lanes_per_trial; }
+  constexpr std::size_t shared_per_trial() const {
+    return tally_bytes + (memory == Memory::near ? agent_bytes : 0);
+  }
   constexpr std::size_t shared_bytes() const {
-    return shared_per_trial * static_cast<std::size_t>(trials_per_block());
+    return shared_per_trial() * static_cast<std::size_t>(trials_per_block());
   }
   // No more blocks than so many trials need.
   Layout for_trials(std::uint64_t trials) const {
@@ -101,28 +111,33 @@ struct Layout {
         static_cast<int>(std::min(static_cast<std::uint64_t>(blocks), (trials + each - 1) / each));
     return fewer;
   }
-  constexpr std::size_t far_bytes() const { return is_near ? 0 : places() * agent_bytes; }
+  constexpr std::size_t far_bytes() const {
+    return memory == Memory::far ? places() * agent_bytes : 0;
+  }
   constexpr std::uint64_t places() const {
     return static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(trials_per_block());
   }
 };
 
-template <DeviceProtocol P>
-__global__ void run_batch(Batch<P> batch, Layout<P> layout, typename Stored<P>::type* far_agents) {
+template <DeviceProtocol P, Memory memory>
+__global__ void run_batch(Batch<P> batch, Layout<P> layout, typename Stored<P>::type* far_agents,
+                          TrialStreams* streams) {
   using Packed = typename Stored<P>::type;
   using Tally = typename TallyFor<P>::type;
   extern __shared__ unsigned char shared[];
-  const int thread = static_cast<int>(threadIdx.x);
-  const int group = thread / lanes_per_trial;
-  unsigned char* const mine = shared + layout.shared_per_trial * static_cast<std::size_t>(group);
-  const std::size_t place =
-      static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(layout.trials_per_block()) +
-      static_cast<std::size_t>(group);
-  Packed* const agents = layout.is_near
-                             ? reinterpret_cast<Packed*>(mine + Layout<P>::tally_bytes)
-                             : far_agents + place * (layout.agent_bytes / sizeof(Packed));
-  auto* const tally = reinterpret_cast<Tally*>(mine);
-  TrialLoop<P, DeviceWarp> loop(batch, DeviceWarp(), [&](int) { return Place<P>{agents, tally}; });
+  const int group = static_cast<int>(threadIdx.x) / lanes_per_trial;
+  const std::size_t place = static_cast<std::size_t>(blockIdx.x) * (blockDim.x / lanes_per_trial) +
+                            static_cast<std::size_t>(group);
+  unsigned char* const mine = shared + layout.shared_per_trial() * static_cast<std::size_t>(group);
+  TrialLoop<P, DeviceWarp, memory> loop(batch, DeviceWarp(), [&](int) {
+    Packed* agents = nullptr;
+    if constexpr (memory == Memory::near) {
+      agents = reinterpret_cast<Packed*>(mine + Layout<P>::tally_bytes);
+    } else {
+      agents = far_agents + place * (layout.agent_bytes / sizeof(Packed));
+    }
+    return Place<P>{agents, reinterpret_cast<Tally*>(mine), streams + place};
+  });
   loop.run();
 }
 
@@ -130,55 +145,75 @@ template <DeviceProtocol P>
 class DeviceEngine final : public Engine {
  public:
   explicit DeviceEngine(const P& protocol) : protocol_(protocol) {
-    int device = 0;
-    check(cudaGetDevice(&device), "finding the device");
+    const int device = first_device();
+    check(cudaSetDevice(device), "choosing the device");
     check(cudaGetDeviceProperties(&properties_, device), "asking the device what it is");
     check_itself();
   }
 
-  std::uint64_t trials_at_once(std::uint32_t n) const override {
-    return trials_per_place * layout(n).places();
-  }
+  std::string device() const override { return properties_.name; }
 
   void run(const BatchRequest& request, const std::function<bool()>& keep_going,
            const std::function<void(std::uint64_t, TrialResult)>& take) override {
-    const std::vector<Finished<P>> results = finished(request, keep_going);
-    for (std::uint64_t i = 0; i < request.trials; ++i) {
-      take(request.first_trial + i, result_of(protocol_, results[i]));
-    }
+    execute(request, keep_going, [&](std::uint64_t i, const Finished<P>& trial) {
+      take(request.first_trial + i, result_of(protocol_, trial));
+    });
   }
 
  private:
-  static constexpr std::uint64_t trials_per_place = 4;  // so that a long trial holds up few others
-  static constexpr std::size_t least_near_warps = 3;
+  // Far away, more trials than these make each other slower: the memory answers so many at a time.
   static constexpr int far_threads = 128;
+  static constexpr int far_blocks = 2;                 // per multiprocessor
   static constexpr std::size_t most_far_fraction = 2;  // of the free memory, half
 
-  std::vector<Finished<P>> finished(const BatchRequest& request,
-                                    const std::function<bool()>& keep_going) const {
+  // Calls `take` for every trial in order, as soon as it and all before it are complete.
+  template <class Take>
+  void execute(const BatchRequest& request, const std::function<bool()>& keep_going,
+               Take take) const {
     using Packed = typename Stored<P>::type;
     const Layout<P> where = layout(request.n).for_trials(request.trials);
     DeviceArray<P> protocol(std::vector<P>{protocol_});
-    DeviceArray<TrialStreams> streams(streams_of(request));
-    std::vector<Finished<P>> results(request.trials, blank(protocol_));
-    DeviceArray<Finished<P>> on_device(results);
     DeviceArray<std::uint64_t> next(std::vector<std::uint64_t>{0});
     DeviceArray<Packed> far(where.far_bytes() / sizeof(Packed));
-    StopFlag stop;
-    const Batch<P> batch{.protocol = protocol.data(),
-                         .n = request.n,
-                         .start = request.start,
-                         .limit = request.limit,
-                         .trials = request.trials,
-                         .streams = streams.data(),
-                         .finished = on_device.data(),
-                         .next_trial = next.data(),
-                         .is_stopped = stop.on_device()};
-    run_batch<P><<<where.blocks, where.threads, where.shared_bytes()>>>(batch, where, far.data());
+    DeviceArray<TrialStreams> streams(where.places());
+    SharedArray<Finished<P>> results(request.trials, blank(protocol_));
+    SharedArray<bool> stop(1, false);
+    const Batch<P> batch =
+        batch_of(request, protocol.data(), results.on_device(), next.data(), stop.on_device());
+    const auto kernel =
+        where.memory == Memory::near ? run_batch<P, Memory::near> : run_batch<P, Memory::far>;
+    kernel<<<where.blocks, where.threads, where.shared_bytes()>>>(batch, where, far.data(),
+                                                                  streams.data());
     check(cudaGetLastError(), "starting the trials");
-    wait(stop, keep_going);
-    on_device.copy_to(results);
-    return results;
+    hand_over(results, stop, request.trials, keep_going, take);
+  }
+
+  // Looks at the results while the kernel runs, and tells it to stop where nothing may go on.
+  template <class Take>
+  void hand_over(const SharedArray<Finished<P>>& results, SharedArray<bool>& stop,
+                 std::uint64_t trials, const std::function<bool()>& keep_going, Take take) const {
+    constexpr long longest_pause = 5'000'000;
+    timespec pause{.tv_sec = 0, .tv_nsec = 20'000};
+    std::uint64_t next = 0;
+    bool is_running = true;
+    while (next < trials) {
+      is_running = is_running && cudaStreamQuery(nullptr) == cudaErrorNotReady;
+      if (!is_running) check(cudaStreamSynchronize(nullptr), "running the trials");
+      const std::uint64_t before = next;
+      while (next < trials && (!is_running || is_complete(results[next]))) {
+        take(next, results[next]);
+        ++next;
+      }
+      if (!is_running) continue;
+      if (!keep_going()) static_cast<volatile bool&>(stop[0]) = true;
+      pause.tv_nsec = next != before ? 20'000 : std::min(pause.tv_nsec * 2, longest_pause);
+      nanosleep(&pause, nullptr);
+    }
+    check(cudaStreamSynchronize(nullptr), "running the trials");
+  }
+
+  static bool is_complete(const Finished<P>& trial) {
+    return __atomic_load_n(&trial.is_complete, __ATOMIC_ACQUIRE);
   }
 
   // A compiler for devices takes some C++ that it cannot translate without a word (the elements of
@@ -186,40 +221,30 @@ class DeviceEngine final : public Engine {
   // does: some interactions of a few agents, with the protocol as it will be run.
   void check_itself() const {
     const BatchRequest request{.n = 16, .limit = 2000, .trials = 12};
-    const auto here = emulated(protocol_, request);
-    const auto there = finished(request, [] { return true; });
-    for (std::size_t i = 0; i < here.size(); ++i) {
-      const bool is_same = here[i].interactions == there[i].interactions &&
-                           here[i].ending == there[i].ending &&
-                           here[i].tally.leaders() == there[i].tally.leaders();
-      if (!is_same) {
-        throw Error("engine gpu: the device and this processor disagree about this protocol; use "
-                    "engine agents, and please report it");
-      }
-    }
+    const auto here = emulated<Memory::near>(protocol_, request);
+    execute(
+        request, [] { return true; },
+        [&](std::uint64_t i, const Finished<P>& there) {
+          const bool is_same = here[i].interactions == there.interactions &&
+                               here[i].ending == there.ending &&
+                               here[i].tally.leaders() == there.tally.leaders();
+          if (!is_same) {
+            throw Error(
+                "engine gpu: the device and this processor disagree about this protocol; use "
+                "engine agents, and please report it");
+          }
+        });
   }
 
-  void wait(StopFlag& stop, const std::function<bool()>& keep_going) const {
-    timespec pause{.tv_sec = 0, .tv_nsec = 20'000};
-    while (cudaStreamQuery(nullptr) == cudaErrorNotReady) {
-      if (!keep_going()) stop.set();
-      nanosleep(&pause, nullptr);
-      pause.tv_nsec = std::min(pause.tv_nsec * 2, 20'000'000L);
-    }
-    check(cudaStreamSynchronize(nullptr), "running the trials");
-  }
-
-  // Beside the processor where that leaves enough warps to hide each other's waits; blocks of one
-  // warp waste least of that memory.
+  // Beside the processor where the trials of a warp fit; blocks of one warp waste least of that
+  // memory.
   Layout<P> layout(std::uint32_t n) const {
     using Packed = typename Stored<P>::type;
     Layout<P> near;
-    near.is_near = true;
     near.agent_bytes = Layout<P>::rounded(n * sizeof(Packed));
-    near.shared_per_trial = Layout<P>::tally_bytes + near.agent_bytes;
     near.threads = lanes_per_warp;
+    if (near.shared_bytes() > properties_.sharedMemPerBlockOptin) return far_layout(n);
     const std::size_t warps = properties_.sharedMemPerMultiprocessor / near.shared_bytes();
-    if (warps < least_near_warps) return far_layout(n);
     while (warps > 16 && near.threads < 128) near.threads *= 2;  // more blocks than may be resident
     near.blocks = blocks_for(near);
     return near;
@@ -228,10 +253,10 @@ class DeviceEngine final : public Engine {
   Layout<P> far_layout(std::uint32_t n) const {
     using Packed = typename Stored<P>::type;
     Layout<P> far;
+    far.memory = Memory::far;
     far.agent_bytes = Layout<P>::rounded(n * sizeof(Packed));
-    far.shared_per_trial = Layout<P>::tally_bytes;
     far.threads = far_threads;
-    far.blocks = blocks_for(far);
+    far.blocks = std::min(blocks_for(far), far_blocks * properties_.multiProcessorCount);
     std::size_t free_bytes = 0;
     std::size_t all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for its free memory");
@@ -249,16 +274,17 @@ class DeviceEngine final : public Engine {
   }
 
   int blocks_for(const Layout<P>& layout) const {
+    const auto kernel =
+        layout.memory == Memory::near ? run_batch<P, Memory::near> : run_batch<P, Memory::far>;
     int blocks = 0;
     const auto bytes = layout.shared_bytes();
     if (bytes > 48 * 1024) {
-      check(cudaFuncSetAttribute(run_batch<P>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)),
             "asking for memory beside the processor");
     }
-    check(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_batch<P>, layout.threads, bytes),
-        "planning");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, layout.threads, bytes),
+          "planning");
     return blocks * properties_.multiProcessorCount;
   }
 

@@ -1,18 +1,24 @@
 // The algorithm of the gpu engine: the trials of the agents engine, bit for bit, eight lanes each.
-//
-// `agents` takes word k of its schedule from lane k mod 8 of the generator. Here lane j of a trial
-// is that generator lane: in a round in which no meeting is pending, each lane draws one word and
-// so one meeting. The trial executes the longest prefix of its pending meetings in which no two
-// share an agent; these do not see each other, so that executing them at once is executing them in
-// order. The rest stays pending. A meeting that the tally must hear of, or that asks for a random
-// number, is settled in its turn; the one that ends the trial is the last that is executed.
-//
-//     lane      0    1    2    3    4    5    6    7
-//     meeting  3,9  4,7  1,2  9,5  8,6  0,3  2,4  7,1     the first three are executed,
-//                              ^ shares agent 9           then 9,5 8,6 0,3 2,4 7,1, ...
-//
 // The file is long because a round is told in all its steps, which share the variables of the
 // lanes.
+//
+// `agents` takes word k of its schedule from lane k mod 8 of the generator. Here lane j of a trial
+// is that generator lane, so that the trial always has its next eight meetings at hand, one in each
+// lane; the first of them is in lane `head`, and the others follow around the circle. In a round
+// all eight are computed. If no two of them share an agent they do not see each other, and doing
+// them at once is doing them in order. Otherwise those before the first that shares an agent with
+// an earlier one are done, and the rest waits for the next round beside the words that the lanes
+// of the others draw.
+//
+//     lane      0    1    2    3    4    5    6    7
+//     meeting  3,9  4,7  1,2  9,5  8,6  0,3  2,4  7,1     the first three are done,
+//                              ^ shares agent 9           then 9,5 8,6 0,3 2,4 and two new ones
+//
+// Votes and exchanges between lanes are what a round waits for most. So a round has a single vote:
+// does any lane of the warp share an agent with another, or is there a meeting that the tally must
+// hear of, that asks for a random number, or that the protocol's shortcut leaves to its general
+// function? Only then does a round with care find out which meetings these are, and settles them in
+// their order; the one that ends a trial is the last that is executed.
 #pragma once
 
 #include <bit>
@@ -38,13 +44,12 @@ concept DeviceProtocol = PopulationProtocol<P> && topology_of<P>
         std::is_trivially_copyable_v<P>&& std::is_trivially_copyable_v<typename TallyFor<P>::type>&&
             std::is_trivially_copyable_v<typename Stored<P>::type>;
 
-// The streams of one trial, as the host names them. The device changes them.
+// The streams of one trial besides its schedule, whose generators the lanes keep.
 struct TrialStreams {
-  Lanes::State schedule;
   Lanes::State start;
   Lanes::State transition;
-  std::uint32_t next_start = 0;
-  std::uint32_t next_transition = 0;
+  std::uint32_t next_start;
+  std::uint32_t next_transition;
 };
 
 // How a trial went. Tally and interactions are as of convergence, or of the end without one.
@@ -55,30 +60,37 @@ struct Finished {
   std::uint64_t held;  // interactions since convergence, where holding is measured
   Ending ending;
   bool is_violated;
+  bool is_complete;  // everything above is written
 };
 
-// What all warps of a batch share. Trial i reads streams[i] and writes finished[i].
+// What all warps of a batch share. Trial i is first_trial + i of the run and writes finished[i].
 template <DeviceProtocol P>
 struct Batch {
   const P* protocol;
   std::uint32_t n;
   std::size_t start;
   std::uint64_t limit;  // on interactions
+  std::uint64_t seed;
+  std::uint64_t first_trial;
   std::uint64_t trials;
-  TrialStreams* streams;
   Finished<P>* finished;
   std::uint64_t* next_trial;        // the first that no warp has taken
   const volatile bool* is_stopped;  // trials under way then end as interrupted
 };
 
-// The place of one trial at a time: its agents, and its tally where all its lanes reach it.
+// The place of one trial at a time: its agents, and where all its lanes reach them its tally and
+// streams.
 template <DeviceProtocol P>
 struct Place {
   typename Stored<P>::type* agents;
   typename TallyFor<P>::type* tally;
+  TrialStreams* streams;
 };
 
-template <DeviceProtocol P, class Warp>
+// Agents lie in the memory beside the processor, where a trial has fewer than 2^16, or far away.
+enum class Memory : std::uint8_t { near, far };
+
+template <DeviceProtocol P, class Warp, Memory memory>
 class TrialLoop {
   using State = typename P::State;
   using Storage = Stored<P>;
@@ -98,22 +110,18 @@ class TrialLoop {
     warp_.each([&](int lane) { place_[lane] = place(lane); });
   }
 
-  // Runs trials until none is left. What is rare (the tally must hear of something, a random number
-  // is asked for, a limit is near) is looked into only in rounds in which some lane of the warp
-  // says so: votes are what a round waits for most.
+  // Runs trials until none is left.
   CONCLAVE_HOST_DEVICE void run() {
-    warp_.each([&](int lane) { is_busy_[lane] = true; });
     take_trials([](int) { return true; });
-    for (std::uint32_t round = 0; end_trials(round); ++round) {
-      bool is_calm = true;
-      do {
-        draw();
-        find_runnable();
-        is_calm = meet();
-        if (!is_calm) settle();
-        write();
-        ++round;
-      } while (is_calm && round % rounds_between_looks != 0);
+    while (end_trials()) {
+      std::uint32_t rounds = rounds_within_limits();
+      if (rounds == 0) {
+        round<true>();
+      } else {
+        while (!round<false>() && --rounds != 0) {
+        }
+      }
+      gather();
     }
   }
 
@@ -128,24 +136,42 @@ class TrialLoop {
       if (is_over(lane) && place_of(lane) == 0) taken[lane] = warp_.take_one(batch_.next_trial);
     });
     taken = warp_.from_first(taken);
+    Own<bool> begins;
     warp_.each([&](int lane) {
-      if (!is_over(lane)) return;
-      is_busy_[lane] = taken[lane] < batch_.trials;
-      pending_[lane] = 0;
-      if (is_busy_[lane]) begin(lane, taken[lane]);
+      begins[lane] = is_over(lane) && taken[lane] < batch_.trials;
+      if (is_over(lane)) reset(lane, taken[lane]);
+    });
+    warp_.sync();
+    warp_.each([&](int lane) {
+      if (begins[lane] && place_of(lane) == 0) draw_start(lane);
     });
     warp_.sync();
   }
 
-  // The first lane draws the start, in the order in which `agents` does.
-  CONCLAVE_HOST_DEVICE void begin(int lane, std::uint64_t trial) {
+  // A lane without a trial draws meetings of agent 0 with itself, which do not count.
+  CONCLAVE_HOST_DEVICE void reset(int lane, std::uint64_t trial) {
+    const int place = place_of(lane);
+    is_busy_[lane] = trial < batch_.trials;
+    n_[lane] = is_busy_[lane] ? batch_.n : 0;
     trial_[lane] = trial;
-    done_[lane] = 0;
-    converged_at_[lane] = 0;
+    head_[lane] = 0;
+    done_[lane] = converged_at_[lane] = 0;
+    lately_[lane] = 0;
     is_holding_[lane] = is_over_[lane] = false;
-    TrialStreams& streams = batch_.streams[trial];
-    generator_[lane] = LaneGenerator::of(streams.schedule, place_of(lane));
-    if (place_of(lane) != 0) return;
+    const LaneNames names{batch_.seed, batch_.first_trial + trial, place};
+    generator_[lane] = names.generator(Purpose::schedule);
+    look_ahead(lane);
+    go_on(lane);
+    if (!is_busy_[lane]) return;
+    TrialStreams& streams = *place_[lane].streams;
+    names.generator(Purpose::start).save(streams.start, place);
+    names.generator(Purpose::transition).save(streams.transition, place);
+    if (place == 0) streams.next_start = streams.next_transition = 0;
+  }
+
+  // The first lane draws the start, in the order in which `agents` does.
+  CONCLAVE_HOST_DEVICE void draw_start(int lane) {
+    TrialStreams& streams = *place_[lane].streams;
     LaneStream choice(streams.start[0].data(), &streams.next_start);
     Tally tally(*batch_.protocol);
     for (std::uint32_t agent = 0; agent < batch_.n; ++agent) {
@@ -156,120 +182,210 @@ class TrialLoop {
     *place_[lane].tally = tally;
   }
 
-  // Eight words of the schedule for trials without pending meetings; those that would bias the pair
-  // are dropped, as base/detail/lanes.cpp does.
-  CONCLAVE_HOST_DEVICE void draw() {
-    Own<bool> is_fair;
-    warp_.each([&](int lane) {
-      is_fair[lane] = false;
-      if (!is_busy_[lane] || pending_[lane] != 0) return;
-      const std::uint64_t word = generator_[lane].next();
-      const std::uint64_t first = (word >> 32) * batch_.n;
-      const std::uint64_t second = (word & 0xffffffffu) * batch_.n;
-      initiator_[lane] = static_cast<std::uint32_t>(first >> 32);
-      responder_[lane] = static_cast<std::uint32_t>(second >> 32);
-      is_fair[lane] = initiator_[lane] != responder_[lane] &&
-                      static_cast<std::uint32_t>(first) >= biased_ &&
-                      static_cast<std::uint32_t>(second) >= biased_;
-    });
-    const auto fair = warp_.ballot([&](int lane) { return is_fair[lane]; });
-    warp_.each([&](int lane) {
-      if (is_busy_[lane] && pending_[lane] == 0) pending_[lane] = fair[lane];
-    });
+  // Works out the meeting of a lane after the present one, so early in a round that this costs
+  // nothing beside the waits for memory; `go_on` makes it the present one. Words that would bias
+  // the pair count as none, as in base/lanes.cpp.
+  CONCLAVE_HOST_DEVICE void look_ahead(int lane) {
+    next_generator_[lane] = generator_[lane];
+    const std::uint64_t word = next_generator_[lane].next();
+    const std::uint64_t first = (word >> 32) * n_[lane];
+    const std::uint64_t second = (word & 0xffffffffu) * n_[lane];
+    next_initiator_[lane] = static_cast<std::uint32_t>(first >> 32);
+    next_responder_[lane] = static_cast<std::uint32_t>(second >> 32);
+    is_next_fair_[lane] = next_initiator_[lane] != next_responder_[lane] &&
+                          static_cast<std::uint32_t>(first) >= biased_ &&
+                          static_cast<std::uint32_t>(second) >= biased_;
   }
 
-  // The longest prefix of the pending meetings without a common agent, within the limit.
-  CONCLAVE_HOST_DEVICE void find_runnable() {
-    Own<std::uint32_t> sharers;  // lanes below whose meeting shares an agent
-    warp_.each([&](int lane) { sharers[lane] = 0; });
-    if (batch_.n <= 1u << 16) {
-      find_sharers_in_halves(sharers);
-    } else {
-      find_sharers(sharers);
+  CONCLAVE_HOST_DEVICE void go_on(int lane) {
+    generator_[lane] = next_generator_[lane];
+    initiator_[lane] = next_initiator_[lane];
+    responder_[lane] = next_responder_[lane];
+    is_fair_[lane] = is_next_fair_[lane];
+  }
+
+  // So many rounds pass no trial's limit.
+  CONCLAVE_HOST_DEVICE std::uint32_t rounds_within_limits() {
+    std::uint32_t rounds = rounds_between_looks;
+    while (rounds != 0 && warp_.any([&](int lane) {
+      return is_busy_[lane] && batch_.limit - done_[lane] < std::uint64_t{rounds} * lanes_per_trial;
+    })) {
+      rounds /= 2;
     }
-    const auto blocked = warp_.ballot([&](int lane) {
-      return (pending_[lane] >> place_of(lane) & 1u) != 0 && (sharers[lane] & pending_[lane]) != 0;
-    });
+    return rounds;
+  }
+
+  // Adds up the meetings that the lanes have done since the last time.
+  CONCLAVE_HOST_DEVICE void gather() {
+    const auto sum = warp_.sum(lately_);
     warp_.each([&](int lane) {
-      const std::uint32_t before_first = (blocked[lane] & (0 - blocked[lane])) - 1;  // all if none
-      running_[lane] = within_limit(lane, pending_[lane] & before_first);
+      done_[lane] += sum[lane];
+      lately_[lane] = 0;
     });
   }
 
-  CONCLAVE_HOST_DEVICE void find_sharers(Own<std::uint32_t>& sharers) {
-    for (int distance = 1; distance < lanes_per_trial; ++distance) {
-      const auto u = warp_.from_below(initiator_, distance);
-      const auto v = warp_.from_below(responder_, distance);
-      warp_.each([&](int lane) {
-        const bool shares = u[lane] == initiator_[lane] || u[lane] == responder_[lane] ||
-                            v[lane] == initiator_[lane] || v[lane] == responder_[lane];
-        if (shares && place_of(lane) >= distance)
-          sharers[lane] |= 1u << (place_of(lane) - distance);
-      });
-    }
-  }
-
-  // The same with both agents in one word, and so half as many exchanges: they share an agent if
-  // half of one word is a half of the other.
-  CONCLAVE_HOST_DEVICE void find_sharers_in_halves(Own<std::uint32_t>& sharers) {
-    Own<std::uint32_t> both;
-    warp_.each([&](int lane) { both[lane] = initiator_[lane] << 16 | responder_[lane]; });
-    for (int distance = 1; distance < lanes_per_trial; ++distance) {
-      const auto other = warp_.from_below(both, distance);
-      warp_.each([&](int lane) {
-        const std::uint32_t straight = other[lane] ^ both[lane];
-        const std::uint32_t crossed = other[lane] ^ (both[lane] << 16 | both[lane] >> 16);
-        const bool shares = straight >> 16 == 0 || (straight & 0xffffu) == 0 ||
-                            crossed >> 16 == 0 || (crossed & 0xffffu) == 0;
-        if (shares && place_of(lane) >= distance)
-          sharers[lane] |= 1u << (place_of(lane) - distance);
-      });
-    }
-  }
-
-  CONCLAVE_HOST_DEVICE std::uint32_t within_limit(int lane, std::uint32_t lanes) const {
-    const std::uint64_t left = batch_.limit - done_[lane];
-    if (left >= lanes_per_trial) return lanes;
-    std::uint32_t kept = 0;
-    for (std::uint64_t i = 0; i < left; ++i) {
-      kept |= lanes & (0 - lanes);
-      lanes &= lanes - 1;
-    }
-    return kept;
-  }
-
-  CONCLAVE_HOST_DEVICE bool is_running(int lane) const {
-    return (running_[lane] >> place_of(lane) & 1u) != 0;
-  }
-
-  // Computes the new states, and which meetings must be settled in their turn; says whether there
-  // is nothing to look into. The protocol's branch-free shortcut applies only where the tally need
-  // not hear of it.
-  CONCLAVE_HOST_DEVICE bool meet() {
+  // Returns whether a trial of the warp has ended.
+  template <bool is_near_limit>
+  CONCLAVE_HOST_DEVICE bool round() {
     warp_.each([&](int lane) {
-      is_asking_[lane] = is_heard_[lane] = false;
-      if (!is_running(lane)) return;
       old_u_[lane] = place_[lane].agents[initiator_[lane]];
       old_v_[lane] = place_[lane].agents[responder_[lane]];
-      if constexpr (HasShortcut<P>) {
-        const auto next = protocol_.shortcut(old_u_[lane], old_v_[lane]);
-        if (next.applies != 0 && next.leaders_lost == 0) {
-          new_u_[lane] = next.u;
-          new_v_[lane] = next.v;
-          return;
-        }
-      }
-      NoticedChoice choice;
-      interact(lane, choice);
-      is_asking_[lane] = choice.is_asked;
+      look_ahead(lane);
     });
-    bool is_any = false;
-    waiting_ = warp_.ballot([&](int lane) { return is_asking_[lane] || is_heard_[lane]; }, is_any);
-    return !is_any && !warp_.any([&](int lane) { return is_near_limit(lane); });
+    const Own<bool> shares = sharing();
+    warp_.each([&](int lane) { is_rare_[lane] = !meet(lane); });
+    const bool needs_care =
+        warp_.any([&](int lane) { return (is_rare_[lane] && is_fair_[lane]) || shares[lane]; });
+    if (is_near_limit || needs_care) return round_with_care<is_near_limit>();
+    warp_.each([&](int lane) {
+      if (is_fair_[lane]) write(lane);
+      go_on(lane);
+    });
+    warp_.sync();
+    return false;
   }
 
-  CONCLAVE_HOST_DEVICE bool is_near_limit(int lane) const {
-    return is_busy_[lane] && batch_.limit - done_[lane] <= lanes_per_trial;
+  CONCLAVE_HOST_DEVICE void write(int lane) {
+    place_[lane].agents[initiator_[lane]] = new_u_[lane];
+    place_[lane].agents[responder_[lane]] = new_v_[lane];
+    ++lately_[lane];
+  }
+
+  // Which lanes share an agent with one of the four before them around the circle; if no lane does,
+  // no two do. Agents of a small population are compared two at a time: two meetings share an agent
+  // if half of one word is a half of the other.
+  CONCLAVE_HOST_DEVICE Own<bool> sharing() const {
+    Own<bool> shares;
+    if (memory == Memory::near || batch_.n <= 1u << 16) {
+      Own<std::uint32_t> both;
+      Own<std::uint32_t> equal_halves;
+      warp_.each([&](int lane) {
+        both[lane] = initiator_[lane] << 16 | responder_[lane];
+        equal_halves[lane] = 0;
+      });
+      for (int distance = 1; distance <= lanes_per_trial / 2; ++distance) {
+        const auto other = warp_.from_around(both, distance);
+        warp_.each([&](int lane) { equal_halves[lane] |= halves_of(other[lane], both[lane]); });
+      }
+      warp_.each([&](int lane) { shares[lane] = (equal_halves[lane] & 0x80008000u) != 0; });
+    } else {
+      warp_.each([&](int lane) { shares[lane] = false; });
+      for (int distance = 1; distance <= lanes_per_trial / 2; ++distance) {
+        const auto here = sharing_at(distance);
+        warp_.each([&](int lane) { shares[lane] = shares[lane] || here[lane]; });
+      }
+    }
+    return shares;
+  }
+
+  // The highest bit of a half is set if some half of a is a half of b (Mycroft's test for zeros),
+  // other bits mean nothing.
+  CONCLAVE_HOST_DEVICE static std::uint32_t halves_of(std::uint32_t a, std::uint32_t b) {
+    const std::uint32_t straight = a ^ b;
+    const std::uint32_t crossed = a ^ (b << 16 | b >> 16);
+    return ((straight - 0x00010001u) & ~straight) | ((crossed - 0x00010001u) & ~crossed);
+  }
+
+  // Which lanes share an agent with the one at this distance before them around the circle.
+  CONCLAVE_HOST_DEVICE Own<bool> sharing_at(int distance) const {
+    const auto u = warp_.from_around(initiator_, distance);
+    const auto v = warp_.from_around(responder_, distance);
+    Own<bool> shares;
+    warp_.each([&](int lane) {
+      shares[lane] = u[lane] == initiator_[lane] || u[lane] == responder_[lane] ||
+                     v[lane] == initiator_[lane] || v[lane] == responder_[lane];
+    });
+    return shares;
+  }
+
+  // Computes the new states; false if there is more to it. The protocol's branch-free shortcut
+  // applies only where the tally need not hear of it.
+  CONCLAVE_HOST_DEVICE bool meet(int lane) {
+    if constexpr (HasShortcut<P>) {
+      const auto next = protocol_.shortcut(old_u_[lane], old_v_[lane]);
+      new_u_[lane] = next.u;
+      new_v_[lane] = next.v;
+      return next.applies != 0 && next.leaders_lost == 0;
+    } else {
+      return meet_in_general(lane);
+    }
+  }
+
+  CONCLAVE_HOST_DEVICE bool meet_in_general(int lane) {
+    NoticedChoice choice;
+    interact(lane, choice);
+    is_asking_[lane] = choice.is_asked;
+    return !choice.is_asked && !is_heard_[lane];
+  }
+
+  // Lanes of a trial by the order of their meetings: bit i is that of lane head + i.
+  CONCLAVE_HOST_DEVICE std::uint32_t in_order(std::uint32_t lanes, int lane) const {
+    return ((lanes << lanes_per_trial | lanes) >> head_[lane]) & all_lanes;
+  }
+  CONCLAVE_HOST_DEVICE std::uint32_t order_bit(int lane) const {
+    return 1u << ((static_cast<std::uint32_t>(place_of(lane)) - head_[lane]) % lanes_per_trial);
+  }
+  CONCLAVE_HOST_DEVICE bool is_running(int lane) const {
+    return (running_[lane] & order_bit(lane)) != 0;
+  }
+
+  // The round where something has to be looked into; the new states that the shortcut gives are
+  // there.
+  template <bool is_near_limit>
+  CONCLAVE_HOST_DEVICE bool round_with_care() {
+    find_runnable<is_near_limit>();
+    Own<bool> waits;
+    warp_.each([&](int lane) {
+      waits[lane] = false;
+      if (!is_running(lane) || !is_rare_[lane]) return;
+      waits[lane] = !HasShortcut<P> || !meet_in_general(lane);
+    });
+    waiting_ = warp_.ballot([&](int lane) { return waits[lane]; });
+    warp_.each([&](int lane) { waiting_[lane] = in_order(waiting_[lane], lane); });
+    settle();
+    warp_.each([&](int lane) {
+      if (is_running(lane)) write(lane);
+      if ((passed_[lane] & order_bit(lane)) != 0) go_on(lane);
+    });
+    warp_.each([&](int lane) {
+      head_[lane] = (head_[lane] + static_cast<std::uint32_t>(std::popcount(passed_[lane]))) %
+                    lanes_per_trial;
+    });
+    warp_.sync();
+    return warp_.any([&](int lane) { return is_over_[lane]; });
+  }
+
+  // The longest prefix of the meetings without a common agent, and of those the ones that count.
+  template <bool is_near_limit>
+  CONCLAVE_HOST_DEVICE void find_runnable() {
+    Own<std::uint32_t> blocked;  // by an earlier meeting
+    warp_.each([&](int lane) { blocked[lane] = 0; });
+    for (int distance = 1; distance <= lanes_per_trial / 2; ++distance) {
+      const auto here = sharing_at(distance);
+      const auto sharers = warp_.ballot([&](int lane) { return here[lane]; });
+      warp_.each([&](int lane) {
+        const std::uint32_t ordered = in_order(sharers[lane], lane);
+        const std::uint32_t around = ordered & ((1u << distance) - 1);  // the other is the later
+        blocked[lane] |= (ordered ^ around) | around << (lanes_per_trial - distance);
+      });
+    }
+    const auto fair = warp_.ballot([&](int lane) { return is_fair_[lane]; });
+    warp_.each([&](int lane) {
+      passed_[lane] = ((blocked[lane] & (0 - blocked[lane])) - 1) & all_lanes;  // all if none
+      running_[lane] = passed_[lane] & in_order(fair[lane], lane);
+      if (is_near_limit) running_[lane] = within_limit(lane, running_[lane]);
+    });
+  }
+
+  CONCLAVE_HOST_DEVICE std::uint32_t within_limit(int lane, std::uint32_t meetings) const {
+    const std::uint64_t left = batch_.limit - done_[lane];
+    if (left >= lanes_per_trial) return meetings;
+    std::uint32_t kept = 0;
+    for (std::uint64_t i = 0; i < left; ++i) {
+      kept |= meetings & (0 - meetings);
+      meetings &= meetings - 1;
+    }
+    return kept;
   }
 
   template <class C>
@@ -297,7 +413,7 @@ class TrialLoop {
   CONCLAVE_HOST_DEVICE void settle() {
     while (warp_.any([&](int lane) { return waiting_[lane] != 0; })) {
       const auto ends = warp_.ballot([&](int lane) {
-        const bool is_first = (waiting_[lane] & (0 - waiting_[lane])) == 1u << place_of(lane);
+        const bool is_first = (waiting_[lane] & (0 - waiting_[lane])) == order_bit(lane);
         return is_first && settle_one(lane);
       });
       warp_.sync();
@@ -305,7 +421,9 @@ class TrialLoop {
         waiting_[lane] &= waiting_[lane] - 1;
         if (ends[lane] == 0) return;
         is_over_[lane] = true;
-        running_[lane] &= (ends[lane] << 1) - 1;
+        const std::uint32_t up_to_the_end = (in_order(ends[lane], lane) << 1) - 1;
+        running_[lane] &= up_to_the_end;
+        passed_[lane] &= up_to_the_end;
         waiting_[lane] = 0;
       });
     }
@@ -314,7 +432,7 @@ class TrialLoop {
   // Whether this meeting ends the trial.
   CONCLAVE_HOST_DEVICE bool settle_one(int lane) {
     if (is_asking_[lane]) {
-      TrialStreams& streams = batch_.streams[trial_[lane]];
+      TrialStreams& streams = *place_[lane].streams;
       LaneStream choice(streams.transition[0].data(), &streams.next_transition);
       interact(lane, choice);
       if (!is_heard_[lane]) return false;
@@ -333,24 +451,11 @@ class TrialLoop {
     return tally.converged() || tally.hopeless();
   }
 
-  CONCLAVE_HOST_DEVICE void write() {
-    warp_.each([&](int lane) {
-      if (is_running(lane)) {
-        place_[lane].agents[initiator_[lane]] = new_u_[lane];
-        place_[lane].agents[responder_[lane]] = new_v_[lane];
-      }
-      done_[lane] += static_cast<std::uint64_t>(std::popcount(running_[lane]));
-      pending_[lane] &= ~running_[lane];
-    });
-    warp_.sync();
-  }
-
   // Trials that are over, at their limit or stopped are noted, and others take their place, as long
   // as there are any; false if the warp has nothing left to do. A trial that has converged goes on
   // where its protocol measures how long that holds.
-  CONCLAVE_HOST_DEVICE bool end_trials(std::uint32_t round) {
-    const bool is_stopped =
-        round % rounds_between_looks == 0 && warp_.any([&](int) { return *batch_.is_stopped; });
+  CONCLAVE_HOST_DEVICE bool end_trials() {
+    const bool is_stopped = warp_.any([&](int) { return *batch_.is_stopped; });
     Own<bool> ends;
     for (;;) {  // a trial may be over at its start
       warp_.each([&](int lane) { ends[lane] = is_busy_[lane] && (is_stopped || has_ended(lane)); });
@@ -406,6 +511,7 @@ class TrialLoop {
     if (!has_converged && tally.hopeless()) result.ending = Ending::hopeless;
     const bool is_complete = is_over_[lane] || done_[lane] >= batch_.limit;
     if (is_stopped && !is_complete) result.ending = Ending::interrupted;
+    warp_.publish(&result.is_complete);
   }
 
   Batch<P> batch_;
@@ -415,22 +521,32 @@ class TrialLoop {
   Own<Place<P>> place_;
   Own<LaneGenerator> generator_;
   Own<std::uint64_t> trial_;
-  Own<std::uint64_t> done_;  // interactions
+  Own<std::uint64_t> done_;    // interactions of the trial
+  Own<std::uint32_t> lately_;  // those of this lane that are not among them yet
   Own<std::uint64_t> converged_at_;
+  Own<std::uint32_t> n_;  // 0 without a trial
   Own<bool> is_busy_;
   Own<bool> is_holding_;
   Own<bool> is_over_;
-  Own<std::uint32_t> pending_;  // lanes whose meetings are still to be executed
-  Own<std::uint32_t> running_;  // those to be executed in this round
   Own<std::uint32_t> initiator_;
   Own<std::uint32_t> responder_;
+  Own<bool> is_fair_;  // the meeting counts
+  Own<LaneGenerator> next_generator_;
+  Own<std::uint32_t> next_initiator_;
+  Own<std::uint32_t> next_responder_;
+  Own<bool> is_next_fair_;
   Own<Packed> old_u_;
   Own<Packed> old_v_;
   Own<Packed> new_u_;
   Own<Packed> new_v_;
-  Own<bool> is_asking_;         // for a random number
-  Own<bool> is_heard_;          // by the tally
-  Own<std::uint32_t> waiting_;  // lanes whose meetings are to be settled
+  Own<bool> is_rare_;        // more is to be done than to write the new states
+  Own<bool> is_asking_;      // for a random number
+  Own<bool> is_heard_;       // by the tally
+  Own<std::uint32_t> head_;  // the lane of the first meeting
+  // By the order of their meetings:
+  Own<std::uint32_t> passed_;   // those of which no other shares an agent with an earlier one
+  Own<std::uint32_t> running_;  // of these, those to be executed in this round
+  Own<std::uint32_t> waiting_;  // of these, those to be settled
 };
 
 }  // namespace conclave::gpu

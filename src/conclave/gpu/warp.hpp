@@ -74,13 +74,26 @@ class HostWarp {
     return answer;
   }
 
-  // The value that the lane `distance` below has; of no meaning where the trial has no such lane.
+  // The value that the lane `distance` before has, around the circle of the trial's lanes.
   template <class T>
-  CONCLAVE_HOST_DEVICE Own<T> from_below(const Own<T>& values, int distance) const {
+  CONCLAVE_HOST_DEVICE Own<T> from_around(const Own<T>& values, int distance) const {
     Own<T> moved;
-    each(
-        [&](int lane) { moved[lane] = place_of(lane) < distance ? T{} : values[lane - distance]; });
+    each([&](int lane) {
+      const int other = place_of(place_of(lane) + lanes_per_trial - distance);
+      moved[lane] = values[lane - place_of(lane) + other];
+    });
     return moved;
+  }
+
+  // The sum over the lanes of the trial.
+  CONCLAVE_HOST_DEVICE Own<std::uint32_t> sum(const Own<std::uint32_t>& values) const {
+    Own<std::uint32_t> sums;
+    each([&](int lane) {
+      for (int i = 0; i < lanes_per_trial; ++i) {
+        sums[lane] += values[lane - place_of(lane) + i];
+      }
+    });
+    return sums;
   }
 
   // The value of the first lane of the trial.
@@ -93,6 +106,9 @@ class HostWarp {
 
   // What lanes have written is seen by the others from here on.
   CONCLAVE_HOST_DEVICE void sync() const {}
+
+  // Sets the flag after everything else that was written; others may be waiting for it.
+  CONCLAVE_HOST_DEVICE static void publish(bool* flag) { *flag = true; }
 
   // Adds one to a counter that many warps share; returns what it was.
   CONCLAVE_HOST_DEVICE static std::uint64_t take_one(std::uint64_t* counter) {

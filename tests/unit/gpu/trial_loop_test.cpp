@@ -10,11 +10,13 @@
 #include "conclave/gpu/batch.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/run.hpp"
+#include "conclave/protocols/population/ag_minions.hpp"
 #include "conclave/protocols/population/coalescence.hpp"
 #include "conclave/protocols/population/fratricide.hpp"
 #include "conclave/protocols/population/pll.hpp"
 #include "conclave/protocols/population/pll_sym.hpp"
 #include "conclave/protocols/population/ppl.hpp"
+#include "conclave/protocols/population/timers.hpp"
 
 namespace conclave::gpu {
 
@@ -43,11 +45,13 @@ struct CoinDuel {
 
 namespace {
 
+using protocols::AgMinions;
 using protocols::Coalescence;
 using protocols::Fratricide;
 using protocols::Pll;
 using protocols::PllSym;
 using protocols::Ppl;
+using protocols::Timers;
 
 Pll::Parameters printed() {
   Pll::Parameters parameters;
@@ -63,10 +67,10 @@ Ppl::Parameters short_timers(std::uint64_t timers, std::uint64_t virus, Ppl::Hol
   return parameters;
 }
 
-template <class P>
+template <Memory memory = Memory::near, class P>
 std::vector<TrialResult> on_a_warp(const P& protocol, const BatchRequest& request) {
   std::vector<TrialResult> results;
-  for (const Finished<P>& trial : emulated(protocol, request)) {
+  for (const Finished<P>& trial : emulated<memory>(protocol, request)) {
     results.push_back(result_of(protocol, trial));
   }
   return results;
@@ -108,10 +112,12 @@ std::string text(const TrialResult& result) {
 template <class P>
 void expect_equal(const P& protocol, const BatchRequest& request) {
   const auto expected = one_by_one(protocol, request);
-  const auto found = on_a_warp(protocol, request);
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(text(found[i]), text(expected[i]))
+  const auto near = on_a_warp<Memory::near>(protocol, request);
+  const auto far = on_a_warp<Memory::far>(protocol, request);
+  ASSERT_EQ(near.size(), expected.size());
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    EXPECT_EQ(text(near[i]), text(far[i]));
+    EXPECT_EQ(text(near[i]), text(expected[i]))
         << "n = " << request.n << ", trial " << request.first_trial + i << ", start "
         << request.start << ", seed " << request.seed;
   }
@@ -147,9 +153,22 @@ TEST(TrialLoop, GivesTheTrialsOfAgentsForPllSym) {
   expect_equal_for_sizes<PllSym>({}, 0, UINT64_MAX, {3, 16, 64, 257});
 }
 
+TEST(TrialLoop, GivesTheTrialsOfAgentsForAgMinions) {
+  expect_equal_for_sizes<AgMinions>({}, 0, 100'000, {16, 64, 200});
+}
+
+TEST(TrialLoop, GivesTheTrialsOfAgentsForTimersFromEveryStart) {
+  Timers::Parameters parameters;
+  parameters.t_max = 60;
+  parameters.hold = Timers::Hold::yes;
+  for (std::size_t start = 0; start < Timers::starts.size(); ++start) {
+    expect_equal_for_sizes<Timers>(parameters, start, 20'000, {4, 20});
+  }
+}
+
 TEST(TrialLoop, GivesTheTrialsOfAgentsForPplFromEveryStart) {
   for (std::size_t start = 0; start < Ppl::starts.size(); ++start) {
-    expect_equal_for_sizes<Ppl>(short_timers(200, 20, Ppl::Hold::no), start, 200'000, {4, 32, 100});
+    expect_equal_for_sizes<Ppl>(short_timers(200, 20, Ppl::Hold::no), start, 50'000, {4, 32, 100});
   }
 }
 
@@ -172,26 +191,46 @@ TEST(TrialLoop, StopsExactlyAtTheLimit) {
   }
 }
 
-// A mutant: executes meetings that share an agent at once.
+// Mutants. The first executes meetings that share an agent at once.
 struct BlindWarp : HostWarp {
   template <class T>
-  Own<T> from_below(const Own<T>&, int) const {
+  Own<T> from_around(const Own<T>&, int) const {
     Own<T> none;
     each([&](int lane) { none[lane] = static_cast<T>(0xfffeffffu); });
     return none;
   }
 };
 
-TEST(TrialLoop, IsWrongWhereMeetingsShareAnAgent) {
+// This one overlooks what four lanes lie between.
+struct ShortSightedWarp : HostWarp {
+  template <class T>
+  Own<T> from_around(const Own<T>& values, int distance) const {
+    if (distance != lanes_per_trial / 2) return HostWarp::from_around(values, distance);
+    return BlindWarp().from_around(values, distance);
+  }
+};
+
+template <class Warp>
+std::size_t differing_trials() {
   const Pll protocol({}, 20);
   const BatchRequest request{.n = 20, .limit = 5000, .seed = 3, .first_trial = 0, .trials = 20};
   const auto expected = one_by_one(protocol, request);
-  const auto found = emulated<BlindWarp>(protocol, request);
+  const auto found = emulated<Memory::near, Warp>(protocol, request);
   std::size_t differing = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     differing += text(result_of(protocol, found[i])) != text(expected[i]) ? 1u : 0u;
   }
-  EXPECT_GT(differing, 10u);
+  return differing;
+}
+
+TEST(TrialLoop, IsWrongWhereMeetingsShareAnAgent) {
+  EXPECT_GT(differing_trials<BlindWarp>(), 10u);
+  EXPECT_GT(differing_trials<ShortSightedWarp>(), 3u);
+  EXPECT_EQ(differing_trials<HostWarp>(), 0u);
+}
+
+TEST(TrialLoop, ComparesAgentsOfLargePopulations) {
+  expect_equal(Fratricide({}, 70'000), {.n = 70'000, .limit = 300'000, .seed = 2, .trials = 5});
 }
 
 TEST(TrialLoop, GivesATrialTheSameResultInEveryBatch) {
