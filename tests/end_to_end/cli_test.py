@@ -1158,7 +1158,7 @@ class Comparisons(unittest.TestCase):
     def test_hold_the_rows_of_a_table_also_those_that_cannot_be_run(self):
         words = "compare", "--table", "pll", "--n", "10,20", "--trials", "4", "--format"
         rows = json.loads(conclave(*words, "json").stdout)
-        self.assertEqual([row["n"] for row in rows], [10] * 8 + [20] * 8)
+        self.assertEqual([row["n"] for row in rows], [10] * 9 + [20] * 9)
         run = {row["protocol"]: row for row in rows if "protocol" in row}
         self.assertEqual(list(run), ["fratricide", "ag-minions", "pll"])
         self.assertTrue(all(row["converged"] == row["trials"] == 4 for row in run.values()))
@@ -1178,7 +1178,33 @@ class Comparisons(unittest.TestCase):
                                     "--init", "two-leaders", "--format", "json").stdout)
         trials = rows("prl", "--n", "9", "--trials", "5", "--init", "two-leaders")
         mean = sum(row["interactions"] for row in trials) / 5
-        self.assertAlmostEqual(table[-1]["interactions"], mean, places=9)
+        run = {row["protocol"]: row for row in table if "protocol" in row}
+        self.assertAlmostEqual(run["prl"]["interactions"], mean, places=9)
+
+    def test_are_a_plan_whose_report_holds_the_promises(self):
+        words = "compare", "--table", "prl", "--n", "2,8,16", "--trials", "3", "--format"
+        table = json.loads(conclave(*words, "json").stdout)
+        means = {row["protocol"]: row["interactions"] for row in table
+                 if row["n"] == 16 and "protocol" in row}
+        with tempfile.TemporaryDirectory() as folder:
+            plan, results, page = (os.path.join(folder, name)
+                                   for name in ("plan.toml", "results.db", "page.html"))
+            with open(plan, "w") as file:
+                file.write(conclave(*words, "plan").stdout)
+            for command in (["sweep", plan, "-o", results], ["report", results, "-o", page]):
+                result = conclave(*command)
+                self.assertEqual(result.returncode, 0, result.stderr)
+            with open(page) as file:
+                text = file.read()
+        self.assertIn("not run at n = 2: ", text)  # the plan is part of the page
+        self.assertIn("<h2 id=\"table-prl-promises-title\">Promised and measured</h2>", text)
+        for row in table:
+            self.assertIn(f"<th scope=\"row\">{row['work']}</th>", text)
+        for protocol in ("prl", "fischer-jiang"):
+            self.assertIn(f"n=16 {means[protocol]:.4g} (", text)
+            self.assertIn(f">{protocol}</a></td>", text)
+        refused = conclave("compare", "--n", "10", "--format", "plan")
+        self.assertIn("unknown format 'plan'", refused.stderr)
 
     def test_tell_of_trials_that_do_not_end_in_time(self):
         result = conclave("compare", "--table", "pll", "--n", "100", "--max-parallel-time", "12",

@@ -6,10 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/verification.hpp"
+#include "conclave/model/oracle.hpp"
 
 namespace conclave::catalog {
 
@@ -21,6 +23,18 @@ inline exact::Network network_of(Topology topology, const RunRequest& request, A
   return exact::Network::of(*request.digraph);
 }
 
+// Throws Error where agents ask an oracle that errs: what it says then depends on the past. One
+// that is right from some interaction on is covered all the same, where every configuration is a
+// start.
+template <PopulationProtocol P>
+void refuse_erring_oracle(const P& protocol) {
+  if constexpr (AsksOracle<P>) {
+    if (protocol.oracle().kind() == LeaderOracle::Kind::immediate) return;
+    throw Error("verify needs oracle=immediate: an oracle that errs goes by the past, not by the "
+                "configuration alone");
+  }
+}
+
 // The answer to a request of Entry::verify; throws what that throws.
 template <PopulationProtocol P>
 Verified verify(const VerifyRequest& request) {
@@ -28,7 +42,9 @@ Verified verify(const VerifyRequest& request) {
   const auto parameters = resolved_parameters<P>(request.run.settings, n);
   const std::size_t start = start_index(P::info, P::starts, request.run.start);
   accepted_graph(P::info, topology_of<P>, request.run.graph);
-  exact::Verification<P> verification(P(parameters, n), network_of(topology_of<P>, request.run, n),
+  const P protocol(parameters, n);
+  refuse_erring_oracle(protocol);
+  exact::Verification<P> verification(protocol, network_of(topology_of<P>, request.run, n),
                                       request.options, start);
   return {verification.run(), values_in_effect(parameters), P::starts[start].name};
 }

@@ -29,7 +29,7 @@ using experiment::ComparisonRow;
 
 struct CompareOptions {
   std::string table;
-  std::string n = "1000";
+  std::string n;
   std::string trials = "10";
   std::string seed = "1";
   std::string init;
@@ -145,6 +145,7 @@ void refuse_table_options(const CompareOptions& options) {
 
 Exit compare_networks(CompareOptions options) {
   refuse_table_options(options);
+  if (options.n.empty()) options.n = "1000";
   if (options.delay.empty()) options.delay = "unit";
   if (options.wakeup.empty()) options.wakeup = "all";
   const std::atomic<bool>& stop = interrupted_flag();
@@ -181,6 +182,7 @@ Examples:
   conclave compare --n 1000
   conclave compare --table pll --n 1e3,1e4
   conclave compare --table electleader --n 32 --init random --format csv
+  conclave compare --table pll --trials 100 --format plan > table-pll.toml
   conclave compare --n 1000 --trials 50 --delay uniform --wakeup random
   conclave compare --n 1e5 --trials 3 --format json)";
 
@@ -195,7 +197,8 @@ void add_compare(Command& conclave) {
                  "message-passing protocols)");
   command.option(
       "--n", "N", options->n,
-      "Number of nodes or agents; with --table also several, as 100,1000 (default 1000)");
+      "Number of nodes or agents; with --table also several, as 100,1000 (default 1000; with "
+      "--table sizes that take some seconds)");
   command.option("--trials", "T", options->trials, "Trials of each (default 10)");
   command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");
   command.option("--init", "NAME", options->init,
@@ -206,10 +209,14 @@ void add_compare(Command& conclave) {
                  "How long messages take (see `describe`; default unit)");
   command.option("--wakeup", "NAME", options->wakeup,
                  "Who is woken when (see `describe`; default all)");
-  command.option("--format", "F", options->format, "table, csv or json (default table)");
+  command.option(
+      "--format", "F", options->format,
+      "table, csv or json; with --table also plan, for `conclave sweep` (default table)");
   command.footer(compare_examples);
   command.runs([options] {
-    options->format = format_option(options->format, table_formats);
+    const bool is_table = !options->table.empty();
+    options->format = is_table ? format_option(options->format, paper_table_formats)
+                               : format_option(options->format, table_formats);
     return compare(*options);
   });
 }

@@ -209,21 +209,21 @@ void print_json(const PaperTable& table, const std::vector<MeasuredRow>& rows) {
 
 Exit compare_table(const TableOptions& options) {
   const PaperTable& table = experiment::find_paper_table(options.table);
-  if (std::ranges::find(table_formats, options.format) == table_formats.end()) {
-    throw Error(unknown_name("format", options.format, table_formats));
-  }
   count_option_64("--seed", options.seed, 0, UINT64_MAX);
+  const experiment::TableRequest request{
+      .sizes = sizes_of(options.n.empty() ? std::string(table.sizes) : options.n),
+      .trials = count_option_64("--trials", options.trials, 1, 1'000'000),
+      .seed = options.seed,
+      .init = options.init,
+      .max_parallel_time = options.max_parallel_time,
+      .delay = options.delay,
+      .wakeup = options.wakeup};
+  if (options.format == "plan") {
+    fmt::print("{}", experiment::plan_of(table, request));
+    return Exit::done;
+  }
   const std::atomic<bool>& stop = interrupted_flag();
-  const std::vector<MeasuredRow> rows = experiment::measure_table(
-      table,
-      {.sizes = sizes_of(options.n),
-       .trials = count_option_64("--trials", options.trials, 1, 1'000'000),
-       .seed = options.seed,
-       .init = options.init,
-       .max_parallel_time = options.max_parallel_time,
-       .delay = options.delay,
-       .wakeup = options.wakeup},
-      stop);
+  const std::vector<MeasuredRow> rows = experiment::measure_table(table, request, stop);
   if (options.format == "json") {
     print_json(table, rows);
   } else if (options.format == "csv") {

@@ -2,6 +2,7 @@
 // exploration of configurations needs to know about a protocol.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,6 +22,9 @@ struct PairOutcome {
   bool changes_output;  // whether the output of one of the two agents changes
 };
 
+// Whether agents that meet are told, by an oracle that is always right, that there is no leader.
+enum class Told : std::uint8_t { nothing, leaderless };
+
 // Computes the outcomes of each ordered pair of states once and keeps them.
 class PairOutcomes {
  public:
@@ -28,14 +32,18 @@ class PairOutcomes {
 
   // All outcomes of an interaction of initiator u and responder v; their weights sum to 1. The same
   // outcome may be listed several times. Valid until the next call.
-  std::span<const PairOutcome> outcomes(StateNumber u, StateNumber v) {
-    Place& place = u < dense_side && v < dense_side ? dense(u, v) : sparse_[key(u, v)];
-    if (place.count == 0) remember(place, u, v);
+  std::span<const PairOutcome> outcomes(StateNumber u, StateNumber v, Told told = Told::nothing) {
+    Cache& cache = caches_[static_cast<std::size_t>(told)];
+    Place& place = u < dense_side && v < dense_side ? cache.at(u, v) : cache.sparse[key(u, v)];
+    if (place.count == 0) remember(place, u, v, told);
     return {results_.data() + place.first, place.count};
   }
 
+  // What agents that meet in this configuration are told. O(agents).
+  virtual Told told_in(std::span<const StateNumber>) const { return Told::nothing; }
+
  protected:
-  virtual std::vector<PairOutcome> compute(StateNumber u, StateNumber v) = 0;
+  virtual std::vector<PairOutcome> compute(StateNumber u, StateNumber v, Told told) = 0;
 
  private:
   struct Place {
@@ -46,22 +54,26 @@ class PairOutcomes {
 
   static std::uint64_t key(StateNumber u, StateNumber v) { return std::uint64_t{u} << 32 | v; }
 
-  Place& dense(StateNumber u, StateNumber v) {
-    if (u >= dense_.size()) dense_.resize(u + 1);
-    std::vector<Place>& row = dense_[u];
-    if (v >= row.size()) row.resize(v + 1);
-    return row[v];
-  }
+  struct Cache {
+    std::vector<std::vector<Place>> dense;  // by initiator: the first states meet most often
+    std::unordered_map<std::uint64_t, Place> sparse;
 
-  void remember(Place& place, StateNumber u, StateNumber v) {
-    const std::vector<PairOutcome> found = compute(u, v);
+    Place& at(StateNumber u, StateNumber v) {
+      if (u >= dense.size()) dense.resize(u + 1);
+      std::vector<Place>& row = dense[u];
+      if (v >= row.size()) row.resize(v + 1);
+      return row[v];
+    }
+  };
+
+  void remember(Place& place, StateNumber u, StateNumber v, Told told) {
+    const std::vector<PairOutcome> found = compute(u, v, told);
     place = {results_.size(), static_cast<std::uint32_t>(found.size())};
     results_.insert(results_.end(), found.begin(), found.end());
   }
 
   std::vector<PairOutcome> results_;
-  std::vector<std::vector<Place>> dense_;  // by initiator: the first states meet most often
-  std::unordered_map<std::uint64_t, Place> sparse_;
+  std::array<Cache, 2> caches_;  // by what the agents are told
 };
 
 }  // namespace conclave::exact

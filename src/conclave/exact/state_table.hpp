@@ -2,18 +2,21 @@
 // transition function through all outcomes of its random choices.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "conclave/exact/pair_outcomes.hpp"
 #include "conclave/exact/weight.hpp"
+#include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
 
 namespace conclave::exact {
@@ -49,14 +52,22 @@ class StateTable final : public PairOutcomes {
   void close() {
     for (StateNumber u = 0; u < size(); ++u) {
       for (StateNumber v = 0; v <= u; ++v) {
-        outcomes(u, v);
-        outcomes(v, u);
+        close(u, v);
+        close(v, u);
       }
     }
   }
 
+  Told told_in(std::span<const StateNumber> configuration) const override {
+    if constexpr (AsksOracle<P>) {
+      const auto leads = [this](StateNumber s) { return protocol_.role(state(s)) == Role::leader; };
+      if (std::ranges::none_of(configuration, leads)) return Told::leaderless;
+    }
+    return Told::nothing;
+  }
+
  protected:
-  std::vector<PairOutcome> compute(StateNumber u, StateNumber v) override {
+  std::vector<PairOutcome> compute(StateNumber u, StateNumber v, Told told) override {
     const State old_u = states_[u];
     const State old_v = states_[v];
     std::vector<PairOutcome> results;
@@ -64,7 +75,7 @@ class StateTable final : public PairOutcomes {
     do {
       State new_u = old_u;
       State new_v = old_v;
-      protocol_.interact(new_u, new_v, choice);
+      interact(new_u, new_v, choice, told);
       const bool changes = protocol_.role(new_u) != protocol_.role(old_u) ||
                            protocol_.role(new_v) != protocol_.role(old_v);
       results.push_back({number(new_u), number(new_v), choice.weight(), changes});
@@ -74,6 +85,18 @@ class StateTable final : public PairOutcomes {
 
  private:
   using Key = std::array<std::int64_t, std::tuple_size_v<decltype(State::fields)>>;
+
+  void close(StateNumber u, StateNumber v) {
+    outcomes(u, v);
+    if constexpr (AsksOracle<P>) outcomes(u, v, Told::leaderless);
+  }
+
+  void interact(State& u, State& v, EveryWeightedChoice& choice, Told told) const {
+    if constexpr (AsksOracle<P>) {
+      if (told == Told::leaderless) return protocol_.interact_leaderless(u, v, choice);
+    }
+    protocol_.interact(u, v, choice);
+  }
 
   static Key key(const State& state) {
     return std::apply(

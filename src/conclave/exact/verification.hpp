@@ -33,6 +33,7 @@
 #include "conclave/exact/tracer.hpp"
 #include "conclave/exact/verify_options.hpp"
 #include "conclave/model/claims.hpp"
+#include "conclave/model/oracle.hpp"
 
 namespace conclave::exact {
 
@@ -167,6 +168,7 @@ class Verification final : public NumberedVerification {
 
   // With a table of its own, since the order in which states are numbered shows in traces.
   double reachable_bound() const override {
+    if constexpr (AsksOracle<P>) return 1;  // what a part of the agents does depends on all
     StateTable<P> scratch(protocol_);
     std::vector<StateNumber> agents;
     for (AgentCount agent = 0; agent < network().agents(); ++agent) {

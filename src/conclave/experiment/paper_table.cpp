@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,8 @@ namespace {
 
 constexpr std::string_view no_text = "its text could not be had";
 
-// The paper has no table; its introduction compares in words.
+// "later": not in the paper's table, since the work came after it.
+// This paper has no table; its introduction compares in words.
 constexpr std::array electleader_rows{
     PromisedRow{"Cai, Izumi, Wada 2012", {"O(n^2)", "n", "silent"}, "ciw"},
     PromisedRow{"Burman et al. 2021", {"O(n)", "Theta(n)", "silent"}, "optimal-silent"},
@@ -42,6 +44,10 @@ constexpr std::array electleader_rows{
                 "electleader",
                 "",
                 "r=n/2"},
+    PromisedRow{"Sudo 2025, later",
+                {"O((n/rho) log rho)", "2^(2 rho log^2 rho + O(log n))", "not silent"},
+                "",
+                no_text},
 };
 
 constexpr std::array kmpp_rows{
@@ -70,7 +76,11 @@ constexpr std::array pll_rows{
     PromisedRow{"Alistarh, Gelashvili 2015", {"O(log^3 n)", "O(log^3 n)", ""}, "ag-minions"},
     PromisedRow{"Alistarh et al. 2017", {"O(log^5.3 n log log n)", "O(log^2 n)", ""}, "", no_text},
     PromisedRow{"Alistarh, Aspnes, Gelashvili 2018", {"O(log^2 n)", "O(log n)", ""}, "", no_text},
-    PromisedRow{"Gasieniec, Stachowiak 2018", {"O(log^2 n)", "O(log log n)", ""}, "", no_text},
+    PromisedRow{"Gasieniec, Stachowiak 2018",
+                {"O(log^2 n)", "O(log log n)", ""},
+                "",
+                "its text could not be had; protocols/junta_election.pp is our own on its "
+                "architecture"},
     PromisedRow{"Gasieniec, Stachowiak, Uznanski 2019",
                 {"O(log n log log n)", "O(log log n)", ""},
                 "",
@@ -80,6 +90,10 @@ constexpr std::array pll_rows{
                 "",
                 no_text},
     PromisedRow{"Sudo et al. 2020", {"O(log n)", "O(log n)", ""}, "pll"},
+    PromisedRow{"Berenbrink, Giakkoupis, Kling 2020, later",
+                {"O(log n)", "Theta(log log n)", ""},
+                "",
+                no_text},
 };
 
 constexpr std::array ppl_rows{
@@ -87,16 +101,21 @@ constexpr std::array ppl_rows{
     PromisedRow{"Izumi 2015", {"O(N)", "Omega(e^N)", "O(log N)"}, "", no_text},
     PromisedRow{"Sudo et al. 2018", {"O(c log^3 N)", "Omega(c n^(10c))", "O(log log N)"}, "ppl"},
     PromisedRow{"Cai, Izumi, Wada 2012", {"polynomial", "for ever", "O(log n)"}, "ciw"},
+    PromisedRow{"Sudo et al. 2021, later",
+                {"O(tau log n)", "Omega(n^tau)", "not known to us"},
+                "",
+                no_text},
 };
 
 constexpr std::array prl_rows{
     PromisedRow{"Angluin et al. 2008", {"Theta(n^3)", "O(1)", "n no multiple of k"}, "", no_text},
-    PromisedRow{"Fischer, Jiang 2006",
-                {"Theta(n^3)", "O(1)", "oracle Omega?"},
-                "",
-                "needs an oracle, which the engines do not have"},
+    PromisedRow{"Fischer, Jiang 2006", {"Theta(n^3)", "O(1)", "oracle Omega?"}, "fischer-jiang"},
     PromisedRow{"Chen, Chen 2019", {"exponential", "O(1)", "none"}, "", no_text},
     PromisedRow{"Yokota, Sudo, Masuzawa 2021", {"O(n N)", "O(N)", "n <= N"}, "prl"},
+    PromisedRow{"Yokota et al. 2023, later",
+                {"O(n^2 log n) whp", "polylog(n)", "log n up to O(1)"},
+                "",
+                no_text},
 };
 
 constexpr std::array tables{
@@ -104,27 +123,32 @@ constexpr std::array tables{
                "Self-stabilizing ranking on the complete graph (the paper's introduction)",
                TableUnit::parallel_time,
                {"TIME", "STATES", "KIND"},
-               electleader_rows},
+               electleader_rows,
+               "16,64"},
     PaperTable{"kmpp",
                "Election in complete networks by messages (the paper's Table 1)",
                TableUnit::messages,
                {"MESSAGES", "TIME", "MODE"},
-               kmpp_rows},
+               kmpp_rows,
+               "100,1000,10000"},
     PaperTable{"pll",
                "Leader election on the complete graph (the paper's Table 1)",
                TableUnit::parallel_time,
                {"TIME", "STATES", ""},
-               pll_rows},
+               pll_rows,
+               "100,1000,10000"},
     PaperTable{"ppl",
                "Loosely and self-stabilizing election on the complete graph (the paper's Table 1)",
                TableUnit::parallel_time,
                {"CONVERGENCE", "HOLDING", "BITS"},
-               ppl_rows},
+               ppl_rows,
+               "32,128"},
     PaperTable{"prl",
                "Self-stabilizing election on rings (the paper's Table 1)",
                TableUnit::interactions,
                {"INTERACTIONS", "STATES", "ASSUMPTION"},
-               prl_rows},
+               prl_rows,
+               "16,64,256"},
 };
 
 std::vector<std::string> parameters_of(const PromisedRow& row, const std::string& size) {
@@ -197,6 +221,37 @@ MeasuredRow measured_row(const PaperTable& table, const PromisedRow& row,
   return measured;
 }
 
+// Why a row cannot be run at this size as asked; empty if it can.
+std::string objection(const PromisedRow& row, const TableRequest& request,
+                      const std::string& size) {
+  try {
+    const catalog::Entry entry = catalog::find(row.protocol);
+    entry.prepare(request_of(run_text(row, request, size, entry)));
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// The keys of one [[run]]: texts in quotes, parameters in braces.
+std::string run_of_plan(const PromisedRow& row, const TableRequest& request,
+                        const std::vector<std::string>& sizes) {
+  std::string plan =
+      fmt::format("[[run]]\nprotocol = \"{}\"\nn = [{}]\n", row.protocol, fmt::join(sizes, ", "));
+  if (!row.parameter.empty()) {
+    const std::size_t equals = row.parameter.find('=');
+    plan += fmt::format("params = {{ {} = \"{}\" }}\n", row.parameter.substr(0, equals),
+                        row.parameter.substr(equals + 1));
+  }
+  const RunText words = run_text(row, request, sizes.front(), catalog::find(row.protocol));
+  for (const auto& [key, value] :
+       {std::pair{"init", &words.init}, std::pair{"max_parallel_time", &words.max_parallel_time},
+        std::pair{"delay", &words.delay}, std::pair{"wakeup", &words.wakeup}}) {
+    if (!value->empty()) plan += fmt::format("{} = \"{}\"\n", key, *value);
+  }
+  return plan;
+}
+
 // Where nothing could be run, the mistake is the user's.
 void check_some_ran(const std::vector<MeasuredRow>& rows) {
   const MeasuredRow* refused = nullptr;
@@ -231,6 +286,48 @@ std::vector<MeasuredRow> measure_table(const PaperTable& table, const TableReque
   }
   check_some_ran(rows);
   return rows;
+}
+
+std::string table_plan_name(const PaperTable& table) { return fmt::format("table-{}", table.name); }
+
+std::string_view source_of(const PromisedRow& row) {
+  for (const catalog::Entry& entry : catalog::entries()) {
+    if (entry.info.name == row.protocol) return name_of(entry.info.source);
+  }
+  return {};
+}
+
+const PaperTable* table_of_plan(std::string_view plan_name) {
+  const auto found = std::ranges::find(tables, plan_name, table_plan_name);
+  return found == tables.end() ? nullptr : &*found;
+}
+
+std::string plan_of(const PaperTable& table, const TableRequest& request) {
+  std::string plan = fmt::format("# {}\nname = \"{}\"\nseed = {}\ntrials = {}\n", table.title,
+                                 table_plan_name(table), request.seed, request.trials);
+  std::string refusal;
+  bool has_run = false;
+  for (const PromisedRow& row : table.rows) {
+    plan += fmt::format("\n# {}\n", row.work);
+    if (row.protocol.empty()) {
+      plan += fmt::format("# not run: {}\n", row.obstacle);
+      continue;
+    }
+    std::vector<std::string> sizes;
+    for (const std::string& size : request.sizes) {
+      const std::string problem = objection(row, request, size);
+      if (problem.empty()) {
+        sizes.push_back(to_string(count_option("--n", size)));
+      } else {
+        plan += fmt::format("# not run at n = {}: {}\n", size, problem);
+        refusal = problem;
+      }
+    }
+    if (!sizes.empty()) plan += run_of_plan(row, request, sizes);
+    has_run |= !sizes.empty();
+  }
+  if (!has_run) throw Error(refusal);
+  return plan;
 }
 
 }  // namespace conclave::experiment

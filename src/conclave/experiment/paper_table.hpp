@@ -33,6 +33,7 @@ struct PaperTable {
   TableUnit unit;
   std::array<std::string_view, 3> headings;
   std::span<const PromisedRow> rows;
+  std::string_view sizes;  // measured within some seconds, as "100,1000"
 };
 
 // All tables, in the order of their names.
@@ -72,5 +73,18 @@ struct MeasuredRow {
 // rows so far, when `stop` becomes true.
 std::vector<MeasuredRow> measure_table(const PaperTable& table, const TableRequest& request,
                                        const std::atomic<bool>& stop);
+
+// The same trials as a plan for `conclave sweep`, in TOML: one [[run]] for each row that can be
+// run, in the order of the rows, at the sizes that its protocol takes; for the others a comment
+// says why not. Its name is table_plan_name, by which a report recognizes it. Throws Error where
+// no row can be run as asked.
+std::string plan_of(const PaperTable& table, const TableRequest& request);
+std::string table_plan_name(const PaperTable& table);
+
+// How the algorithm of a row is known; empty if it is not in the catalog.
+std::string_view source_of(const PromisedRow& row);
+
+// The table whose plan has this name; null if there is none.
+const PaperTable* table_of_plan(std::string_view plan_name);
 
 }  // namespace conclave::experiment

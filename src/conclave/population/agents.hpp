@@ -22,6 +22,7 @@
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
@@ -66,6 +67,7 @@ class Agents : public detail::TallyHost<P> {
   using detail::TallyHost<P>::is_positional;
   using Storage = Stored<P>;
   static_assert(!HasShortcut<P> || ShortcutTallyOf<Tally, P>);
+  static_assert(!AsksOracle<P> || is_positional, "only loops for positional tallies ask oracles");
   static constexpr AgentCount most_agents = Pipeline::most_agents;
   static constexpr std::size_t fetch_ahead = 12;  // 8 to 24 are about equally good
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type);
@@ -92,6 +94,7 @@ class Agents : public detail::TallyHost<P> {
       put(agent++, 1, state);
       tally_.add(state);
     });
+    this->show_oracle(now_);
   }
 
   Agents(const P& protocol, AgentCount n, StartingPoint<State> start, StreamName name,
@@ -135,9 +138,11 @@ class Agents : public detail::TallyHost<P> {
 
   // A fault; returns how many agents it hit.
   AgentCount strike(const Fault& fault) requires Corruptible<P> {
-    return this->strike_array(
+    const AgentCount hit = this->strike_array(
         fault, size(), [this](AgentCount agent) { return state(agent); },
         [this](AgentCount agent, const State& state) { put(agent, 1, state); });
+    this->show_oracle(now_);
+    return hit;
   }
 
   State state(AgentCount agent) const {
@@ -406,10 +411,10 @@ class Agents : public detail::TallyHost<P> {
 
   // For positional tallies: the tally stays in place, for it may be large, and hears only of
   // interactions that change something. Where the protocol can tell which do, whole groups of
-  // meetings that change nothing are passed over.
+  // meetings that change nothing are passed over, unless an oracle must be asked before each.
   template <bool prefetching>
   std::size_t by_position(std::span<const std::uint64_t> meetings) {
-    if constexpr (HasNullTest<P>) {
+    if constexpr (HasNullTest<P> && !AsksOracle<P>) {
       switch (detail::instruction_set()) {
         case detail::InstructionSet::avx512:
           return passing_over_avx512<prefetching>(meetings);
@@ -494,12 +499,13 @@ class Agents : public detail::TallyHost<P> {
     const State v = Storage::unpack(protocol_, responder);
     State new_u = u;
     State new_v = v;
-    protocol_.interact(new_u, new_v, choice_);
-    if (new_u == u && new_v == v) return false;
+    this->interact(new_u, new_v);
+    if (!AsksOracle<P> && new_u == u && new_v == v) return false;
     initiator = Storage::pack(protocol_, new_u);
     responder = Storage::pack(protocol_, new_v);
     tally_.replace_at(meeting.initiator(), meeting.responder(), u, v, new_u, new_v,
                       View{this, number});
+    this->show_oracle(number);
     return is_over();
   }
 

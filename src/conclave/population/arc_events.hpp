@@ -17,6 +17,7 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/graph.hpp"
+#include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
@@ -127,20 +128,41 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
 
   void refresh_all() {
     for (Arc arc = 0; arc < graph_.arcs(); ++arc) refresh(arc);
+    this->show_oracle(this->now());
     draw_next_event();
   }
 
   std::optional<std::pair<AgentCount, AgentCount>> next_agents() const {
-    if (is_silent()) return std::nullopt;
+    if (is_silent() || is_news_) return std::nullopt;
     return std::pair(graph_.initiator(next_arc_), graph_.responder(next_arc_));
   }
 
-  // With nothing active, nothing ever happens again.
-  bool is_silent() const { return active_.size() == 0; }
+  // With nothing active, nothing ever happens again, unless an oracle speaks.
+  bool is_silent() const {
+    if constexpr (AsksOracle<P>) {
+      if (oracle_.denies() || oracle_.next_change() != Interactions::max()) return false;
+    }
+    return active_.size() == 0;
+  }
 
+  // While agents are told that there is no leader, all arcs count as active. Where that begins
+  // before the next event, the wait is drawn anew from there, since it has no memory.
   void draw_next_event() {
     this->no_next_event();
-    if (is_silent()) return;
+    if constexpr (AsksOracle<P>) {
+      if (oracle_.denies()) return draw_any_arc();
+    }
+    if (active_.size() > 0) draw_active_arc();
+    if constexpr (AsksOracle<P>) is_news_ = this->comes_first(oracle_.next_change());
+  }
+
+  void draw_any_arc() {
+    is_news_ = false;
+    next_arc_ = schedule_.below64(graph_.arcs());
+    this->comes_first(this->now() + 1u);
+  }
+
+  void draw_active_arc() {
     next_arc_ = active_.draw(schedule_);
     // In large populations its agents are far away; they arrive while the waiting time is drawn.
     __builtin_prefetch(&agents_[graph_.initiator(next_arc_)], 1);
@@ -157,6 +179,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
   }
 
   void react() {
+    if (is_news_) return this->show_oracle(this->now());
     const Arc arc = next_arc_;
     const AgentCount initiator = graph_.initiator(arc);
     const AgentCount responder = graph_.responder(arc);
@@ -164,7 +187,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
     const State v = state(responder);
     State new_u = u;
     State new_v = v;
-    protocol_.interact(new_u, new_v, choice_);
+    this->interact(new_u, new_v);
     agents_[initiator] = Storage::pack(protocol_, new_u);
     agents_[responder] = Storage::pack(protocol_, new_v);
     if constexpr (requires {
@@ -174,10 +197,11 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
     } else {
       tally_.replace(u, v, new_u, new_v);
     }
+    this->show_oracle(this->now());
     graph_.for_each_near(arc, [this](Arc near) { refresh(near); });
   }
 
-  using detail::TallyHost<P>::choice_;
+  using detail::TallyHost<P>::oracle_;
   using detail::TallyHost<P>::protocol_;
   using detail::TallyHost<P>::tally_;
   using detail::Jumping<ArcEvents<P, Graph>, P>::schedule_;
@@ -187,6 +211,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
   ActiveArcs active_;
   std::vector<std::optional<Geometric>> laws_{std::size_t{1} << 12};
   Arc next_arc_ = 0;
+  bool is_news_ = false;  // at the next event the oracle changes its mind, and no agents meet
 };
 
 }  // namespace conclave::population

@@ -10,9 +10,13 @@ const Law constant{.name = "1"};
 const Law log_n{.name = "log n", .factors = {{"n", 0, 1}}};
 const Law log_n_offset{.name = "log n", .factors = {{"n", 0, 1}}, .with_offset = true};
 const Law log2_n{.name = "log² n", .factors = {{"n", 0, 2}}};
+const Law log3_n{.name = "log³ n", .factors = {{"n", 0, 3}}};
 const Law linear{.name = "n", .factors = {{"n", 1, 0}}};
 const Law n_log_n{.name = "n log n", .factors = {{"n", 1, 1}}};
 const Law square{.name = "n²", .factors = {{"n", 2, 0}}};
+const Law cube{.name = "n³", .factors = {{"n", 3, 0}}};
+const Law upper_bound{.name = "N", .factors = {{"N", 1, 0}}};
+const Law bound_log{.name = "N log n", .factors = {{"N", 1, 0}, {"n", 0, 1}}};
 const Law n_times_bound{.name = "n N", .factors = {{"n", 1, 0}, {"N", 1, 0}}};
 const Law n_times_bound_offset{
     .name = "n N", .factors = {{"n", 1, 0}, {"N", 1, 0}}, .with_offset = true};
@@ -135,6 +139,13 @@ Table table() {
        {messages("O(n log n)", {n_log_n, linear, square}),
         rounds("O(log n)", {log_n, log_n_offset, linear})}},
       {"flooding", of_flooding()},
+      {"ag-minions", {parallel_time("O(log³ n) in expectation", {log3_n, log2_n, log_n, linear})}},
+      {"timers", {parallel_time("O(N log n) in expectation", {upper_bound, bound_log, log_n})}},
+      {"ciw", {parallel_time("Θ(n²) in expectation", {square, square_log, n_log_n, linear})}},
+      {"optimal-silent", {parallel_time("O(n) in expectation", {linear, n_log_n, log_n, square})}},
+      {"fischer-jiang",
+       {interactions("Θ(n³) in expectation, if the oracle reports at once",
+                     {cube, square, square_log})}},
   };
 }
 

@@ -196,6 +196,33 @@ std::string section_html(const Section& section, const Pictures& pictures) {
   return text + observables_html(section) + commands_html(section) + "</section>\n";
 }
 
+std::string promise_html(const PromiseLine& line) {
+  std::string text = fmt::format("<tr><th scope=\"row\">{}</th>", escaped(line.work));
+  for (const std::string& promised : line.promised) {
+    text += fmt::format("<td>{}</td>", escaped(promised));
+  }
+  const std::string protocol =
+      line.section.empty()
+          ? escaped(line.protocol)
+          : fmt::format("<a href=\"#{}\">{}</a>", line.section, escaped(line.protocol));
+  return text + fmt::format("<td>{}</td><td>{}</td><td>{}</td></tr>\n", protocol,
+                            escaped(line.source), escaped(line.measured));
+}
+
+// What the paper promises, and what was measured of it.
+std::string promises_html(const Study& study) {
+  if (!study.promises) return {};
+  std::string head = heads({"work"});
+  for (const std::string& heading : study.promises->headings) head += heads({heading});
+  head += heads({"protocol", "source", "measured"});
+  std::string body;
+  for (const PromiseLine& line : study.promises->lines) body += promise_html(line);
+  const std::string id = study.name + "-promises";
+  return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
+                     "<h2 id=\"{0}-title\">Promised and measured</h2>\n{1}</section>\n",
+                     id, table(study.promises->title, head, body));
+}
+
 std::string provenance_html(const Study& study) {
   return fmt::format(
       "<h3>{}</h3>\n<p>File <code>{}</code>: {} cells, {} trials, computed by conclave {}. The "
@@ -266,6 +293,7 @@ std::string html(const Report& report, const Pictures& pictures) {
                   "<header>\n<h1>{0}</h1>\n",
                   escaped(report.title), uplot_css, page_css);
   text += lead(report) + navigation(report) + "</header>\n<main>\n";
+  for (const Study& study : report.studies) text += promises_html(study);
   if (!report.overview.empty()) {
     text += "<section id=\"together\" aria-labelledby=\"together-title\">\n"
             "<h2 id=\"together-title\">All together</h2>\n" +

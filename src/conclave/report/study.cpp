@@ -12,6 +12,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/report/drawings.hpp"
 #include "conclave/report/fitting.hpp"
+#include "conclave/report/promises.hpp"
 
 namespace conclave::report {
 namespace {
@@ -235,18 +236,23 @@ Study study(const std::string& file) try {
     }
     result.sections.push_back(section_of(run, result.name));
   }
+  result.promises = promises_of(result.name, result.sections);
   return result;
 } catch (const std::logic_error&) {
   throw Error(fmt::format("'{}' is damaged: rows and words of its cells are not of one run", file));
 }
 
 std::vector<Figure> overview(const std::vector<Study>& studies) {
-  std::map<std::string, std::map<std::string, Series>> together;  // by title and protocol
+  // By title and protocol; in a table each row is one of its own.
+  std::map<std::string, std::map<std::string, Series>> together;
   for (const Study& each : studies) {
     for (const Section& section : each.sections) {
       for (const auto& [title, series] : section.common) {
-        Series& longest = together[title][section.protocol];
-        if (series.points.size() > longest.points.size()) longest = series;
+        const bool is_row = !section.work.empty();
+        Series& longest = together[title][is_row ? section.work : section.protocol];
+        if (series.points.size() <= longest.points.size()) continue;
+        longest = series;
+        if (is_row) longest.name = section.work;
       }
     }
   }

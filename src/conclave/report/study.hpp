@@ -53,6 +53,7 @@ struct Observable {
 };
 
 struct Section {
+  std::string work{};  // the row of a paper's table that this is about; empty if none
   std::string id;
   std::string title;  // "pll, init=clean"
   std::string protocol;
@@ -61,6 +62,23 @@ struct Section {
   std::vector<Observable> observables{};
   // Means over n of measures that other protocols have as well, by the title of their axis.
   std::map<std::string, Series> common{};
+};
+
+// A row of a paper's table: what it promises, and where this file of results measures it.
+struct PromiseLine {
+  std::string work;
+  std::vector<std::string> promised;
+  std::string protocol;   // empty: it cannot be run
+  std::string source{};   // how the algorithm is known: read, second-hand, reconstructed
+  std::string section{};  // the section that measures it; empty: none does
+  std::string measured;   // in words; why not, where nothing was measured
+};
+
+// The table of a paper, where a plan of `conclave compare --table` measures it.
+struct PromiseTable {
+  std::string title;
+  std::vector<std::string> headings;
+  std::vector<PromiseLine> lines;
 };
 
 // One file of results.
@@ -73,6 +91,7 @@ struct Study {
   std::uint64_t trials = 0;
   std::uint64_t missing = 0;  // trials that an unfinished sweep has still to run
   std::vector<Section> sections{};
+  std::optional<PromiseTable> promises{};
 };
 
 // Throws Error where the file cannot be read.

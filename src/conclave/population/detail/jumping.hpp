@@ -58,6 +58,12 @@ class Jumping : public TallyHost<P> {
 
   void next_event_after(const Geometric& wait) { next_event_ = later(wait(schedule_)); }
   void no_next_event() { next_event_ = Interactions::max(); }
+  // Whether this comes before the next event; then it is the next event.
+  bool comes_first(Interactions time) {
+    const bool is_first = time < next_event_;
+    if (is_first) next_event_ = time;
+    return is_first;
+  }
 
   Stream schedule_;
 

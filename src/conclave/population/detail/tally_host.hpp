@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/fault.hpp"
+#include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
 
@@ -36,7 +38,7 @@ class TallyHost {
 
   const P& protocol() const { return protocol_; }
   AgentCount leaders() const { return tally_.leaders(); }
-  bool converged() const { return tally_.converged(); }
+  bool converged() const { return tally_.converged() && is_oracle_trustworthy(); }
 
   void watch(Watch what) { watch_ = what; }
 
@@ -59,7 +61,8 @@ class TallyHost {
       : protocol_(std::move(protocol)),
         choice_(name.with(Purpose::transition)),
         fault_choice_(name.with(Purpose::fault)),
-        tally_(empty_tally(protocol_, n)) {}
+        tally_(empty_tally(protocol_, n)),
+        oracle_(oracle_of(protocol_)) {}
 
   static Tally empty_tally(const P& protocol, AgentCount n) {
     if constexpr (is_positional) {
@@ -92,7 +95,25 @@ class TallyHost {
     return false;
   }
 
-  bool is_over() const { return is_over(watch_, tally_); }
+  bool is_over() const { return is_over(watch_, tally_) && is_oracle_trustworthy(); }
+
+  // The interaction of two agents, who are told what the oracle says if the protocol has one.
+  void interact(State& u, State& v) {
+    if constexpr (AsksOracle<P>) {
+      if (oracle_.denies()) return protocol_.interact_leaderless(u, v, choice_);
+    }
+    protocol_.interact(u, v, choice_);
+  }
+
+  // Lets the oracle see the configuration after so many interactions.
+  void show_oracle(Interactions now) {
+    if constexpr (AsksOracle<P>) oracle_.see(tally_.leaders() == 0, now);
+  }
+
+  bool is_oracle_trustworthy() const {
+    if constexpr (AsksOracle<P>) return oracle_.is_trustworthy();
+    return true;
+  }
 
   // Takes over a tally made anew after a fault, with what the old one had observed.
   void replace_tally(Tally fresh) {
@@ -159,6 +180,7 @@ class TallyHost {
   Stream choice_;
   Stream fault_choice_;
   Tally tally_;
+  [[no_unique_address]] decltype(oracle_of(std::declval<const P&>())) oracle_;
   Watch watch_ = Watch::convergence;
 };
 
