@@ -254,6 +254,13 @@ class TidyTest(unittest.TestCase):
         self.accepts(source("src/conclave/base/a.cpp",
                             "x = std::sqrt(a) + std::ceil(b) + log_of(c) + f.log(d);\n"))
 
+    def test_prefetching_is_always_inlined(self):
+        path = "src/conclave/base/a.cpp"
+        body = "void prefetch(int a) const { __builtin_prefetch(&b[a]); }\n"
+        self.rejects(source(path, body), f"{path}:3: banned")
+        self.accepts(source(path, "[[gnu::always_inline]] " + body))
+        self.accepts(source(path, "void prefetch(int a) const;\n"))
+
     def test_names_that_say_nothing(self):
         for code in ("int get_size();", "class FileManager;", "class Helper;", "struct RunUtil;",
                      "class RunImpl;"):

@@ -75,7 +75,9 @@ class KeyIndex {
   }
 
   // Fetches the place at which a search for this hash begins.
-  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[first_place(hash)]); }
+  [[gnu::always_inline]] void prefetch(std::uint64_t hash) const {
+    __builtin_prefetch(&slots_[first_place(hash)]);
+  }
 
   // The number that a search for this hash meets first, if it looks like the right one; or `none`.
   Number guess(std::uint64_t hash) const {

@@ -67,7 +67,7 @@ class NetworkState final : public NetworkView {
   const Ports& ports() const { return ports_; }
   bool is_touched(NodeIndex index) const { return nodes_.is_touched(index); }
   const Node& state(NodeIndex index) const { return nodes_[index]; }
-  void prefetch(NodeIndex index) const { nodes_.prefetch(index); }
+  [[gnu::always_inline]] void prefetch(NodeIndex index) const { nodes_.prefetch(index); }
   Watcher* watcher() const { return options_.watcher; }
   const detail::Accounts<P>& accounts() const { return accounts_; }
 

@@ -275,7 +275,9 @@ class Agents : public detail::TallyHost<P> {
     return done;
   }
 
-  static void prefetch(const Packed* agents, Meeting meeting) {
+  // GCC 12 takes a function that only prefetches for one without effect, and drops calls of it that
+  // it does not inline early; so this must be inlined, as all such functions.
+  CONCLAVE_INLINE static void prefetch(const Packed* agents, Meeting meeting) {
     __builtin_prefetch(agents + meeting.initiator(), 1);
     __builtin_prefetch(agents + meeting.responder(), 1);
   }

@@ -34,7 +34,7 @@ class ActiveArcs {
   std::uint64_t size() const { return members_.size(); }
   Arc draw(Stream& stream) const { return members_[stream.below64(members_.size())]; }
 
-  void prefetch(Arc arc) const { __builtin_prefetch(&place_[arc]); }
+  [[gnu::always_inline]] void prefetch(Arc arc) const { __builtin_prefetch(&place_[arc]); }
 
   void set(Arc arc, bool active) {
     if (active == (place_[arc] != absent)) return;

@@ -80,7 +80,7 @@ class TextProtocol {
     }
   }
 
-  void fetch(const State& u, const State& v) const {
+  [[gnu::always_inline]] void fetch(const State& u, const State& v) const {
     if constexpr (is_small) {
       if (states_ < 256) return;  // such a table is near
       __builtin_prefetch(&table_[std::size_t{u.index} * states_ + v.index]);

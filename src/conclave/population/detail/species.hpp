@@ -107,7 +107,7 @@ class SpeciesTable {
   }
 
   // `outcome` of these will be asked for soon.
-  void fetch(SpeciesId u, SpeciesId v) const {
+  [[gnu::always_inline]] void fetch(SpeciesId u, SpeciesId v) const {
     if (std::max(u, v) < side_) __builtin_prefetch(&remembered_[u * side_ + v]);
   }
 
