@@ -25,12 +25,12 @@ namespace {
 using catalog::RunRequest;
 using catalog::Setting;
 using protocols::FischerJiang;
-using Kind = LeaderOracle::Kind;
+using OracleKind = LeaderOracle::Kind;
 
 TEST(LeaderOracle, TellsTheTruthAtOnceAfterADelayOrAfterItsTime) {
-  LeaderOracle immediate(Kind::immediate, {});
-  LeaderOracle delayed(Kind::delay, 10u);
-  LeaderOracle silent(Kind::silent, 10u);
+  LeaderOracle immediate(OracleKind::immediate, {});
+  LeaderOracle delayed(OracleKind::delay, 10u);
+  LeaderOracle silent(OracleKind::silent, 10u);
   for (LeaderOracle* oracle : {&immediate, &delayed, &silent}) oracle->see(true, 4u);
   EXPECT_TRUE(immediate.denies());
   EXPECT_FALSE(delayed.denies());
@@ -48,7 +48,7 @@ TEST(LeaderOracle, TellsTheTruthAtOnceAfterADelayOrAfterItsTime) {
 }
 
 TEST(LeaderOracle, ThatLiesIsNotTrustedBeforeItsTime) {
-  LeaderOracle lying(Kind::lies, 3u);
+  LeaderOracle lying(OracleKind::lies, 3u);
   lying.see(false, 2u);
   EXPECT_TRUE(lying.denies());
   EXPECT_FALSE(lying.is_trustworthy());
@@ -58,11 +58,11 @@ TEST(LeaderOracle, ThatLiesIsNotTrustedBeforeItsTime) {
   EXPECT_EQ(lying.next_change(), Interactions::max());
 }
 
-naive::RingAgent plain(const FischerJiang::State& s) {
+naive::RingAgent plain_agent(const FischerJiang::State& s) {
   return {s.leader ? 1 : 0, s.bullet ? 1 : 0, s.shield ? 1 : 0};
 }
 
-FischerJiang::Parameters reading(unsigned bits) {
+FischerJiang::Parameters ring_reading(unsigned bits) {
   FischerJiang::Parameters parameters;
   if (bits & 1u) parameters.fire = FischerJiang::Fire::first;
   if (bits & 2u) parameters.guard = FischerJiang::Guard::yes;
@@ -81,7 +81,7 @@ naive::FischerJiang naive_reading(unsigned bits) {
           .ends = (bits & 8u) != 0};
 }
 
-FischerJiang::State state_of(unsigned bits) {
+FischerJiang::State state_of_bits(unsigned bits) {
   return {.leader = (bits & 1u) != 0, .bullet = (bits & 2u) != 0, .shield = (bits & 4u) != 0};
 }
 
@@ -89,43 +89,43 @@ FischerJiang::State state_of(unsigned bits) {
 // changes, nothing does.
 TEST(FischerJiangPairs, FollowTheSecondImplementationInEveryReading) {
   for (unsigned bits = 0; bits < 48; ++bits) {
-    const FischerJiang protocol(reading(bits), 5);
+    const FischerJiang protocol(ring_reading(bits), 5);
     const naive::FischerJiang rule = naive_reading(bits);
     for (unsigned pair = 0; pair < 128; ++pair) {
       const bool is_told = pair >= 64;
-      FischerJiang::State l = state_of(pair % 8);
-      FischerJiang::State r = state_of(pair / 8 % 8);
-      naive::RingAgent a = plain(l);
-      naive::RingAgent b = plain(r);
+      FischerJiang::State l = state_of_bits(pair % 8);
+      FischerJiang::State r = state_of_bits(pair / 8 % 8);
+      naive::RingAgent a = plain_agent(l);
+      naive::RingAgent b = plain_agent(r);
       const bool may_change = protocol.may_change(protocol.pack(l), protocol.pack(r)) != 0;
       exact::EveryWeightedChoice choice;
       if (is_told) {
         protocol.interact_leaderless(l, r, choice);
       } else {
         protocol.interact(l, r, choice);
-        const bool changes = !(l == state_of(pair % 8)) || !(r == state_of(pair / 8 % 8));
+        const bool changes = !(l == state_of_bits(pair % 8)) || !(r == state_of_bits(pair / 8 % 8));
         EXPECT_EQ(may_change, changes) << pair;
       }
       rule(a, b, is_told);
-      ASSERT_EQ(plain(l), a) << "reading " << bits << ", pair " << pair;
-      ASSERT_EQ(plain(r), b) << "reading " << bits << ", pair " << pair;
+      ASSERT_EQ(plain_agent(l), a) << "reading " << bits << ", pair " << pair;
+      ASSERT_EQ(plain_agent(r), b) << "reading " << bits << ", pair " << pair;
       EXPECT_EQ(protocol.unpack(protocol.pack(l)), l);
     }
   }
 }
 
-RunRequest request(std::uint64_t n, const std::string& start,
-                   const std::vector<Setting>& settings = {}) {
+RunRequest ring_request(std::uint64_t n, const std::string& start,
+                        const std::vector<Setting>& settings = {}) {
   return {.n = n, .settings = settings, .start = start, .engine = ""};
 }
 
-exact::Report verified(const RunRequest& run) {
+exact::Report ring_verified(const RunRequest& run) {
   return catalog::find("fischer-jiang").verify({.run = run, .options = {}}).report;
 }
 
 TEST(FischerJiangExactly, StabilizesInTheLargestSafeSet) {
   for (const std::uint64_t n : {3u, 4u, 5u}) {
-    const exact::Report report = verified(request(n, "random"));
+    const exact::Report report = ring_verified(ring_request(n, "random"));
     EXPECT_TRUE(report.all_hold());
     EXPECT_EQ(report.safe_set->converged, static_cast<double>(2 * n * ((1u << 2 * n) - 1) / 3));
     EXPECT_EQ(report.safe_set->safe_only, 0);
@@ -135,7 +135,7 @@ TEST(FischerJiangExactly, StabilizesInTheLargestSafeSet) {
 
 // In a reading in which bullets that meet spare the leader, more is safe than the closed form says.
 TEST(FischerJiangExactly, HasMoreSafeConfigurationsWhereALeadersBulletGuardsIt) {
-  const exact::Report report = verified(request(3, "random", {{"guard", "1"}}));
+  const exact::Report report = ring_verified(ring_request(3, "random", {{"guard", "1"}}));
   EXPECT_TRUE(report.all_hold());
   EXPECT_EQ(report.safe_set->safe, 141);
   EXPECT_EQ(report.safe_set->converged, 126);
@@ -143,7 +143,7 @@ TEST(FischerJiangExactly, HasMoreSafeConfigurationsWhereALeadersBulletGuardsIt) 
 
 TEST(FischerJiangExactly, NeverKillsWhereALeaderFiresFirstAndIsGuarded) {
   const exact::Report report =
-      verified(request(3, "all-leaders", {{"guard", "1"}, {"fire", "first"}}));
+      ring_verified(ring_request(3, "all-leaders", {{"guard", "1"}, {"fire", "first"}}));
   EXPECT_FALSE(report.all_hold());
   EXPECT_EQ(report.start.probability, 0);
 }
@@ -153,20 +153,21 @@ TEST(FischerJiangExactly, NeverKillsWhereALeaderFiresFirstAndIsGuarded) {
 TEST(FischerJiangExactly, TakesASumOfGeometricWaitsFromOneBareLeader) {
   for (const std::uint64_t n : {3u, 4u, 6u}) {
     const auto size = static_cast<double>(n);
-    const exact::Report report = verified(request(n, "one-leader-bare", {{"create", "initiator"}}));
+    const exact::Report report =
+        ring_verified(ring_request(n, "one-leader-bare", {{"create", "initiator"}}));
     EXPECT_NEAR(report.start.mean, size * size + size + 1, 1e-8);
     EXPECT_NEAR(report.start.variance, (size + 1) * size * (size - 1), 1e-6);
   }
 }
 
 TEST(FischerJiangExactly, RefusesOraclesThatErrAndTwoAgents) {
-  EXPECT_THROW(verified(request(3, "random", {{"oracle", "delay"}})), Error);
-  EXPECT_THROW(verified(request(3, "random", {{"D", "5"}})), Error);
-  EXPECT_THROW(verified(request(2, "random")), Error);
+  EXPECT_THROW(ring_verified(ring_request(3, "random", {{"oracle", "delay"}})), Error);
+  EXPECT_THROW(ring_verified(ring_request(3, "random", {{"D", "5"}})), Error);
+  EXPECT_THROW(ring_verified(ring_request(2, "random")), Error);
 }
 
 // Times of trials from this start, by the engine of this name.
-std::vector<double> times(RunRequest run, const std::string& engine, std::uint64_t trials) {
+std::vector<double> ring_times(RunRequest run, const std::string& engine, std::uint64_t trials) {
   run.engine = engine;
   const auto prepared = catalog::find("fischer-jiang").prepare(run);
   const auto workspace = prepared->workspace();
@@ -186,7 +187,7 @@ struct OracleCase {
 };
 
 // The configuration of a named start, with the oracle's clock.
-naive::RingConfiguration configuration(const OracleCase& oracle_case, std::size_t n) {
+naive::RingConfiguration ring_configuration(const OracleCase& oracle_case, std::size_t n) {
   naive::RingConfiguration ring;
   for (std::size_t i = 0; i < n; ++i) {
     const bool is_one_of_two = i == 0 || i == n / 2;
@@ -201,12 +202,12 @@ naive::RingConfiguration configuration(const OracleCase& oracle_case, std::size_
   return ring;
 }
 
-RunRequest request_of(const OracleCase& oracle_case, std::size_t n) {
+RunRequest oracle_request(const OracleCase& oracle_case, std::size_t n) {
   std::vector<Setting> settings;
   if (oracle_case.oracle != "immediate") {
     settings = {{"oracle", oracle_case.oracle}, {"D", std::to_string(oracle_case.duration)}};
   }
-  return request(n, oracle_case.start, settings);
+  return ring_request(n, oracle_case.start, settings);
 }
 
 TEST(FischerJiangLaws, AreExactInBothEnginesForEveryOracle) {
@@ -218,9 +219,9 @@ TEST(FischerJiangLaws, AreExactInBothEnginesForEveryOracle) {
                                  {"safe", "lies", 7}}) {
     constexpr std::size_t n = 4;
     const naive::OracleRing ring{{}, each.oracle, each.duration};
-    const std::vector<double> cdf = ring.law(configuration(each, n), 300);
+    const std::vector<double> cdf = ring.law(ring_configuration(each, n), 300);
     for (const std::string engine : {"agents", "events"}) {
-      const TestResult result = fit_of(times(request_of(each, n), engine, 2000), cdf);
+      const TestResult result = fit_of(ring_times(oracle_request(each, n), engine, 2000), cdf);
       EXPECT_GE(result.p_value, rejected_below)
           << each.start << ", oracle " << each.oracle << " by " << engine;
     }
@@ -233,9 +234,9 @@ TEST(FischerJiangLaws, AreToldApartFromThoseOfOtherOracles) {
   const OracleCase delayed{"no-leader", "delay", 4};
   const naive::OracleRing late{{}, "delay", 5};
   const naive::OracleRing lying{{}, "lies", 4};
-  const std::vector<double> sample = times(request_of(delayed, 4), "events", 2000);
-  EXPECT_LT(fit_of(sample, late.law(configuration(delayed, 4), 300)).p_value, rejected_below);
-  EXPECT_LT(fit_of(sample, lying.law(configuration(delayed, 4), 300)).p_value, rejected_below);
+  const std::vector<double> sample = ring_times(oracle_request(delayed, 4), "events", 2000);
+  EXPECT_LT(fit_of(sample, late.law(ring_configuration(delayed, 4), 300)).p_value, rejected_below);
+  EXPECT_LT(fit_of(sample, lying.law(ring_configuration(delayed, 4), 300)).p_value, rejected_below);
 }
 
 // With a delay, exactly as much later; at a size where `events` jumps.
@@ -244,11 +245,11 @@ TEST(FischerJiangLaws, HaveTheClosedFormAtAnySize) {
   constexpr double trials = 400;
   const double deviation = std::sqrt((n + 1) * n * (n - 1) / trials);
   for (const std::string engine : {"agents", "events"}) {
-    const RunRequest plain_run = request(80, "one-leader-bare", {{"create", "initiator"}});
-    const RunRequest delayed_run = request(
+    const RunRequest plain_run = ring_request(80, "one-leader-bare", {{"create", "initiator"}});
+    const RunRequest delayed_run = ring_request(
         80, "one-leader-bare", {{"create", "initiator"}, {"oracle", "delay"}, {"D", "1000"}});
-    EXPECT_NEAR(summarize(times(plain_run, engine, 400)).mean, n * n + n + 1, 5 * deviation);
-    EXPECT_NEAR(summarize(times(delayed_run, engine, 400)).mean, n * n + n + 1 + 1000,
+    EXPECT_NEAR(summarize(ring_times(plain_run, engine, 400)).mean, n * n + n + 1, 5 * deviation);
+    EXPECT_NEAR(summarize(ring_times(delayed_run, engine, 400)).mean, n * n + n + 1 + 1000,
                 5 * deviation);
   }
 }
@@ -258,7 +259,7 @@ TEST(FischerJiangLaws, HaveTheClosedFormAtAnySize) {
 TEST(FischerJiang, KeepsTwoLeadersForEverUnderASymmetricSchedule) {
   for (const std::size_t n : {4u, 6u, 16u}) {
     const OracleCase two{"two-leaders-two-shields", "immediate"};
-    naive::RingConfiguration ring = configuration(two, n);
+    naive::RingConfiguration ring = ring_configuration(two, n);
     const naive::OracleRing rule{};
     for (std::size_t step = 0; step < 50 * n; ++step) {
       ring = rule.after(rule.after(ring, step % (n / 2)), step % (n / 2) + n / 2);
@@ -270,7 +271,7 @@ TEST(FischerJiang, KeepsTwoLeadersForEverUnderASymmetricSchedule) {
 // A fault that kills the leader wakes the oracle, in both engines.
 TEST(FischerJiang, RecoversFromFaults) {
   for (const std::string engine : {"agents", "events"}) {
-    RunRequest run = request(70, "safe", {{"oracle", "delay"}, {"D", "50"}});
+    RunRequest run = ring_request(70, "safe", {{"oracle", "delay"}, {"D", "50"}});
     run.engine = engine;
     run.plan.faults = {
         {.text = "kill-leaders@3", .kind = FaultKind::kill_leaders, .parallel_time = 3}};

@@ -37,7 +37,7 @@ std::string measured_in(const Section& section) {
   return text;
 }
 
-PromiseLine line_of(const PaperTable& table, const PromisedRow& row) {
+PromiseLine promise_line(const PaperTable& table, const PromisedRow& row) {
   PromiseLine line{.work = std::string(row.work),
                    .promised = {},
                    .protocol = std::string(row.protocol),
@@ -60,7 +60,7 @@ std::optional<PromiseTable> promises_of(const std::string& plan_name,
   }
   auto next = sections.begin();
   for (const PromisedRow& row : table->rows) {
-    PromiseLine line = line_of(*table, row);
+    PromiseLine line = promise_line(*table, row);
     const auto found = std::ranges::find(next, sections.end(), row.protocol, &Section::protocol);
     if (!row.protocol.empty() && found != sections.end()) {
       line.source = experiment::source_of(row);
