@@ -642,7 +642,8 @@ class Terminal(unittest.TestCase):
         commands = (["list"], ["run", "pll", "--n", "50", "--trials", "3"],
                     ["run", "kmpp-async", "--n", "50", "--trials", "3"],
                     ["compare", "--n", "20", "--trials", "2"], ["describe", "prl"],
-                    ["verify", "prl", "--n", "3"])
+                    ["verify", "prl", "--n", "3"], ["cluster", "--n", "3", "--insecure"],
+                    ["search", "prl", "--n", "3", "--budget", "1000"])
         for words in commands:
             with self.subTest(" ".join(words)):
                 self.assertLessEqual(longest_line(conclave(*words).stdout), 100)

@@ -159,10 +159,11 @@ void print_table(const Outcome& outcome, const Expectation& expected) {
   fmt::print(layout, "all", paper_messages(outcome.sent),
              fmt::format("{:.3f}", outcome.per_process()),
              fmt::format("{:.3f}", expected.messages_per_node));
-  fmt::print(
-      "\n{:+.2f} % against the simulator's mean of {} trials. Beyond the paper, for promises "
-      "and leases: {} messages\n",
+  const std::string verdict = fmt::format(
+      "{:+.2f} % against the simulator's mean of {} trials. Beyond the paper, for promises and "
+      "leases: {} messages",
       100 * deviation(outcome, expected), simulated_trials, other_messages(outcome.sent));
+  fmt::print("\n{}\n", wrapped(verdict, output_width(), 0));
 }
 
 Json counts_json(const NoteCounts& counts, std::size_t from, std::size_t to) {

@@ -89,14 +89,17 @@ std::string text(const catalog::Searched& found) {
   if (!is_finite(found)) return effort + "from there it may never converge\n";
   const Summary summary = summarize(found.times);
   if (!found.is_complete) {
-    return effort + fmt::format("mean interactions of the {} trials that chose it: {:.6g} (biased "
-                                "upwards; no fresh trials were run)\n",
-                                found.times.size(), summary.mean);
+    const std::string mean = fmt::format(
+        "mean interactions of the {} trials that chose it: {:.6g} (biased upwards; no fresh trials "
+        "were run)",
+        found.times.size(), summary.mean);
+    return effort + wrapped(mean, output_width(), 2) + '\n';
   }
   const Interval interval = nonnegative_mean_interval(summary);
-  return effort + fmt::format("expected interactions from there: {:.6g}, 95 % interval {:.6g} to "
-                              "{:.6g} ({} fresh trials)\n",
-                              summary.mean, interval.low, interval.high, found.times.size());
+  const std::string expected = fmt::format(
+      "expected interactions from there: {:.6g}, 95 % interval {:.6g} to {:.6g} ({} fresh trials)",
+      summary.mean, interval.low, interval.high, found.times.size());
+  return effort + wrapped(expected, output_width(), 2) + '\n';
 }
 
 Exit search(const SearchOptions& options) {

@@ -97,11 +97,12 @@ void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned
     sum += seconds;
     is_bound = is_bound || !pilot.is_complete;
   }
-  fmt::print(
-      "\n{} cells; {}{} of one processor, judging by the first trials of each cell\n(given up "
-      "after a second at most); {} on {} thread{}\n",
+  const std::string estimate = fmt::format(
+      "{} cells; {}{} of one processor, judging by the first trials of each cell (given up after "
+      "a second at most); {} on {} thread{}",
       plan.cells.size(), is_bound ? "more than " : "about ", duration_text(sum),
       duration_text(sum / threads), threads, threads == 1 ? "" : "s");
+  fmt::print("\n{}\n", wrapped(estimate, output_width(), 0));
 }
 
 sweep::Plan plan_of(const SweepOptions& options) {
