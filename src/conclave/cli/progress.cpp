@@ -101,7 +101,11 @@ LineParts ProgressLine::parts() const {
 // Only where a single trial runs is the time that it takes the time that has passed.
 void ProgressLine::add_trial(LineParts& parts, double seconds) const {
   const auto latest = progress_.latest();
-  if (!latest) return;
+  if (!latest) {  // message passing offers no view of a trial under way
+    const double steps = progress_.interactions.load();
+    if (trials_ == 1 && steps > 0) parts.push_back({fmt::format("{:.3g} {}", steps, steps_), 4});
+    return;
+  }
   const double time = latest->interactions.as_double() / scale_.agents;
   parts.push_back({fmt::format("time {:.4g}, leaders {}", time, latest->leaders), 4});
   constexpr std::size_t most_observables = 2;
