@@ -1395,29 +1395,68 @@ class Node(unittest.TestCase):
 
 
 class Explorer(unittest.TestCase):
-    """The server of the page, where tools/page has built one."""
+    """The server of the page, with a small page of its own; web/tests/page_test.mjs serves the real
+    one with it."""
 
-    def test_serves_its_own_files_to_this_machine_alone(self):
-        with subprocess.Popen([BINARY, "explorer", "--no-browser"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) as process:
-            line = process.stdout.readline()
-            if not line:
-                self.assertIn("the page is not there", process.stderr.read())
-                self.assertEqual(process.wait(), 2)
-                return
-            port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", line)[1])
-            asked = [self.status(port, *each) for each in (
-                ("GET", "/", "127.0.0.1"), ("GET", "/../CMakeLists.txt", "127.0.0.1"),
-                ("GET", "/", "elsewhere.example"), ("POST", "/", "127.0.0.1"),
-                ("GET", "/", "localhost.example"), ("GET", "/", f"localhost:{port}"))]
-            process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(timeout=10), 0)
-        self.assertEqual(asked, [200, 404, 403, 405, 403, 200])
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        page = pathlib.Path(self.folder.name) / "page"
+        (page / "assets").mkdir(parents=True)
+        for name, content in (("index.html", b"<!doctype html>hello"), ("assets/a.js", b"1 + 1"),
+                              ("conclave.wasm", b"module"), ("conclave.wasm.br", b"squeezed"),
+                              ("notes.txt", b"not for visitors"), ("../secret.html", b"secret")):
+            (page / name).write_bytes(content)
+        self.process = subprocess.Popen([BINARY, "explorer", "--no-browser", "--page", page],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end)
+        line = self.process.stdout.readline()
+        self.port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", line)[1])
 
-    def status(self, port, method, path, host):
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as visitor:
-            visitor.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-            return int(visitor.makefile("rb").readline().split()[1])
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=10)
+        self.assertEqual(self.process.returncode, 0)
+
+    def ask(self, method, path, host="127.0.0.1", more=""):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as visitor:
+            visitor.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n".encode())
+            head, _, body = visitor.makefile("rb").read().partition(b"\r\n\r\n")
+        return int(head.split()[1]), head.decode(), body
+
+    def status(self, *request):
+        return self.ask(*request)[0]
+
+    def test_serves_its_own_files_alone(self):
+        _, head, body = self.ask("GET", "/")
+        self.assertEqual(body, b"<!doctype html>hello")
+        self.assertIn("X-Content-Type-Options: nosniff\r\n", head)
+        self.assertEqual(self.ask("GET", "/assets/a.js?x")[2], b"1 + 1")
+        for path in ("/../secret.html", "/notes.txt", "/assets", "/conclave.wasm.br", "//x"):
+            self.assertEqual(self.status("GET", path), 404, path)
+        self.assertEqual(self.status("POST", "/"), 405)
+
+    def test_serves_this_machine_alone(self):
+        for host, status in (("elsewhere.example", 403), ("localhost.example", 403), ("", 403),
+                             (f"localhost:{self.port}", 200), ("127.0.0.1", 200)):
+            self.assertEqual(self.status("GET", "/", host), status, host)
+
+    def test_sends_what_is_compressed_to_those_who_take_it(self):
+        for codings, content in (("gzip, br", b"squeezed"), ("br", b"squeezed"),
+                                 ("gzip", b"module"), ("brr", b"module"), ("x-br", b"module")):
+            _, head, body = self.ask("GET", "/conclave.wasm", "127.0.0.1",
+                                     f"Accept-Encoding: {codings}\r\n")
+            self.assertEqual(body, content, codings)
+            self.assertEqual("Content-Encoding: br" in head, content == b"squeezed")
+        self.assertEqual(self.ask("GET", "/conclave.wasm")[2], b"module")
+
+
+class ExplorerWithoutPage(unittest.TestCase):
+    def test_a_folder_without_a_page_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = conclave("explorer", "--no-browser", "--page", folder)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("holds no page", result.stderr)
 
 
 class FaultsOnOneAgent(unittest.TestCase):

@@ -118,6 +118,30 @@ class Reports(unittest.TestCase):
         self.assertEqual(self.page.problems, [])
         self.assertEqual(len(self.page.ids), len(set(self.page.ids)))
 
+    def test_cells_link_to_the_explorer_where_its_address_is_given(self):
+        result = conclave("report", "small.db", "-o", "linked.html", "--explorer",
+                          'https://lab.example/a"b<c>/explorer.html', folder=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        page = Page((self.folder / "linked.html").read_text())
+        self.assertEqual(page.problems, [])
+        links = [address for address in page.loads if address.startswith("https:")]
+        self.assertGreaterEqual(len(links), 19)
+        begin = 'https://lab.example/a"b<c>/explorer.html#run/'
+        self.assertTrue(all(address.startswith(begin) for address in links))
+        view = next(a for a in links if "#run/prl?" in a).partition("?")[2]
+        words = urllib.parse.parse_qs(view)
+        self.assertEqual((words["n"], words["param"], words["seed"]), (["16"], ["N=16"], ["3"]))
+
+    def test_cells_name_the_command_that_shows_them_otherwise(self):
+        self.assertNotIn("https:", [a.partition("/")[0] for a in self.page.loads])
+        texts = "".join(self.page.texts)
+        self.assertIn("conclave explorer --open 'run/pll?n=64&seed=3'", texts)
+
+    def test_an_address_that_runs_a_script_is_refused(self):
+        for address in ("javascript:alert(1)", "data:text/html,x", " javascript:alert(1)"):
+            words = ("small.db", "-o", "x.html", "--explorer", address)
+            self.assertIn("http:", self.objection(*words))
+
     def test_load_nothing(self):
         self.assertEqual([a for a in self.page.loads if not a.startswith(("data:", "#"))], [])
         self.assertEqual(self.page.count("link") + self.page.count("iframe"), 0)

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -38,12 +39,14 @@ namespace fs = std::filesystem;
 struct ExplorerOptions {
   std::string port = "0";
   std::string open;  // the words after '#'
+  std::string page;  // the folder of the page; empty: the built or installed one
   bool stays_in_terminal = false;
 };
 
 struct File {
   std::string_view type;
   std::string content;
+  std::string brotli{};  // the content compressed, from a file NAME.br beside it; empty: none
 };
 using Files = std::map<std::string, File, std::less<>>;
 
@@ -54,6 +57,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types{
      {".css", "text/css"},
      {".wasm", "application/wasm"}}};
 
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 // The page's files by the paths of requests: index.html, explorer.html, conclave.wasm, assets/...
 Files files_in(const fs::path& folder) {
   Files files;
@@ -61,10 +69,9 @@ Files files_in(const fs::path& folder) {
     if (!each.is_regular_file()) continue;
     for (const auto& [ending, type] : types) {
       if (each.path().extension() != ending) continue;
-      std::ifstream file(each.path(), std::ios::binary);
-      std::string content{std::istreambuf_iterator<char>(file), {}};
       const std::string path = "/" + fs::relative(each.path(), folder).generic_string();
-      files.insert_or_assign(path, File{type, std::move(content)});
+      files.insert_or_assign(
+          path, File{type, content_of(each.path()), content_of(each.path().string() + ".br")});
     }
   }
   if (const auto index = files.find("/index.html"); index != files.end()) {
@@ -73,7 +80,12 @@ Files files_in(const fs::path& folder) {
   return files;
 }
 
-Files page_files() {
+Files page_files(const std::string& wanted) {
+  std::error_code ignored;
+  if (!wanted.empty()) {
+    if (fs::exists(fs::path(wanted) / "index.html", ignored)) return files_in(wanted);
+    throw Error(fmt::format("the folder '{}' holds no page: there is no index.html in it", wanted));
+  }
   for (const char* const folder : folders) {
     std::error_code problem;
     if (fs::exists(fs::path(folder) / "index.html", problem)) return files_in(folder);
@@ -103,19 +115,37 @@ std::uint16_t listen_on(const Descriptor& socket, std::uint16_t port) {
   return ntohs(address.sin_port);
 }
 
-std::string answer(std::string_view status, std::string_view type, std::string_view body) {
+// `headers` are further ones, each with its end of line.
+std::string answer(std::string_view status, std::string_view type, std::string_view body,
+                   std::string_view headers = {}) {
   return fmt::format(
       "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: no-cache\r\n"
-      "X-Content-Type-ExplorerOptions: nosniff\r\nConnection: close\r\n\r\n{}",
-      status, type, body.size(), body);
+      "X-Content-Type-Options: nosniff\r\n{}Connection: close\r\n\r\n{}",
+      status, type, body.size(), headers, body);
+}
+
+// The line of a request with this name, such as "Host"; empty where there is none.
+std::string_view header(std::string_view request, std::string_view name) {
+  const std::size_t begin = request.find(fmt::format("\r\n{}: ", name));
+  if (begin == request.npos) return {};
+  const std::string_view line = request.substr(begin + name.size() + 4);
+  return line.substr(0, line.find('\r'));
+}
+
+bool takes_brotli(std::string_view request) {
+  std::string_view codings = header(request, "Accept-Encoding");
+  while (!codings.empty()) {
+    const std::string_view coding = codings.substr(0, codings.find(','));
+    codings.remove_prefix(std::min(codings.size(), coding.size() + 1));
+    if (coding.substr(std::min(coding.find_first_not_of(' '), coding.size())) == "br") return true;
+  }
+  return false;
 }
 
 // Pages of others may send requests here, under their own names; those are refused.
 bool is_for_this_machine(std::string_view request) {
-  const std::size_t host = request.find("\r\nHost: ");
-  if (host == request.npos) return false;
-  const std::string_view line = request.substr(host + 8);
-  const std::string_view name = line.substr(0, line.find_first_of(":\r"));
+  const std::string_view host = header(request, "Host");
+  const std::string_view name = host.substr(0, host.find(':'));
   return name == "127.0.0.1" || name == "localhost";
 }
 
@@ -131,7 +161,11 @@ std::string answer_to(std::string_view request, const Files& files) {
   const std::string_view path = rest.substr(0, rest.find_first_of(" ?\r"));
   const auto found = files.find(path);
   if (found == files.end()) return answer("404 Not Found", "text/plain", "there is no such file\n");
-  return answer("200 OK", found->second.type, found->second.content);
+  const File& file = found->second;
+  if (file.brotli.empty() || !takes_brotli(request)) {
+    return answer("200 OK", file.type, file.content);
+  }
+  return answer("200 OK", file.type, file.brotli, "Content-Encoding: br\r\n");
 }
 
 // A visitor has two seconds for its question and for each part of the answer.
@@ -170,7 +204,7 @@ void show(const std::string& address) {
 Exit explorer(const ExplorerOptions& options) {
   const auto port =
       static_cast<std::uint16_t>(experiment::count_option_64("--port", options.port, 0, 65535));
-  const Files files = page_files();
+  const Files files = page_files(options.page);
   const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (socket.number() < 0) throw_errno("cannot open a socket");
   const std::string place = fmt::format("http://127.0.0.1:{}/", listen_on(socket, port));
@@ -196,6 +230,8 @@ void add_explorer(Command& conclave) {
   command.option("--port", "P", options->port, "Port on this machine (default: any that is free)");
   command.option("--open", "VIEW", options->open,
                  "Show this view, such as 'run/prl?n=64&seed=7&init=random'");
+  command.option("--page", "FOLDER", options->page,
+                 "Serve the page in this folder (default: the one that was built or installed)");
   command.flag("--no-browser", options->stays_in_terminal, "Print the address and open nothing");
   command.footer(R"(
 Examples:

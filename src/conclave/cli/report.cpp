@@ -23,6 +23,9 @@ void add_report(Command& conclave) {
       "What files of figures there are to be: svg, pdf, png, csv, tex (default svg)");
   command.list_option("--only", "NAME,...", options->only, "Only these figures");
   command.option("--title", "TEXT", options->title, "The title (default the names of the plans)");
+  command.option("--explorer", "URL", options->explorer,
+                 "Link every cell to its first trial in the explorer at this address, such as "
+                 "explorer.html beside the page (default: list the commands that show it)");
   looks->add_to(command);
   command.file_size_option();
   command.footer("\nExamples:\n"

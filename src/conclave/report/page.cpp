@@ -114,9 +114,16 @@ std::string trials_text(const CellLine& line) {
                                    : fmt::format("{}", line.trials);
 }
 
-std::string cell_html(const CellLine& line) {
-  std::string text = fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td>", escaped(line.label),
-                                 trials_text(line));
+// The label of a cell, linked to its first trial where the explorer's address is known.
+std::string label_html(const CellLine& line, const std::string& explorer) {
+  if (explorer.empty() || line.view.empty()) return escaped(line.label);
+  return fmt::format("<a href=\"{}#{}\" title=\"Watch the first trial\">{}</a>", escaped(explorer),
+                     escaped(line.view), escaped(line.label));
+}
+
+std::string cell_html(const CellLine& line, const std::string& explorer) {
+  std::string text = fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td>",
+                                 label_html(line, explorer), trials_text(line));
   if (line.trials == 0) {
     text += "<td>-</td>";
   } else {
@@ -137,20 +144,32 @@ std::string cell_html(const CellLine& line) {
                             short_number(line.high_quantile), short_number(line.summary->maximum));
 }
 
-std::string cells_table(const Section& section, const Part& part) {
+std::string cells_table(const Section& section, const Part& part, const std::string& explorer) {
   std::string body;
-  for (const CellLine& line : part.lines) body += cell_html(line);
+  for (const CellLine& line : part.lines) body += cell_html(line, explorer);
   return table(fmt::format("{}: {}", section.protocol, part.measure.title),
                heads({"cell", "trials", "converged (95 % interval)", "mean", "95 % interval",
                       "10 %", "median", "90 %", "maximum"}),
                body);
 }
 
+std::string views_html(const Section& section) {
+  std::string lines;
+  for (const CellLine& line : section.parts.front().lines) {
+    if (!line.view.empty()) {
+      lines += escaped("conclave explorer --open " + quoted_for_shell(line.view)) + '\n';
+    }
+  }
+  if (lines.empty()) return {};
+  return "<details><summary>Watch the first trial of a cell in a browser</summary>\n<pre>" + lines +
+         "</pre></details>\n";
+}
+
 std::string commands_html(const Section& section) {
   if (section.parts.empty()) return {};
   std::string text = "<details><summary>Commands that repeat the cells</summary>\n<pre>";
   for (const CellLine& line : section.parts.front().lines) text += escaped(line.command) + '\n';
-  return text + "</pre></details>\n";
+  return text + "</pre></details>\n" + views_html(section);
 }
 
 std::string observables_html(const Section& section) {
@@ -172,7 +191,8 @@ std::string observables_html(const Section& section) {
          "</details>\n";
 }
 
-std::string part_html(const Section& section, const Part& part, const Pictures& pictures) {
+std::string part_html(const Section& section, const Part& part, const Report& report,
+                      const Pictures& pictures) {
   std::string text = fmt::format("<h3>{}</h3>\n", escaped(part.measure.title));
   if (!part.measure.promise.empty() || !part.verdict.empty()) {
     text += "<dl class=\"findings\">\n";
@@ -185,14 +205,15 @@ std::string part_html(const Section& section, const Part& part, const Pictures& 
     }
     text += "</dl>\n";
   }
-  return text + figures_html(part.figures, pictures, laws_table(part)) + cells_table(section, part);
+  return text + figures_html(part.figures, pictures, laws_table(part)) +
+         cells_table(section, part, report.explorer);
 }
 
-std::string section_html(const Section& section, const Pictures& pictures) {
+std::string section_html(const Section& section, const Report& report, const Pictures& pictures) {
   std::string text = fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
                                  "<h2 id=\"{0}-title\">{1}</h2>\n",
                                  section.id, escaped(section.title));
-  for (const Part& part : section.parts) text += part_html(section, part, pictures);
+  for (const Part& part : section.parts) text += part_html(section, part, report, pictures);
   return text + observables_html(section) + commands_html(section) + "</section>\n";
 }
 
@@ -300,7 +321,7 @@ std::string html(const Report& report, const Pictures& pictures) {
             figures_html(report.overview, pictures) + "</section>\n";
   }
   for (const Study& study : report.studies) {
-    for (const Section& section : study.sections) text += section_html(section, pictures);
+    for (const Section& section : study.sections) text += section_html(section, report, pictures);
   }
   text += "<section id=\"provenance\" aria-labelledby=\"provenance-title\">\n"
           "<h2 id=\"provenance-title\">Where it comes from</h2>\n";

@@ -11,7 +11,8 @@ namespace conclave::report {
 
 struct Report {
   std::string title;
-  std::string version;  // of the program that writes it
+  std::string version;     // of the program that writes it
+  std::string explorer{};  // its address; empty: no links
   std::vector<Study> studies{};
   std::vector<Figure> overview{};
 };

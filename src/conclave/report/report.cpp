@@ -32,7 +32,7 @@ void name_commands(Report& report, const std::string& files) {
 }
 
 Report read_report(const ReportOptions& options) {
-  Report report{.title = options.title, .version = options.version};
+  Report report{.title = options.title, .version = options.version, .explorer = options.explorer};
   std::vector<std::string> names;
   std::vector<std::string> files;
   for (const std::string& file : options.files) {
@@ -75,6 +75,17 @@ void check_page(const std::string& page) {
                           page));
 }
 
+// A page links to pages only: an address that runs a script when it is clicked is none.
+void check_explorer(const std::string& address) {
+  const std::size_t colon = address.find(':');
+  if (address.find_first_of("/?#") < colon || colon == std::string::npos) return;
+  const std::string scheme = address.substr(0, colon);
+  if (scheme == "http" || scheme == "https" || scheme == "file") return;
+  throw Error(fmt::format("--explorer '{}': an address begins with http:, https: or file:, or is a "
+                          "path relative to the page",
+                          address));
+}
+
 void write_figures(const ReportOptions& options, const std::vector<const Figure*>& figures) {
   make_folder(options.figures);
   std::vector<std::string> kinds = options.kinds;
@@ -96,6 +107,7 @@ void write_report(const ReportOptions& options) {
     throw Error("nothing to write: give -o FILE for the page, --figures FOLDER, or both");
   }
   check_page(options.page);
+  check_explorer(options.explorer);
   for (const std::string& kind : options.kinds) plot::kind_named(kind);
   const Report report = read_report(options);
   const std::vector<const Figure*> figures = figures_of(report);

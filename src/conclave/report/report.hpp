@@ -17,6 +17,9 @@ struct ReportOptions {
   std::vector<std::string> only{};   // names of figures; empty: all
   std::string title{};
   std::string version{};
+  // The address of the explorer, to which cells link: http, https, file, or relative to the page.
+  // Empty: the commands that open their views are listed instead.
+  std::string explorer{};
 };
 
 // Throws Error where a file, a figure or gnuplot is missing, or something cannot be written.

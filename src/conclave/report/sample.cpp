@@ -223,4 +223,34 @@ std::string command_of(const experiment::RunText& words, std::uint64_t trials) {
   return text;
 }
 
+namespace {
+
+std::string escaped_for_address(std::string_view text) {
+  constexpr std::string_view plain = "-_.~:=,@/";
+  std::string result;
+  for (const char c : text) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool is_digit = c >= '0' && c <= '9';
+    if (is_letter || is_digit || plain.find(c) != plain.npos)
+      result += c;
+    else
+      result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string view_of(const experiment::RunText& words) {
+  if (words.protocol.find_first_of("./") != std::string::npos) return {};
+  std::string view = "run/" + escaped_for_address(words.protocol);
+  char separator = '?';
+  for (const auto& [option, value] : experiment::given_options(words)) {
+    if (value.empty()) continue;  // --count-edges, which shows nothing
+    view += fmt::format("{}{}={}", separator, option, escaped_for_address(value));
+    separator = '&';
+  }
+  return view;
+}
+
 }  // namespace conclave::report

@@ -57,4 +57,9 @@ std::string quoted_for_shell(const std::string& word);
 // `conclave run ...`, which repeats the trials of a cell.
 std::string command_of(const experiment::RunText& words, std::uint64_t trials);
 
+// The first trial of a cell as a view of the explorer, "run/prl?n=50&seed=7": the part of its
+// address after '#', with everything escaped that has a meaning in addresses. Empty for protocol
+// texts, which are files of their own.
+std::string view_of(const experiment::RunText& words);
+
 }  // namespace conclave::report

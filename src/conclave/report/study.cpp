@@ -24,7 +24,8 @@ CellLine line_of(const CellSample& sample, const std::string& field, const std::
                 .trials = sample.trials,
                 .wanted = wanted,
                 .converged = sample.converged,
-                .command = command_of(sample.cell.words, trials)};
+                .command = command_of(sample.cell.words, trials),
+                .view = view_of(sample.cell.words)};
   if (sample.trials > 0) line.success = proportion_interval(sample.converged, sample.trials);
   const std::span<const double> values = numbers_of(sample, field);
   if (values.empty()) return line;

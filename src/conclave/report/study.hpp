@@ -27,6 +27,7 @@ struct CellLine {
   double median = 0;
   double high_quantile = 0;  // 90 %
   std::string command;
+  std::string view{};  // of the explorer, see view_of; empty: none
 };
 
 // The laws fitted to the cells that differ in numbers only: each start or adversary has constants
