@@ -1,6 +1,7 @@
 #include "bench/agents_bench.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <stdexcept>
 
@@ -72,8 +73,11 @@ double engine_rate(AgentCount n, AgentMemory& memory) {
   return static_cast<double>(done) / seconds;
 }
 
-template <class Bytes, bool prefetching>
-[[gnu::noinline]] void touch(Bytes* agents, PairPipeline& pairs, std::uint64_t meetings) {
+// Reads both agents of every meeting, and writes them if asked to; returns what it has read, so
+// that the reads are needed.
+template <class Bytes, bool writing, bool prefetching>
+[[gnu::noinline]] std::uint64_t touch(Bytes* agents, PairPipeline& pairs, std::uint64_t meetings) {
+  std::uint64_t sum = 0;
   for (std::uint64_t done = 0; done < meetings;) {
     const auto words = pairs.upcoming();
     for (std::size_t k = 0; k < words.size(); ++k) {
@@ -83,27 +87,37 @@ template <class Bytes, bool prefetching>
         __builtin_prefetch(agents + ahead.responder(), 1);
       }
       const Meeting meeting{words[k]};
-      ++agents[meeting.initiator()];
-      ++agents[meeting.responder()];
+      const Bytes u = agents[meeting.initiator()];
+      const Bytes v = agents[meeting.responder()];
+      sum += static_cast<std::uint64_t>(u) + v;
+      if constexpr (writing) {
+        agents[meeting.initiator()] = static_cast<Bytes>(u + 1);
+        agents[meeting.responder()] = static_cast<Bytes>(v + 1);
+      }
     }
     pairs.drop(words.size());
     done += words.size();
   }
+  return sum;
 }
 
-// The better of the two ways to touch the agents: with and without prefetching.
+// The fastest way to touch the agents, which is the limit of every engine: most interactions of
+// many protocols change nothing, so that reading alone counts, too.
 template <class Bytes>
 double raw_rate(AgentCount n, AgentMemory& memory) {
   auto* const agents = reinterpret_cast<Bytes*>(memory.reserve(n * sizeof(Bytes)).data());
   std::fill_n(agents, n, Bytes{0});
-  const std::uint64_t meetings = interactions_to_time(n) / 2;
+  constexpr std::array ways{touch<Bytes, false, false>, touch<Bytes, false, true>,
+                            touch<Bytes, true, false>, touch<Bytes, true, true>};
+  const std::uint64_t meetings = interactions_to_time(n) / ways.size();
   PairPipeline pairs({.seed = 1, .trial = 0, .purpose = Purpose::schedule}, n);
-  const double begin = cpu_seconds();
-  touch<Bytes, false>(agents, pairs, meetings);
-  const double middle = cpu_seconds();
-  touch<Bytes, true>(agents, pairs, meetings);
-  const double end = cpu_seconds();
-  return static_cast<double>(meetings) / std::min(middle - begin, end - middle);
+  double best = 0;
+  for (const auto way : ways) {
+    const double begin = cpu_seconds();
+    [[maybe_unused]] const std::uint64_t sum = way(agents, pairs, meetings);
+    best = std::max(best, static_cast<double>(meetings) / (cpu_seconds() - begin));
+  }
+  return best;
 }
 
 double median(std::vector<double> values) {
@@ -141,8 +155,8 @@ void run_agents(const AgentsOptions& options,
                 const std::function<void(const std::string&)>& print) {
   check_agents<protocols::Fratricide>();
   check_agents<protocols::Pll>();
-  print(
-      "interactions per CPU second of one core; raw: draws the pairs and touches the bytes only\n");
+  print("interactions per CPU second of one core; raw: draws the pairs and touches the bytes only\n"
+        "peer: constants, measured on another machine\n");
   print(fmt::format("{:>10}  {:<10} {:>5}  {:>10}  {:>10}  {:>8}  {:>8}\n", "n", "protocol",
                     "bytes", "raw", "engine", "of raw", "/ peer"));
   AgentMemory memory;

@@ -282,8 +282,8 @@ void check_counts() {
 void run_counts(const CountsOptions& options,
                 const std::function<void(const std::string&)>& print) {
   check_counts();
-  print(
-      "interactions per CPU second of one thread, best of the repeats; a: by an array of agents\n");
+  print("interactions per CPU second of one thread, best of the repeats; a: by an array of agents\n"
+        "peer: constants, measured on another machine\n");
   for (const Entry& entry : entries) {
     if (is_wanted(options, entry.name)) print(fmt::format("  {:<11} {}\n", entry.name, entry.what));
   }
