@@ -26,6 +26,17 @@ Session::Session(std::shared_ptr<const PreparedRun> run, const StreamName& name,
   begin();
 }
 
+Session::Session(const Session& other, std::unique_ptr<population::LiveTrial> live)
+    : run_(other.run_),
+      name_(other.name_),
+      before_(other.before_),
+      live_(std::move(live)),
+      parallel_(other.parallel_),
+      time_(other.time_),
+      first_convergence_(other.first_convergence_),
+      is_watched_(other.is_watched_),
+      deeds_(other.deeds_) {}
+
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
@@ -144,6 +155,11 @@ std::optional<Session> Session::resumed(std::shared_ptr<const PreparedRun> run, 
   session.time_ = record.time;
   session.first_convergence_ = record.first_convergence;
   return session;
+}
+
+std::optional<Session> Session::copy(const KeepGoing& keep_going) const {
+  if (auto live = live_->copy()) return Session(*this, std::move(live));
+  return resumed(run_, name_.trial, record(), keep_going);
 }
 
 }  // namespace conclave::catalog

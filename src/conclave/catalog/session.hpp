@@ -4,8 +4,8 @@
 // Stepping never changes a trial. A session that is advanced in a hundred pieces is, configuration
 // by configuration, the trial of that number of `conclave run --until T`, whatever the engine.
 //
-// A session remembers its seed and what was done to it. That is enough to make an exact copy, the
-// state of all generators included: the copy does the same things again.
+// A session remembers its seed and what was done to it. That is enough to go on with it elsewhere,
+// the state of all generators included: what was done is done again. A copy is made from its state.
 #pragma once
 
 #include <cstdint>
@@ -89,11 +89,12 @@ class Session {
   // `go_on_as`. Nothing if interrupted. Throws Error where the record does not fit the run.
   static std::optional<Session> resumed(std::shared_ptr<const PreparedRun> run, std::uint64_t trial,
                                         const Record& record, const KeepGoing& keep_going);
-  std::optional<Session> copy(const KeepGoing& keep_going) const {
-    return resumed(run_, name_.trial, record(), keep_going);
-  }
+  // One that goes on exactly as this one does. O(agents), or O(states met) where they are counted;
+  // protocols that own their whole configuration repeat what they did, as `resumed` does.
+  std::optional<Session> copy(const KeepGoing& keep_going) const;
 
  private:
+  Session(const Session& other, std::unique_ptr<population::LiveTrial> live);
   Session(std::shared_ptr<const PreparedRun> run, const StreamName& name, Interactions before);
   void begin();
   Clock& clock();
@@ -103,8 +104,8 @@ class Session {
 
   std::shared_ptr<const PreparedRun> run_;
   StreamName name_;
-  Interactions before_;  // interactions before the present run
-  std::unique_ptr<Workspace> workspace_;
+  Interactions before_;                   // interactions before the present run
+  std::unique_ptr<Workspace> workspace_;  // a copy has none
   std::unique_ptr<population::LiveTrial> live_;
   ParallelClock parallel_;
   double time_ = 0;

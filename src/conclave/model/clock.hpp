@@ -9,6 +9,8 @@
 // the horizon, histories and rows then work as they are.
 #pragma once
 
+#include <memory>
+
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/model/population.hpp"
@@ -25,6 +27,8 @@ class Clock {
   virtual Interactions interactions_at(const Fraction& time) = 0;
   // The time at which the interaction with this number happens; 0 for 0.
   virtual double time_after(Interactions interactions) = 0;
+  // One that has the same answers.
+  virtual std::unique_ptr<Clock> copy() const = 0;
 };
 
 // Interactions per agent. Exact: floor(t n) interactions have happened at time t.
@@ -41,6 +45,7 @@ class ParallelClock final : public Clock {
   double time_after(Interactions interactions) override {
     return interactions.as_double() / static_cast<double>(n_);
   }
+  std::unique_ptr<Clock> copy() const override { return std::make_unique<ParallelClock>(*this); }
 
  private:
   AgentCount n_;

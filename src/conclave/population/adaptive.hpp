@@ -41,6 +41,20 @@ class Adaptive {
     counts_ = std::make_unique<Counts<P>>(protocol, n, start, name);
   }
 
+  // Goes on exactly as the other one does, the state of its generators included.
+  Adaptive(const Adaptive& other, AgentMemory& memory)
+      : protocol_(other.protocol_),
+        n_(other.n_),
+        name_(other.name_),
+        memory_(memory),
+        before_(other.before_),
+        look_after_(other.look_after_),
+        next_look_(other.next_look_),
+        compare_at_(other.compare_at_) {
+    if (other.counts_) counts_ = std::make_unique<Counts<P>>(*other.counts_);
+    if (other.agents_) agents_ = std::make_unique<Agents<P>>(*other.agents_, memory);
+  }
+
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
   // about so much work. Where the budget ends before the horizon, the trial goes on after it as if
   // it had not ended there.

@@ -115,6 +115,14 @@ class Agents : public detail::TallyHost<P> {
     }
   }
 
+  // Goes on exactly as the other one does, the state of its generators included; O(n).
+  Agents(const Agents& other, AgentMemory& memory)
+      : detail::TallyHost<P>(other), pairs_(other.pairs_), now_(other.now_) {
+    agents_ = allocate(memory, other.size());
+    take_agents(other);
+  }
+  Agents(const Agents&) = delete;
+
   // Simulates up to `budget` interactions, fewer only if the protocol converges or can never do so,
   // or after `hold`, if it is violated; the last one simulated is then the one at which that
   // happened.
@@ -177,19 +185,35 @@ class Agents : public detail::TallyHost<P> {
     return {first, n};
   }
 
+  // Names come with a table of their own, for it changes when it is full.
+  void take_agents(const Agents& other) {
+    if constexpr (has_names) {
+      if (other.named_) {
+        table_ = &own_table_.emplace(*other.table_);
+        named_.emplace(*other.named_, *table_, room_for_names());
+        return;
+      }
+    }
+    std::ranges::copy(other.agents_, agents_.begin());
+  }
+
+  std::span<typename Named::Name> room_for_names() requires has_names {
+    using Name = typename Named::Name;
+    static_assert(sizeof(Name) <= sizeof(Packed));
+    auto* const first = reinterpret_cast<Name*>(agents_.data());
+    std::uninitialized_default_construct_n(first, size());
+    return {first, size()};
+  }
+
   // Names lie where the states will, if there are too many for names. All agents get that of this
   // state, as long as they have no other.
   void try_names(const State& state) {
     if constexpr (has_names) {
-      using Name = typename Named::Name;
-      static_assert(sizeof(Name) <= sizeof(Packed));
       if (table_ == nullptr) {
         if (size() < names_from_agents) return;
         table_ = &own_table_.emplace(protocol_);
       }
-      auto* const first = reinterpret_cast<Name*>(agents_.data());
-      std::uninitialized_default_construct_n(first, size());
-      named_.emplace(*table_, std::span(first, size()), state);
+      named_.emplace(*table_, room_for_names(), state);
     }
   }
 

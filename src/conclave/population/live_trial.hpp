@@ -3,11 +3,13 @@
 // whoever wants to step through a trial keeps one.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <utility>
 
 #include "conclave/model/clock.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/population/agent_memory.hpp"
 #include "conclave/population/run.hpp"
 
 namespace conclave::population {
@@ -18,6 +20,10 @@ class LiveTrial {
   virtual TrialEngine& engine() = 0;
   // Of a protocol with a time of its own; null for parallel time.
   virtual Clock* clock() = 0;
+  // One that goes on exactly as this one does, the state of its generators included, in memory of
+  // its own: the same run must outlive it, and no workspace. O(agents), or O(states met) where they
+  // are counted. Null if the engine cannot be copied.
+  virtual std::unique_ptr<LiveTrial> copy() const = 0;
 };
 
 // Owns the engine, which is made from the arguments; what they refer to must outlive it.
@@ -28,10 +34,32 @@ class LiveTrialOf final : public LiveTrial {
   explicit LiveTrialOf(std::unique_ptr<Clock> clock, Arguments&&... arguments)
       : clock_(std::move(clock)), engine_(std::forward<Arguments>(arguments)...), seen_(engine_) {}
 
+  struct Copy {};
+  LiveTrialOf(Copy, const LiveTrialOf& other)
+      : clock_(other.clock_ ? other.clock_->copy() : nullptr),
+        engine_(copied(other.engine_, memory_)),
+        seen_(engine_) {}
+
   TrialEngine& engine() override { return seen_; }
   Clock* clock() override { return clock_.get(); }
+  std::unique_ptr<LiveTrial> copy() const override {
+    if constexpr (can_be_copied) return std::make_unique<LiveTrialOf>(Copy{}, *this);
+    return nullptr;
+  }
 
  private:
+  static constexpr bool needs_memory = std::constructible_from<E, const E&, AgentMemory&>;
+  static constexpr bool can_be_copied = needs_memory || std::copy_constructible<E>;
+
+  static E copied(const E& engine, AgentMemory& memory) {
+    if constexpr (needs_memory) {
+      return E(engine, memory);
+    } else {
+      return E(engine);
+    }
+  }
+
+  AgentMemory memory_;  // of a copy
   std::unique_ptr<Clock> clock_;
   E engine_;
   AsTrialEngine<E> seen_;

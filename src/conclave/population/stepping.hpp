@@ -28,6 +28,9 @@ class Stepping {
         start_choice_(name.with(Purpose::start)),
         configuration_(parameters, n, start, start_choice_) {}
 
+  Stepping(const Stepping&) = delete;  // a configuration may point into itself
+  Stepping& operator=(const Stepping&) = delete;
+
   AgentCount size() const { return configuration_.size(); }
   Interactions now() const { return now_; }
   AgentCount leaders() const { return configuration_.leaders(); }

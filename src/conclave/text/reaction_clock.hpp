@@ -2,6 +2,8 @@
 // process, independent of what happens at them (text/uniformized.hpp).
 #pragma once
 
+#include <memory>
+
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/poisson_clock.hpp"
@@ -21,6 +23,7 @@ class ReactionClock final : public Clock {
   }
   // Of at most PoissonClock::most_points interactions.
   double time_after(Interactions interactions) override { return ticks_.time_of(interactions); }
+  std::unique_ptr<Clock> copy() const override { return std::make_unique<ReactionClock>(*this); }
 
  private:
   PoissonClock ticks_;

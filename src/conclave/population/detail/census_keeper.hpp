@@ -59,6 +59,17 @@ class CensusKeeper : public TallyHost<P> {
     for (const auto& [state, count] : census) add_agents(state, count);
   }
 
+  CensusKeeper(const CensusKeeper& other)
+      : TallyHost<P>(other),
+        n_(other.n_),
+        species_(other.species_, tally_),
+        census_(other.census_),
+        active_(other.active_),
+        rank_of_(other.rank_of_),
+        watchable_(other.watchable_),
+        version_(other.version_) {}
+  ~CensusKeeper() = default;
+
   // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
   AgentCount strike_census(const Fault& fault) requires Corruptible<P> {
     AgentCount candidates = this->candidates(fault, n_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,12 @@ class NamedAgents {
       : table_(&table), names_(memory) {
     if (table_->size() == Table::most_names) table_->keep({});
     std::ranges::fill(names_, table_->name_of(state));
+  }
+
+  // The same agents by the names of another table, which is a copy of the first, in other memory.
+  NamedAgents(const NamedAgents& other, Table& table, std::span<Name> memory)
+      : table_(&table), names_(memory), is_full_(other.is_full_) {
+    std::uninitialized_copy(other.names_.begin(), other.names_.end(), names_.begin());
   }
 
   const State& state(AgentCount agent) const { return table_->state(names_[agent]); }

@@ -84,6 +84,11 @@ class SpeciesTable {
     grow(64);
   }
 
+  // What another table has learned, for an engine with the same protocol and a tally of its own.
+  SpeciesTable(const SpeciesTable& other, const Tally& tally) : SpeciesTable(other) {
+    tally_ = &tally;
+  }
+
   std::size_t size() const { return index_.size(); }
   const State& state(SpeciesId id) const { return index_.state(id); }
   const OutcomeDistribution& distribution(const Outcome& outcome) const {
@@ -124,6 +129,8 @@ class SpeciesTable {
   }
 
  private:
+  SpeciesTable(const SpeciesTable&) = default;
+
   // One of these for every pair of species: eight bytes.
   struct Remembered {
     std::uint16_t u = 0;

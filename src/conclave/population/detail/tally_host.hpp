@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,6 @@ class TallyHost {
   static constexpr bool is_positional = PositionalTallyOf<Tally, P>;
   static_assert(TallyOf<Tally, P> || is_positional);
 
-  TallyHost(const TallyHost&) = delete;  // the tally may look at the protocol beside it
   TallyHost& operator=(const TallyHost&) = delete;
 
   const P& protocol() const { return protocol_; }
@@ -58,11 +58,15 @@ class TallyHost {
 
  protected:
   TallyHost(P protocol, AgentCount n, const StreamName& name)
-      : protocol_(std::move(protocol)),
+      : shared_(std::make_shared<const P>(std::move(protocol))),
+        protocol_(*shared_),
         choice_(name.with(Purpose::transition)),
         fault_choice_(name.with(Purpose::fault)),
         tally_(empty_tally(protocol_, n)),
         oracle_(oracle_of(protocol_)) {}
+
+  TallyHost(const TallyHost&) = default;
+  ~TallyHost() = default;
 
   static Tally empty_tally(const P& protocol, AgentCount n) {
     if constexpr (is_positional) {
@@ -176,7 +180,8 @@ class TallyHost {
     return hit;
   }
 
-  P protocol_;
+  std::shared_ptr<const P> shared_;  // by copies of the engine: their tallies may look at it
+  const P& protocol_;
   Stream choice_;
   Stream fault_choice_;
   Tally tally_;
