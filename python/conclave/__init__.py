@@ -8,18 +8,19 @@
 
 from ._core import Error, version as __version__
 from ._core import names as _names
-from ._run import Run, run
+from ._run import Interrupted, Run, run
 from .election import Election
-from .exact import (Claim, Exploration, Found, Property, Solution, Verification, explore, search,
-                    solve, verify)
+from .exact import (Claim, EngineTest, Exploration, Found, Property, Solution, Verification,
+                    explore, search, solve, verify)
 from .protocol import Protocol
 from .reactions import Reaction, Species, species
 from .results import Results, report, sweep
 from .simulation import Simulation
 
-__all__ = ["Claim", "Election", "Error", "Exploration", "Found", "Property", "Protocol", "Reaction",
-           "Results", "Run", "Simulation", "Solution", "Species", "Verification", "explore",
-           "protocols", "report", "run", "search", "solve", "species", "sweep", "verify"]
+__all__ = ["Claim", "Election", "EngineTest", "Error", "Exploration", "Found", "Interrupted",
+           "Property", "Protocol", "Reaction", "Results", "Run", "Simulation", "Solution",
+           "Species", "Verification", "explore", "protocols", "report", "run", "search", "solve",
+           "species", "sweep", "verify"]
 
 
 def protocols() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import html
 import io
 import json
 import os
@@ -24,6 +25,19 @@ class Text(str):
     def __repr__(self) -> str:
         return str(self).rstrip("\n")
 
+    def _repr_html_(self) -> str:
+        lines = html.escape(str(self).rstrip("\n"))
+        return f'<pre style="white-space: pre; overflow-x: auto">{lines}</pre>'
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while trials ran. `run` has the trials that were complete: the first ones, without a
+    gap, as the command line keeps them."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"{len(run)} trials were complete")
+        self.run = run
+
 
 class Run:
     """The trials of one run, in trial order. Rows are the bytes of the command line.
@@ -39,6 +53,7 @@ class Run:
         self._trials, self._protocol, self._prepared = trials, protocol, prepared
         self._kept, self._history_by = dict(kept), history_by
         self._rows: list[dict[str, Any]] | None = None
+        self._histories: dict[str, tuple[Any, ...]] = {}
 
     @property
     def protocol(self) -> Protocol:
@@ -110,10 +125,14 @@ class Run:
 
     def history(self, by: str = "") -> Any:
         """How many agents were in each state at every look (`history=True`): a DataFrame with the
-        columns trial, time and one per state. The counts are NumPy's view of our memory."""
+        columns trial, time and one per state. The counts are NumPy's view of memory of this run,
+        the same at every call."""
         self._need("history")
         numpy, pandas = needed("numpy", "history()"), needed("pandas", "history()")
-        columns, trials, times, counts = self._trials.history(by or self._history_by)
+        by = by or self._history_by
+        if by not in self._histories:
+            self._histories[by] = self._trials.history(by)
+        columns, trials, times, counts = self._histories[by]
         frame = pandas.DataFrame(numpy.asarray(counts),
                                  columns=[self._protocol.object_of(name) for name in columns])
         frame.insert(0, "time", numpy.asarray(times))
@@ -130,17 +149,19 @@ class Run:
         return census
 
     def plot(self, ax: Any = None) -> Any:
-        """Curves over time where a history or a trace was kept; else the distribution of the time,
-        or of the messages. Returns the axes of matplotlib."""
+        """The history as curves where one was kept, or the leaders over time of a trace; else the
+        distribution of the time, or of the messages. Returns the axes of matplotlib."""
         pyplot = needed("matplotlib.pyplot", "plot()")
         if ax is None:
             _, ax = pyplot.subplots()
         if self._kept.get("history"):
             self._plot_curves(ax, self.history())
         elif self._kept.get("trace") and not self._protocol.is_network:
-            frame = self.trace().drop(columns=["interactions"])
-            self._plot_curves(ax, frame.rename(columns={"parallel_time": "time"})
-                              if "time" not in frame else frame.drop(columns=["parallel_time"]))
+            frame = self.trace()
+            if "time" not in frame:
+                frame = frame.rename(columns={"parallel_time": "time"})
+            self._plot_curves(ax, frame[["trial", "time", "leaders"]])
+            ax.set_ylabel("leaders")
         else:
             self._plot_distribution(ax)
         ax.set_title(f"{self._protocol.name}, n = {self.n}", loc="left", fontsize="medium")
@@ -169,7 +190,8 @@ class Run:
                 ax.plot(part["time"], part["node"], mark, label=event, markersize=5)
         ax.set_xlabel("time, in units of the largest delay")
         ax.set_ylabel("node")
-        ax.legend(fontsize="small", loc="best")
+        ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5))
+        ax.figure.tight_layout()
         return ax
 
     def _plot_curves(self, ax: Any, frame: Any) -> None:
@@ -178,9 +200,10 @@ class Run:
             for trial, part in frame.groupby("trial"):
                 ax.plot(part["time"], part[name], color=f"C{place % 10}", linewidth=1,
                         label=str(name) if trial == 0 else None)
-        ax.set_xlabel("time" if self._prepared.has_clock else "parallel time")
-        ax.set_ylabel("agents")
-        if len(names) <= 12:
+        has_clock = self._prepared.has_clock
+        ax.set_xlabel("time" if has_clock else "parallel time")
+        ax.set_ylabel("molecules" if has_clock else "agents")
+        if 1 < len(names) <= 12:
             ax.legend(fontsize="small")
 
     def _plot_distribution(self, ax: Any) -> None:
@@ -248,6 +271,12 @@ def refuse_unknown(command: str, unknown: Mapping[str, Any], known: Iterable[str
         raise _core.Error(f"{command} has no option '{name}'{hint}")
 
 
+def allow_files(size: Any) -> None:
+    """`max_file_size`: from now on, files of this process may be as large."""
+    if size is not None:
+        _core.raise_file_limits(_words.number(size))
+
+
 def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: Any = 1,
         seed: Any = 1, param: Mapping[str, Any] | None = None, init: Any = None,
         engine: str = "auto", graph: Any = None, max_parallel_time: Any = None,
@@ -256,13 +285,15 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
         fault: str | Iterable[str] | None = None, trace: Any = False, trace_grid: str = "log",
         every: Any = None, history: Any = False, history_by: str = "", history_format: str = "",
         final: Any = False, delay: str = "", wakeup: str = "", ids: str = "",
-        count_edges: bool = False, quiet: bool = False, **unknown: Any) -> Run:
+        count_edges: bool = False, max_file_size: Any = None, quiet: bool = False,
+        **unknown: Any) -> Run:
     """Runs trials of a protocol, as `conclave run` does: equal options give equal rows.
 
     Every option of the command line is a keyword with the same meaning. Where that takes a file
     (`trace`, `history`, `final`), `True` keeps it in memory, and a path writes the file as well.
     `init` may be a dict of states and counts, `graph` a graph of networkx or an array of arcs. The
-    GIL is released while trials run, on as many threads as the command line would take.
+    GIL is released while trials run, on as many threads as the command line would take. Ctrl-C
+    raises `Interrupted`, a KeyboardInterrupt that has the complete trials.
 
     >>> import conclave as cv
     >>> cv.run("pll", n=1000, trials=2).csv().splitlines()[1][:30]
@@ -274,6 +305,7 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
     refuse_unknown("run", unknown, run.__kwdefaults__ or ())
     if format not in _FORMATS:
         raise _core.Error(f"unknown format '{format}'; known: {', '.join(_FORMATS)}")
+    allow_files(max_file_size)
     _check_outputs({"output": output, "trace": trace, "history": history, "final": final})
     chosen = find(protocol)
     options = run_options(chosen, n, seed, param, init, engine, graph, init_from)
@@ -297,6 +329,8 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
         done = _core.run(prepared, count, "" if threads is None else _words.number(threads), look)
     result = Run(done, chosen, prepared, kept, history_by)
     _write_files(result, done, output, format, trace, history, history_by, history_format, final)
+    if done.was_interrupted:
+        raise Interrupted(result)
     return result
 
 

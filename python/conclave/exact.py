@@ -9,7 +9,7 @@ from typing import Any, Iterable, Mapping
 
 from . import _core, _words
 from ._optional import needed
-from ._run import refuse_unknown, run_options
+from ._run import allow_files, refuse_unknown, run_options
 from .protocol import Protocol, find
 
 
@@ -26,6 +26,19 @@ class Claim:
     @property
     def holds(self) -> bool:
         return self.verdict != "fails"
+
+
+@dataclasses.dataclass(frozen=True)
+class EngineTest:
+    """Trials of an engine compared with the exact law of the time: a chi-square test. `compared` is
+    false where there were too few trials for that."""
+
+    engine: str
+    trials: int
+    mean: float
+    p_value: float
+    compared: bool
+    agrees: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,11 +64,13 @@ class Verification:
     residual: float
     distribution: tuple[float, ...]
     mean_time: float | None
+    engines: tuple[EngineTest, ...] = ()
 
     @property
     def holds(self) -> bool:
-        """Whether every claim holds; vacuous ones do."""
-        return all(claim.holds for claim in self.claims)
+        """Whether every claim holds, vacuous ones do, and every engine agrees with the law."""
+        return (all(claim.holds for claim in self.claims)
+                and all(test.agrees for test in self.engines))
 
     def __bool__(self) -> bool:
         return self.holds
@@ -65,19 +80,25 @@ def verify(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
            param: Mapping[str, Any] | None = None, init: Any = None, graph: Any = None,
            exact: bool = False, target: str = "", within: str = "", distribution: Any = None,
            from_: str = "", congruence: bool = True, memory: Any = None, export: Any = None,
-           seed: Any = 1, **unknown: Any) -> Verification:
+           against: str | Iterable[str] = "", trials: Any = 10000, seed: Any = 1,
+           max_file_size: Any = None, **unknown: Any) -> Verification:
     """Checks the paper's lemmas, or the stop condition of a text, over all configurations of a
     small population, and computes exact times. `export` writes the chain for PRISM and Storm.
+    `against` names engines whose trials are compared with the exact law.
 
     >>> import conclave as cv
     >>> cv.verify("fratricide", n=4, exact=True).exactly
     Fraction(9, 1)
+    >>> [test.agrees for test in cv.verify("fratricide", n=4, against="agents,events").engines]
+    [True, True]
     """
     refuse_unknown("verify", unknown, verify.__kwdefaults__ or ())
+    allow_files(max_file_size)
     chosen = find(protocol)
     options = run_options(chosen, n, seed, param, init, None, graph)
     options.update({"exact": exact, "target": target, "within": within, "from": from_,
-                    "no_congruence": not congruence})
+                    "no_congruence": not congruence, "trials": _words.number(trials),
+                    "against": against if isinstance(against, str) else ",".join(against)})
     if distribution is not None:
         options["distribution"] = _words.number(distribution)
     if memory is not None:
@@ -97,7 +118,8 @@ def verify(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
         exactly=Fraction(found["mean_exactly"]) if found["mean_exactly"] else None,
         worst=slowest[0], worst_start=slowest[1], relative_error=found["relative_error"],
         residual=found["residual"], distribution=tuple(found["distribution"]),
-        mean_time=found["mean"] / ticks if ticks else None)
+        mean_time=found["mean"] / ticks if ticks else None,
+        engines=tuple(EngineTest(**each) for each in found["engines"]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,9 +136,11 @@ class Found:
 
 def search(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
            param: Mapping[str, Any] | None = None, graph: Any = None, budget: Any = None,
-           seed: Any = 1, max_interactions: Any = None, **unknown: Any) -> Found:
+           seed: Any = 1, max_interactions: Any = None, max_file_size: Any = None,
+           **unknown: Any) -> Found:
     """Looks for the initial configuration that takes longest, as `conclave search` does."""
     refuse_unknown("search", unknown, search.__kwdefaults__ or ())
+    allow_files(max_file_size)
     chosen = find(protocol)
     options = run_options(chosen, n, seed, param, None, None, graph)
     for key in ("given", "given_label"):
@@ -164,13 +188,16 @@ class Exploration:
 
 
 def explore(protocol: str, n: Any, *, param: Mapping[str, Any] | None = None, ids: str = "unique",
-            max_configurations: Any = None) -> Exploration:
+            max_configurations: Any = None, max_file_size: Any = None,
+            **unknown: Any) -> Exploration:
     """Tries every schedule of a message-passing protocol, as `conclave explore` does.
 
     >>> import conclave as cv
     >>> cv.explore("flooding", n=3).holds
     True
     """
+    refuse_unknown("explore", unknown, explore.__kwdefaults__ or ())
+    allow_files(max_file_size)
     chosen = find(protocol)
     most = "" if max_configurations is None else _words.number(max_configurations)
     found = _core.explore(chosen.core, _words.number(n), _words.params(param), ids, most)

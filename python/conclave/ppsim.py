@@ -325,11 +325,13 @@ class Simulation:
         looks = self._look_times(history_interval, end)
         next_look = next(looks)
         while True:
-            following = min(next_look, self.time + stopping_interval)
+            following = next_look  # silence is noticed at its interaction
+            if callable(run_until):
+                following = min(next_look, self.time + stopping_interval)
             if end is not None:
                 following = min(end, next_look)
-            self._advance(following, run_until is None)
-            is_over = self._is_over(run_until, end)
+            is_silent = self._advance(following, run_until is None)
+            is_over = is_silent or (run_until is not None and self._is_over(run_until, end))
             if self.time >= next_look and not is_over:
                 self.add_config()
                 next_look = next(looks)
@@ -341,13 +343,16 @@ class Simulation:
         for each in self.snapshots:
             each.update()
 
-    def _advance(self, time: float, to_silence: bool) -> None:
+    def _advance(self, time: float, to_silence: bool) -> bool:
+        """To this time, or to silence if that comes first and is asked for; then true."""
         until = Fraction(repr(time)) - Fraction(repr(self._offset))
         if to_silence and self._simulation.run_until("silent", until=until):
             self.time = self._offset + self._simulation.time
-            return
-        self._simulation.run(until=until)
+            return True
+        if not to_silence:
+            self._simulation.run(until=until)
         self.time = time
+        return False
 
     def _look_times(self, interval: Union[float, Callable[[float], float]],
                     end: float | None) -> Iterator[float]:
@@ -611,8 +616,10 @@ class StatePlotter(Plotter):
         super().update(index)
         self.ax.clear()
         labels = [str(each) for each in self.categories]
-        self.ax.bar(labels, self._counted(self.config))
-        if max(map(len, labels)) > 2:
+        self.ax.bar(range(len(labels)), self._counted(self.config))
+        step = 1 + len(labels) // 40  # as many names as there is room for
+        self.ax.set_xticks(range(0, len(labels), step), labels[::step])
+        if max(map(len, labels)) > 2 or len(labels) > 20:
             self.ax.tick_params(axis="x", rotation=90)
         self._scale(self.simulation.n)
         self.ax.set_title(f"Time {self.time: .3f}")

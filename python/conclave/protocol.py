@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import json
 import os
 import re
 from fractions import Fraction
@@ -23,6 +24,7 @@ Outcome = Union[tuple[State, State], Mapping[tuple[State, State], Any], None]
 Rule = Union[Mapping[tuple[State, State], Outcome], Callable[..., Outcome]]
 
 MOST_STATES = 2048
+_CERTAIN = Fraction(1)
 _ORDERS = ("asymmetric", "symmetric", "symmetric_enforced")
 _RESERVED = frozenset(
     "title paper param let states field fields leader output start stop fail observe when with of "
@@ -40,6 +42,15 @@ def _key(state: State) -> Hashable:
         hint = advice if dataclasses.is_dataclass(state) else ""
         raise _core.Error(f"states must be hashable, and {state!r} is not{hint}") from None
     return state  # type: ignore[no-any-return]
+
+
+def _by_name(things: list[Any]) -> Any:
+    """[{"name": "m", ...}] as {"m": ...}; a meaning alone stands for itself."""
+    if not all(isinstance(each, dict) and "name" in each for each in things):
+        return things
+    rest = {each.pop("name"): each for each in things}
+    return {name: each["meaning"] if set(each) == {"meaning"} else each
+            for name, each in rest.items()}
 
 
 def _start(init: Mapping[str, int]) -> str:
@@ -60,38 +71,36 @@ class _Table:
 
     def add(self, states: Iterable[State]) -> bool:
         """Adds these and all that meetings of them lead to; true if there were new ones."""
-        waiting = [state for state in states if _key(state) not in self.states]
+        waiting = {_key(state): state for state in states if _key(state) not in self.states}
         if not waiting:
             return False
         while waiting:
-            state = waiting.pop(0)
-            key = _key(state)
-            if key in self.states:
-                continue
-            self.states[key] = state
+            key = next(iter(waiting))  # the first that was met
+            state = self.states[key] = waiting.pop(key)
             if len(self.states) > MOST_STATES:
-                raise _core.Error(f"the rule reaches more than {MOST_STATES} states")
-            for other in list(self.states.values()):
-                waiting += self._meet(state, other)
-                if other is not state:
-                    waiting += self._meet(other, state)
+                raise _core.Error(f"the rule reaches more than {MOST_STATES} states, too many for "
+                                  "a table of all their meetings; a text (.pp) may have 2^64")
+            for other_key, other in list(self.states.items()):
+                self._meet(key, state, other_key, other, waiting)
+                if other_key != key:
+                    self._meet(other_key, other, key, state, waiting)
         return True
 
-    def _meet(self, a: State, b: State) -> list[State]:
-        result = self._called(a, b)
+    def _meet(self, a_key: Hashable, a: State, b_key: Hashable, b: State,
+              waiting: dict[Hashable, State]) -> None:
         shares: dict[tuple[Hashable, Hashable], Fraction] = {}
-        reached = []
-        for (c, d), share in result:
+        for (c, d), share in self._called(a, b):
             pair = (_key(c), _key(d))
-            shares[pair] = shares.get(pair, Fraction(0)) + share
-            reached += [c, d]
+            shares[pair] = shares[pair] + share if pair in shares else share
+            for key, state in zip(pair, (c, d)):
+                if key not in self.states and key not in waiting:
+                    waiting[key] = state
         if shares:
-            self.outcomes[_key(a), _key(b)] = shares
-        return reached
+            self.outcomes[a_key, b_key] = shares
 
     def _called(self, a: State, b: State) -> list[tuple[tuple[State, State], Fraction]]:
         if self._by_key is not None:
-            outcome = self._by_key.get((_key(a), _key(b)))
+            outcome = self._by_key.get((a, b))
         else:
             outcome = self._asked(a, b)
         if outcome is None:
@@ -103,7 +112,7 @@ class _Table:
         except (TypeError, ValueError):
             raise _core.Error(f"a rule gives two states, a dict of pairs with probabilities or "
                               f"None, not {outcome!r} for {a!r}, {b!r}") from None
-        return [((c, d), Fraction(1))]
+        return [((c, d), _CERTAIN)]
 
     def _asked(self, a: State, b: State) -> Outcome:
         rule: Any = self._rule
@@ -117,9 +126,9 @@ class _Table:
         """All that changes something, with the order of initiator and responder as asked for."""
         for a in self.states:
             for b in self.states:
-                for (c, d), share in self._ordered(a, b).items():
-                    if (c, d) != (a, b) and share:
-                        yield a, b, c, d, share
+                for pair, share in self._ordered(a, b).items():
+                    if pair != (a, b) and share:
+                        yield a, b, *pair, share
 
     def _ordered(self, a: Hashable, b: Hashable) -> dict[tuple[Hashable, Hashable], Fraction]:
         own = self._changing(a, b)
@@ -137,9 +146,13 @@ class _Table:
         return own
 
     def _changing(self, a: Hashable, b: Hashable) -> dict[tuple[Hashable, Hashable], Fraction]:
-        outcomes = self.outcomes.get((a, b), {})
-        same = {(a, b), (b, a)} if self._order != "asymmetric" else {(a, b)}
-        return {} if set(outcomes) <= same else outcomes
+        outcomes = self.outcomes.get((a, b))
+        if outcomes is None:
+            return {}
+        for pair in outcomes:
+            if pair != (a, b) and (self._order == "asymmetric" or pair != (b, a)):
+                return outcomes
+        return {}
 
 
 class _Names:
@@ -172,7 +185,8 @@ class Protocol:
       decides, the value is a dict of pairs with probabilities, exact if they are Fractions;
     * a function `rule(u, v, **params)` that returns such a value, or None where nothing changes. It
       is called once per pair of states that can be reached from `states` or `init`, which may be
-      any hashable objects; dataclasses (frozen or with unsafe_hash) it may change in place;
+      any hashable objects; dataclasses (frozen or with unsafe_hash) it may change in place. There
+      may be 2048 states, which takes some ten seconds; with more, write a text;
     * a list of reactions, `[(A + B >> 2 * C).k(2.5)]` (see `species`);
     * the text of a `.pp` file, or the path of one, or of a `.crn` or `.rules` file.
 
@@ -298,7 +312,7 @@ class Protocol:
         lines = ["states " + ", ".join(name.values())]
         for a, b, c, d, share in self._table.rules():
             line = f"{name[a]},{name[b]} -> {name[c]},{name[d]}"
-            lines.append(line if share == 1 else f"{line} : {number(share)}")
+            lines.append(line if share is _CERTAIN or share == 1 else f"{line} : {number(share)}")
         first = f"start given: all of {next(iter(name.values()))}\n"
         return "\n".join(lines) + "\n" + (first if init is None else _start(init))
 
@@ -371,8 +385,12 @@ class Protocol:
         return self.core_with(self._stop, dict(given))
 
     def describe(self) -> dict[str, Any]:
-        """What `conclave describe` tells: paper, parameters, starts, engines, observables."""
-        result: dict[str, Any] = self.core.describe()
+        """What `conclave describe` tells: paper, parameters, starts, engines, observables. What has
+        names is a dict of them."""
+        told = json.loads(self.core.describe())
+        result = {name: _by_name(value) if isinstance(value, list) else value
+                  for name, value in told.items()}
+        result["params"], result["starts"] = result.pop("parameters"), result.pop("init")
         return result
 
     def __getstate__(self) -> dict[str, Any]:

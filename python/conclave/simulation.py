@@ -15,6 +15,13 @@ from .protocol import Protocol, State, find
 Condition = Union[str, Callable[["Simulation"], bool]]
 
 
+def _time(value: Any) -> Fraction:
+    """A time as the engines take it: the fraction itself, or the nearest one with a denominator of
+    62 bits."""
+    exact = fraction(value)
+    return exact if exact.denominator < 2**63 else exact.limit_denominator(2**62)
+
+
 class Simulation:
     """A trial of a protocol that is advanced step by step.
 
@@ -127,7 +134,7 @@ class Simulation:
                 self._go_on(stop)
             self._advance(None, every, stops=True)
         else:
-            self._advance(fraction(until), every, stops=False)
+            self._advance(_time(until), every, stops=False)
 
     def run_until(self, condition: Condition, *, every: Any = None, until: Any = None) -> bool:
         """Advances until the condition holds; false where the time `until` came first.
@@ -136,12 +143,12 @@ class Simulation:
         which it becomes true. A function of this simulation is asked at all multiples of `every`
         (1 unless given). Both are asked at once: where the condition holds already, nothing
         happens."""
-        last = None if until is None else fraction(until)
+        last = None if until is None else _time(until)
         if isinstance(condition, str):
             if condition != self._last_stop:
                 self._go_on(condition)
             return self._advance(last, every, stops=True) == "stopped" and self.converged
-        step = fraction(1 if every is None else every)
+        step = _time(1 if every is None else every)
         while not condition(self):
             following = step * self._next_multiple(step)
             if last is not None and following > last:
@@ -162,7 +169,8 @@ class Simulation:
     @property
     def history(self) -> Any:
         """A pandas DataFrame of all looks: one line per time, one column per state that occurred.
-        The counts are NumPy's view of memory of this call."""
+        It is a view of the simulation's memory, without a copy, and cannot be written to; later
+        looks do not change it."""
         numpy, pandas = needed("numpy", "history"), needed("pandas", "history")
         columns, times, counts = self._core.history()
         index = pandas.Index(numpy.asarray(times), name="time")
@@ -180,14 +188,16 @@ class Simulation:
             _, ax = pyplot.subplots()
         for name, column in self.history.items():
             ax.plot(column.index, column, label=str(name))
-        ax.set_xlabel("time" if self._core.prepared.has_clock else "parallel time")
-        ax.set_ylabel("agents")
+        has_clock = self._core.prepared.has_clock
+        ax.set_xlabel("time" if has_clock else "parallel time")
+        ax.set_ylabel("molecules" if has_clock else "agents")
         ax.legend(fontsize="small")
         return ax
 
     def copy(self) -> Simulation:
-        """One that goes on exactly as this one does, the state of all generators included. It is
-        made by repeating the trial, so it takes as long as that took."""
+        """One that goes on exactly as this one does, the state of all generators included. It takes
+        time and memory for the agents, or for the states where they are counted, whatever the time
+        that was simulated."""
         other = object.__new__(Simulation)
         other.__dict__.update(self.__dict__)
         other._options = dict(self._options)
@@ -221,7 +231,7 @@ class Simulation:
     def _advance(self, until: Fraction | None, every: Any, stops: bool) -> str:
         if every is not None:
             self._core.look()
-            result = self._record(until, fraction(every), stops)
+            result = self._record(until, _time(every), stops)
             if result == "stopped" or until is None:
                 self._core.look()
                 return result

@@ -44,10 +44,22 @@ class Protocol {
 // An array that NumPy sees without copying; it lives as long as somebody looks at it.
 template <class Number>
 struct Array {
-  std::vector<Number> values;
+  std::shared_ptr<const std::vector<Number>> values;
   std::size_t rows = 0;
   std::size_t columns = 0;  // 0: one dimension
+  std::size_t width = 0;    // numbers from one row to the next
+  bool is_shared = false;   // with C++, so that Python may only read it
 };
+
+template <class Number>
+Array<Number> array_of(std::vector<Number> values) {
+  const std::size_t size = values.size();
+  return {std::make_shared<const std::vector<Number>>(std::move(values)), size};
+}
+template <class Number>
+Array<Number> table_of(std::vector<Number> values, std::size_t rows, std::size_t columns) {
+  return {std::make_shared<const std::vector<Number>>(std::move(values)), rows, columns, columns};
+}
 
 // A run with the entry that it was prepared from. Runs and sessions share it.
 struct Prepared {

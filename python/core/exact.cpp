@@ -9,12 +9,9 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/catalog/exploration.hpp"
-#include "conclave/catalog/require.hpp"
 #include "conclave/chain/hitting_times.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"
-#include "conclave/experiment/law_test.hpp"
-#include "conclave/experiment/memory.hpp"
-#include "conclave/experiment/option_values.hpp"
+#include "conclave/experiment/exact_text.hpp"
 
 #include "python/core/core.hpp"
 
@@ -96,60 +93,66 @@ py::dict dict_of(const catalog::Verified& verified) {
   return result;
 }
 
-exact::Extent extent_of(const std::string& from) {
-  if (from.empty()) return exact::Extent::as_claimed;
-  if (from == "all") return exact::Extent::everywhere;
-  if (from == "start") return exact::Extent::start;
-  constexpr std::array<std::string_view, 2> extents{"all", "start"};
-  throw Error(unknown_name("value of --from", from, extents));
+py::dict dict_of(const experiment::LawTest& test) {
+  py::dict result;
+  result["engine"] = test.engine;
+  result["trials"] = test.trials;
+  result["mean"] = test.mean;
+  result["p_value"] = test.fit.p_value;
+  result["compared"] = test.is_informative;
+  result["agrees"] = !test.is_rejected();
+  return result;
+}
+
+experiment::VerifyText verify_words(const py::dict& options) {
+  return {.plain = {.target = word(options, "target"),
+                    .within = word(options, "within"),
+                    .exactly = flag(options, "exact"),
+                    .folder = word(options, "export")},
+          .from = word(options, "from"),
+          .memory = word(options, "memory"),
+          .distribution = word(options, "distribution"),
+          .against = word(options, "against"),
+          .trials = word(options, "trials"),
+          .no_congruence = flag(options, "no_congruence")};
 }
 
 py::dict verify(const Protocol& protocol, const py::dict& options) {
   const catalog::Entry& entry = protocol.entry();
-  if (entry.explore) {
-    throw Error(protocol.name() + " passes messages; to try all its schedules: conclave explore " +
-                protocol.name() + " --n 4");
-  }
-  catalog::require(entry, &catalog::Entry::verify, "cannot be verified exactly");
-  experiment::RunText words = words_of(options);
-  words.protocol = protocol.name();
-  catalog::VerifyRequest asked{
-      .run = request_of(entry, words, extras_of(options), {.command = "verify", .n = "3"})};
-  asked.options.extent = extent_of(word(options, "from"));
-  asked.options.congruence = !flag(options, "no_congruence");
-  asked.options.exactly = flag(options, "exact");
-  asked.options.target = word(options, "target");
-  asked.options.within = word(options, "within");
-  asked.options.folder = word(options, "export");
-  const std::string memory = word(options, "memory");
-  asked.options.bounds.memory =
-      memory.empty() ? experiment::available_memory()
-                     : experiment::count_option_64("--memory", memory, 1, UINT64_MAX);
-  const std::string steps = word(options, "distribution");
-  if (!steps.empty()) {
-    asked.options.distribution_steps =
-        experiment::count_option_64("--distribution", steps, 1, 1'000'000);
-  }
-  py::dict result = dict_of(attended([&](const ProgressCallback& progress) {
+  experiment::check_verifiable(entry, protocol.name());
+  experiment::RunText run = words_of(options);
+  run.protocol = protocol.name();
+  const experiment::VerifyText words = verify_words(options);
+  catalog::VerifyRequest asked = experiment::verify_request(
+      entry, words, request_of(entry, run, extras_of(options), experiment::verify_usage));
+  const catalog::Verified verified = attended([&](const ProgressCallback& progress) {
     asked.options.bounds.progress = progress;
     return entry.verify(asked);
-  }));
+  });
+  py::dict result = dict_of(verified);
   result["n"] = int_of(asked.run.n);
+  py::list engines;
+  std::atomic<bool> stop = false;
+  std::vector<experiment::LawTest> tests;
+  attend(
+      [&] {
+        tests = experiment::compared_engines(entry, words, asked.run,
+                                             verified.report.comparison_law, stop);
+      },
+      stop);
+  for (const experiment::LawTest& test : tests) engines.append(dict_of(test));
+  result["engines"] = engines;
   return result;
 }
 
 py::dict search(const Protocol& protocol, const py::dict& options) {
   const catalog::Entry& entry = protocol.entry();
-  catalog::require(entry, &catalog::Entry::search, "has no starts that can be searched");
+  experiment::check_searchable(entry);
   experiment::RunText words = words_of(options);
   words.protocol = protocol.name();
-  catalog::SearchRequest asked{
-      .run = request_of(entry, words, extras_of(options), {.command = "search", .n = "100"})};
-  const std::string budget = word(options, "budget");
-  asked.budget =
-      budget.empty()
-          ? static_cast<std::uint64_t>(std::clamp(1e7 / asked.run.n.as_double(), 2e4, 2e6))
-          : experiment::count_option_64("--budget", budget, 1000, 1'000'000'000'000);
+  catalog::SearchRequest asked = experiment::search_request(
+      word(options, "budget"),
+      request_of(entry, words, extras_of(options), experiment::search_usage));
   const catalog::Searched found = attended([&](const ProgressCallback& progress) {
     asked.progress = progress;
     return entry.search(asked);
@@ -166,22 +169,11 @@ py::dict search(const Protocol& protocol, const py::dict& options) {
 py::dict explore(const Protocol& protocol, const std::string& n,
                  const std::vector<std::string>& params, const std::string& ids,
                  const std::string& most) {
-  constexpr std::array<std::string_view, 2> identifiers{"unique", "anonymous"};
-  if (std::ranges::find(identifiers, ids) == identifiers.end()) {
-    throw Error(unknown_name("kind of identifiers", ids, identifiers));
-  }
+  experiment::ExplorationText words{.n = n, .params = params, .ids = ids};
+  if (!most.empty()) words.most_configurations = most;
   const catalog::Entry& entry = protocol.entry();
-  if (!entry.explore) {
-    throw Error(protocol.name() +
-                " is not a message-passing protocol: it has no schedules of messages");
-  }
-  catalog::ExplorationRequest asked{.n = experiment::count_option("--n", n),
-                                    .settings = experiment::param_options(params),
-                                    .has_identifiers = ids == "unique"};
-  if (!most.empty()) {
-    asked.most_configurations =
-        experiment::count_option_64("--max-configurations", most, 1, std::uint64_t{1} << 31);
-  }
+  catalog::ExplorationRequest asked =
+      experiment::exploration_request(entry, protocol.name(), words);
   const catalog::Exploration found = attended([&](const ProgressCallback& progress) {
     asked.progress = progress;
     return entry.explore(asked);
@@ -297,8 +289,8 @@ py::dict solve(const py::buffer& starts, const py::buffer& columns, const py::bu
                                 {.variance = variance, .costs = costs, .method = how});
   });
   py::dict result;
-  result["mean"] = Array<double>{times.mean, times.mean.size()};
-  result["variance"] = Array<double>{times.variance, times.variance.size()};
+  result["mean"] = array_of(times.mean);
+  result["variance"] = array_of(times.variance);
   result["relative_error"] = times.relative_error;
   result["variance_error"] = times.variance_error;
   result["residual"] = times.residual;

@@ -15,6 +15,7 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/cli/version.hpp"
+#include "conclave/experiment/option_values.hpp"
 
 #include "python/core/core.hpp"
 

@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/read_text.hpp"
 #include "conclave/experiment/configuration_file.hpp"
+#include "conclave/experiment/description.hpp"
 #include "conclave/experiment/fault_text.hpp"
 #include "conclave/experiment/history.hpp"
 #include "conclave/experiment/memory.hpp"
@@ -37,40 +39,11 @@ std::vector<std::string> names() {
   return result;
 }
 
-py::dict described(const Protocol& protocol) {
+// As JSON, what `conclave describe --format json` prints.
+std::string described(const Protocol& protocol) {
   catalog::Entry entry = protocol.entry();
   if (entry.examine) entry.examine(entry);
-  const ProtocolInfo& info = entry.info;
-  py::dict result;
-  for (const auto& [key, value] : std::initializer_list<std::pair<const char*, std::string_view>>{
-           {"name", info.name},
-           {"title", info.title},
-           {"paper", info.paper},
-           {"network", info.network},
-           {"convergence", info.convergence},
-           {"bound", info.bound},
-           {"states", info.states}}) {
-    result[key] = std::string(value);
-  }
-  py::dict starts, parameters, engines, observables, variables;
-  for (const Start& each : entry.starts) starts[py::str(each.name)] = py::str(each.meaning);
-  for (const auto& each : entry.engines) engines[py::str(each.name)] = py::str(each.meaning);
-  for (const auto& each : info.observables) observables[py::str(each.name)] = py::str(each.meaning);
-  for (const auto& each : info.variables) variables[py::str(each.name)] = py::str(each.domain);
-  for (const auto& each : entry.parameters) {
-    py::dict parameter;
-    parameter["meaning"] = std::string(each.meaning);
-    parameter["default"] = std::string(each.fallback);
-    parameter["allowed"] = each.allowed;
-    parameters[py::str(each.name)] = parameter;
-  }
-  result["starts"] = starts;
-  result["params"] = parameters;
-  result["engines"] = engines;
-  result["observables"] = observables;
-  result["variables"] = variables;
-  result["warnings"] = entry.warnings;
-  return result;
+  return experiment::description_of(entry).dump();
 }
 
 Prepared prepare(const Protocol& protocol, const py::dict& options) {
@@ -102,15 +75,17 @@ Prepared prepare(const Protocol& protocol, const py::dict& options) {
 }
 
 template <class Number>
-py::buffer_info buffer_of(Array<Number>& array) {
+py::buffer_info buffer_of(const Array<Number>& array) {
   using Extents = std::vector<py::ssize_t>;
   const auto rows = static_cast<py::ssize_t>(array.rows);
   const auto columns = static_cast<py::ssize_t>(array.columns);
+  const auto width = static_cast<py::ssize_t>(array.width);
   const auto size = static_cast<py::ssize_t>(sizeof(Number));
-  const bool is_table = array.columns != 0;
-  return py::buffer_info(array.values.data(), size, py::format_descriptor<Number>::format(),
-                         is_table ? 2 : 1, is_table ? Extents{rows, columns} : Extents{rows},
-                         is_table ? Extents{size * columns, size} : Extents{size});
+  const bool is_table = array.width != 0;
+  return py::buffer_info(const_cast<Number*>(array.values->data()), size,
+                         py::format_descriptor<Number>::format(), is_table ? 2 : 1,
+                         is_table ? Extents{rows, columns} : Extents{rows},
+                         is_table ? Extents{size * width, size} : Extents{size}, array.is_shared);
 }
 
 // The rows of a run, and the summary, formatted when they are asked for.
@@ -129,6 +104,9 @@ class Trials {
   void finish() {
     if (rows_.size() < asked_) summary_.mark_interrupted(asked_);
   }
+  // Ctrl-C came while they ran: these are the first trials, all that were complete.
+  void interrupt() { was_interrupted_ = true; }
+  bool was_interrupted() const { return was_interrupted_; }
 
   const catalog::PreparedRun& run() const { return *prepared_.run; }
   std::size_t size() const { return rows_.size(); }
@@ -191,24 +169,24 @@ class Trials {
       for (const std::string& name : row.result.history.names) place_of(name);
       points += row.result.history.points.size();
     }
-    Array<std::uint64_t> trials{.values = {}, .rows = points};
-    Array<double> times{.values = {}, .rows = points};
-    Array<std::uint64_t> counts{std::vector<std::uint64_t>(points * columns.size()), points,
-                                columns.size()};
+    std::vector<std::uint64_t> trials;
+    std::vector<double> times;
+    std::vector<std::uint64_t> counts(points * columns.size());
     std::size_t line = 0;
     for (const auto& row : rows_) {
       std::vector<std::size_t> place;
       for (const std::string& name : row.result.history.names) place.push_back(place_of(name));
       for (const History::Point& point : row.result.history.points) {
-        trials.values.push_back(row.trial);
-        times.values.push_back(point.time);
+        trials.push_back(row.trial);
+        times.push_back(point.time);
         for (const auto& [name, count] : point.counts) {
-          counts.values[line * columns.size() + place[name]] += count;
+          counts[line * columns.size() + place[name]] += count;
         }
         ++line;
       }
     }
-    return py::make_tuple(columns, std::move(trials), std::move(times), std::move(counts));
+    return py::make_tuple(columns, array_of(std::move(trials)), array_of(std::move(times)),
+                          table_of(std::move(counts), points, columns.size()));
   }
 
  private:
@@ -217,6 +195,7 @@ class Trials {
   experiment::RunSummary summary_;
   std::uint64_t asked_;
   std::vector<experiment::Row> rows_;
+  bool was_interrupted_ = false;
 };
 
 // `look(trials done, interactions so far)` is called now and then.
@@ -233,16 +212,21 @@ std::unique_ptr<Trials> run(const Prepared& prepared, const std::string& trials_
   auto result = std::make_unique<Trials>(prepared, trials);
   experiment::Progress progress;
   std::atomic<bool> stop = false;
-  attend(
-      [&] {
-        experiment::run_trials(
-            *prepared.run, {.trials = trials, .threads = threads},
-            [&](const experiment::Row& row) { result->take(row); }, progress, stop);
-      },
-      stop,
-      [&] {
-        if (!look.is_none()) look(progress.trials_done.load(), progress.interactions.load());
-      });
+  try {
+    attend(
+        [&] {
+          experiment::run_trials(
+              *prepared.run, {.trials = trials, .threads = threads},
+              [&](const experiment::Row& row) { result->take(row); }, progress, stop);
+        },
+        stop,
+        [&] {
+          if (!look.is_none()) look(progress.trials_done.load(), progress.interactions.load());
+        });
+  } catch (const py::error_already_set& raised) {
+    if (!raised.matches(PyExc_KeyboardInterrupt)) throw;
+    result->interrupt();
+  }
   result->finish();
   return result;
 }
@@ -259,7 +243,7 @@ py::dict parameters_of(const catalog::PreparedRun& run) {
 template <class Number>
 void bind_array(py::module_& module, const char* name) {
   py::class_<Array<Number>>(module, name, py::buffer_protocol())
-      .def_buffer([](Array<Number>& array) { return buffer_of(array); })
+      .def_buffer([](const Array<Number>& array) { return buffer_of(array); })
       .def("__len__", [](const Array<Number>& array) { return array.rows; });
 }
 
@@ -287,9 +271,13 @@ void bind_runs(py::module_& module) {
         return std::vector<std::string>(p.run->warnings().begin(), p.run->warnings().end());
       });
   module.def("prepare", &prepare);
+  module.def("raise_file_limits", [](const std::string& size) {
+    raise_file_limits(experiment::size_option("--max-file-size", size));
+  });
   py::class_<Trials>(module, "Trials")
       .def("__len__", &Trials::size)
       .def_property_readonly("not_converged", &Trials::not_converged)
+      .def_property_readonly("was_interrupted", &Trials::was_interrupted)
       .def("csv", &Trials::csv)
       .def("jsonl", &Trials::jsonl)
       .def("trace", &Trials::trace)

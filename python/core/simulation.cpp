@@ -1,5 +1,7 @@
 // A trial that Python steps through, with the history of what it has seen.
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -29,42 +31,106 @@ Fault fault_of(const std::string& text) {
   return experiment::parse_fault(text.find('@') == std::string::npos ? text + "@0" : text);
 }
 
-// Censuses at times, by columns that appear when a state does.
+// Censuses at times, by columns that appear when a state does: a table that Python sees without
+// copying it. What has been shown is never written again. Lines are added behind it, and where
+// there is no room for that, or the last line is to change, the table goes on elsewhere.
 class Looks {
  public:
+  Looks() = default;
+  Looks(const Looks& other)
+      : table_(std::make_shared<Table>(*other.table_)),
+        columns_(other.columns_),
+        places_(other.places_) {}
+  Looks& operator=(Looks&&) = default;
+  Looks(Looks&&) = default;
+  ~Looks() = default;
+
   void add(double time, const std::vector<NamedCount>& census) {
-    times_.push_back(time);
-    auto& line = lines_.emplace_back();
-    for (const NamedCount& each : census) {
-      const auto [place, is_new] = places_.try_emplace(each.name, columns_.size());
-      if (is_new) columns_.push_back(each.name);
-      line.emplace_back(place->second, each.count);
-    }
+    std::vector<std::pair<std::size_t, std::uint64_t>> cells;
+    for (const NamedCount& each : census) cells.emplace_back(place_of(each.name), each.count);
+    make_room();
+    const std::size_t line = table_->counts.size();
+    table_->times.push_back(time);
+    table_->counts.resize(line + table_->width);
+    for (const auto& [column, count] : cells) table_->counts[line + column] = count;
   }
 
-  bool is_at(double time) const { return !times_.empty() && times_.back() == time; }
+  bool is_at(double time) const { return !table_->times.empty() && table_->times.back() == time; }
   void forget_last() {
-    times_.pop_back();
-    lines_.pop_back();
+    const std::size_t lines = table_->times.size() - 1;
+    if (shown_ > lines) return go_on_elsewhere(lines, table_->width);
+    table_->times.pop_back();
+    table_->counts.resize(lines * table_->width);
   }
 
-  py::tuple table() const {
-    Array<double> times{times_, times_.size()};
-    Array<std::uint64_t> counts{std::vector<std::uint64_t>(times_.size() * columns_.size()),
-                                times_.size(), columns_.size()};
-    for (std::size_t line = 0; line < lines_.size(); ++line) {
-      for (const auto& [column, count] : lines_[line]) {
-        counts.values[line * columns_.size() + column] = count;
-      }
-    }
+  // Columns, times and counts.
+  py::tuple table() {
+    const std::size_t lines = table_->times.size();
+    shown_ = lines;
+    Array<double> times{{table_, &table_->times}, lines};
+    Array<std::uint64_t> counts{{table_, &table_->counts}, lines, columns_.size(), table_->width};
+    times.is_shared = counts.is_shared = true;
     return py::make_tuple(columns_, std::move(times), std::move(counts));
   }
 
  private:
-  std::vector<double> times_;
-  std::vector<std::vector<std::pair<std::size_t, std::uint64_t>>> lines_;
+  // `width` numbers per line, of which the last may belong to no column yet.
+  struct Table {
+    std::size_t width = 8;
+    std::vector<double> times;
+    std::vector<std::uint64_t> counts;
+  };
+
+  std::size_t place_of(const std::string& name) {
+    const auto [place, is_new] = places_.try_emplace(name, columns_.size());
+    if (is_new) columns_.push_back(name);
+    return place->second;
+  }
+
+  // For one more line.
+  void make_room() {
+    const std::size_t lines = table_->times.size();
+    const bool is_wide_enough = columns_.size() <= table_->width;
+    const bool is_long_enough = lines < table_->times.capacity() &&
+                                (lines + 1) * table_->width <= table_->counts.capacity();
+    if (is_wide_enough && is_long_enough) return;
+    go_on_elsewhere(lines, is_wide_enough ? table_->width : 2 * columns_.size());
+  }
+
+  // With so many of the lines, and room for as many again.
+  void go_on_elsewhere(std::size_t lines, std::size_t width) {
+    const auto table = std::make_shared<Table>(Table{width, {}, {}});
+    table->times.reserve(2 * lines + 16);
+    table->counts.reserve((2 * lines + 16) * width);
+    table->times.assign(table_->times.begin(),
+                        table_->times.begin() + static_cast<std::ptrdiff_t>(lines));
+    table->counts.resize(lines * width);
+    for (std::size_t line = 0; line < lines; ++line) {
+      std::copy_n(&table_->counts[line * table_->width], table_->width,
+                  &table->counts[line * width]);
+    }
+    table_ = table;
+    shown_ = 0;
+  }
+
+  std::shared_ptr<Table> table_ = std::make_shared<Table>();
   std::vector<std::string> columns_;
   std::map<std::string, std::size_t> places_;
+  std::size_t shown_ = 0;  // lines of this table
+};
+
+// While one thread works on a simulation, others are refused.
+class Busy {
+ public:
+  explicit Busy(std::atomic_flag& flag) : flag_(flag) {
+    if (flag_.test_and_set()) throw Error("this simulation is running in another thread");
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+  ~Busy() { flag_.clear(); }
+
+ private:
+  std::atomic_flag& flag_;
 };
 
 class Simulation {
@@ -77,7 +143,10 @@ class Simulation {
         session_(std::move(session)),
         looks_(std::move(looks)) {}
 
-  const Session& session() const { return session_; }
+  const Session& session() const {
+    refuse_if_busy();
+    return session_;
+  }
   const Prepared& prepared() const { return prepared_; }
 
   std::string advance_to(const py::int_& interactions, bool stops) {
@@ -100,33 +169,45 @@ class Simulation {
       SessionEnd end = SessionEnd::reached;
       for (std::uint64_t k = first; k <= last && end == SessionEnd::reached; ++k) {
         end = session_.advance_to_time({step * k, denominator}, stops, goes_on);
-        if (end == SessionEnd::reached) look();
+        if (end == SessionEnd::reached) add_look();
       }
       return end;
     });
   }
 
   void look() {
-    if (looks_.is_at(session_.time())) looks_.forget_last();
-    looks_.add(session_.time(), session_.engine().census());
+    refuse_if_busy();
+    add_look();
   }
-  py::tuple history() const { return looks_.table(); }
-  void forget_history() { looks_ = {}; }
+  py::tuple history() {
+    refuse_if_busy();
+    return looks_.table();
+  }
+  void forget_history() {
+    refuse_if_busy();
+    looks_ = Looks();
+  }
 
-  AgentCount strike(const std::string& text) { return session_.strike(fault_of(text)); }
+  AgentCount strike(const std::string& text) {
+    refuse_if_busy();
+    return session_.strike(fault_of(text));
+  }
   void go_on_as(const Prepared& prepared) {
+    refuse_if_busy();
     if (prepared.run->n() != prepared_.run->n()) throw Error("a simulation keeps its agents");
     session_.go_on_as(prepared.run);
     prepared_ = prepared;
   }
 
   std::unique_ptr<Simulation> copy() const {
-    return resumed(prepared_, trial_, session_.record(), looks_);
+    const Busy busy(is_busy_);
+    return made(prepared_, trial_, looks_,
+                [&](const KeepGoing& goes_on) { return session_.copy(goes_on); });
   }
 
   // Plain values, for pickles.
   py::tuple state() const {
-    const Session::Record record = session_.record();
+    const Session::Record record = session().record();
     py::list deeds;
     for (const Session::Deed& each : record.deeds) {
       deeds.append(py::make_tuple(int_of(each.at),
@@ -149,37 +230,44 @@ class Simulation {
       if (!deed[1].is_none()) made.fault = fault_of(deed[1].cast<std::string>());
     }
     if (!state[6].is_none()) record.first_convergence = count_of(state[6]);
-    return resumed(prepared, state[0].cast<std::uint64_t>(), record, {});
+    const auto trial = state[0].cast<std::uint64_t>();
+    return made(prepared, trial, Looks(), [&](const KeepGoing& goes_on) {
+      return Session::resumed(prepared.run, trial, record, goes_on);
+    });
   }
 
  private:
-  static std::unique_ptr<Simulation> resumed(const Prepared& prepared, std::uint64_t trial,
-                                             const Session::Record& record, const Looks& looks) {
+  // Around the session that `make` makes, without the GIL.
+  template <class Make>
+  static std::unique_ptr<Simulation> made(const Prepared& prepared, std::uint64_t trial,
+                                          const Looks& looks, Make make) {
     SignalWatch signals;
     std::optional<Session> session;
     {
       const py::gil_scoped_release released;
-      session = Session::resumed(prepared.run, trial, record,
-                                 [&](const Moment&) { return signals.goes_on(); });
+      session = make([&](const Moment&) { return signals.goes_on(); });
     }
     if (!session) throw py::error_already_set();
     return std::make_unique<Simulation>(prepared, trial, std::move(*session), looks);
   }
 
+  void add_look() {
+    if (looks_.is_at(session_.time())) looks_.forget_last();
+    looks_.add(session_.time(), session_.engine().census());
+  }
+
+  void refuse_if_busy() const { const Busy is_free(is_busy_); }
+
   // Without the GIL; one thread at a time.
   template <class Work>
   std::string guarded(Work work) {
-    if (is_busy_.test_and_set()) throw Error("this simulation is running in another thread");
+    const Busy busy(is_busy_);
     SignalWatch signals;
     SessionEnd end = SessionEnd::interrupted;
-    try {
+    {
       const py::gil_scoped_release released;
       end = work([&](const Moment&) { return signals.goes_on(); });
-    } catch (...) {
-      is_busy_.clear();
-      throw;
     }
-    is_busy_.clear();
     if (signals.has_raised()) throw py::error_already_set();
     return end == SessionEnd::stopped ? "stopped" : "reached";
   }
@@ -188,7 +276,7 @@ class Simulation {
   std::uint64_t trial_;
   Session session_;
   Looks looks_;
-  std::atomic_flag is_busy_;
+  mutable std::atomic_flag is_busy_;
 };
 
 py::dict observations_of(const Simulation& simulation) {

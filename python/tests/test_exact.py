@@ -22,6 +22,15 @@ def test_verify_is_that_of_the_command_line(program):
     assert cv.verify("fratricide", n=5, distribution=20).distribution[-1] > 0.5
 
 
+def test_engines_are_compared_with_the_law(program):
+    words = "fratricide --n 6 --against agents,counts --trials 2000 --seed 4"
+    told = json.loads(program("verify", *words.split(), "--format", "json", "--quiet").stdout)
+    found = cv.verify("fratricide", n=6, against=["agents", "counts"], trials=2000, seed=4)
+    assert [(test.engine, test.mean, test.p_value) for test in found.engines] == [
+        (each["engine"], each["mean"], each["p_value"]) for each in told["against"]]
+    assert found.holds and all(test.agrees and test.compared for test in found.engines)
+
+
 def test_a_lemma_that_fails_has_a_counterexample():
     found = cv.verify("pll", n=4, param={"c_max": 3, "k": 1, "reading": "printed"})
     failed = [claim for claim in found.claims if not claim.holds]
@@ -33,6 +42,9 @@ def test_mistakes(program):
             (dict(protocol="prl"), "prl"),
             (dict(protocol="kmpp-async", n=3), "kmpp-async --n 3"),
             (dict(protocol="prl", n=3, from_="some"), "prl --n 3 --from some"),
+            (dict(protocol="fratricide", n=3, against="agnets"),
+             "fratricide --n 3 --against agnets"),
+            (dict(protocol="fratricide", n=3, distribution=0), "fratricide --n 3 --distribution 0"),
             (dict(protocol="fratricide", n=3, target="home"), "fratricide --n 3 --target home")):
         with pytest.raises(cv.Error) as raised:
             cv.verify(**keywords)
@@ -48,8 +60,15 @@ def test_explore_tries_all_schedules(program):
     assert found.complete and found.holds
     assert found.configurations == told["configurations"]
     assert found.schedules == told["schedules"]
-    with pytest.raises(cv.Error, match="not a message-passing protocol"):
-        cv.explore("pll", n=3)
+    for keywords, words in ((dict(protocol="pll", n=3), "pll --n 3"),
+                            (dict(protocol="flooding", n=3, ids="some"),
+                             "flooding --n 3 --ids some"),
+                            (dict(protocol="flooding", n=3, max_configurations=0),
+                             "flooding --n 3 --max-configurations 0")):
+        with pytest.raises(cv.Error) as raised:
+            cv.explore(**keywords)
+        told = program("explore", *words.split(), status=(2,)).stderr
+        assert told == f"conclave: {raised.value}\n"
     bad = cv.explore("kmpp-async", n=2, param={"reading": "printed"})
     assert not bad and any(each.counterexample for each in bad.properties)
 

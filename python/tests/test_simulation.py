@@ -1,7 +1,9 @@
 """Simulations: stepping, looking, branching, faults, pickles."""
 
+import gc
 import pickle
 import threading
+import time
 
 import numpy
 import pytest
@@ -51,6 +53,16 @@ def test_a_text_is_followed_to_the_interaction():
         sim.run_until("count(X) > 3")
 
 
+def test_times_may_be_any_floats():
+    sim = cv.Simulation(EPIDEMIC, {"S": 999999, "I": 1}, seed=3)
+    sim.run(until=1.00000001e-05)
+    assert sim.interactions == 10
+    sim.run(until=0.00010000100000000001)
+    assert sim.interactions == 100
+    sim.run(until=0.000123456789012345, every=1.0000000000001e-05)
+    assert len(sim.history) == 4
+
+
 def test_a_function_is_asked_on_a_grid():
     asked = []
 
@@ -95,6 +107,72 @@ def test_copies_and_pickles_go_on_exactly(engine):
     for each in (branch, again):
         each.run(until=each.time + 1)
     assert again.config == branch.config
+
+
+def test_a_copy_takes_no_time_for_what_was_simulated():
+    for name, engine in (("fratricide", "agents"), ("pll", "agents"), ("pll", "counts")):
+        begin = time.process_time()
+        sim = cv.Simulation(name, n=3000, seed=2, engine=engine)
+        sim.run(until=200)
+        copied = time.process_time()
+        sim.copy()
+        assert time.process_time() - copied < (copied - begin) / 4, (name, engine)
+
+
+@pytest.mark.parametrize("name, n, engine, init", [
+    ("pll", 5000, "agents", None), ("pll", 100, "agents", None), ("pll", 5000, "counts", None),
+    ("pll", 40000, "auto", None), ("fratricide", 500, "events", None),
+    ("prl", 16, "agents", "all-leaders"), ("prl", 16, "events", "all-leaders"),
+    ("electleader", 20, "agents", None)])
+def test_a_copy_outlives_its_original(name, n, engine, init):
+    sim = cv.Simulation(name, init, n=n, seed=6, engine=engine)
+    sim.run(until=3.3)
+    branches = [sim.copy(), sim.copy().copy()]
+    whole = cv.Simulation(name, init, n=n, seed=6, engine=engine)
+    del sim
+    gc.collect()
+    for each in (whole, *branches):
+        each.run(until=4.1)
+    assert branches[0].agents == branches[1].agents == whole.agents
+    for each in (whole, *branches):
+        each.run(until=30)
+    assert branches[0].agents == branches[1].agents == whole.agents
+    assert branches[0].observables == whole.observables
+
+
+def test_reactions_are_copied_with_their_clock():
+    A, B = cv.species("A B")
+    sim = cv.Simulation(cv.Protocol([A >> B]), {A: 1000}, seed=1)
+    sim.run(until=0.5)
+    branch = sim.copy()
+    for each in (sim, branch):
+        each.run_until("A == 0")
+    assert branch.time == sim.time and branch.interactions == sim.interactions
+
+
+def test_history_is_seen_without_copying():
+    sim = cv.Simulation(MAJORITY, {"A": 600, "B": 400}, seed=1)
+    sim.run(until=1, every=0.5)
+    first, again = sim.history, sim.history
+    assert numpy.shares_memory(first.to_numpy(), again.to_numpy())
+    before = first.copy()
+    sim.inject("zero:100%")
+    sim.look()  # in place of the last one
+    assert sim.history.iloc[-1].tolist() != first.iloc[-1].tolist()
+    for _ in range(100):
+        sim.run(until=sim.time + 1, every=0.5)
+    branch = sim.copy()
+    branch.run(until=branch.time + 1, every=0.5)
+    assert len(branch.history) == len(sim.history) + 2
+    later = sim.history
+    del sim, branch
+    gc.collect()
+    assert first.equals(before) and (later.sum(axis=1) == 1000).all()
+    with pytest.raises(ValueError, match="read-only"):
+        first.to_numpy()[0, 0] = 1
+    kept = cv.run(MAJORITY, init={"A": 600, "B": 400}, until=3, every=1, history=True)
+    tables = [kept.history().drop(columns=["trial", "time"]).to_numpy() for _ in range(2)]
+    assert (tables[0] == tables[1]).all()
 
 
 def test_steps_leaders_and_observables():
@@ -149,5 +227,6 @@ def test_one_thread_at_a_time():
     with pytest.raises(cv.Error, match="another thread"):
         while thread.is_alive():
             sim.step()
+            assert sim.history is not None
         raise cv.Error("another thread was too fast")  # the machine stood still meanwhile
     thread.join()

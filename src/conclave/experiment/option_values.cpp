@@ -1,11 +1,14 @@
 #include "conclave/experiment/option_values.hpp"
 
+#include <array>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 
 namespace conclave::experiment {
 
@@ -33,6 +36,27 @@ double real_option(std::string_view option, const std::string& text) {
     throw Error(fmt::format("{} takes a number such as 100 or 2.5e3, not '{}'", option, text));
   }
   return *value;
+}
+
+std::size_t size_option(std::string_view option, const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, unsigned>, 4> units{
+      {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
+  constexpr std::uint64_t most = std::uint64_t{1} << 46;
+  std::string digits = text;
+  unsigned shift = 0;
+  for (const auto& [unit, bits] : units) {
+    if (!text.ends_with(unit)) continue;
+    digits.resize(text.size() - unit.size());
+    shift = bits;
+  }
+  const auto count = parse_count(digits);
+  const auto size = count ? count->as_uint64() : std::nullopt;
+  if (!size || *size == 0 || *size > (most >> shift)) {
+    throw Error(fmt::format("{} takes a number of bytes up to 64 TiB, such as 4GiB, 512MiB or 1e9, "
+                            "not '{}'",
+                            option, excerpt(text)));
+  }
+  return static_cast<std::size_t>(*size << shift);
 }
 
 std::vector<catalog::Setting> param_options(const std::vector<std::string>& texts) {

@@ -2,6 +2,7 @@
 // where the text is malformed; `option` is the name that the sentence gives to the value.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ std::uint64_t count_option_64(std::string_view option, const std::string& text, 
                               std::uint64_t high);
 // A number that is not negative, correctly rounded to double.
 double real_option(std::string_view option, const std::string& text);
+// Bytes, up to 64 TiB: 4GiB, 512MiB or 1e9.
+std::size_t size_option(std::string_view option, const std::string& text);
 // Parameters, each given as NAME=VALUE.
 std::vector<catalog::Setting> param_options(const std::vector<std::string>& texts);
 

@@ -1,0 +1,151 @@
+#include "conclave/experiment/exact_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/require.hpp"
+#include "conclave/experiment/memory.hpp"
+#include "conclave/experiment/option_values.hpp"
+
+namespace conclave::experiment {
+namespace {
+
+constexpr std::array<std::string_view, 2> extents{"all", "start"};
+constexpr std::array<std::string_view, 2> identifiers{"unique", "anonymous"};
+
+// Trials are compared with the law up to a time after which fewer than this many of them are
+// expected to converge; and no further than a few minutes allow for all trials together.
+constexpr double trials_left = 5;
+constexpr std::uint64_t most_law_steps = 1'000'000;
+constexpr std::uint64_t fewest_law_steps = 1'000;
+constexpr std::uint64_t most_interactions = 10'000'000'000;
+
+exact::Extent extent(const std::string& from) {
+  if (from.empty()) return exact::Extent::as_claimed;
+  if (from == "all") return exact::Extent::everywhere;
+  if (from == "start") return exact::Extent::start;
+  throw Error(unknown_name("value of --from", from, extents));
+}
+
+std::uint64_t trials(const VerifyText& words) {
+  return count_option_64("--trials", words.trials, 1, UINT64_MAX);
+}
+
+void set_comparison(const VerifyText& words, exact::VerifyOptions& options) {
+  if (words.against.empty()) return;
+  if (!options.target.empty()) throw Error("--against is about convergence, not about --target");
+  options.comparison_steps =
+      std::clamp(most_interactions / trials(words), fewest_law_steps, most_law_steps);
+  options.comparison_tail = trials_left / static_cast<double>(trials(words));
+}
+
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return names;
+}
+
+// Their trials end at the limit at the latest.
+std::vector<std::unique_ptr<const catalog::PreparedRun>> engines_of(const catalog::Entry& entry,
+                                                                    const VerifyText& words,
+                                                                    const catalog::RunRequest& run,
+                                                                    std::uint64_t limit) {
+  std::vector<std::unique_ptr<const catalog::PreparedRun>> engines;
+  for (const std::string& name : names_in(words.against)) {
+    catalog::RunRequest with_engine = run;
+    with_engine.engine = name;
+    with_engine.plan.limit = limit;
+    engines.push_back(entry.prepare(with_engine));
+  }
+  return engines;
+}
+
+// Small populations take little time, and their maxima are hard to tell from their neighbours.
+std::uint64_t default_budget(Interactions n) {
+  return static_cast<std::uint64_t>(std::clamp(1e7 / n.as_double(), 2e4, 2e6));
+}
+
+}  // namespace
+
+void check_verifiable(const catalog::Entry& entry, const std::string& name) {
+  if (entry.explore) {
+    throw Error(fmt::format(
+        "{0} passes messages; to try all its schedules: conclave explore {0} --n 4", name));
+  }
+  catalog::require(entry, &catalog::Entry::verify, "cannot be verified exactly");
+}
+
+catalog::VerifyRequest verify_request(const catalog::Entry& entry, const VerifyText& words,
+                                      catalog::RunRequest run) {
+  catalog::VerifyRequest asked{.run = std::move(run), .options = words.plain};
+  exact::VerifyOptions& options = asked.options;
+  options.extent = extent(words.from);
+  options.congruence = !words.no_congruence;
+  options.bounds.memory = words.memory.empty()
+                              ? available_memory()
+                              : count_option_64("--memory", words.memory, 1, UINT64_MAX);
+  if (!words.distribution.empty()) {
+    options.distribution_steps =
+        count_option_64("--distribution", words.distribution, 1, most_law_steps);
+  }
+  set_comparison(words, options);
+  engines_of(entry, words, asked.run, most_law_steps);
+  return asked;
+}
+
+// Later or non-converging trials are pooled into one bucket, so no trial need go further than the
+// law.
+std::vector<LawTest> compared_engines(const catalog::Entry& entry, const VerifyText& words,
+                                      const catalog::RunRequest& run, std::span<const double> law,
+                                      const std::atomic<bool>& stop) {
+  std::vector<LawTest> tests;
+  for (const auto& engine : engines_of(entry, words, run, law.size())) {
+    Progress progress;
+    tests.push_back(test_law(
+        *engine, law,
+        {.trials = trials(words), .threads = std::max(1u, std::thread::hardware_concurrency())},
+        progress, stop));
+  }
+  return tests;
+}
+
+void check_searchable(const catalog::Entry& entry) {
+  catalog::require(entry, &catalog::Entry::search, "has no starts that can be searched");
+}
+
+catalog::SearchRequest search_request(const std::string& budget, catalog::RunRequest run) {
+  catalog::SearchRequest asked{.run = std::move(run)};
+  asked.budget = budget.empty() ? default_budget(asked.run.n)
+                                : count_option_64("--budget", budget, 1000, 1'000'000'000'000);
+  return asked;
+}
+
+catalog::ExplorationRequest exploration_request(const catalog::Entry& entry,
+                                                const std::string& name,
+                                                const ExplorationText& words) {
+  if (std::ranges::find(identifiers, words.ids) == identifiers.end()) {
+    throw Error(unknown_name("kind of identifiers", words.ids, identifiers));
+  }
+  if (!entry.explore) {
+    throw Error(
+        fmt::format("{} is not a message-passing protocol: it has no schedules of messages", name));
+  }
+  return {.n = count_option("--n", words.n),
+          .settings = param_options(words.params),
+          .has_identifiers = words.ids == "unique",
+          .most_configurations = count_option_64("--max-configurations", words.most_configurations,
+                                                 1, std::uint64_t{1} << 31)};
+}
+
+}  // namespace conclave::experiment

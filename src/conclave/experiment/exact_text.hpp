@@ -1,0 +1,62 @@
+// The words of `verify`, `search` and `explore`, and the requests that they stand for. The command
+// line and the Python package ask with the same words, and are refused with the same sentences.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/exploration.hpp"
+#include "conclave/experiment/law_test.hpp"
+#include "conclave/experiment/run_text.hpp"
+
+namespace conclave::experiment {
+
+inline constexpr UsageExample verify_usage{.command = "verify", .n = "3"};
+inline constexpr UsageExample search_usage{.command = "search", .n = "100"};
+
+// Beside the words of the run. What needs no reading stands in `plain` already: exactly, target,
+// within and folder.
+struct VerifyText {
+  exact::VerifyOptions plain{};
+  std::string from{};          // "all" or "start"; empty: what the paper's claims are about
+  std::string memory{};        // bytes; empty: what is available
+  std::string distribution{};  // steps
+  std::string against{};       // engines, with commas between them
+  std::string trials = "10000";
+  bool no_congruence = false;
+};
+
+// All of these throw Error with one sentence.
+
+// Where the protocol of that name cannot be verified.
+void check_verifiable(const catalog::Entry& entry, const std::string& name);
+// Mistakes in the names of engines to compare are told here, too.
+catalog::VerifyRequest verify_request(const catalog::Entry& entry, const VerifyText& words,
+                                      catalog::RunRequest run);
+// The engines of `against`, compared with the law of the verified request; on all cores. When
+// `stop` becomes true, with the trials done so far.
+std::vector<LawTest> compared_engines(const catalog::Entry& entry, const VerifyText& words,
+                                      const catalog::RunRequest& run, std::span<const double> law,
+                                      const std::atomic<bool>& stop);
+
+// Where the protocol has no starts that can be searched.
+void check_searchable(const catalog::Entry& entry);
+// `budget` is a number of trials; empty: 1e7 / n, between 2e4 and 2e6.
+catalog::SearchRequest search_request(const std::string& budget, catalog::RunRequest run);
+
+struct ExplorationText {
+  std::string n{};
+  std::vector<std::string> params{};
+  std::string ids = "unique";
+  std::string most_configurations = "4e6";
+};
+
+// The entry is that of the protocol of this name.
+catalog::ExplorationRequest exploration_request(const catalog::Entry& entry,
+                                                const std::string& name,
+                                                const ExplorationText& words);
+
+}  // namespace conclave::experiment
