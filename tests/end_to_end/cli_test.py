@@ -311,6 +311,18 @@ class Mistakes(unittest.TestCase):
         (["run", "pll", "--n"], "--n needs a value: --n N; try: conclave run --help"),
         (["run", "pll", "--n", "10", "--trials"], "--trials needs a value: --trials T"),
         (["explore", "kmpp-async"], "--n is required"),
+        (["explore", "chang-roberts", "--n", "3", "--graph", "complete"],
+         "chang-roberts is made for directed rings: --graph ring, not 'complete'"),
+        (["run", "hirschberg-sinclair", "--n", "5", "--graph", "ring"],
+         "hirschberg-sinclair is made for undirected rings: --graph undirected-ring, not 'ring'"),
+        (["run", "hirschberg-sinclair", "--n", "2"], "needs at least 3 nodes"),
+        (["run", "kmpp-sync", "--n", "5", "--graph", "ring"], "is made for complete networks"),
+        (["run", "sublinear-sync", "--n", "5", "--wakeup", "one"],
+         "sublinear-sync is made for nodes that all start at once: --wakeup all"),
+        (["run", "sublinear-sync", "--n", "5", "--ids", "unique"], "known: anonymous"),
+        (["run", "flood-max", "--n", "6000"], "at most 5000 nodes"),
+        (["run", "flood-max", "--n", "30000", "--graph", "ring"], "needs --param diameter=D"),
+        (["compare", "--table", "pll", "--graph", "ring"], "--graph does not go with --table"),
         (["plot", "trace.csv"], "--output is required"),
         (["plot", "-o", "trace.svg"], "TRACE is required"),
         ([], "a command is missing"),
@@ -1144,6 +1156,16 @@ class Schedules(unittest.TestCase):
         self.assertIn("not a message-passing protocol",
                       conclave("explore", "pll", "--n", "3").stderr)
 
+    def test_rings_begin_with_every_order_of_identifiers(self):
+        status, found = self.explore("chang-roberts", "--n", "3")
+        self.assertEqual((status, found["ids"]), (0, "unique"))
+        status, found = self.explore("itai-rodeh", "--n", "2")
+        self.assertEqual((status, found["ids"], found["schedules"]), (0, "anonymous", None))
+        self.assertEqual(found["properties"][-1]["property"],
+                         "with probability 1, every schedule comes to an end")
+        status, found = self.explore("flood-max", "--n", "4", "--graph", "undirected-ring")
+        self.assertEqual((status, found["params"]["diameter"]), (0, 2))
+
 
 class Comparisons(unittest.TestCase):
     def test_hold_every_message_passing_protocol(self):
@@ -1153,6 +1175,8 @@ class Comparisons(unittest.TestCase):
         self.assertGreaterEqual(set(rows), {"kmpp-async", "kmpp-sync", "afek-gafni-async",
                                             "afek-gafni-sync", "flooding"})
         self.assertTrue(all(row["elected"] == row["trials"] == 3 for row in rows.values()))
+        self.assertEqual(rows["sublinear-sync"]["problem"], "implicit election")
+        self.assertNotIn("chang-roberts", rows)
         self.assertEqual(rows["flooding"]["messages_per_node"], 99)
         self.assertEqual(rows["afek-gafni-sync"]["time"], 15)
 

@@ -87,6 +87,7 @@ struct NetworkSetting {
   std::string_view delay;  // empty: synchronous
   std::string_view wakeup;
   std::span<const std::string_view> kinds;  // of messages
+  std::string_view problem{};  // empty: election, with all knowing the leader in the end
 };
 
 // The memory of one worker, kept from trial to trial.
@@ -192,6 +193,8 @@ struct NetworkOffer {
   std::vector<Named> ids;
   std::vector<Named> delays;  // none: synchronous
   std::vector<Named> wakeups;
+  std::string_view own_graph = "complete";  // as --graph names it
+  bool runs_on_any_graph = false;
 };
 
 struct ExplorationRequest;  // exploration.hpp

@@ -12,6 +12,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/exploration.hpp"
+#include "conclave/catalog/network_graph.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/schedules/asynchronous.hpp"
@@ -23,10 +24,14 @@ namespace conclave::catalog {
 
 // Ranks are only compared. With identifiers, which break ties, all orders of the nodes are alike up
 // to their names, so that one rank will do; without, n ranks give all orders and all ties.
+// Round numbers are told from the next by their parity.
 template <class Parameters>
 Parameters with_few_ranks(Parameters parameters, std::size_t n, bool has_identifiers) {
   if constexpr (requires { parameters.ranks; }) {
     if (!parameters.ranks) parameters.ranks = has_identifiers ? 1 : n;
+  }
+  if constexpr (requires { parameters.round_numbers; }) {
+    if (!parameters.round_numbers) parameters.round_numbers = 2;
   }
   return parameters;
 }
@@ -70,23 +75,28 @@ Exploration explored(std::string_view protocol, const ExplorationRequest& reques
 }
 
 template <MessageProtocol P>
-auto schedules_of(const P& protocol, std::size_t n, bool has_identifiers) {
+auto schedules_of(const P& protocol, std::size_t n, bool has_identifiers, const PortGraph* graph) {
   if constexpr (AsynchronousProtocol<P>)
-    return schedules::AsynchronousSchedules(protocol, n, has_identifiers);
+    return schedules::AsynchronousSchedules(protocol, n, has_identifiers, graph);
   else
-    return schedules::SynchronousSchedules(protocol, n, has_identifiers);
+    return schedules::SynchronousSchedules(protocol, n, has_identifiers, graph);
 }
 
 template <MessageProtocol P>
-typename P::Parameters explored_parameters(const ExplorationRequest& request, std::size_t n) {
-  if constexpr (requires { P::needs_identifiers; }) {
-    if (!request.has_identifiers) {
-      throw Error(fmt::format("{} needs unique identifiers", P::info.name));
-    }
+bool uses_identifiers(const ExplorationRequest& request) {
+  if constexpr (Anonymous<P>) return false;
+  if (!request.has_identifiers && NeedsIdentifiers<P>) {
+    throw Error(fmt::format("{} needs unique identifiers", P::info.name));
   }
+  return request.has_identifiers;
+}
+
+template <MessageProtocol P>
+typename P::Parameters explored_parameters(const ExplorationRequest& request, std::size_t n,
+                                           const PortGraph* graph) {
+  const auto given = parse_settings<typename P::Parameters>(P::info.name, request.settings);
   const auto parameters =
-      with_few_ranks(parse_settings<typename P::Parameters>(P::info.name, request.settings), n,
-                     request.has_identifiers);
+      with_few_ranks(with_diameter(P::info, given, graph), n, uses_identifiers<P>(request));
   if (const std::string objection = P::objection(parameters, n); !objection.empty()) {
     throw Error(objection);
   }
@@ -95,25 +105,31 @@ typename P::Parameters explored_parameters(const ExplorationRequest& request, st
 
 template <MessageProtocol P>
 void refuse_size(const ExplorationRequest& request) {
-  const P protocol(explored_parameters<P>(request, schedules::most_nodes), schedules::most_nodes);
-  const auto system = schedules_of(protocol, schedules::most_nodes, request.has_identifiers);
+  const auto graph = port_graph(P::info, network_of<P>, {}, nullptr, schedules::most_nodes);
+  const P protocol(explored_parameters<P>(request, schedules::most_nodes, graph.get()),
+                   schedules::most_nodes);
+  const auto system =
+      schedules_of(protocol, schedules::most_nodes, uses_identifiers<P>(request), graph.get());
   throw Error(fmt::format(
-      "n = {}: the schedules of {} are walked through for 1 ... {} nodes; with {} nodes there are "
+      "n = {}: the schedules of {} are walked through for {} ... {} nodes; with {} nodes there are "
       "already about {:.0e} of them",
-      to_string(request.n), P::info.name, schedules::most_nodes, schedules::most_nodes,
-      schedules::estimate_schedules(system, 100).schedules));
+      to_string(request.n), P::info.name, P::info.smallest_n, schedules::most_nodes,
+      schedules::most_nodes, schedules::estimate_schedules(system, 100).schedules));
 }
 
 // The answer to a request of Entry::explore.
 template <MessageProtocol P>
 Exploration explore(const ExplorationRequest& request) {
-  if (request.n < 1u || request.n > schedules::most_nodes) refuse_size<P>(request);
+  if (request.n < P::info.smallest_n || request.n > schedules::most_nodes) refuse_size<P>(request);
   const auto n = static_cast<std::size_t>(*request.n.as_uint64());
-  const auto parameters = explored_parameters<P>(request, n);
+  const auto graph = port_graph(P::info, network_of<P>, request.graph, request.digraph.get(), n);
+  const auto parameters = explored_parameters<P>(request, n, graph.get());
   const P protocol(parameters, n);
+  const bool has_identifiers = uses_identifiers<P>(request);
   Exploration result =
-      explored(P::info.name, request, schedules_of(protocol, n, request.has_identifiers));
+      explored(P::info.name, request, schedules_of(protocol, n, has_identifiers, graph.get()));
   result.n = n;
+  result.has_identifiers = has_identifiers;
   result.parameters = values_in_effect(parameters);
   return result;
 }

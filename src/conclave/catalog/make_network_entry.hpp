@@ -19,6 +19,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/exploration.hpp"
+#include "conclave/catalog/network_graph.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/message.hpp"
@@ -37,10 +38,11 @@ inline constexpr std::array id_choices{
     Named{"unique", "every node has an identifier, which breaks ties"},
     Named{"anonymous", "no identifiers: ties can leave the network without a leader"},
 };
-// A protocol that works with identifiers only says so as `needs_identifiers`.
+// The first is the default.
 template <MessageProtocol P>
 constexpr std::span<const Named> ids_of() {
-  if constexpr (requires { P::needs_identifiers; }) return std::span(id_choices).first(1);
+  if constexpr (NeedsIdentifiers<P>) return std::span(id_choices).first(1);
+  if constexpr (Anonymous<P>) return std::span(id_choices).last(1);
   return id_choices;
 }
 // The number of messages on each edge is counted up to this size unless it is asked for.
@@ -69,18 +71,23 @@ class PreparedNetwork final : public PreparedRun {
       : n_(checked_size(request)),
         seed_(request.seed),
         plan_(request.plan),
-        settings_(parse_settings<Parameters>(P::info.name, request.settings)),
+        graph_name_(accepted_network(P::info, network_of<P>, request.graph)),
+        graph_(port_graph(P::info, network_of<P>, request.graph, request.digraph.get(), n_)),
+        settings_(with_diameter(P::info, parse_settings<Parameters>(P::info.name, request.settings),
+                                graph_.get())),
         parameters_(values_in_effect(settings_)),
         protocol_(checked(settings_, n_), n_),
         order_(order_in(request.network.delay)),
         delay_(index_of("delay", is_synchronous || order_ ? "" : request.network.delay, "unit",
                         network::delays(), name_of)),
         wakeup_(index_of("wake-up", request.network.wakeup, "all", network::wakeups(), name_of)),
-        ids_(index_of("kind of identifiers", request.network.ids, "unique", ids_of<P>(),
-                      [](const Named& each) { return each.name; })),
+        ids_(ids_of<P>()[index_of("kind of identifiers", request.network.ids,
+                                  ids_of<P>().front().name, ids_of<P>(),
+                                  [](const Named& each) { return each.name; })]
+                 .name),
         counts_edges_(request.network.counts_edges || n_ <= counts_edges_up_to),
-        setting_{id_choices[ids_].name, is_synchronous ? "" : delay_name(),
-                 network::wakeups()[wakeup_].info.name, P::kinds} {
+        setting_{ids_, is_synchronous ? "" : delay_name(), network::wakeups()[wakeup_].info.name,
+                 P::kinds, problem()} {
     refuse(request);
   }
 
@@ -111,11 +118,15 @@ class PreparedNetwork final : public PreparedRun {
   std::span<const ParameterValue> parameters() const override { return parameters_; }
   std::span<const Observable> observables() const override { return network_observables; }
   const TrialPlan& plan() const override { return plan_; }
-  std::string_view graph() const override { return {}; }
+  std::string_view graph() const override { return graph_name_; }
   const NetworkSetting* network() const override { return &setting_; }
 
  private:
   static constexpr auto name_of = [](const auto& adversary) { return adversary.info.name; };
+  static std::string_view problem() {
+    return P::info.problem == Problem::election ? std::string_view()
+                                                : conclave::name_of(P::info.problem);
+  }
   std::string_view delay_name() const {
     return order_ ? std::string_view(*order_) : network::delays()[delay_].info.name;
   }
@@ -135,8 +146,10 @@ class PreparedNetwork final : public PreparedRun {
   TrialResult run_watched(std::uint64_t trial, network::Watcher* watcher,
                           const KeepGoing& keep_going) const {
     const StreamName name{.seed = seed_, .trial = trial};
-    const network::NetworkOptions options{
-        .has_identifiers = ids_ == 0, .counts_edges = counts_edges_, .watcher = watcher};
+    const network::NetworkOptions options{.has_identifiers = ids_ == id_choices[0].name,
+                                          .counts_edges = counts_edges_,
+                                          .watcher = watcher,
+                                          .graph = graph_.get()};
     const auto wakeup = network::wakeups()[wakeup_].make(n_, name);
     if constexpr (is_synchronous) {
       network::Synchronous<P> network(protocol_, n_, name, *wakeup, options);
@@ -182,14 +195,15 @@ class PreparedNetwork final : public PreparedRun {
     if (!request.engine.empty() && std::ranges::find(engines, request.engine) == engines.end()) {
       throw Error(unknown_name("engine", request.engine, engines));
     }
-    if (!request.graph.empty() && request.graph != "complete") {
-      throw Error(fmt::format("{} is made for complete networks", P::info.name));
-    }
     if (order_) delay_adversary({});  // throws for words that are no order
     refuse_faults(P::info.name, plan_);
     refuse_horizons(request, P::info.name, "messages have no census, and it ends by itself");
     if (plan_.limit != Interactions::max()) {
       throw Error(fmt::format("{} has no interactions to limit: it ends by itself", P::info.name));
+    }
+    if (StartsTogether<P> && setting_.wakeup != "all") {
+      throw Error(
+          fmt::format("{} is made for nodes that all start at once: --wakeup all", P::info.name));
     }
     if (is_synchronous && !request.network.delay.empty()) {
       throw Error(fmt::format("{} is synchronous: every message takes one round, and --delay has "
@@ -205,25 +219,32 @@ class PreparedNetwork final : public PreparedRun {
   NodeCount n_;
   std::uint64_t seed_;
   TrialPlan plan_;
+  std::string graph_name_;
+  std::shared_ptr<const PortGraph> graph_;  // null: complete
   Parameters settings_;
   std::vector<ParameterValue> parameters_;
   P protocol_;
   std::optional<std::string> order_;  // of messages chosen by hand, and then not delay_
   std::size_t delay_;
   std::size_t wakeup_;
-  std::size_t ids_;
+  std::string_view ids_;
   bool counts_edges_;
   NetworkSetting setting_;
 };
 
 template <MessageProtocol P>
 Entry make_network_entry() {
-  NetworkOffer offer{
-      {P::kinds.begin(), P::kinds.end()}, {ids_of<P>().begin(), ids_of<P>().end()}, {}, {}};
+  NetworkOffer offer{{P::kinds.begin(), P::kinds.end()},
+                     {ids_of<P>().begin(), ids_of<P>().end()},
+                     {},
+                     {},
+                     own_graph(network_of<P>),
+                     network_of<P> == Topology::any};
   for (const auto& each : network::delays()) {
     if (!SynchronousProtocol<P>) offer.delays.push_back({each.info.name, each.info.meaning});
   }
   for (const auto& each : network::wakeups()) {
+    if (StartsTogether<P> && each.info.name != "all") continue;
     offer.wakeups.push_back({each.info.name, each.info.meaning});
   }
   ProtocolInfo info = P::info;

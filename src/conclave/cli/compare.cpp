@@ -19,6 +19,7 @@
 #include "conclave/experiment/comparison.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -36,6 +37,7 @@ struct CompareOptions {
   std::string max_parallel_time;
   std::string delay;
   std::string wakeup;
+  std::string graph;
   std::string format = "table";
 };
 
@@ -50,9 +52,11 @@ std::pair<std::string_view, std::string_view> split_bound(std::string_view bound
   return {without(" messages", without(" msgs", bound.substr(0, comma))), without(" time", rest)};
 }
 
-// "complete, synchronous" without what all have in common.
-std::string_view model_of(const ComparisonRow& row) {
-  return row.network.substr(std::min(row.network.rfind(' ') + 1, row.network.size()));
+// "complete, synchronous" without what all have in common; implicit: only the leader knows.
+std::string model_of(const ComparisonRow& row) {
+  const std::size_t last_word = std::min(row.network.rfind(' ') + 1, row.network.size());
+  const std::string model(row.network.substr(last_word));
+  return row.problem == Problem::implicit_election ? model + ", implicit" : model;
 }
 
 // What the table and the CSV have in common, one entry per column.
@@ -62,8 +66,12 @@ std::vector<std::string> entries_of(const ComparisonRow& row, std::string_view n
   const auto number = [&](double value) {
     return was_run ? fmt::format("{:.4g}", value) : std::string(nothing);
   };
-  return {std::string(row.protocol), std::string(model_of(row)),         std::string(messages),
-          std::string(time),         number(row.messages_per_node.mean), number(row.time.mean),
+  return {std::string(row.protocol),
+          model_of(row),
+          std::string(messages),
+          std::string(time),
+          number(row.messages_per_node.mean),
+          number(row.time.mean),
           number(row.time.maximum)};
 }
 
@@ -76,12 +84,13 @@ void print_table(const CompareOptions& options, const std::vector<ComparisonRow>
   using enum TextTable::Align;
   const std::size_t width = output_width();
   const std::string heading = fmt::format(
-      "Elections in complete networks: n = {}, {} trial{}, seed {}, delay {}, wake-up {}",
-      options.n, options.trials, options.trials == "1" ? "" : "s", options.seed, options.delay,
+      "Elections in {}: n = {}, {} trial{}, seed {}, delay {}, wake-up {}",
+      options.graph.empty() ? "complete networks" : "networks of graph " + options.graph, options.n,
+      options.trials, options.trials == "1" ? "" : "s", options.seed, options.delay,
       options.wakeup);
   fmt::print("{}\n\n", wrapped(heading, width, 2));
   TextTable table({{"ALGORITHM", left},
-                   {"MODEL", left},
+                   {"MODEL", left, true},
                    {"MESSAGES", left, true},
                    {"TIME", left, true},
                    {"MESSAGES / NODE", right, true},
@@ -121,6 +130,7 @@ void print_json(const std::vector<ComparisonRow>& rows) {
               {"network", row.network},
               {"needs_identifiers", row.needs_identifiers},
               {"bound", row.bound}};
+    if (row.problem != Problem::election) json["problem"] = conclave::name_of(row.problem);
     if (row.refusal.empty()) {
       json["trials"] = row.trials;
       json["elected"] = row.elected;
@@ -149,10 +159,14 @@ Exit compare_networks(CompareOptions options) {
   if (options.delay.empty()) options.delay = "unit";
   if (options.wakeup.empty()) options.wakeup = "all";
   const std::atomic<bool>& stop = interrupted_flag();
+  const catalog::RunRequest asked = experiment::request_of(
+      {.protocol = "", .n = options.n, .seed = options.seed, .graph = options.graph});
   const std::vector<ComparisonRow> rows =
-      experiment::compare({.n = count_option("--n", options.n),
+      experiment::compare({.n = asked.n,
                            .trials = count_option_64("--trials", options.trials, 1, 1'000'000),
-                           .seed = count_option_64("--seed", options.seed, 0, UINT64_MAX),
+                           .seed = asked.seed,
+                           .graph = asked.graph,
+                           .digraph = asked.digraph,
                            .network = {.delay = options.delay, .wakeup = options.wakeup}},
                           stop);
   if (options.format == "json") print_json(rows);
@@ -166,6 +180,7 @@ Exit compare_networks(CompareOptions options) {
 
 Exit compare(const CompareOptions& options) {
   if (options.table.empty()) return compare_networks(options);
+  if (!options.graph.empty()) throw Error("--graph does not go with --table");
   return compare_table({.table = options.table,
                         .n = options.n,
                         .trials = options.trials,
@@ -184,7 +199,8 @@ Examples:
   conclave compare --table electleader --n 32 --init random --format csv
   conclave compare --table pll --trials 100 --format plan > table-pll.toml
   conclave compare --n 1000 --trials 50 --delay uniform --wakeup random
-  conclave compare --n 1e5 --trials 3 --format json)";
+  conclave compare --n 1e5 --trials 3 --format json
+  conclave compare --n 100 --graph ring)";
 
 }  // namespace
 
@@ -209,6 +225,9 @@ void add_compare(Command& conclave) {
                  "How long messages take (see `describe`; default unit)");
   command.option("--wakeup", "NAME", options->wakeup,
                  "Who is woken when (see `describe`; default all)");
+  command.option(
+      "--graph", "G", options->graph,
+      "Without --table: protocols that run on this graph, as in `run` (default complete)");
   command.option(
       "--format", "F", options->format,
       "table, csv or json; with --table also plan, for `conclave sweep` (default table)");

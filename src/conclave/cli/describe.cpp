@@ -22,6 +22,9 @@ struct DescribeOptions {
   std::string format = "table";
 };
 
+constexpr std::string_view implicit_text =
+    "implicit election: the leader knows that it leads, the others only that they do not";
+
 void print_line(std::string_view label, std::string_view text, std::size_t column = 22) {
   if (text.empty()) return fmt::print("  {}\n", label);
   fmt::print("  {:<{}} {}\n", label, column, wrapped(text, output_width(), column + 3));
@@ -81,10 +84,12 @@ Exit describe_table(const catalog::Entry& entry) {
   fmt::print("{}\n\n", wrapped(fmt::format("{}: {}", info.name, info.title), output_width(), 2));
   print_fact("paper", info.paper);
   if (!info.paper.empty()) print_line("source", source_text(info));
+  if (info.problem == Problem::implicit_election) print_line("problem", implicit_text);
   print_line("network", info.network);
   if (info.smallest_n > 2) print_line("smallest n", fmt::format("{}", info.smallest_n));
   print_line("convergence", info.convergence);
   print_fact("bound of the paper", info.bound);
+  print_fact("can fail", info.failure);
   print_fact("expected time", info.closed_form);
   if (entry.network) {
     print_line("messages", fmt::format("{}", fmt::join(entry.network->kinds, ", ")));

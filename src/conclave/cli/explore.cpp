@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/json.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -30,6 +32,7 @@ struct ExploreOptions {
   std::string n;
   std::vector<std::string> params;
   std::string ids = "unique";
+  std::string graph;
   std::string most_configurations = "4e6";
   std::string format = "table";
   bool quiet = false;
@@ -78,13 +81,18 @@ void print_counterexamples(const Exploration& result) {
 }
 
 void print_text(const ExploreOptions& options, const Exploration& result) {
-  fmt::print("{}, n = {}, {} nodes{}\n\n", options.protocol, result.n,
-             options.ids == "unique" ? "identified" : "anonymous", parameters_text(result));
+  fmt::print("{}, n = {}{}, {} nodes{}\n\n", options.protocol, result.n,
+             options.graph.empty() ? "" : ", graph " + options.graph,
+             result.has_identifiers ? "identified" : "anonymous", parameters_text(result));
   fmt::print("  {:<22} {}\n", "configurations", result.configurations);
   fmt::print("  {:<22} {}\n", "steps between them", result.transitions);
   if (result.is_complete) {
-    fmt::print("  {:<22} {:.6g}\n", "schedules", result.schedules);
-    fmt::print("  {:<22} {} steps\n", "the longest", result.longest);
+    if (std::isinf(result.schedules)) {
+      fmt::print("  {:<22} infinitely many: coins may be drawn again\n", "schedules");
+    } else {
+      fmt::print("  {:<22} {:.6g}\n", "schedules", result.schedules);
+      fmt::print("  {:<22} {} steps\n", "the longest", result.longest);
+    }
     fmt::print("  {:<22} {}\n", "ends", result.final_configurations);
   } else {
     fmt::print("  not all of them: the exploration was interrupted or reached its limit\n");
@@ -118,27 +126,33 @@ void print_json(const ExploreOptions& options, const Exploration& result) {
   for (const ExploredProperty& property : result.properties) {
     properties.push_back(json_of(property));
   }
-  const Json json{{"protocol", options.protocol},
-                  {"n", result.n},
-                  {"params", parameters},
-                  {"ids", options.ids},
-                  {"complete", result.is_complete},
-                  {"configurations", result.configurations},
-                  {"transitions", result.transitions},
-                  {"schedules", result.schedules},
-                  {"longest", result.longest},
-                  {"ends", result.final_configurations},
-                  {"properties", properties}};
+  Json json{{"protocol", options.protocol},
+            {"n", result.n},
+            {"params", parameters},
+            {"ids", result.has_identifiers ? "unique" : "anonymous"},
+            {"complete", result.is_complete},
+            {"configurations", result.configurations},
+            {"transitions", result.transitions},
+            {"schedules", result.schedules},
+            {"longest", result.longest},
+            {"ends", result.final_configurations},
+            {"properties", properties}};
+  if (!options.graph.empty()) json["graph"] = options.graph;
+  if (std::isinf(result.schedules)) json["schedules"] = json["longest"] = nullptr;
   fmt::print("{}\n", json.dump(2));
 }
 
 Exploration explored(const ExploreOptions& options, const catalog::Entry& entry,
                      const std::atomic<bool>& stop) {
   PhaseLine line(options.quiet, stop);
+  const catalog::RunRequest asked = experiment::request_of(
+      {.protocol = options.protocol, .n = options.n, .graph = options.graph});
   return entry.explore(
-      {.n = count_option("--n", options.n),
+      {.n = asked.n,
        .settings = param_options(options.params),
        .has_identifiers = options.ids == "unique",
+       .graph = asked.graph,
+       .digraph = asked.digraph,
        .most_configurations = count_option_64("--max-configurations", options.most_configurations,
                                               1, std::uint64_t{1} << 31),
        .progress = std::ref(line)});
@@ -171,6 +185,8 @@ Examples:
   conclave explore kmpp-async --n 3 --param reading=chosen-in-c1 --param phases=2 --param referees=1
   conclave explore kmpp-sync --n 5
   conclave explore afek-gafni-async --n 4 --format json
+  conclave explore chang-roberts --n 4
+  conclave explore flood-max --n 4 --graph undirected-ring
 
 Exit status: 0 everything holds, 2 misused or too large, 4 a property does not hold (a shortest
 schedule is printed), 130 interrupted.)";
@@ -185,6 +201,9 @@ void add_explore(Command& conclave) {
   command.required_option("--n", "N", options->n, "Number of nodes, 1 ... 6");
   command.param_option(options->params);
   command.option("--ids", "NAME", options->ids, "unique or anonymous nodes (default unique)");
+  command.option(
+      "--graph", "G", options->graph,
+      "The network, as in `run`, for protocols of any graph (default the protocol's own)");
   command.option("--max-configurations", "X", options->most_configurations,
                  "End at this many configurations, about 500 bytes each (default 4e6)");
   command.option("--format", "F", options->format, "table or json (default table)");

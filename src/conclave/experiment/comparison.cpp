@@ -24,6 +24,12 @@ void check_name(std::string_view kind, const std::string& name, Offered offered)
   if (!is_known) throw Error(unknown_name(kind, name, names));
 }
 
+// Without a name, complete networks are compared.
+bool runs_on(const catalog::NetworkOffer& offer, const std::string& graph) {
+  const std::string_view wanted = graph.empty() ? std::string_view("complete") : graph;
+  return offer.runs_on_any_graph || offer.own_graph == wanted;
+}
+
 bool offers_anonymity(const catalog::Entry& entry) {
   return std::ranges::any_of(entry.network->ids,
                              [](const catalog::Named& ids) { return ids.name == "anonymous"; });
@@ -32,6 +38,7 @@ bool offers_anonymity(const catalog::Entry& entry) {
 ComparisonRow row_of(const catalog::Entry& entry) {
   return {.protocol = entry.info.name,
           .network = entry.info.network,
+          .problem = entry.info.problem,
           .bound = entry.info.bound,
           .needs_identifiers = !offers_anonymity(entry)};
 }
@@ -62,7 +69,7 @@ std::vector<ComparisonRow> compare(const ComparisonRequest& request,
   check_name("wake-up", request.network.wakeup, [](const auto& offer) { return offer.wakeups; });
   std::vector<ComparisonRow> rows;
   for (const catalog::Entry& entry : catalog::entries()) {
-    if (!entry.network || stop) continue;
+    if (!entry.network || stop || !runs_on(*entry.network, request.graph)) continue;
     ComparisonRow row = row_of(entry);
     catalog::NetworkRequest network = request.network;
     if (entry.network->delays.empty()) network.delay.clear();
@@ -73,6 +80,8 @@ std::vector<ComparisonRow> compare(const ComparisonRequest& request,
                                       .engine = {},
                                       .seed = request.seed,
                                       .plan = {},
+                                      .graph = request.graph,
+                                      .digraph = request.digraph,
                                       .network = network});
       measure(row, *run, request.trials, stop);
     } catch (const Error& error) {
@@ -80,7 +89,12 @@ std::vector<ComparisonRow> compare(const ComparisonRequest& request,
     }
     rows.push_back(std::move(row));
   }
-  std::ranges::stable_sort(rows, {}, &ComparisonRow::network);
+  if (rows.empty() && !stop) {
+    throw Error("no protocol of the catalog runs on --graph " + request.graph);
+  }
+  std::ranges::stable_sort(rows, {}, [](const ComparisonRow& row) {
+    return row.network.find("asynchronous") == std::string_view::npos;
+  });
   return rows;
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,17 +18,20 @@ struct ComparisonRequest {
   Interactions n;
   std::uint64_t trials = 1;
   std::uint64_t seed = 1;
-  catalog::NetworkRequest network{};  // delays count for asynchronous protocols only
+  std::string graph{};                       // empty: complete networks
+  std::shared_ptr<const Digraph> digraph{};  // the graph of that name, unless it is complete
+  catalog::NetworkRequest network{};         // delays count for asynchronous protocols only
 };
 
 struct ComparisonRow {
   std::string_view protocol;
   std::string_view network;  // asynchronous or synchronous
-  std::string_view bound;    // of the paper
+  Problem problem = Problem::election;
+  std::string_view bound;  // of the paper
   bool needs_identifiers = false;
   std::string refusal{};  // why it was not run; empty: it was
   std::uint64_t trials = 0;
-  std::uint64_t elected = 0;  // trials with exactly one leader, known to all
+  std::uint64_t elected = 0;  // trials with exactly one leader, known to all it must be known to
   Summary messages_per_node{};
   Summary time{};  // units of time from the first wake-up to the last sending, or rounds
 };

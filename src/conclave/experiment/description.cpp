@@ -54,6 +54,8 @@ Json description_of(const catalog::Entry& entry) {
     description["source"] = name_of(info.source);
     if (!info.version.empty()) description["version"] = info.version;
   }
+  if (info.problem == Problem::implicit_election) description["problem"] = name_of(info.problem);
+  if (!info.failure.empty()) description["failure"] = info.failure;
   if (!info.closed_form.empty()) description["expected_time"] = info.closed_form;
   for (const catalog::Detail& detail : entry.details) {
     std::string key(detail.name);
@@ -75,6 +77,10 @@ Json description_of(const catalog::Entry& entry) {
     description["ids"] = json_array(entry.network->ids, named);
     description["delays"] = json_array(entry.network->delays, named);
     description["wakeups"] = json_array(entry.network->wakeups, named);
+    if (entry.network->own_graph != "complete" || entry.network->runs_on_any_graph) {
+      description["graph"] = entry.network->own_graph;
+      description["any_graph"] = entry.network->runs_on_any_graph;
+    }
   }
   return description;
 }

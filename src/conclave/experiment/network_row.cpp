@@ -23,13 +23,18 @@ std::string or_nothing(const std::optional<std::uint64_t>& number) {
 std::string network_json_head(const catalog::NetworkSetting& setting) {
   std::string text = fmt::format(R"(,"ids":{})", json_string(setting.ids));
   if (!setting.delay.empty()) text += fmt::format(R"(,"delay":{})", json_string(setting.delay));
-  return text + fmt::format(R"(,"wakeup":{})", json_string(setting.wakeup));
+  text += fmt::format(R"(,"wakeup":{})", json_string(setting.wakeup));
+  if (setting.problem.empty()) return text;
+  return text + fmt::format(R"(,"problem":{})", json_string(setting.problem));
 }
 
 std::string network_csv_head(const catalog::NetworkSetting& setting) {
-  return fmt::format(",{},{},{}", setting.ids, setting.delay, setting.wakeup);
+  const std::string line = fmt::format(",{},{},{}", setting.ids, setting.delay, setting.wakeup);
+  return setting.problem.empty() ? line : fmt::format("{},{}", line, setting.problem);
 }
-std::string network_csv_head_names() { return ",ids,delay,wakeup"; }
+std::string network_csv_head_names(const catalog::NetworkSetting& setting) {
+  return setting.problem.empty() ? ",ids,delay,wakeup" : ",ids,delay,wakeup,problem";
+}
 
 std::string network_json(const TrialResult& result) {
   const NetworkOutcome& outcome = *result.network;

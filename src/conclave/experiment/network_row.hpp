@@ -8,10 +8,11 @@
 
 namespace conclave::experiment {
 
-// JSON members from "ids" to the wake-ups, with a comma before each; CSV fields likewise.
+// JSON members from "ids" to the wake-ups, and the problem if it is not election, with a comma
+// before each; CSV fields likewise.
 std::string network_json_head(const catalog::NetworkSetting& setting);
 std::string network_csv_head(const catalog::NetworkSetting& setting);
-std::string network_csv_head_names();
+std::string network_csv_head_names(const catalog::NetworkSetting& setting);
 
 // JSON members from "messages" on; CSV fields likewise.
 std::string network_json(const TrialResult& result);

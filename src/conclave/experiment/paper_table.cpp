@@ -51,22 +51,17 @@ constexpr std::array electleader_rows{
 };
 
 constexpr std::array kmpp_rows{
-    PromisedRow{"Korach, Moran, Zaks 1984",
-                {"O(n log n)", "O(n log n)", "asynchronous"},
-                "",
-                "not in the catalog"},
+    PromisedRow{
+        "Korach, Moran, Zaks 1984", {"O(n log n)", "O(n log n)", "asynchronous"}, "", no_text},
     PromisedRow{"Afek, Gafni 1991", {"O(n log n)", "O(n)", "asynchronous"}, "afek-gafni-async"},
-    PromisedRow{"Singh 1997", {"O(n k)", "O(n/k)", "asynchronous"}, "", "not in the catalog"},
-    PromisedRow{"Afek, Matias 1994",
-                {"O(n log^2(1/e)/e)", "O(log n)", "asynchronous"},
-                "",
-                "not in the catalog"},
+    PromisedRow{"Singh 1997", {"O(n k)", "O(n/k)", "asynchronous"}, "", no_text},
+    PromisedRow{
+        "Afek, Matias 1994", {"O(n log^2(1/e)/e)", "O(log n)", "asynchronous"}, "", no_text},
     PromisedRow{"Kutten et al. 2020", {"O(n) whp", "O(log^2 n) whp", "asynchronous"}, "kmpp-async"},
     PromisedRow{"Afek, Gafni 1991, synchronous",
                 {"O(c n log_c n)", "O(log_c n)", "synchronous"},
                 "afek-gafni-sync"},
-    PromisedRow{
-        "Ramanathan et al. 2007", {"O(n)", "O(log n)", "synchronous"}, "", "not in the catalog"},
+    PromisedRow{"Ramanathan et al. 2007", {"O(n)", "O(log n)", "synchronous"}, "", no_text},
     PromisedRow{
         "Kutten et al. 2020, synchronous", {"O(n) whp", "O(1)", "synchronous"}, "kmpp-sync"},
 };

@@ -145,7 +145,7 @@ std::string RowFormat::json(const Row& row) const {
 std::string RowFormat::csv_header() const {
   const catalog::NetworkSetting* const network = run_->network();
   std::string line = fmt::format("protocol,engine,n,init,seed{},trial,converged,{},leaders",
-                                 network != nullptr ? network_csv_head_names() : "",
+                                 network != nullptr ? network_csv_head_names(*network) : "",
                                  network != nullptr  ? network_csv_names(*network)
                                  : run_->has_clock() ? "interactions,parallel_time,time"
                                                      : "interactions,parallel_time");

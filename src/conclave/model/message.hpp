@@ -1,13 +1,15 @@
-// Message passing on complete networks. A protocol is a plain struct that knows n and its
-// parameters; it takes a node's state and an event and gives effects. It owns no socket, clock,
-// thread, generator or container, so that one and the same code runs in the simulated network,
-// between real processes, and under a tool that walks through all orders of delivery.
+// Message passing on complete networks, rings and other graphs. A protocol is a plain struct that
+// knows n and its parameters; it takes a node's state and an event and gives effects. It owns no
+// socket, clock, thread, generator or container, so that one and the same code runs in the
+// simulated network, between real processes, and under a tool that walks through all orders of
+// delivery.
 //
-// Hosts guarantee this. A node has the ports 0 ... n-2, one per neighbour, and does not know where
-// they lead; the two ends of an edge may have different numbers. Edges are FIFO and lose nothing.
-// A node is woken by the environment at most once, and only while it sleeps; a message wakes it
-// too. Events of one node are handled one at a time, and all effects of an event are carried out in
-// the order in which they were given, before the node's next event.
+// Hosts guarantee this. A node has one port per neighbour, 0 ... n-2 in a complete network, and
+// does not know where they lead; the two ends of an edge may have different numbers. Where edges go
+// one way only, ports that messages leave by come first (network_of below). Edges are FIFO and lose
+// nothing. A node is woken by the environment at most once, and only while it sleeps; a message
+// wakes it too. Events of one node are handled one at a time, and all effects of an event are
+// carried out in the order in which they were given, before the node's next event.
 //
 // Protocols guarantee this. Everything random goes through `choice`; nothing but the node's state,
 // the event and the choices decides what happens; a state is all that must be kept of a node. A
@@ -29,7 +31,7 @@
 namespace conclave {
 
 using NodeCount = std::uint64_t;
-using Port = std::uint32_t;        // one of a node's edges, 0 ... n-2
+using Port = std::uint32_t;        // one of a node's edges, from 0 on
 using Identifier = std::uint32_t;  // 0 for every node of an anonymous network
 
 inline constexpr Port no_port = 0xffffffff;
@@ -56,9 +58,9 @@ template <class E, class Message>
 concept EffectsOf = requires(E& effects, Port port, std::uint32_t count, const Message& message,
                              AnyChoice& choice) {
   effects.send(port, message);
-  effects.broadcast(message);  // over all n-1 ports; costs the node O(1)
+  effects.broadcast(message);  // over all ports that messages leave by; costs the node O(1)
   // Over `count` different ports, every set of that many equally likely, drawn with `choice`. The
-  // host has the memory that drawing without repetition needs.
+  // host has the memory that drawing without repetition needs. In complete networks only.
   effects.send_to_some(count, message, choice);
 };
 
@@ -125,6 +127,41 @@ concept SynchronousProtocol = MessageProtocol<P> &&
              AnyEffects<typename P::Message>& effects, AnyChoice& choice) {
   { protocol.on(node, WakeUp{}, effects, choice) } -> std::same_as<void>;
   { protocol.on(node, event, effects, choice) } -> std::same_as<void>;
+};
+
+// The network that a protocol runs on, complete unless it names another as `topology`. On a
+// directed ring, messages leave by port 0 and come in by port 1; on an undirected one, ports 0 and
+// 1 lead to the two neighbours; `any` stands for all strongly connected graphs.
+template <MessageProtocol P>
+inline constexpr Topology network_of = Topology::complete;
+template <MessageProtocol P>
+  requires requires { P::topology; }
+inline constexpr Topology network_of<P> = P::topology;
+
+// Whether a node has done what the problem asks of it: it knows the leader or, in implicit
+// election, whether it is the leader.
+template <MessageProtocol P>
+constexpr bool is_settled(const NodeView& view) {
+  if constexpr (P::info.problem == Problem::implicit_election) {
+    return view.standing == Standing::retired || view.standing == Standing::elected;
+  } else {
+    return view.is_informed;
+  }
+}
+
+// A protocol for networks whose nodes all start at once says so as `starts_together`; one that does
+// not use identifiers as `is_anonymous`; one that needs them as `needs_identifiers`.
+template <class P>
+concept StartsTogether = MessageProtocol<P> && requires {
+  requires P::starts_together;
+};
+template <class P>
+concept Anonymous = MessageProtocol<P> && requires {
+  requires P::is_anonymous;
+};
+template <class P>
+concept NeedsIdentifiers = MessageProtocol<P> && requires {
+  requires P::needs_identifiers;
 };
 
 // A protocol that treats its ports alike, as `static constexpr bool is_port_blind = true`: it draws

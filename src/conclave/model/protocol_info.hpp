@@ -11,9 +11,10 @@ namespace conclave {
 
 // Who can meet whom. A protocol that is not for the complete graph names its own as `topology`.
 enum class Topology : std::uint8_t {
-  complete,       // all ordered pairs of distinct agents
-  directed_ring,  // agent i initiates, agent i + 1 mod n responds
-  any,            // the arcs of any strongly connected graph; the complete one unless told
+  complete,         // all ordered pairs of distinct agents
+  directed_ring,    // agent i initiates, agent i + 1 mod n responds
+  undirected_ring,  // neighbours on a ring, both ways
+  any,              // the arcs of any strongly connected graph; the complete one unless told
 };
 
 // A named initial configuration.
@@ -76,14 +77,15 @@ constexpr std::string_view name_of(Source source) {
 
 // The problem that a protocol solves.
 enum class Problem : std::uint8_t {
-  election,             // one leader, from a given start
+  election,             // one leader, from a given start; in networks, all know it in the end
+  implicit_election,    // the others know only that they are not the leader
   loosely_stabilizing,  // one leader soon from any configuration, for long but not for ever
   self_stabilizing,     // one leader for ever, from any configuration
   ranking,              // self-stabilizing, and all agents have different ranks
 };
 
-inline constexpr std::array<std::string_view, 4> problem_names{
-    "election", "loosely stabilizing election", "self-stabilizing election",
+inline constexpr std::array<std::string_view, 5> problem_names{
+    "election", "implicit election", "loosely stabilizing election", "self-stabilizing election",
     "self-stabilizing ranking"};
 
 constexpr std::string_view name_of(Problem problem) {
@@ -102,6 +104,7 @@ struct ProtocolInfo {
   std::string_view part_of{};      // whose part it is; empty: elects a leader by itself
   std::string_view convergence;    // the event whose time is reported
   std::string_view bound;          // the paper's bound on that time; empty if it gives none
+  std::string_view failure{};      // how it can fail, and how likely; empty: it never does
   std::string_view closed_form{};  // the expected time, where it is known exactly
   std::string_view states;         // states per agent, as a formula
   std::string_view memory{};       // what agents take beyond a fixed number of bytes

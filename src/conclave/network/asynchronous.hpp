@@ -113,6 +113,9 @@ class Asynchronous {
   }
 
   void broadcast(NodeIndex from, const Message& message) {
+    if constexpr (!NetworkState<P>::is_complete) {
+      return state_.for_each_neighbour(from, [&](NodeIndex to) { send(from, to, message); });
+    }
     state_.account(message, state_.n() - 1);
     if (!state_.is_followed()) return transit_.post_all(state_.now(), from, message);
     for (NodeCount step = 1; step < state_.n(); ++step) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <type_traits>
 
+#include "conclave/base/check.hpp"
 #include "conclave/base/distinct_draws.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/whole_numbers.hpp"
@@ -19,15 +20,17 @@
 #include "conclave/network/detail/accounts.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/node_store.hpp"
+#include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 #include "conclave/network/watcher.hpp"
 
 namespace conclave::network {
 
 struct NetworkOptions {
-  bool has_identifiers = true;  // otherwise every node has identifier 0
-  bool counts_edges = true;     // costs a table of all edges in use
-  Watcher* watcher = nullptr;   // is the caller's, and must outlive the run
+  bool has_identifiers = true;       // otherwise every node has identifier 0
+  bool counts_edges = true;          // costs a table of all edges in use
+  Watcher* watcher = nullptr;        // is the caller's, and must outlive the run
+  const PortGraph* graph = nullptr;  // likewise; of protocols that are not for complete networks
 };
 
 template <MessageProtocol P>
@@ -35,15 +38,19 @@ class NetworkState final : public NetworkView {
  public:
   using Node = typename P::Node;
   using Message = typename P::Message;
-  using Ports = std::conditional_t<PortBlind<P>, RotatedPorts, ScatteredPorts>;
+  static constexpr bool is_complete = network_of<P> == Topology::complete;
+  using CompletePorts = std::conditional_t<PortBlind<P>, RotatedPorts, ScatteredPorts>;
+  using Ports = std::conditional_t<is_complete, CompletePorts, GraphPorts>;
+  // Places matter on a graph: there all orders of the identifiers are equally likely, exactly.
+  using Identifiers = std::conditional_t<is_complete, Permutation, Shuffle>;
 
   NetworkState(const P& protocol, NodeCount n, const StreamName& name,
                const NetworkOptions& options)
       : protocol_(protocol),
         options_(options),
         nodes_(n),
-        ports_(n, name),
-        identifiers_(n, ~Stream(name.with(Purpose::port)).word()),
+        ports_(make_ports(n, name, options)),
+        identifiers_(make_identifiers(n, name.with(Purpose::port))),
         coins_(name.with(Purpose::node)),
         accounts_(options.counts_edges) {}
 
@@ -100,6 +107,12 @@ class NetworkState final : public NetworkView {
     return drawn;
   }
 
+  // Calls `visit` for each neighbour that a message of this node can go to; not for complete
+  // networks.
+  void for_each_neighbour(NodeIndex from, const auto& visit) const {
+    for (Port port = 0; port < ports_.leaving(from); ++port) visit(ports_.neighbour(from, port));
+  }
+
   // `count` copies of a message are sent now.
   void account(const Message& message, std::uint64_t count) {
     accounts_.sent(now_, message.kind, protocol_.bits(message), count);
@@ -119,23 +132,42 @@ class NetworkState final : public NetworkView {
     TrialResult result{.interactions = accounts_.messages()};
     NetworkOutcome& outcome = result.network.emplace(accounts_.outcome());
     std::uint32_t last_phase = 0;
+    NodeCount settled = 0;
     for (NodeIndex index = 0; index < n(); ++index) {
       if (!nodes_.is_touched(index)) continue;
       const NodeView view = protocol_.view(nodes_[index]);
       outcome.elected += view.standing == Standing::elected ? 1 : 0;
       outcome.informed += view.is_informed ? 1 : 0;
+      settled += is_settled<P>(view) ? 1 : 0;
       last_phase = std::max(last_phase, view.phase);
     }
     const bool has_sent = accounts_.messages() > 0;
     outcome.time = has_sent ? in_units(accounts_.last_sending() - first_waking_) : 0;
     result.leaders = outcome.elected;
-    const bool is_done = outcome.elected == 1 && outcome.informed == n();
+    const bool is_done = outcome.elected == 1 && settled == n();
     result.ending = is_done ? Ending::converged : Ending::hopeless;
     add_observations(result, last_phase);
     return result;
   }
 
  private:
+  static Ports make_ports(NodeCount n, const StreamName& name, const NetworkOptions& options) {
+    if constexpr (is_complete) {
+      return Ports(n, name);
+    } else {
+      CONCLAVE_CHECK(options.graph != nullptr && options.graph->nodes() == n);
+      return Ports(options.graph);
+    }
+  }
+
+  static Identifiers make_identifiers(NodeCount n, const StreamName& name) {
+    if constexpr (is_complete) {
+      return Identifiers(n, ~Stream(name).word());
+    } else {
+      return Identifiers(n, name);
+    }
+  }
+
   Node sleeper(NodeIndex index) const {
     return protocol_.asleep(
         options_.has_identifiers ? static_cast<Identifier>(identifiers_(index) + 1) : 0);
@@ -162,7 +194,7 @@ class NetworkState final : public NetworkView {
   NetworkOptions options_;
   detail::NodeStore<P> nodes_;
   Ports ports_;
-  Permutation identifiers_;
+  Identifiers identifiers_;
   Stream coins_;
   DistinctDraws draws_;
   detail::Accounts<P> accounts_;

@@ -5,7 +5,13 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "conclave/base/random.hpp"
 
 namespace conclave::network {
 
@@ -69,6 +75,24 @@ class Permutation {
   std::uint64_t size_;
   std::uint64_t key_;
   unsigned half_;
+};
+
+// A permutation drawn uniformly from all. O(size) to make, 4 bytes per element, of which there are
+// fewer than 2^32.
+class Shuffle {
+ public:
+  Shuffle(std::uint64_t size, const StreamName& name) : places_(size) {
+    std::iota(places_.begin(), places_.end(), 0u);
+    Stream stream(name);
+    for (std::size_t left = places_.size(); left > 1; --left) {
+      std::swap(places_[left - 1], places_[stream.below(static_cast<std::uint32_t>(left))]);
+    }
+  }
+
+  std::uint64_t operator()(std::uint64_t value) const { return places_[value]; }
+
+ private:
+  std::vector<std::uint32_t> places_;
 };
 
 }  // namespace conclave::network

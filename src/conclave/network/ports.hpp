@@ -1,11 +1,13 @@
-// Which port of a node leads to which other node. Nothing is stored: a mapping is computed, both
-// ways. It is fixed before the first coin is tossed and depends on no coin, as the model wants it.
+// Which port of a node leads to which other node. In complete networks nothing is stored: a mapping
+// is computed, both ways; in others the graph gives it. It is fixed before the first coin is tossed
+// and depends on no coin, as the model wants it.
 #pragma once
 
 #include <cstdint>
 
 #include "conclave/base/random.hpp"
 #include "conclave/model/message.hpp"
+#include "conclave/model/port_graph.hpp"
 #include "conclave/network/permutation.hpp"
 
 namespace conclave::network {
@@ -51,6 +53,20 @@ class ScatteredPorts {
 
   std::uint64_t neighbours_;
   std::uint64_t key_;
+};
+
+// The ports of a graph, which must outlive it.
+class GraphPorts {
+ public:
+  explicit GraphPorts(const PortGraph* graph) : graph_(graph) {}
+
+  NodeIndex neighbour(NodeIndex node, Port port) const { return graph_->neighbour(node, port); }
+  Port port(NodeIndex node, NodeIndex other) const { return graph_->port(node, other); }
+  // Messages leave by the ports below this.
+  std::uint32_t leaving(NodeIndex node) const { return graph_->leaving(node); }
+
+ private:
+  const PortGraph* graph_;
 };
 
 }  // namespace conclave::network

@@ -165,6 +165,12 @@ class Synchronous {
   }
 
   void broadcast(NodeIndex from, const Message& message) {
+    if constexpr (!NetworkState<P>::is_complete) {
+      return state_.for_each_neighbour(from, [&](NodeIndex to) {
+        state_.account(message, 1);
+        post(from, to, message);
+      });
+    }
     state_.account(message, state_.n() - 1);
     next_mail_.add_for_all(from, message);
     if (!state_.is_followed()) return;

@@ -1,6 +1,6 @@
-// All schedules of an asynchronous protocol on a small complete network: in every configuration any
-// sleeping node may wake up, and the oldest message of any edge may arrive, with every outcome of
-// the random choices that follow. A schedule need not wake up all nodes.
+// All schedules of an asynchronous protocol on a small network: in every configuration any sleeping
+// node may wake up, and the oldest message of any edge may arrive, with every outcome of the random
+// choices that follow. A schedule need not wake up all nodes.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +20,34 @@
 namespace conclave::schedules {
 
 // A TransitionSystem (search.hpp). Keeps a reference to the protocol. At most `most_nodes` nodes;
-// with identifiers, node i has the identifier i + 1.
+// with identifiers, node i of a complete network has the identifier i + 1, and on a graph, which
+// must outlive the system, the first step hands them out.
 template <AsynchronousProtocol P>
 class AsynchronousSchedules {
  public:
   using Configuration = detail::Configuration<P>;
-  static constexpr auto properties = detail::election_properties;
+  static constexpr auto properties = detail::election_properties<P>;
+  static constexpr bool draws_again = requires { requires P::draws_again; };
 
-  AsynchronousSchedules(const P& protocol, std::size_t n, bool has_ids)
-      : protocol_(protocol), n_(n), has_ids_(has_ids) {}
+  AsynchronousSchedules(const P& protocol, std::size_t n, bool has_ids,
+                        const PortGraph* graph = nullptr)
+      : protocol_(protocol), n_(n), has_ids_(has_ids), graph_(graph) {}
 
-  Configuration beginning() const { return {protocol_, n_, has_ids_}; }
+  Configuration beginning() const { return detail::beginning_of(protocol_, n_, has_ids_, graph_); }
 
   void encode(const Configuration& c, std::string& bytes) const { c.encode(bytes); }
 
   template <class Visit>
   void for_each_step(const Configuration& c, Visit&& visit) const {
-    for_each_event(c, [&](Configuration& next, const Event&) {
+    for_each_choice(c, [&](Configuration&& next, std::size_t) { visit(std::move(next)); });
+  }
+
+  // The same, with the number of the event: outcomes of one event differ by coins alone.
+  template <class Visit>
+  void for_each_choice(const Configuration& c, Visit&& visit) const {
+    for_each_event(c, [&](Configuration& next, const Event& event) {
       drop_what_is_ignored(next);
-      visit(std::move(next));
+      visit(std::move(next), event.place == none ? event.node : n_ + event.place);
     });
   }
 
@@ -83,6 +92,12 @@ class AsynchronousSchedules {
 
   template <class Visit>
   void for_each_event(const Configuration& c, Visit&& visit) const {
+    if (!c.is_placed) {
+      std::size_t number = 0;  // each placement is an event of its own
+      return detail::for_each_placement(protocol_, c, [&](Configuration& next) {
+        visit(next, Event{number++, none, 0});
+      });
+    }
     for (std::size_t node = 0; node < n_; ++node) {
       if (is_asleep(c, node)) for_each_outcome(c, node, none, visit);
     }
@@ -158,6 +173,7 @@ class AsynchronousSchedules {
   }
 
   TraceStep text_of(const Configuration& now, const Configuration& next, const Event& event) const {
+    if (!now.is_placed) return {detail::placement_text(protocol_, next), {}};
     TraceStep step{"node " + std::to_string(event.node), detail::sends_text(next, event.first_new)};
     if (event.place == none) {
       step.title += " is woken";
@@ -175,6 +191,7 @@ class AsynchronousSchedules {
   const P& protocol_;
   std::size_t n_;
   bool has_ids_;
+  const PortGraph* graph_;
 };
 
 }  // namespace conclave::schedules

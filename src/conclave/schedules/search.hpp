@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "conclave/base/progress.hpp"
 #include "conclave/schedules/detail/interned.hpp"
+#include "conclave/schedules/trap.hpp"
 
 namespace conclave::schedules {
 
@@ -34,6 +36,15 @@ concept TransitionSystem = requires(const S& system, const typename S::Configura
 };
 
 inline constexpr std::string_view termination = "every schedule comes to an end";
+inline constexpr std::string_view almost_sure_termination =
+    "with probability 1, every schedule comes to an end";
+
+// A system in which coins may send a schedule back to where it was, as after a tie. Then the event
+// of each step is known, and for every schedule the coins must lead to an end with probability 1.
+template <class S>
+concept DrawsAgain = requires {
+  requires S::draws_again;
+};
 
 // A schedule: the index of each step among those that were possible then.
 using Schedule = std::vector<std::uint32_t>;
@@ -41,7 +52,8 @@ using Schedule = std::vector<std::uint32_t>;
 struct Verdict {
   std::string_view property;
   bool holds = true;
-  // A shortest one; for termination, a schedule that ends where it has been before.
+  // A shortest one; for termination, a schedule that ends where it has been before; where coins are
+  // drawn again, one to where the schedule can prevent the end for ever.
   Schedule counterexample{};
 };
 
@@ -49,7 +61,8 @@ struct SearchResult {
   std::uint64_t configurations = 0;
   std::uint64_t transitions = 0;
   std::uint64_t final_configurations = 0;  // those without a possible step
-  double schedules = 0;                    // ways from the beginning to a final configuration
+  double schedules = 0;                    // ways from the beginning to a final configuration;
+                                           // infinity where coins are drawn again
   std::uint64_t longest = 0;               // steps of the longest of them
   std::uint64_t depth = 0;                 // every configuration up to this step has been seen
   bool is_complete = false;                // false: the limit came first, or the caller's wish
@@ -70,7 +83,7 @@ class Search {
  public:
   Search(const S& system, SearchLimits limits) : system_(system), limits_(std::move(limits)) {
     for (const std::string_view property : S::properties) result_.verdicts.push_back({property});
-    result_.verdicts.push_back({termination});
+    result_.verdicts.push_back({DrawsAgain<S> ? almost_sure_termination : termination});
   }
 
   SearchResult run() {
@@ -82,7 +95,10 @@ class Search {
       expand(configuration);
     }
     result_.is_complete = true;
-    count_schedules();
+    if constexpr (DrawsAgain<S>)
+      look_for_a_trap();
+    else
+      count_schedules();
     return std::move(result_);
   }
 
@@ -139,12 +155,30 @@ class Search {
     const auto number = static_cast<std::uint32_t>(expanded_++);
     result_.depth = origins_[number].depth;
     std::uint32_t step = 0;
-    system_.for_each_step(configuration, [&](Configuration&& next) {
-      targets_.push_back(meet(std::move(next), number, step++));
-    });
+    if constexpr (DrawsAgain<S>) {
+      system_.for_each_choice(configuration, [&](Configuration&& next, std::size_t event) {
+        if (step == 0 || event != last_event_) event_begins_.push_back(targets_.size());
+        last_event_ = event;
+        targets_.push_back(meet(std::move(next), number, step++));
+      });
+      event_counts_.push_back(event_begins_.size());
+    } else {
+      system_.for_each_step(configuration, [&](Configuration&& next) {
+        targets_.push_back(meet(std::move(next), number, step++));
+      });
+    }
     result_.transitions = targets_.size();
     ends_.push_back(targets_.size());
     if (step == 0) ++result_.final_configurations;
+  }
+
+  void look_for_a_trap() {
+    result_.schedules = std::numeric_limits<double>::infinity();
+    const EventGraph graph{std::move(targets_), std::move(event_begins_), std::move(event_counts_)};
+    const auto trap = TrapSearch(graph).find();
+    if (!trap) return;
+    result_.verdicts.back().holds = false;
+    result_.verdicts.back().counterexample = way_to(*trap);
   }
 
   // What a depth-first walk knows about a configuration.
@@ -208,6 +242,10 @@ class Search {
   std::vector<Origin> origins_;
   std::vector<std::uint32_t> targets_;  // of all steps, configuration by configuration
   std::vector<std::size_t> ends_;
+  // Where coins are drawn again: the events of all configurations (trap.hpp).
+  std::vector<std::size_t> event_begins_;
+  std::vector<std::size_t> event_counts_;
+  std::size_t last_event_ = 0;
 };
 
 template <TransitionSystem S>

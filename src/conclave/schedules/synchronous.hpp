@@ -1,6 +1,7 @@
-// All schedules of a synchronous protocol on a small complete network: in every round any set of
-// sleeping nodes may wake up, with every outcome of the random choices of that round. Rounds are
-// counted from the first wake-up, which is in round 1.
+// All schedules of a synchronous protocol on a small network: in every round any set of sleeping
+// nodes may wake up, with every outcome of the random choices of that round. Rounds are counted
+// from the first wake-up, which is in round 1. Nodes of a protocol that starts together all wake up
+// then.
 #pragma once
 
 #include <cstddef>
@@ -26,25 +27,31 @@ concept BoundsRounds = SynchronousProtocol<P> && requires(const P& protocol) {
 };
 
 // A TransitionSystem (search.hpp) whose steps are rounds. Keeps a reference to the protocol. At
-// most `most_nodes` nodes; with identifiers, node i has the identifier i + 1.
+// most `most_nodes` nodes; with identifiers, node i of a complete network has the identifier i + 1,
+// and on a graph, which must outlive the system, the first step hands them out.
 template <BoundsRounds P>
 class SynchronousSchedules {
  public:
   using Configuration = detail::Configuration<P>;
   static constexpr std::array<std::string_view, 5> properties{
-      detail::election_properties[0], detail::election_properties[1],
-      detail::election_properties[2], detail::election_properties[3],
+      detail::election_properties<P>[0], detail::election_properties<P>[1],
+      detail::election_properties<P>[2], detail::election_properties<P>[3],
       "no message is sent later than promised"};
 
-  SynchronousSchedules(const P& protocol, std::size_t n, bool has_ids)
-      : protocol_(protocol), n_(n), has_ids_(has_ids) {}
+  SynchronousSchedules(const P& protocol, std::size_t n, bool has_ids,
+                       const PortGraph* graph = nullptr)
+      : protocol_(protocol), n_(n), has_ids_(has_ids), graph_(graph) {}
 
-  Configuration beginning() const { return {protocol_, n_, has_ids_}; }
+  Configuration beginning() const { return detail::beginning_of(protocol_, n_, has_ids_, graph_); }
 
   void encode(const Configuration& c, std::string& bytes) const { c.encode(bytes); }
 
   template <class Visit>
   void for_each_step(const Configuration& c, Visit&& visit) const {
+    if (!c.is_placed) {
+      return detail::for_each_placement(protocol_, c,
+                                        [&](Configuration& next) { visit(std::move(next)); });
+    }
     if (is_over(c)) return;
     detail::Outcomes choice;
     do {
@@ -61,7 +68,7 @@ class SynchronousSchedules {
     // When several nodes announce themselves in one round, one remains; until then nodes may take
     // different ones for the leader.
     if (!is_at_rest) result &= ~std::uint32_t{detail::two_elected | detail::wrong_leader};
-    return result | (c.is_late ? 1u << detail::election_properties.size() : 0);
+    return result | (c.is_late ? 1u << detail::election_properties<P>.size() : 0);
   }
 
   // The schedule round by round in words; the last entry is the configuration in which it ends.
@@ -95,12 +102,12 @@ class SynchronousSchedules {
     return false;
   }
 
-  // Every node knows the leader and no message is under way; or it has gone on for too long.
+  // Every node is settled and no message is under way; or it has gone on for too long.
   bool is_over(const Configuration& c) const {
     if (c.rounds > protocol_.most_rounds() + 3) return true;
     if (!c.under_way.empty()) return false;
     for (std::size_t i = 0; i < n_; ++i) {
-      if (!view(c, i).is_informed) return false;
+      if (!is_settled<P>(view(c, i))) return false;
     }
     return true;
   }
@@ -118,7 +125,8 @@ class SynchronousSchedules {
     ++next.rounds;
     for (std::size_t node = 0; node < n_; ++node) {
       detail::Sink<P, detail::Outcomes> sink(next, node, choice);
-      const bool is_woken = view(c, node).standing == Standing::asleep && choice.below(2) == 1;
+      const bool is_woken =
+          view(c, node).standing == Standing::asleep && (StartsTogether<P> || choice.below(2) == 1);
       if (is_woken) protocol_.on(next.nodes[node], WakeUp{}, sink, choice);
       std::vector<Received<Message>> inbox;
       for (const auto& [from, to, message] : c.under_way) {
@@ -135,6 +143,7 @@ class SynchronousSchedules {
   }
 
   TraceStep text_of(const Configuration& now, const Configuration& next) const {
+    if (!now.is_placed) return {detail::placement_text(protocol_, next), {}};
     TraceStep step{"round " + std::to_string(next.rounds), {}};
     for (std::size_t i = 0; i < n_; ++i) {
       NodeView before = view(now, i);
@@ -149,6 +158,7 @@ class SynchronousSchedules {
   const P& protocol_;
   std::size_t n_;
   bool has_ids_;
+  const PortGraph* graph_;
 };
 
 }  // namespace conclave::schedules

@@ -1,16 +1,19 @@
-// A small complete network at one moment: its nodes, the messages under way between them, and where
-// the ports lead.
+// A small network at one moment: its nodes, the messages under way between them, and where the
+// ports lead.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "conclave/base/check.hpp"
 #include "conclave/base/choice.hpp"
 #include "conclave/model/message.hpp"
+#include "conclave/model/port_graph.hpp"
 #include "conclave/schedules/detail/codec.hpp"
 #include "conclave/schedules/detail/port_map.hpp"
 
@@ -27,16 +30,24 @@ template <MessageProtocol P>
 struct Configuration {
   using Message = typename P::Message;
 
+  static constexpr bool is_complete = network_of<P> == Topology::complete;
+
+  // Of a complete network, and of a graph.
   Configuration(const P& protocol, std::size_t n, bool has_ids) : size(n), ports(n, PortBlind<P>) {
     for (std::size_t i = 0; i < n; ++i) {
       nodes[i] = protocol.asleep(has_ids ? static_cast<Identifier>(i + 1) : 0);
     }
+  }
+  Configuration(const P& protocol, const PortGraph& graph, bool has_ids)
+      : size(graph.nodes()), ports(graph), is_placed(!has_ids) {
+    for (std::size_t i = 0; i < size; ++i) nodes[i] = protocol.asleep(0);
   }
 
   std::size_t size;
   std::array<typename P::Node, most_nodes> nodes{};
   PortMap ports;
   std::vector<UnderWay<Message>> under_way{};  // on each edge in the order of sending
+  bool is_placed = true;                       // on a graph: the identifiers are handed out
   std::uint32_t rounds = 0;                    // synchronous networks: since the first wake-up
   bool is_late = false;                        // ... a message was sent after the last allowed one
   bool broke_rule = false;                     // a message came that must not come
@@ -47,7 +58,8 @@ struct Configuration {
     for (std::size_t i = 0; i < size; ++i) append(nodes[i], bytes);
     ports.encode(bytes);
     append_number(rounds, bytes);
-    bytes.push_back(static_cast<char>((is_late ? 2 : 0) + (broke_rule ? 1 : 0)));
+    bytes.push_back(
+        static_cast<char>((is_placed ? 0 : 4) + (is_late ? 2 : 0) + (broke_rule ? 1 : 0)));
     for (std::uint8_t edge = 0; edge < size * size; ++edge) {
       for (const auto& [from, to, message] : under_way) {
         if (from * size + to != edge) continue;
@@ -57,6 +69,30 @@ struct Configuration {
     }
   }
 };
+
+// The beginning of all schedules: everybody sleeps. `graph` is null in a complete network.
+template <MessageProtocol P>
+Configuration<P> beginning_of(const P& protocol, std::size_t n, bool has_ids,
+                              const PortGraph* graph) {
+  if constexpr (Configuration<P>::is_complete) return {protocol, n, has_ids};
+  CONCLAVE_CHECK(graph != nullptr && graph->nodes() == n);
+  return {protocol, *graph, has_ids};
+}
+
+// On a graph it matters who has which identifier: the first step of a schedule hands them out, in
+// each of the n! ways. Calls `visit` with each configuration after that step.
+template <MessageProtocol P>
+void for_each_placement(const P& protocol, const Configuration<P>& beginning, const auto& visit) {
+  std::array<Identifier, most_nodes> identifiers{};
+  const auto end = identifiers.begin() + static_cast<std::ptrdiff_t>(beginning.size);
+  std::iota(identifiers.begin(), end, Identifier{1});
+  do {
+    Configuration<P> next = beginning;
+    next.is_placed = true;
+    for (std::size_t i = 0; i < next.size; ++i) next.nodes[i] = protocol.asleep(identifiers[i]);
+    visit(next);
+  } while (std::next_permutation(identifiers.begin(), end));
+}
 
 // Receives the messages that one node sends while it handles an event.
 template <MessageProtocol P, Choice C>
@@ -72,6 +108,11 @@ class Sink {
   }
 
   void broadcast(const Message& message) {
+    if constexpr (!Configuration<P>::is_complete) {
+      const Port leaving = configuration_.ports.leaving(node_);
+      for (Port port = 0; port < leaving; ++port) send(port, message);
+      return;
+    }
     for (std::size_t other = 0; other < configuration_.size; ++other) {
       if (other != node_) put(other, message);
     }

@@ -40,6 +40,16 @@ inline std::string view_text(const NodeView& view) {
   return text + (view.is_informed ? ", knows the leader" : "");
 }
 
+// "the nodes have the identifiers 2, 1, 3".
+template <MessageProtocol P>
+std::string placement_text(const P& protocol, const Configuration<P>& configuration) {
+  std::string text = "the nodes have the identifiers";
+  for (std::size_t i = 0; i < configuration.size; ++i) {
+    text += (i == 0 ? " " : ", ") + std::to_string(protocol.view(configuration.nodes[i]).id);
+  }
+  return text;
+}
+
 // The messages with index `first` or larger, equal ones of a node in one line: "node 1 sends X to
 // 2, 3".
 template <MessageProtocol P>

@@ -11,9 +11,13 @@
 
 namespace conclave::schedules::detail {
 
+// What the protocol's problem asks for.
+template <MessageProtocol P>
 inline constexpr std::array<std::string_view, 4> election_properties{
     "at most one node is elected",
-    "in the end one node is elected and every node knows it",
+    P::info.problem == Problem::implicit_election
+        ? "in the end one node is elected and the others know that they are not"
+        : "in the end one node is elected and every node knows it",
     "nobody takes another node for the leader",
     "no message comes that must not come",
 };
@@ -49,17 +53,17 @@ bool follows(const P& protocol, const typename P::Node& node, const typename P::
 template <MessageProtocol P>
 std::uint32_t violations(const P& protocol, const Configuration<P>& c, bool is_over) {
   std::size_t elected = 0;
-  std::size_t informed = 0;
+  std::size_t settled = 0;
   std::size_t leader = 0;
   for (std::size_t i = 0; i < c.size; ++i) {
     const NodeView view = protocol.view(c.nodes[i]);
     if (view.standing == Standing::elected) leader = i;
     elected += view.standing == Standing::elected ? 1 : 0;
-    informed += view.is_informed ? 1 : 0;
+    settled += is_settled<P>(view) ? 1 : 0;
   }
   std::uint32_t result = c.broke_rule ? +rule_broken : 0;
   if (elected > 1) result |= two_elected;
-  if (is_over && (elected != 1 || informed != c.size)) result |= not_elected;
+  if (is_over && (elected != 1 || settled != c.size)) result |= not_elected;
   for (std::size_t i = 0; i < c.size && elected == 1; ++i) {
     const bool is_right = follows(protocol, c.nodes[i], c.nodes[leader]);
     if (protocol.view(c.nodes[i]).is_informed && !is_right) result |= wrong_leader;

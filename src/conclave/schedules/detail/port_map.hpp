@@ -1,6 +1,6 @@
-// Where the ports of a small complete network lead. Unless the protocol treats its ports alike, the
-// neighbour of a port is chosen when the port is first used, so that walking through all choices
-// walks through all assignments of ports.
+// Where the ports of a small network lead. In a complete one, unless the protocol treats its ports
+// alike, the neighbour of a port is chosen when the port is first used, so that walking through all
+// choices walks through all assignments of ports. A graph's ports lead where they lead in a run.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/choice.hpp"
 #include "conclave/model/message.hpp"
+#include "conclave/model/port_graph.hpp"
 #include "conclave/schedules/most_nodes.hpp"
 
 namespace conclave::schedules::detail {
@@ -21,6 +22,7 @@ class PortMap {
   PortMap(std::size_t n, bool is_settled) : n_(n), is_settled_(is_settled) {
     CONCLAVE_CHECK(n <= most_nodes);
     for (auto& row : neighbours_) row.fill(open);
+    leaving_.fill(static_cast<std::uint8_t>(n - 1));
     for (std::size_t node = 0; is_settled && node < n; ++node) {
       for (std::size_t port = 0; port + 1 < n; ++port) {
         neighbours_[node][port] = static_cast<std::uint8_t>(port < node ? port : port + 1);
@@ -28,10 +30,26 @@ class PortMap {
     }
   }
 
+  explicit PortMap(const PortGraph& graph) : n_(graph.nodes()), is_settled_(true) {
+    CONCLAVE_CHECK(n_ <= most_nodes);
+    for (auto& row : neighbours_) row.fill(open);
+    for (std::uint8_t node = 0; node < n_; ++node) {
+      leaving_[node] = static_cast<std::uint8_t>(graph.leaving(node));
+      for (Port port = 0; port < graph.leaving(node); ++port) {
+        const std::uint32_t other = graph.neighbour(node, port);
+        neighbours_[node][port] = static_cast<std::uint8_t>(other);
+        neighbours_[other][graph.port(other, node)] = node;
+      }
+    }
+  }
+
+  // Messages leave by the ports below this.
+  Port leaving(std::size_t node) const { return leaving_[node]; }
+
   // The node behind a port, chosen among those that no port of the node leads to if the port is
   // new.
   std::size_t neighbour(std::size_t node, Port port, Choice auto& choice) {
-    CONCLAVE_CHECK(port + 1 < n_);
+    CONCLAVE_CHECK(port < leaving_[node]);
     std::uint8_t& neighbour = neighbours_[node][port];
     if (neighbour == open) {
       std::array<std::uint8_t, most_nodes> free{};
@@ -80,6 +98,7 @@ class PortMap {
 
   std::size_t n_;
   bool is_settled_;  // from the beginning, so that all configurations agree
+  std::array<std::uint8_t, most_nodes> leaving_{};  // how many ports messages leave by
   std::array<std::array<std::uint8_t, most_nodes>, most_nodes> neighbours_{};
 };
 
