@@ -1,5 +1,6 @@
 // Elections on rings and graphs, and implicit election: every trial sends what a second description
 // of the algorithm says, and the means are those of theory.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>

@@ -138,7 +138,7 @@ void print_json(const ExploreOptions& options, const Exploration& result) {
             {"ends", result.final_configurations},
             {"properties", properties}};
   if (!options.graph.empty()) json["graph"] = options.graph;
-  if (std::isinf(result.schedules)) json["schedules"] = json["longest"] = nullptr;
+  if (std::isinf(result.schedules)) json["schedules"] = json["longest"] = Json();
   fmt::print("{}\n", json.dump(2));
 }
 
