@@ -56,8 +56,8 @@ std::optional<Published> peer(std::string_view workload, std::uint64_t n) {
 
 // --- measuring ---
 
-// What is simulated: whole runs, of this many interactions unless they converge earlier; or of a
-// workload that soon looks the same at all times a piece, after a piece that is not timed.
+// The extent of a simulation: whole runs, of this many interactions unless they converge earlier;
+// or of a workload that soon looks the same at all times a piece, after a piece that is not timed.
 enum class Extent : std::uint8_t { whole_runs, piece };
 
 struct Plan {

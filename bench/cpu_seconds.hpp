@@ -5,7 +5,7 @@
 
 namespace conclave::bench {
 
-// What the calling thread has had of its processor so far, in seconds.
+// Processor time that the calling thread has used so far, in seconds.
 inline double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

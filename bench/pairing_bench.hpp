@@ -1,5 +1,5 @@
-// What drawing by classes saves: the fresh pairs of one batch, drawn as the `counts` engine does it
-// and drawn the plain way, state pair by state pair.
+// Measures how much drawing by classes saves: the fresh pairs of one batch, drawn as the `counts`
+// engine does it and drawn the plain way, state pair by state pair.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What can be measured: the subjects of `conclave bench` with the sizes they allow. The command
+// The subjects of `conclave bench` with the sizes they allow. The command
 // line checks a request against this list and hands it to `conclave-bench`, the program that has
 // the engines of the benchmarks; so the main program is built without them.
 #pragma once

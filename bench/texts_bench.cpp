@@ -34,7 +34,7 @@ struct Ranking {
       "stop when count(rank == 1) > n\n";
   struct State {
     std::uint32_t rank = 0;
-    friend bool operator==(const State&, const State&) = default;
+    bool operator==(const State&) const = default;
     static constexpr std::tuple fields{Field{"rank", &State::rank}};
   };
   State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
@@ -59,7 +59,7 @@ struct Clock {
   struct State {
     std::uint32_t digit = 0;
     bool marked = false;
-    friend bool operator==(const State&, const State&) = default;
+    bool operator==(const State&) const = default;
     static constexpr std::tuple fields{Field{"digit", &State::digit},
                                        Field{"marked", &State::marked}};
   };
@@ -97,7 +97,7 @@ struct Tournament {
     std::uint16_t number = 0;
     bool coin = false;
     bool lead = true;
-    friend bool operator==(const State&, const State&) = default;
+    bool operator==(const State&) const = default;
     static constexpr std::tuple fields{Field{"age", &State::age}, Field{"number", &State::number},
                                        Field{"coin", &State::coin}, Field{"lead", &State::lead}};
   };

@@ -54,7 +54,10 @@ int survivors() {
 }  // namespace
 }  // namespace conclave::election::testing
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   ::testing::InitGoogleTest(&argc, argv);
   return conclave::election::testing::survivors() == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -240,7 +240,8 @@ double joint_fit(const std::vector<std::uint64_t>& census, std::uint64_t drawn, 
   const std::uint64_t total = std::accumulate(census.begin(), census.end(), std::uint64_t{0});
   std::map<std::vector<std::uint64_t>, double> expected;
   std::vector<std::uint64_t> counts(census.size(), 0);
-  const auto list = [&](auto& self, std::size_t kind, std::uint64_t left, Digits50 log_p) -> void {
+  const auto list = [&](auto& self, std::size_t kind, std::uint64_t left,
+                        const Digits50& log_p) -> void {
     if (kind == census.size()) {
       if (left == 0) expected[counts] = static_cast<double>(exp(log_p)) * many;
       return;

@@ -120,7 +120,7 @@ class Attacker {
   }
   bool has_resumed() const { return SSL_session_reused(ssl_) == 1; }
   const Bytes& recorded() const { return recorded_; }  // what it has written, encrypted
-  void reset() {                                       // ends with a reset instead of an end
+  void reset() const {                                 // ends with a reset instead of an end
     const linger now{1, 0};
     setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
   }

@@ -50,8 +50,10 @@ template <class Configuration>
 bool group_is_consistent(Configuration& configuration, std::uint32_t group, std::uint8_t kept) {
   const el::MessageSpace& space = configuration.groups().space_of(group);
   const std::uint32_t m = space.m;
-  std::vector<std::vector<std::uint64_t>> content(m, std::vector<std::uint64_t>(2 * m * m, 0));
-  std::vector<std::vector<std::uint64_t>> observed(m, std::vector<std::uint64_t>(2 * m * m, 1));
+  std::vector<std::vector<std::uint64_t>> content(
+      m, std::vector<std::uint64_t>(std::size_t{2} * m * m, 0));
+  std::vector<std::vector<std::uint64_t>> observed(
+      m, std::vector<std::uint64_t>(std::size_t{2} * m * m, 1));
   for (std::uint32_t u = 0; u < configuration.size(); ++u) {
     const el::Verifier& verifier = configuration.agent(u).verifier;
     const auto [in_group, position] = verifier.standing;

@@ -185,7 +185,7 @@ class RandomTable : public SmallProtocol {
   Cell cell(std::uint8_t u, std::uint8_t v, Stream& stream) const {
     const std::uint8_t q = shape_.states;
     if (shape_.classes != 0 && v >= shape_.classes) {  // as another column of the same class
-      Cell copy = cells_[static_cast<std::size_t>(u * q + v % shape_.classes)];
+      Cell copy = cells_[std::size_t{u} * q + std::size_t{v} % shape_.classes];
       for (Result& result : copy) result.v = {v};
       return copy;
     }

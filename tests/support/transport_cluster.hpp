@@ -54,7 +54,9 @@ struct Member final : TransportEvents {
   void on_idle() override { ++idles; }
   void on_log(std::string_view line) override { log.append(line).append("\n"); }
 
-  bool send(MemberIndex to, std::string_view text) { return transport->send(to, bytes_of(text)); }
+  bool send(MemberIndex to, std::string_view text) const {
+    return transport->send(to, bytes_of(text));
+  }
   const TransportCounters& counters() const { return transport->counters(); }
   std::uint64_t refusals(Refusal kind) const {
     return counters().refusals[static_cast<std::size_t>(kind)];

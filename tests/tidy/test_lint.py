@@ -90,19 +90,6 @@ class LintTest(unittest.TestCase):
         self.assertEqual(self.lint("--record")[0], 0)
         self.assertEqual(self.lint()[0], 0)
 
-    def test_files_not_linted_yet_wait_until_they_are_edited(self):
-        self.write(B, CLEAN[B] + "inline " + slip("slip"))
-        self.lint(str(self.root / A), "--record")
-        waiting = [(lint.digest(self.root, path), path) for path in (B, ALONE)]
-        lint.write_record(self.root, waiting, lint.UNCHECKED)
-        status, output = self.lint()
-        self.assertEqual(status, 0, output)
-        self.assertIn("2 not linted yet", output)
-        self.assertEqual(self.lint("--unchecked", "--record")[0], 1)  # one of them has a slip
-        self.assertEqual(lint.read_record(self.root, lint.UNCHECKED), waiting[:1])
-        self.write(B, (self.root / B).read_text() + "int e();\n")
-        self.assertEqual(self.lint()[0], 1)
-
     def test_lines_of_a_merge_must_go(self):
         self.lint("--record")
         record = self.root / lint.RECORD

@@ -191,7 +191,7 @@ class PreparedPopulation final : public PreparedRun {
         population::GraphArcs(*digraph_));
   }
 
-  // Of a protocol with a time of its own; nothing for parallel time.
+  // The clock of a protocol that measures time its own way; null where parallel time is used.
   std::unique_ptr<Clock> clock_of(const StreamName& name) const {
     if constexpr (HasClock<P>) {
       if (!digraph_) return subject_.protocol.clock(name);

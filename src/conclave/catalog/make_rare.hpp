@@ -189,8 +189,8 @@ class PreparedRarePopulation final : public PreparedRare {
  private:
   using State = typename P::State;
 
-  // Of a function by its place in the protocol's list, whichever others are used; expressions come
-  // behind, in the order in which they were given.
+  // The stream of a function depends on its place in the protocol's list alone, not on which others
+  // are used; expressions follow behind, in the order in which they were given.
   StreamName stream_name(std::size_t function, std::uint64_t repetition, std::uint64_t kind) const {
     const FunctionChoice& choice = choices_[function];
     const std::uint64_t place = choice.named.value_or(100 + function);
@@ -281,7 +281,7 @@ std::unique_ptr<PreparedRare> prepare_rare(const RareRequest& request) {
       request, n, std::move(subject), std::move(rarity));
 }
 
-// What Entry says about the rare failures of a listed protocol.
+// Adds to the entry how the rare failures of a listed protocol are estimated.
 template <ListedProtocol P>
 void add_rarity(Entry& entry) {
   using Rarity = decltype(rarity_of(std::declval<const P&>(), AgentCount{}));

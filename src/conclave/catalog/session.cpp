@@ -17,7 +17,7 @@ constexpr std::uint64_t parts_per_run = std::uint64_t{1} << 32;
 
 }  // namespace
 
-Session::Session(std::shared_ptr<const PreparedRun> run, std::uint64_t trial)
+Session::Session(const std::shared_ptr<const PreparedRun>& run, std::uint64_t trial)
     : Session(run, {.seed = run->seed(), .trial = trial}, Interactions()) {}
 
 Session::Session(std::shared_ptr<const PreparedRun> run, const StreamName& name,

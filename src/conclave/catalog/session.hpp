@@ -40,7 +40,7 @@ class Session {
  public:
   // The trial of that number. Faults and horizons of the run's plan are left to the caller. Throws
   // Error for message passing and for engine gpu, whose trials cannot be stepped through.
-  explicit Session(std::shared_ptr<const PreparedRun> run, std::uint64_t trial = 0);
+  explicit Session(const std::shared_ptr<const PreparedRun>& run, std::uint64_t trial = 0);
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();
@@ -57,7 +57,7 @@ class Session {
   SessionEnd advance_to(Interactions end, bool stops, const KeepGoing& keep_going);
   SessionEnd advance_to_time(const Fraction& time, bool stops, const KeepGoing& keep_going);
 
-  // What can be seen of the trial now: leaders, observables, census, agents, convergence.
+  // The trial as it is now: leaders, observables, census, agents, convergence.
   const population::TrialEngine& engine() const;
   // When the stop condition first held, as far as the trial has come.
   std::optional<Interactions> first_convergence() const { return first_convergence_; }

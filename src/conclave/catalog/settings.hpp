@@ -83,7 +83,8 @@ Parameters parse_settings(std::string_view protocol, const std::vector<Setting>&
   return parameters;
 }
 
-// What a row shows: numbers that hold a value, enumerations that are not the default.
+// The parameters that a row shows: numbers that hold a value, and enumerations that differ from
+// the default.
 template <class Parameters>
 std::vector<ParameterValue> values_in_effect(const Parameters& parameters) {
   std::vector<ParameterValue> values;

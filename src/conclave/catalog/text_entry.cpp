@@ -17,7 +17,7 @@
 namespace conclave::catalog {
 namespace {
 
-// What `describe` shows is worked out for this many agents and the default parameters.
+// `describe` examines a text with this many agents and the default parameters.
 constexpr AgentCount described_n = 1000;
 
 std::vector<text::Given> given_of(const std::vector<Setting>& settings) {
@@ -98,7 +98,7 @@ std::string states_text(const text::Compiled& compiled) {
   return fmt::format("{} with the default parameters and n = {}", count, described_n);
 }
 
-// What only a compiled text can tell.
+// Fills in the fields that are known only once the text has been compiled.
 void examine(Entry& entry, Strings& strings) {
   const AgentCount n = text::Compiled::fixed_population(strings.text, {}).value_or(described_n);
   const auto compiled = compile(strings.text, {}, std::max<AgentCount>(n, 2));

@@ -46,14 +46,14 @@ struct ClusterOptions {
   std::string timeout = "120";
   std::string format = "table";
   bool is_insecure = false;
-  // Of init.
+  // Options of `cluster init`.
   std::string folder;
   std::string cluster = "conclave";
   std::string host = "127.0.0.1";
   std::string port = "7000";
   std::string days = "365";
   ClusterRepair repair;
-  // Of add and remove.
+  // Options of `cluster add` and `cluster remove`.
   ClusterChange change;
   bool is_elastic = false;  // of init
 };
@@ -63,7 +63,7 @@ constexpr std::array<std::string_view, 2> wakeups{"all", "one"};
 constexpr std::uint64_t most_processes = 2000;
 constexpr std::uint64_t simulated_trials = 100;
 
-// What the simulator says about the same wake-up.
+// The simulator's prediction for the same wake-up.
 struct Expectation {
   double messages_per_node = 0;
   std::vector<double> by_kind_per_node = std::vector<double>(election::paper_kinds);

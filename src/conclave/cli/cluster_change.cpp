@@ -68,7 +68,7 @@ Answer ask(const std::string& path, const std::string& request) {
   return {std::atoi(answer.c_str() + 9), answer.substr(body + 4)};
 }
 
-// What of a member's status matters here.
+// The part of a member's status that matters here.
 struct Status {
   bool leads = false;
   std::string leader;  // empty: it knows none
@@ -95,7 +95,7 @@ Status read_status(const std::string& json) {
   return status;
 }
 
-// What the member with a configuration says of itself and of the list.
+// The member with this configuration file, which is asked for its own state and its list.
 class Leader {
  public:
   explicit Leader(const std::string& config_file) : config_(election::read_config(config_file)) {

@@ -26,7 +26,7 @@ enum class Exit : int {
 
 using Action = std::function<Exit()>;
 
-// What a command's help says, for manual pages and for shells that complete words.
+// The help of a command as data, for manual pages and for shells that complete words.
 struct OptionHelp {
   std::vector<std::string> names;  // "-o", "--output"; or one word without dashes, "PROTOCOL"
   std::string type;                // what stands for its value; empty: a flag or a word
@@ -70,7 +70,7 @@ class Command {
                          std::vector<std::string>& values, const std::string& meaning);
   // --param, which many commands have.
   void param_option(std::vector<std::string>& params);
-  // --max-file-size, of commands that read files which may come from anybody.
+  // --max-file-size, for commands that read files of unknown origin.
   void file_size_option();
   void flag(const std::string& name, bool& value, const std::string& meaning);
 

@@ -59,7 +59,7 @@ std::string model_of(const ComparisonRow& row) {
   return row.problem == Problem::implicit_election ? model + ", implicit" : model;
 }
 
-// What the table and the CSV have in common, one entry per column.
+// The entries of a row in the table and in the CSV, one per column.
 std::vector<std::string> entries_of(const ComparisonRow& row, std::string_view nothing) {
   const auto [messages, time] = split_bound(row.bound);
   const bool was_run = row.refusal.empty();

@@ -57,7 +57,7 @@ std::string mean_text(const Summary& summary) {
 
 bool is_run(const MeasuredRow& row) { return row.refusal.empty(); }
 
-// What the papers promise, without its constants.
+// Prints the bounds of the papers, without their constants.
 void print_promises(const PaperTable& table) {
   std::vector<TextTable::Column> columns{{"WORK", TextTable::Align::left, true}};
   for (const std::string_view heading : table.headings) {

@@ -97,7 +97,8 @@ TableEntries network_entries(const catalog::Entry& entry, const Election& electi
           fmt::format("{:.2f}", election.seconds)};
 }
 
-// What appears in the table of populations or of networks; parts elect no leader by themselves.
+// The entries of the table of populations or of networks; parts of protocols, which elect no leader
+// by themselves, are left out.
 std::vector<const catalog::Entry*> entries_of(bool in_networks) {
   std::vector<const catalog::Entry*> result;
   for (const catalog::Entry& entry : catalog::entries()) {

@@ -25,8 +25,9 @@ class Journal {
   enum class Format { text, json };
   enum class Level { info, error };
 
-  // Of one member, on standard error. Text has the lines of `Level::error` and, if verbose, all;
-  // JSON always has all, one object per line: time, level, cluster, member, event, message.
+  // The journal of one member, on standard error. Text has the lines of `Level::error` and, if
+  // verbose, all; JSON always has all, one object per line: time, level, cluster, member, event,
+  // message.
   Journal(Format format, bool is_verbose, std::string cluster, election::MemberIndex member);
 
   void add(Level level, std::string_view event, std::string_view message);

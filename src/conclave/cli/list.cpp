@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 2> orders{"name", "problem"};
 
 using Entries = std::vector<const catalog::Entry*>;
 
-// What a protocol solves, and where: the heading of its group.
+// The heading of a group: the problem that its protocols solve, and in which model.
 std::string problem_of(const catalog::Entry& entry) {
   const ProtocolInfo& info = entry.info;
   const std::string problem = info.part_of.empty() ? std::string(name_of(info.problem))

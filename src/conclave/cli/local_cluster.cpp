@@ -84,7 +84,7 @@ Seat listening_seat() {
   return seat;
 }
 
-// Patient, the more the more processes there are: they share few cores, and nobody is expected to
+// Patient, the more the more processes there are: they share few cores, and none is expected to
 // fail.
 std::chrono::seconds patience_for(std::size_t n) {
   return std::chrono::seconds(20 * (1 + n / 200));
@@ -98,7 +98,7 @@ election::Timing patient_timing(std::size_t n) {
           .election = 3 * lease};
 }
 
-// What a process needs to know of the others.
+// The parts of a local cluster that each of its processes uses.
 struct Plan {
   const LocalClusterOptions& options;
   std::vector<election::Endpoint> members;
@@ -135,7 +135,7 @@ class Process {
     result.transport.limits.introduction = longest;
     result.transport.limits.silence = longest;
     result.transport.limits.patience = longest;
-    result.transport.limits.acknowledgement_delay = 1s;  // nobody waits for one
+    result.transport.limits.acknowledgement_delay = 1s;  // no member waits for one
     result.transport.limits.strangers = plan.members.size();
     result.timing = patient_timing(plan.members.size());
     result.is_first_start = true;

@@ -22,7 +22,7 @@ struct LocalClusterOptions {
   std::chrono::seconds timeout{120};
 };
 
-// What a process knows in the end. Plain: it goes through a pipe.
+// The final report of a process. Trivially copyable, since it goes through a pipe.
 struct ProcessReport {
   enum class Stage : std::uint8_t { ready, decided, left, failed };
   Stage stage = Stage::ready;

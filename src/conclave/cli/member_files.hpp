@@ -39,7 +39,7 @@ class FreshFiles {
 };
 
 // Writes NAME.pem, NAME.key and NAME.toml, and returns the last. Throws Error where one exists.
-// What has been written is added to `fresh`, also where it throws.
+// Adds the files it has written to `fresh`, even if it throws.
 std::filesystem::path write_member_files(const MemberFiles& files,
                                          const election::Authority& authority,
                                          const election::Validity& validity, FreshFiles& fresh);

@@ -37,7 +37,7 @@ struct NodeOptions {
 
 constexpr std::array<std::string_view, 2> log_formats{"text", "json"};
 
-// What the process has been told by signals; handlers can do no more than note it.
+// Signals that have arrived; a handler can do no more than note them.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): signal handlers take no context.
 std::atomic<int> told_to_leave = 0;  // the signal
 std::atomic<bool> told_to_reload = false;

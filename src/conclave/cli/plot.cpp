@@ -54,8 +54,9 @@ void add_plot(Command& conclave) {
                             "with pgfplots (.tex); repeatable");
   command.option("--animate", "FILM", options->film,
                  "Of a history: a film, .gif or (with ffmpeg) .mp4, a bar per state");
-  command.list_option("--columns", "NAME,...", options->plot.columns,
-                      "Columns of the trace (default leaders, or all numbers where nobody leads)");
+  command.list_option(
+      "--columns", "NAME,...", options->plot.columns,
+      "Columns of the trace (default leaders, or all numbers where the trace has no leaders)");
   command.flag("--mean", options->plot.has_mean,
                "The mean over the trials with its 95 % interval as a band");
   command.option("--title", "TEXT", options->plot.title, "A title above the picture");

@@ -126,7 +126,7 @@ std::string unfinished_text(const std::vector<sweep::CellProgress>& progress) {
       cells == 1 && missing == 1 ? " is" : (cells == 1 ? " are" : "s are"));
 }
 
-// What the table need not show in every line.
+// Values that are the same in every line, so that the table shows them once.
 struct Shared {
   std::string measure{};  // empty: cells have different ones
   bool all_converged = true;

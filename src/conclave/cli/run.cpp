@@ -172,7 +172,7 @@ void print_timing(const experiment::RunSummary& summary, const experiment::Progr
   }
 }
 
-// What a progress line needs to tell how far one trial is.
+// The scale on which the progress line shows how far one trial is.
 TrialScale trial_scale(const catalog::PreparedRun& run) {
   const TrialPlan& plan = run.plan();
   TrialScale scale{.agents = static_cast<double>(run.n())};

@@ -28,7 +28,7 @@ namespace {
 
 using chain::StateIndex;
 using experiment::Json;
-// Of the probabilities of a state from 1, beyond what printing with 12 digits does.
+// A sum of probabilities this far from 1 is reported: printing 12 digits does not explain it.
 constexpr double noteworthy_defect = 1e-10;
 
 struct SolveOptions {
@@ -45,7 +45,7 @@ struct SolveOptions {
   bool exact = false;
 };
 
-// What the files say.
+// The contents of the files.
 struct Question {
   chain::MarkovChain chain;
   chain::StateSet target;

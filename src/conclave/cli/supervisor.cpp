@@ -11,7 +11,7 @@
 namespace conclave::cli {
 
 void notify_supervisor(std::string_view state) {
-  const char* const name = std::getenv("NOTIFY_SOCKET");  // NOLINT: set by nobody here
+  const char* const name = std::getenv("NOTIFY_SOCKET");  // NOLINT: read only; nothing here sets it
   if (name == nullptr) return;
   const std::string_view path(name);
   sockaddr_un address{};

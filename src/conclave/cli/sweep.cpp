@@ -151,7 +151,7 @@ Exit run_plan(const sweep::Plan& plan, const SweepOptions& options, const sweep:
 bool is_one_of_many() {
   constexpr std::array<const char*, 2> sizes{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
   return std::ranges::any_of(sizes, [](const char* name) {
-    const char* const size = std::getenv(name);  // NOLINT: set by nobody here
+    const char* const size = std::getenv(name);  // NOLINT: read only, before other threads start
     return size != nullptr && std::string_view(size) != "1";
   });
 }

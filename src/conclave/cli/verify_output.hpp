@@ -1,4 +1,4 @@
-// What `conclave verify` prints.
+// The output of `conclave verify`.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What all members of a cluster must have been configured with alike, in few bytes. Each says it in
-// its hello, and refuses who says something else: members with different lists count different
+// A digest of the settings in which all members of a cluster must agree. Each sends it in its
+// hello, and refuses a peer that sends another: members with different lists count different
 // majorities, which need not have a member in common, and members with different times wait for
 // each other in vain. Fingerprints are the first 64 bits of SHA-256: they find mistakes, not
 // attacks, since members are trusted.

@@ -8,7 +8,7 @@
 namespace conclave::election {
 namespace {
 
-// What a note has beside the seats, with room to spare.
+// Bytes of a note beside the seats, with room to spare.
 constexpr std::size_t note_overhead = 64;
 
 }  // namespace

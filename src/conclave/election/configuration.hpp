@@ -58,7 +58,7 @@ struct Configuration {
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
-// What an operator may ask of a leader: one seat more or one less.
+// A change that an operator may ask a leader for: one seat more or one less.
 struct Change {
   enum class Kind : std::uint8_t { add, remove };
   Kind kind = Kind::add;

@@ -1,4 +1,4 @@
-// Numbers nobody can foresee, from the operating system: nonces, incarnations, default seeds.
+// Unpredictable numbers from the operating system: nonces, incarnations, default seeds.
 #pragma once
 
 #include <cstdint>

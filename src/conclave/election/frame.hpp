@@ -44,7 +44,7 @@ enum class Refusal : std::uint8_t {
 inline constexpr std::size_t refusal_kinds = 15;
 std::string_view name_of(Refusal refusal);  // "out-of-order"
 
-// What members must agree on; agreement.hpp says how it is made and compared.
+// The settings members must agree on; agreement.hpp makes and compares it.
 struct Agreement {
   std::uint32_t members = 0;
   std::uint64_t list = 0;  // fingerprint of the addresses, in order
@@ -55,7 +55,7 @@ struct Agreement {
   friend bool operator==(const Agreement&, const Agreement&) = default;
 };
 
-// What each end says first.
+// The first frame that each end sends.
 struct Hello {
   MemberIndex sender = 0;
   MemberIndex receiver = 0;

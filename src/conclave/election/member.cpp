@@ -124,8 +124,8 @@ milliseconds Member::jitter(milliseconds longest) {
   return milliseconds(coins_.below(most));
 }
 
-// What the leader may use of a promise, on its own clock, if its clock is as slow and the other as
-// fast as can be.
+// The part of a promise that the leader may rely on, on its own clock, if its clock is as slow and
+// the other as fast as the bound on drift allows.
 milliseconds Member::usable(milliseconds promised) const {
   const double drift = options_.timing.clock_drift;
   const double share = (1 - drift) / (1 + drift);

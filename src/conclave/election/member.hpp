@@ -59,7 +59,7 @@ inline constexpr Term most_term = Term{1} << 62;
 // take thirteen years. Whoever says more is ill, and takes no part until it is repaired.
 inline constexpr Term term_leap = Term{1} << 32;
 
-// What must survive a restart: the newest promise. `lease` is how long it is kept from the moment
+// The newest promise, which must survive a restart. `lease` is how long it is kept from the moment
 // it was made, so that a process started later, perhaps with another Timing, knows how long to
 // wait.
 struct Promise {
@@ -146,7 +146,7 @@ class Member {
   const NoteCounts& sent() const { return sent_; }
 
  private:
-  // What is known of another member.
+  // Knowledge about another member.
   struct Peer {
     Instant asked{};           // when it was asked for what it owes
     Instant heard{};           // when it was last heard of

@@ -1,4 +1,4 @@
-// What members of a cluster tell each other: the messages of the paper's algorithm, each marked
+// Notes between members of a cluster: the messages of the paper's algorithm, each marked
 // with its term, and the few kinds that terms, leases and failures need beyond the paper. A note
 // is at most 29 bytes on the wire, 53 where the list of members may change, and one that tells the
 // list as many as a message may have. Pure; what is decoded may come from an enemy.

@@ -108,7 +108,7 @@ std::string damage(const std::string& name, std::string_view what) {
                      what);
 }
 
-// What the numbers of an undamaged file may be. A member takes a list over when it has promised in
+// Checks the numbers of an undamaged file. A member takes a list over when it has promised in
 // the term that the list bears, or in a later one.
 std::string objection_to(const Promise& promise, const Configuration& configuration,
                          const std::string& name) {

@@ -41,8 +41,9 @@ struct PromiseOwner {
   friend bool operator==(const PromiseOwner&, const PromiseOwner&) = default;
 };
 
-// What a promise file says. `trouble` is a sentence about what is wrong with it, empty where it is
-// sound or missing; `promise` is what could be read all the same, and must not be trusted then.
+// The contents of a promise file. `trouble` is a sentence about what is wrong with it, empty where
+// it is sound or missing; `promise` is what could be read all the same, and must not be trusted
+// then.
 struct PromiseRecord {
   bool is_there = false;
   Promise promise{};

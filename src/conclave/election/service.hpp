@@ -100,7 +100,7 @@ class Service final : public TransportEvents {
   static Instant local_time();  // CLOCK_BOOTTIME, from any thread
 
  private:
-  // What callers are told about.
+  // The state whose changes callers are notified of.
   struct Known {
     MemberIndex leader = nobody;
     Term term = 0;

@@ -49,7 +49,7 @@ std::string refusals_json(const TransportCounters& counters) {
   return "{" + text + "}";
 }
 
-// What a service is asked for more than once belongs to one moment.
+// Values that a page shows more than once are read from the service once, at one moment.
 struct Moment {
   explicit Moment(const Service& service)
       : at(Service::local_time()), lease(service.lease()), holds(lease.holds(at)) {}

@@ -1,6 +1,6 @@
-// What a member knows, over HTTP on a local socket: `/` answers with JSON, `/metrics` with the text
-// format of Prometheus, everything else with 404 (curl --unix-socket node.sock http://member/).
-// Only those may ask whom the file system lets: the socket is its owner's alone.
+// The status of a member over HTTP on a local socket: `/` answers with JSON, `/metrics` with the
+// text format of Prometheus, everything else with 404 (curl --unix-socket node.sock
+// http://member/). Only those may ask whom the file system lets: the socket is its owner's alone.
 //
 // An answer is made when the question has been read, and goes out in one piece; it says at which
 // moment it was true. A visitor has two seconds; of more than sixteen at a time the one that has

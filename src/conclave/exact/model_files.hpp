@@ -12,7 +12,7 @@
 
 namespace conclave::exact {
 
-// What the files hold. The chains are not owned and must outlive the call of write_model.
+// The contents of the files. The chains are not owned and must outlive the call of write_model.
 struct ModelFiles {
   const MarkovChain& chain;
   const RationalChain* rational_chain;  // the same chain without rounding, or null

@@ -18,8 +18,9 @@ using Group = std::vector<StateNumber>;
 
 constexpr std::size_t most_configurations = 4096;
 
-// What a group can become if its agents interact with each other only: in the order in which it is
-// found, the group itself first. Between neighbours on a graph, the first is always the initiator.
+// All that a group can become if its agents interact only with each other, in the order in which
+// it is found, the group itself first. Between neighbours on a graph, the first is always the
+// initiator.
 std::vector<Group> reachable_groups(PairOutcomes& pairs, const Group& start, bool is_complete) {
   std::set<Group> known{start};
   std::vector<Group> found{start};

@@ -1,4 +1,4 @@
-// What an exact verification found, in words and numbers.
+// The findings of an exact verification, in words and numbers.
 #pragma once
 
 #include <algorithm>

@@ -42,9 +42,10 @@ class NumberedVerification {
  public:
   NumberedVerification(const NumberedVerification&) = delete;
   NumberedVerification& operator=(const NumberedVerification&) = delete;
+  virtual ~NumberedVerification() = default;
 
  protected:
-  // What is asked beside claims and times.
+  // Questions beside claims and times.
   struct Questions {
     bool elects;            // whether the protocol elects a leader that stays: its safe set
     bool measures_holding;  // how long the outputs stay
@@ -52,7 +53,6 @@ class NumberedVerification {
 
   NumberedVerification(Network network, VerifyOptions options, std::size_t start,
                        bool claims_everywhere);
-  virtual ~NumberedVerification() = default;
 
   // Called once.
   Report run(const Questions& questions);

@@ -16,7 +16,7 @@ enum class Extent : std::uint8_t {
   start,       // those reachable from the start
 };
 
-// What an exact computation may use.
+// The resources that an exact computation may use.
 struct Bounds {
   std::uint64_t memory = UINT64_MAX;  // bytes for the chain and what is computed from it
   ProgressCallback progress{};        // asked before, during and between all long steps

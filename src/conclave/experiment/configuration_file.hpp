@@ -17,8 +17,8 @@ std::string configuration_header(bool has_trials);
 std::string configuration_lines(std::uint64_t trial, bool has_trials,
                                 const std::vector<NamedCount>& agents);
 
-// Reads a file of one trial, which may come from anybody: at most 256 MiB. States are names here;
-// the protocol says later whether it has them. Throws Error with the place of what is wrong.
+// Reads a file of one trial, which may come from a stranger: at most 256 MiB. States are names
+// here; the protocol says later whether it has them. Throws Error with the place of what is wrong.
 std::shared_ptr<const catalog::GivenStart> read_configuration(const std::string& path);
 
 // How many agents it has.

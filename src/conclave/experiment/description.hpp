@@ -6,7 +6,7 @@
 
 namespace conclave::experiment {
 
-// Of a text: after `Entry::examine`.
+// The description of an entry; that of a text must have been examined (`Entry::examine`).
 Json description_of(const catalog::Entry& entry);
 
 }  // namespace conclave::experiment

@@ -6,7 +6,7 @@
 namespace conclave::experiment {
 namespace {
 
-// What the law expects of that many trials at each time, and later.
+// The expected number of trials that end at each time, and, last, later.
 std::vector<double> expectations(std::span<const double> law, double trials) {
   std::vector<double> expected;
   double before = 0;

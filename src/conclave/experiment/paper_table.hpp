@@ -42,7 +42,7 @@ std::span<const PaperTable> paper_tables();
 // Throws Error, with the nearest name, for an unknown one.
 const PaperTable& find_paper_table(std::string_view name);
 
-// What a table is asked for. All values are texts of the command line; empty ones are the
+// A request for a table. All values are texts of the command line; empty ones are the
 // protocols' own choices.
 struct TableRequest {
   std::vector<std::string> sizes;

@@ -1,5 +1,5 @@
-// What repetitions of rare failures say, as a row: the expected holding time with its interval, by
-// way and importance function, and whether it is confirmed.
+// The result of repetitions of rare failures as a row: the expected holding time with its interval,
+// by way and importance function, and whether it is confirmed.
 #pragma once
 
 #include <cstdint>

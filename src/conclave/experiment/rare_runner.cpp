@@ -63,7 +63,7 @@ class Jobs {
   std::exception_ptr failure_;
 };
 
-// What a computation is asked to call: goes on until `stop`, and adds to the display.
+// The callback of a computation: goes on until `stop`, and adds to the display.
 class Reporter {
  public:
   Reporter(RareProgress& progress, const std::atomic<bool>& stop)

@@ -160,7 +160,7 @@ std::string RowFormat::csv_header() const {
   return line;
 }
 
-// What a trial does not report is an empty field.
+// Fields that a trial does not report are empty.
 std::string RowFormat::csv(const Row& row) const {
   const TrialResult& result = row.result;
   std::string cost = result.network ? network_csv(result)

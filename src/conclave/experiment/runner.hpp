@@ -32,7 +32,7 @@ class Progress {
   std::atomic<double> interactions = 0;      // of finished and running trials; for display only
   std::atomic<std::uint64_t> effective = 0;  // of finished trials, by engines that jump
 
-  std::atomic<bool> shows_trials = false;  // whether anybody reads `latest`
+  std::atomic<bool> shows_trials = false;  // whether `latest` is read
 
   // Nothing before the first look at a trial. The views of the observations live as long as the
   // run.

@@ -42,7 +42,7 @@ std::string parameter_text(const catalog::ParameterValue& parameter) {
                     parameter.value);
 }
 
-// Of the mean; of a single value there is none.
+// The interval of the mean; NaN where there are fewer than two values.
 Interval interval_of(const Summary& summary) {
   return summary.count < 2 ? Interval{NAN, NAN} : nonnegative_mean_interval(summary);
 }

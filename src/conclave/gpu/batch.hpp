@@ -10,7 +10,7 @@
 
 namespace conclave::gpu {
 
-// What stands in place of a result until there is one.
+// The placeholder of a result that is not there yet.
 template <DeviceProtocol P>
 Finished<P> blank(const P& protocol) {
   return {.tally = typename TallyFor<P>::type(protocol),

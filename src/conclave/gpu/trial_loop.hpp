@@ -63,7 +63,8 @@ struct Finished {
   bool is_complete;  // everything above is written
 };
 
-// What all warps of a batch share. Trial i is first_trial + i of the run and writes finished[i].
+// Data that all warps of a batch share. Trial i is first_trial + i of the run and writes
+// finished[i].
 template <DeviceProtocol P>
 struct Batch {
   const P* protocol;
@@ -478,7 +479,7 @@ class TrialLoop {
            (done_[lane] == 0 && is_at_end(lane, *place_[lane].tally));
   }
 
-  // Of the trials that would end, those that have just converged begin to hold.
+  // Trials that would end because they have just converged begin to hold.
   CONCLAVE_HOST_DEVICE void hold(Own<bool>& ends, bool is_stopped) {
     Own<bool> begins;
     warp_.each([&](int lane) {

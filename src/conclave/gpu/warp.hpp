@@ -104,7 +104,7 @@ class HostWarp {
     return moved;
   }
 
-  // What lanes have written is seen by the others from here on.
+  // From here on every lane sees what the others have written.
   CONCLAVE_HOST_DEVICE void sync() const {}
 
   // Sets the flag after everything else that was written; others may be waiting for it.

@@ -61,7 +61,7 @@ std::string short_number(double value);
 // The text as LaTeX shows it, without commands; control characters become visible.
 std::string tex_escaped(std::string_view text);
 
-// What the reader chooses.
+// The choices of the user.
 struct Looks {
   struct Axes {
     bool x_is_logarithmic = false;

@@ -106,7 +106,7 @@ std::string plot_command(Script& script, const Frame& frame, const std::string& 
                      gnuplot_string(text), script.add_data(rows), palette[0]);
 }
 
-// What a program has made, or an Error with what it said.
+// Throws an Error with the output of a program that failed.
 void check(const detail::ProcessResult& result, std::string_view program) {
   if (result.status == 0) return;
   throw Error(fmt::format("{} could not make the film{}{}", program,

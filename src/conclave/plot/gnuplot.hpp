@@ -23,7 +23,7 @@ struct PictureSize {
 
 enum class PictureFormat : std::uint8_t { svg, pdf, png };
 
-// What a figure can become.
+// The file formats of figures.
 enum class FileKind : std::uint8_t { svg, pdf, png, csv, tex };
 
 // By the ending of the file's name; throws Error for others.

@@ -101,7 +101,7 @@ std::vector<double> times_of(const Courses& courses) {
   return kept;
 }
 
-// What was last observed; a trial that has ended stays as it was.
+// The last value observed by that time; a trial that has ended keeps its last one.
 double value_at(const std::vector<Observed>& course, double time) {
   const auto later = std::ranges::upper_bound(course, time, {}, &Observed::time);
   return later == course.begin() ? course.front().value : std::prev(later)->value;

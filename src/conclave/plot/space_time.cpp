@@ -195,7 +195,7 @@ int byte_of(std::string_view colour, std::size_t at) {
   return std::stoi(std::string(colour.substr(at, 2)), nullptr, 16);
 }
 
-// Of any other type the letters decide.
+// The colour of a message type; the letters of its name decide for types without one.
 std::string_view colour_of(const std::string& type) {
   const auto* const found = std::ranges::find(type_colours, type, &TypeColour::type);
   if (found != type_colours.end()) return colours[found->colour];

@@ -22,7 +22,7 @@ class SpaceTimeDiagram {
   PictureSize size() const;
   Script script(const std::string& title) const;
 
-  // What is drawn, one line per stretch of a node's life, message or mark:
+  // The drawing as data, one line per stretch of a node's life, message or mark:
   // series,time,node,to_time,to_node,phase; empty where it does not apply.
   std::string csv() const;
   // A tikzpicture with its data inside, for \usepackage{pgfplots} with compat=1.16 or newer.

@@ -1,4 +1,4 @@
-// A trace as `conclave run --trace` writes it, read from a file that may come from anybody. Every
+// A trace as `conclave run --trace` writes it, read from a file of unknown origin. Every
 // field becomes a number or a name here, so nothing else of the file reaches a picture.
 #pragma once
 

@@ -60,8 +60,8 @@ void append_row(const P& protocol, const typename P::State& state, std::vector<d
   }
 }
 
-// Of a protocol that owns its configuration: `table_values` and `table_column` are found beside the
-// type of its agents.
+// For protocols that own their configuration; finds `table_values` and `table_column` beside the
+// type of the agents.
 template <class Configuration>
 AgentTable table_of_configuration(const Configuration& configuration) {
   AgentTable table{.has_agents = true};

@@ -275,7 +275,7 @@ class Counts : public detail::CensusKeeper<P> {
 
   // --- the census inside a batch ---
 
-  // What is shown while a batch has been carried out further than it is looked at.
+  // The view of an earlier moment, while the batch itself has been carried out further.
   struct Inside {
     Inside(Interactions now, std::vector<AgentCount> counts, Tally seen)
         : time(now), census(std::move(counts)), tally(std::move(seen)) {}
@@ -649,7 +649,7 @@ class Counts : public detail::CensusKeeper<P> {
     if (active().size() <= most_ranks_in_tables) {
       is_jumping_ = true;
       count_reacting();
-    } else if (changes_ == 0 && nobody_reacts()) {
+    } else if (changes_ == 0 && is_without_reactions()) {
       is_jumping_ = true;
       reacting_.clear();
     }
@@ -674,7 +674,7 @@ class Counts : public detail::CensusKeeper<P> {
   bool reacts(std::size_t u, std::size_t v) {
     return species_.outcome(active()[u], active()[v]).changes;
   }
-  bool nobody_reacts() {
+  bool is_without_reactions() {
     for (std::size_t u = 0; u < active().size(); ++u) {
       for (std::size_t v = 0; v < active().size(); ++v) {
         const AgentCount needed = u == v ? 2 : 1;

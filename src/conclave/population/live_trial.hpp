@@ -18,7 +18,7 @@ class LiveTrial {
  public:
   virtual ~LiveTrial() = default;
   virtual TrialEngine& engine() = 0;
-  // Of a protocol with a time of its own; null for parallel time.
+  // The clock of a protocol that measures time its own way; null for parallel time.
   virtual Clock* clock() = 0;
   // One that goes on exactly as this one does, the state of its generators included, in memory of
   // its own: the same run must outlive it, and no workspace. O(agents), or O(states met) where they

@@ -41,8 +41,7 @@ class PlannedTrial {
   std::optional<Interactions> first_convergence() const { return first_convergence_; }
 
  private:
-  // What the trial is doing. Each phase can be begun again where it was left: it finds out from the
-  // engine how far it is.
+  // The phases of a trial. Each can be resumed where it was left: it asks the engine how far it is.
   enum class Phase : std::uint8_t {
     seeking,  // convergence, through the faults that come before it
     faults,   // passes the time to the next fault after convergence

@@ -15,7 +15,7 @@
 
 namespace conclave::population {
 
-// What came of an interaction.
+// The result of one interaction.
 enum class RareStep : std::uint8_t {
   goes_on,
   fails,       // in the way that is looked for

@@ -50,7 +50,7 @@ void PlannedTrial::go_on() {
   }
 }
 
-// What the row says of the trial, as it is now.
+// Copies into the result the state of the trial at this moment.
 void PlannedTrial::report() {
   result_.interactions = engine_.now();
   result_.leaders = engine_.leaders();

@@ -181,7 +181,7 @@ class Search {
     result_.verdicts.back().counterexample = way_to(*trap);
   }
 
-  // What a depth-first walk knows about a configuration.
+  // The results of a depth-first walk below one configuration.
   struct Future {
     double schedules = 0;
     std::uint64_t longest = 0;

@@ -1,10 +1,10 @@
 // Reading a file of results: its cells, and the rows of each in the order of trials.
 //
-// A file may come from anybody. Words and samplings of cells are checked when it is opened: names
-// without control characters, a protocol of the catalog or a text that is kept in the file, numbers
-// in their range. A row is checked whenever it is read: it must begin as all rows of its cell do,
-// bear its own trial, and have the checksum it was stored with. What fails is an Error that names
-// the file.
+// A file may come from a stranger. Words and samplings of cells are checked when it is opened:
+// names without control characters, a protocol of the catalog or a text that is kept in the file,
+// numbers in their range. A row is checked whenever it is read: it must begin as all rows of its
+// cell do, bear its own trial, and have the checksum it was stored with. What fails is an Error
+// that names the file.
 #pragma once
 
 #include <cstddef>

@@ -102,8 +102,8 @@ class Compiled {
   // The time at which a trial ends, of `stop when ... or time >= 10`; exact and not negative.
   const std::optional<Number>& horizon() const { return horizon_; }
 
-  // Of a network of reactions (text/uniformized.hpp): how many interactions, there called ticks,
-  // happen per unit of time on average, and how engines that jump weigh pairs.
+  // For networks of reactions (text/uniformized.hpp): the average number of interactions, there
+  // called ticks, per unit of time, and the weights of pairs for engines that jump.
   bool is_network() const { return text_->document().is_network; }
   const Number& ticks_per_time() const { return ticks_per_time_; }
   const std::vector<MassAction>& reactions() const { return reactions_; }

@@ -1,4 +1,4 @@
-// What is particular to networks of reactions when a text is compiled.
+// The part of compiling a text that only networks of reactions need.
 #include <algorithm>
 #include <utility>
 

@@ -17,7 +17,7 @@ namespace conclave::text {
 // Executable memory, which it owns; immutable, so that threads may share it.
 class MachineCode {
  public:
-  // Of instructions in x86-64; null where the system has no executable memory for them.
+  // Makes x86-64 instructions callable; null where the system grants no executable memory.
   static std::shared_ptr<const MachineCode> of(const std::vector<std::uint8_t>& bytes);
   ~MachineCode();
   MachineCode(const MachineCode&) = delete;

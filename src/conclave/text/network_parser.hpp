@@ -1,6 +1,6 @@
-// What only networks of reactions have: the statements reactions, `init` and `volume` of a .crn
-// file, and the block `reactions { ... }` of a protocol text. All other statements are those of
-// protocol texts. docs/reactions.md describes them.
+// Parses the statements that only networks of reactions have: reactions, `init` and `volume` of a
+// .crn file, and the block `reactions { ... }` of a protocol text. All other statements are those
+// of protocol texts. docs/reactions.md describes them.
 #pragma once
 
 #include <vector>

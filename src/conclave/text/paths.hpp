@@ -20,7 +20,7 @@ class Paths {
   // The same for so many ways with equal chances, at least one.
   std::size_t choose(std::size_t ways);
 
-  // Of the decisions on this path; exact.
+  // The exact probability of the decisions on this path.
   const Number& probability() const { return probability_; }
 
   // Begins the next path; false where all have been taken.

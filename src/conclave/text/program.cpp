@@ -17,7 +17,7 @@ std::int64_t rounded_quotient(std::int64_t number, std::int64_t divisor) {
   return number / divisor - (number % divisor < 0 ? 1 : 0);
 }
 
-// Of numbers above -divisor and below twice the divisor.
+// The remainder of a number above -divisor and below twice the divisor.
 std::int64_t wrapped(std::int64_t number, std::int64_t divisor) {
   return number < 0 ? number + divisor : number >= divisor ? number - divisor : number;
 }

@@ -110,8 +110,8 @@ class Program {
     Operation operation = Operation::unknown;
     std::uint8_t target = 0;  // a word
     std::uint32_t next = 0;   // of a jump
-    // Of store_checked: the field's last value, counted from its first. Of wrap: may_be_negative
-    // and may_be_large, what its first operand can be.
+    // In store_checked: the field's last value, counted from its first. In wrap: the flags
+    // may_be_negative and may_be_large for its first operand.
     std::uint64_t largest = 0;
     Operand a{}, b{};  // of a store: b is the field in `target`
   };
@@ -120,7 +120,7 @@ class Program {
     const std::uint64_t bits = words[operand.word] >> operand.shift & operand.mask;
     return static_cast<std::int64_t>(bits) + operand.add;
   }
-  static bool store(std::uint64_t* words, const Instruction& instruction);
+  static bool store(std::uint64_t* words, const Instruction& now);
   void translate();
   bool interpret(std::uint64_t* words) const;
 

@@ -12,7 +12,8 @@
 
 namespace conclave::text {
 
-// Of the trial with this name; equal names have equal times. Times are rounded to doubles.
+// The continuous time of the trial with this name; equal names have equal times. Times are rounded
+// to doubles.
 class ReactionClock final : public Clock {
  public:
   ReactionClock(const StreamName& name, double ticks_per_time) : ticks_(name, ticks_per_time) {}
@@ -21,7 +22,7 @@ class ReactionClock final : public Clock {
     const Interactions ticks = ticks_.points_before(time.as_double());
     return ticks < PoissonClock::most_points ? ticks : Interactions::max();
   }
-  // Of at most PoissonClock::most_points interactions.
+  // Precondition: at most PoissonClock::most_points interactions.
   double time_after(Interactions interactions) override { return ticks_.time_of(interactions); }
   std::unique_ptr<Clock> copy() const override { return std::make_unique<ReactionClock>(*this); }
 

@@ -424,7 +424,7 @@ Node Resolver::leader(Scope scope) {
   return node;
 }
 
-// Of several outputs that fit a state, the first counts; a state that none fits has the last
+// Where several outputs fit a state, the first counts; a state that fits none has the last
 // number.
 Node Resolver::output(Scope scope, Place place) {
   const bool known = std::exchange(roles_known_, false);

@@ -131,7 +131,7 @@ class Resolver {
     const Definition* function;
     const std::vector<Expression>* arguments;
   };
-  // What a name can mean besides what the scope offers.
+  // The meanings that names have in addition to those of the scope.
   struct Surroundings {
     const Call* call = nullptr;
     const Surroundings* outer = nullptr;  // of the call

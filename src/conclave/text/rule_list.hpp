@@ -1,4 +1,4 @@
-// What is particular to plain lists of rules, x.rules, as other tools write them.
+// Plain lists of rules (x.rules), as other tools write them, read as protocol texts.
 #pragma once
 
 #include "conclave/text/syntax.hpp"

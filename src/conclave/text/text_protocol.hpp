@@ -220,7 +220,7 @@ class TextProtocol {
     bool converged() const { return tally_.converged(); }
     bool hopeless() const { return tally_.hopeless(); }
     std::vector<Observation> observations() const { return tally_.observations(); }
-    // What engines ask that can tell their census; see ConditionTally.
+    // For engines that can report their census; see ConditionTally.
     bool needs_census() const { return tally_.needs_census(); }
     std::vector<Observation> observations(const Census<State>& census) const {
       ConditionTally::States states;

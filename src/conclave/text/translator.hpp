@@ -17,7 +17,7 @@ namespace conclave::text {
 
 class Translator {
  public:
-  // Of the code of a program, which is not empty. O(instructions).
+  // x86-64 code for the instructions of a program, which must not be empty. O(instructions).
   static std::vector<std::uint8_t> translated(const std::vector<Program::Instruction>& code);
 
  private:
@@ -49,14 +49,14 @@ class Translator {
     unequal = 5,
   };
 
-  void translate(const Instruction& instruction);
-  void translate_jump(const Instruction& instruction, Condition condition);
-  void translate_arithmetic(const Instruction& instruction);
+  void translate(const Instruction& now);
+  void translate_jump(const Instruction& now, Condition condition);
+  void translate_arithmetic(const Instruction& now);
   void translate_modulo();
   void translate_divide();
-  void translate_wrap(const Instruction& instruction);
+  void translate_wrap(const Instruction& now);
   bool stays_in_rax(std::size_t index) const;
-  void translate_store(const Instruction& instruction);
+  void translate_store(const Instruction& now);
   void enter();
   void leave(bool is_known);
 

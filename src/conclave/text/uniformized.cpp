@@ -15,7 +15,7 @@ constexpr std::int64_t largest_total = std::int64_t{1} << 62;
 Number least(const Number& a, const Number& b) { return compare(a, b) < 0 ? a : b; }
 Number greatest(const Number& a, const Number& b) { return compare(a, b) < 0 ? b : a; }
 
-// What may come of an ordered pair, each with its share of L.
+// One possible result of an ordered pair, with its share of L.
 struct Share {
   StateIndex u, v;
   Number amount;

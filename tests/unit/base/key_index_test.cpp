@@ -74,9 +74,9 @@ TEST(KeyIndex, IsNeverFullerThanAllowed) {
     NumberedKeys<TaggedSlot> keys{well_mixed, KeyIndex<TaggedSlot>(percent)};
     for (std::uint64_t key = 0; key < 5000; ++key) {
       keys.number(key);
-      ASSERT_LE(100 * 8 * keys.index.size(), percent * keys.index.bytes());
+      ASSERT_LE(800 * keys.index.size(), percent * keys.index.bytes());
     }
-    EXPECT_GT(2 * 100 * 8 * keys.index.size(), percent * keys.index.bytes());
+    EXPECT_GT(1600 * keys.index.size(), percent * keys.index.bytes());
   }
 }
 

@@ -16,34 +16,12 @@
 #include "conclave/chain/rational_hitting_times.hpp"
 
 #include "tests/support/known_chains.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace conclave::chain {
 namespace {
 
-class Files : public testing::Test {
- protected:
-  Files() : folder_(testing::TempDir() + "conclave_exact_" + test_name()) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Files() override { std::filesystem::remove_all(folder_); }
-
-  static std::string test_name() {
-    return testing::UnitTest::GetInstance()->current_test_info()->name();
-  }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  std::string written(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name)) << text;
-    return path(name);
-  }
-  std::string content(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(path(name)).rdbuf();
-    return text.str();
-  }
-
- private:
-  std::string folder_;
-};
+class Files : public testing_support::ScratchFolder {};
 
 std::string message_of(const std::string& path) {
   try {
@@ -104,7 +82,7 @@ TEST_F(Files, ExportedChainsAreSolvedAlikeByASeparateReader) {
 
 TEST_F(Files, TransitionsMayComeInAnyOrderAsFractionsAndWithActions) {
   const MarkovChain chain = read_transitions(
-      written("c.tra", "# a comment\n3 5\n2 2 1\n0 1 1/3 go\n1 1 0.5\n0 2 2/3 stay\r\n1 0 5e-1\n"));
+      write("c.tra", "# a comment\n3 5\n2 2 1\n0 1 1/3 go\n1 1 0.5\n0 2 2/3 stay\r\n1 0 5e-1\n"));
   EXPECT_EQ(chain.transitions(), 5u);
   EXPECT_DOUBLE_EQ(chain.probabilities(0)[1], 2.0 / 3);
   EXPECT_EQ(chain.successors(1)[0], 0u);
@@ -112,42 +90,41 @@ TEST_F(Files, TransitionsMayComeInAnyOrderAsFractionsAndWithActions) {
 
 // A transition of probability 0 to a trap does not make the expectation infinite.
 TEST_F(Files, TransitionsOfProbabilityZeroAreNone) {
-  const std::string file = written("c.tra", "3 5\n0 0 0.5\n0 1 0.5\n0 2 0\n1 1 1\n2 2 1\n");
+  const std::string file = write("c.tra", "3 5\n0 0 0.5\n0 1 0.5\n0 2 0\n1 1 1\n2 2 1\n");
   const StateSet target = set_of(std::vector<StateIndex>{1}, 3);
   EXPECT_EQ(hitting_times(read_transitions(file), target).mean[0], 2);
   EXPECT_EQ(rational_hitting_times(read_rational_transitions(file), target, {0}).mean.front(), 2);
 }
 
 TEST_F(Files, CountsBeyondTheFileTakeNoMemory) {
-  const std::string file = written("c.tra", "4294967295 4294967295\n0 0 1\n");
+  const std::string file = write("c.tra", "4294967295 4294967295\n0 0 1\n");
   EXPECT_NE(message_of(file).find("line 1: 4294967295 states"), std::string::npos);
   EXPECT_THROW(read_rational_transitions(file), Error);
 }
 
 TEST_F(Files, RationalTransitionsJoinStatesThatExist) {
-  EXPECT_THROW(read_rational_transitions(written("c.tra", "1 1\n0 1 1\n")), Error);
-  EXPECT_THROW(read_rational_transitions(written("d.tra", "1 1\n1 0 1\n")), Error);
+  EXPECT_THROW(read_rational_transitions(write("c.tra", "1 1\n0 1 1\n")), Error);
+  EXPECT_THROW(read_rational_transitions(write("d.tra", "1 1\n1 0 1\n")), Error);
 }
 
 TEST_F(Files, RewardsThatOverflowAreRefused) {
-  EXPECT_THROW(read_state_rewards(written("c.srew", "1 2\n0 1e308\n0 1e308\n"), 1), Error);
+  EXPECT_THROW(read_state_rewards(write("c.srew", "1 2\n0 1e308\n0 1e308\n"), 1), Error);
 }
 
 TEST_F(Files, MistakesAreNamedWithTheirLine) {
-  EXPECT_NE(message_of(written("a.tra", "2 2\n0 1 x\n1 1 1\n")).find("line 2: a number"),
+  EXPECT_NE(message_of(write("a.tra", "2 2\n0 1 x\n1 1 1\n")).find("line 2: a number"),
             std::string::npos);
-  EXPECT_NE(message_of(written("b.tra", "2 2\n0 1 1\n1 2 1\n")).find("line 3: state 2 does not"),
+  EXPECT_NE(message_of(write("b.tra", "2 2\n0 1 1\n1 2 1\n")).find("line 3: state 2 does not"),
             std::string::npos);
-  EXPECT_NE(message_of(written("c.tra", "2 2\n0 1 0.9\n1 1 1\n")).find("state 0 miss 1 by 0.1"),
+  EXPECT_NE(message_of(write("c.tra", "2 2\n0 1 0.9\n1 1 1\n")).find("state 0 miss 1 by 0.1"),
             std::string::npos);
-  EXPECT_NE(
-      message_of(written("d.tra", "2 3\n0 1 1\n1 1 1\n")).find("3 transitions were announced"),
-      std::string::npos);
-  EXPECT_NE(message_of(written("e.tra", "2 2 2\n0 0 1 1\n")).find("decision process"),
+  EXPECT_NE(message_of(write("d.tra", "2 3\n0 1 1\n1 1 1\n")).find("3 transitions were announced"),
             std::string::npos);
-  EXPECT_NE(message_of(written("f.tra", "")).find("empty"), std::string::npos);
+  EXPECT_NE(message_of(write("e.tra", "2 2 2\n0 0 1 1\n")).find("decision process"),
+            std::string::npos);
+  EXPECT_NE(message_of(write("f.tra", "")).find("empty"), std::string::npos);
   EXPECT_NE(message_of(path("none.tra")).find("cannot read"), std::string::npos);
-  EXPECT_NE(message_of(written("g.tra", "2 2\n0 1 -1\n1 1 1\n")).find("not a probability"),
+  EXPECT_NE(message_of(write("g.tra", "2 2\n0 1 -1\n1 1 1\n")).find("not a probability"),
             std::string::npos);
 }
 
@@ -184,7 +161,7 @@ TEST(Texts, AreRepeatedBrieflyAndWithoutControlCharacters) {
 }
 
 TEST_F(Files, LabelsSayTheNearestName) {
-  const std::string file = written("c.lab", "0=\"init\" 1=\"deadlock\" 2=\"done\"\n0: 0\n4: 1 2\n");
+  const std::string file = write("c.lab", "0=\"init\" 1=\"deadlock\" 2=\"done\"\n0: 0\n4: 1 2\n");
   const Labels labels = read_labels(file, 5);
   EXPECT_EQ(labels.of("done"), std::vector<StateIndex>{4});
   EXPECT_TRUE(labels.has("init"));
@@ -198,24 +175,24 @@ TEST_F(Files, LabelsSayTheNearestName) {
 }
 
 TEST_F(Files, RewardsOfTransitionsAreWeightedWithTheirProbabilities) {
-  const MarkovChain chain = read_transitions(written("c.tra", "2 3\n0 0 0.75\n0 1 0.25\n1 1 1\n"));
+  const MarkovChain chain = read_transitions(write("c.tra", "2 3\n0 0 0.75\n0 1 0.25\n1 1 1\n"));
   write_state_rewards(std::vector<double>{2.5, 0}, path("c.srew"));
   write_transition_rewards(
       chain, [](StateIndex from, StateIndex to) { return from == 0 && to == 1 ? 8.0 : 0.0; },
       path("c.trew"));
   EXPECT_EQ(read_state_rewards(path("c.srew"), 2), (std::vector<double>{2.5, 0}));
   EXPECT_EQ(read_transition_rewards(path("c.trew"), chain), (std::vector<double>{2, 0}));
-  EXPECT_EQ(content("c.trew"), "2 1\n0 1 8\n");
+  EXPECT_EQ(read("c.trew"), "2 1\n0 1 8\n");
 }
 
 TEST_F(Files, DrawingsAndStatesShowNames) {
-  const MarkovChain chain = read_transitions(written("c.tra", "2 3\n0 0 0.75\n0 1 0.25\n1 1 1\n"));
+  const MarkovChain chain = read_transitions(write("c.tra", "2 3\n0 0 0.75\n0 1 0.25\n1 1 1\n"));
   const auto name = [](StateIndex state) { return std::to_string(2 - state); };
   write_dot(chain, set_of(std::vector<StateIndex>{1}, 2), name, path("c.dot"));
-  EXPECT_NE(content("c.dot").find("0 -> 1 [label=\"0.25\"]"), std::string::npos);
-  EXPECT_NE(content("c.dot").find("1 [label=\"1\", shape=doublecircle]"), std::string::npos);
+  EXPECT_NE(read("c.dot").find("0 -> 1 [label=\"0.25\"]"), std::string::npos);
+  EXPECT_NE(read("c.dot").find("1 [label=\"1\", shape=doublecircle]"), std::string::npos);
   write_states("leaders", name, 2, path("c.sta"));
-  EXPECT_EQ(content("c.sta"), "(leaders)\n0:(2)\n1:(1)\n");
+  EXPECT_EQ(read("c.sta"), "(leaders)\n0:(2)\n1:(1)\n");
   EXPECT_THROW(write_dot(tests::fratricide(300).chain.rounded(), StateSet(300), name, path("d")),
                Error);
 }
@@ -329,16 +306,16 @@ TEST_F(Files, ModulesOfCensusChainsMeanWhatTheTableSays) {
                          .rules = {{0, 0, 0, 1}},
                          .target = "leader = 1"};
   write_prism_module(protocol, path("fratricide.pm"));
-  EXPECT_NE(content("fratricide.pm").find("leader : [0..n] init 7;"), std::string::npos);
+  EXPECT_NE(read("fratricide.pm").find("leader : [0..n] init 7;"), std::string::npos);
   const std::map<std::string, double> start{{"leader", 7}, {"follower", 0}, {"n", 7}, {"all", 42}};
-  EXPECT_NEAR(expected_steps(content("fratricide.pm"), start, "leader"), 36, 1e-9);
+  EXPECT_NEAR(expected_steps(read("fratricide.pm"), start, "leader"), 36, 1e-9);
   // Only one meeting in four has its effect; a second rule changes nothing that counts.
   protocol.rules = {{0, 0, 0, 1, 1}, {1, 0, 0, 1, 3}};
   protocol.total_weight = 4;
   write_prism_module(protocol, path("lazy.pm"));
   auto lazy = start;
   lazy["all"] = 168;
-  EXPECT_NEAR(expected_steps(content("lazy.pm"), lazy, "leader"), 144, 1e-8);
+  EXPECT_NEAR(expected_steps(read("lazy.pm"), lazy, "leader"), 144, 1e-8);
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ class CertificateFilesTest : public CertificatesTest {
     write_private_file(files_.certificate, good_.certificate);
     write_private_file(files_.key, good_.key);
   }
-  ~CertificateFilesTest() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string complaint_about_files() {
     try {
       load_credentials(files_, me_);

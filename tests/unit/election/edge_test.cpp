@@ -126,7 +126,7 @@ class BreakingPair {
       case 2:
       case 3:
         if (const auto message = a_.next())
-          on_way_.push_back({message->number, text_of(message->bytes)});
+          on_way_.emplace_back(message->number, text_of(message->bytes));
         break;
       case 4:
       case 5:
@@ -142,7 +142,7 @@ class BreakingPair {
   void finish() {
     break_connection();
     while (const auto message = a_.next())
-      on_way_.push_back({message->number, text_of(message->bytes)});
+      on_way_.emplace_back(message->number, text_of(message->bytes));
     while (!on_way_.empty()) deliver();
     ASSERT_EQ(arrived_.size(), sent_);
     for (std::size_t i = 0; i < sent_; ++i) EXPECT_EQ(arrived_[i], std::to_string(i));

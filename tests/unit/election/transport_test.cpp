@@ -221,8 +221,8 @@ TEST_P(TransportTest, BoundsTheBytesOfAQueue) {
 
 TEST_P(TransportTest, ReadsNoMoreThanItsBudget) {
   TransportLimits limits;
-  limits.bytes_at_once = 16 * 1024;
-  limits.bytes_per_second = 64 * 1024;
+  limits.bytes_at_once = 16'384;
+  limits.bytes_per_second = 65'536;
   Cluster cluster(3, limits, certificates());
   cluster[2].send(1, "hello");
   ASSERT_TRUE(cluster.run_until_idle());

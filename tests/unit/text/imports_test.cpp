@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
@@ -107,8 +108,9 @@ TEST(Imports, StayInTheirFolderAndEnd) {
   const std::string rest = "states A\nstart s: all of A\n";
   for (const std::string path : {"/etc/passwd.pp", "../my.pp", "sub/../my.pp", ".hidden.pp", "",
                                  "sub//x.pp", "clock.txt", "a\\\\b.pp"}) {
-    EXPECT_EQ(folder.message("my.pp", "import \"" + path + "\"\n" + rest),
-              "my.pp:1:8: '" + path + "' is no path to a .pp file in this folder or below");
+    EXPECT_EQ(
+        folder.message("my.pp", fmt::format("import \"{}\"\n{}", path, rest)),
+        fmt::format("my.pp:1:8: '{}' is no path to a .pp file in this folder or below", path));
   }
   EXPECT_EQ(folder.message("my.pp", "import \"nothing.pp\"\n" + rest),
             "my.pp:1:8: cannot read 'nothing.pp': no file of at most 1 MiB beside this one, nor "

@@ -82,8 +82,7 @@ TEST(Machine, DoesWhatTheRulesSay) {
       "u + v when 0 < far < 5/2 or far == 4 and v.on -> u.x = v.x, v.x = u.x, v.on = not u.on\n",
       "u + v when u.state != v.state -> v + u\nP + P -> u + u\n",
       "u + v when max(u.x, -v.x) - abs(u.x) * 2 >= 1/3 -> u.x = min(u.x + 1, 4)\n",
-      "u + v -> u.x = if u.on and not v.on then floor(v.x / 3) else floor(u.x / 2), v.on = u.x < "
-      "v.x\n",
+      "u + v -> u.x = if u.on and not v.on then floor(v.x/3) else floor(u.x/2), v.on = u.x < v.x\n",
       "step turn { x = if x == 4 then -2 else x + 1 }\n"
       "u + v do {\n  let before = u.x\n  each { turn }\n"
       "  if before > 1 { P + Q -> Q + R  unordered R + P -> P + P } else if u.on { v.x = before }\n"
@@ -92,7 +91,7 @@ TEST(Machine, DoesWhatTheRulesSay) {
       "u + v when same(u.state, v.state) -> u.state = R, v.on = same(u.x, v.x)\n"};
   for (const std::string& rules : certain) {
     const Twins twins(std::string(head) + rules);
-    EXPECT_EQ(expect_same_reactions(twins), std::uint64_t{42 * 42}) << rules;
+    EXPECT_EQ(expect_same_reactions(twins), std::uint64_t{42} * 42) << rules;
   }
 }
 
@@ -136,7 +135,7 @@ TEST(Machine, LeavesChanceAndFractionsToTheRules) {
       "u + v do { let half = u.x / 2  if half > 1 { v.on = false } }\n",
       "u + v when u.x / 2 > v.x and u.x ^ 2 == 4 -> u.on = v.on\n"};
   for (const std::string& each : rules) {
-    EXPECT_LT(expect_same_reactions(Twins(std::string(head) + each)), std::uint64_t{42 * 42});
+    EXPECT_LT(expect_same_reactions(Twins(std::string(head) + each)), std::uint64_t{42} * 42);
   }
 }
 

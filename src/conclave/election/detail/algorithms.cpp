@@ -30,7 +30,7 @@ bool is_used(int operation, const OSSL_ALGORITHM& algorithm) {
           properties.ends_with("structure=PrivateKeyInfo"));
 }
 
-// What the default provider offers of them; each list ends with an empty entry.
+// Those of them that the default provider offers; each list ends with an empty entry.
 class Selection {
  public:
   explicit Selection(OSSL_PROVIDER* whole) : whole_(whole) {

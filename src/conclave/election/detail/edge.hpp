@@ -49,7 +49,7 @@ class Edge {
   bool owes_acknowledgement() const { return owed_ > 0; }
   std::size_t owed() const { return owed_; }
 
-  // What to tell a peer of that incarnation in a Ready.
+  // The position that a Ready to a peer of that incarnation reports.
   Position position_for(std::uint64_t incarnation) const;
   // A connection to that incarnation carries the edge from now on. Empty: what the Ready says
   // cannot be.

@@ -12,7 +12,7 @@
 
 namespace conclave::election::detail {
 
-// What a member says and demands on each of its connections.
+// The identity that a member presents on each of its connections, and what it demands of the peer.
 struct Membership {
   Identity self;
   MemberIndex members = 0;

@@ -42,7 +42,7 @@ class LinkOwner {
   virtual void on_closed(Link& link, const Ending& ending) = 0;
 };
 
-// What all links of a transport share; outlives them all, or they have been abandoned.
+// Settings that all links of a transport share; must outlive every link that is not abandoned.
 struct LinkSettings {
   Loop* loop = nullptr;
   Membership membership;

@@ -44,7 +44,7 @@ KeyPtr key_in(const std::string& pem);
 
 std::string serial_in(const X509& certificate);  // see serial_of
 
-// What a certificate says in its alternative name; whether to believe it is another question.
+// The identity in a certificate's alternative name; does not check whether to trust it.
 std::optional<Identity> identity_in(const X509& certificate);
 
 }  // namespace conclave::election::detail

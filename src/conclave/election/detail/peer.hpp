@@ -1,4 +1,4 @@
-// What a transport knows about another member.
+// A transport's knowledge about another member.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What lies between the frames of a connection and its socket: TLS 1.3 with certificates on both
+// The layer between the frames of a connection and its socket: TLS 1.3 with certificates on both
 // sides, or nothing. Bytes go in and come out; no socket is touched here.
 #pragma once
 
@@ -22,11 +22,11 @@ struct TunnelFailure {
   std::string sentence;
 };
 
-// What all tunnels of one process share: its credentials, the settings of TLS, and the sessions
-// with peers it has dialled, one each. A connection with the same process resumes its session,
-// which saves both ends their signatures and takes new keys all the same, for an hour at most and
-// not across a change of credentials. The end that has accepted keeps it in memory, so there are no
-// ticket keys that could leak. There is no early data, so nothing can be played again.
+// State that all tunnels of one process share: its credentials, the settings of TLS, and the
+// sessions with peers it has dialled, one each. A connection with the same process resumes its
+// session, which saves both ends their signatures and takes new keys all the same, for an hour at
+// most and not across a change of credentials. The end that has accepted keeps it in memory, so
+// there are no ticket keys that could leak. There is no early data, so nothing can be played again.
 class TlsSettings {
  public:
   // `revoked`: serial numbers of certificates that are refused, see plain_serial. Throws Error.

@@ -1,6 +1,6 @@
 // Keeps edges FIFO: tells when the last message on each edge arrives, as long as it is on its way.
-// What a sender has sent lies together, eight bytes per message in four lines of memory, so that a
-// message costs no search and the lines are known long before it is sent. Edges of those who send
+// The entries of one sender lie together, eight bytes per message in four lines of memory, so that
+// a message costs no search and the lines are known long before it is sent. Edges of those who send
 // to many at once, as in a broadcast, are kept in a table instead.
 #pragma once
 

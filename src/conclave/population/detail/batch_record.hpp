@@ -1,4 +1,4 @@
-// What happened in one batch of the `counts` engine, noted while it is carried out, so that the
+// The record of one batch of the `counts` engine, written while it is carried out, so that the
 // census can be seen after any part of its interactions. Collisions have their place in the batch.
 // Fresh pairs have none: those revealed by a collision get one here, uniform among the places that
 // are free at that time, and those drawn together at the end fill the others (pair_groups.hpp). All
@@ -37,7 +37,7 @@ class BatchRecord {
   // Pairs that are drawn at the end.
   PairGroups& fresh() { return fresh_; }
 
-  // What the first `done` of `length` interactions have changed.
+  // The changes made by the first `done` of `length` interactions.
   std::vector<Move> changes(std::uint64_t done, std::uint64_t length) const;
   const std::vector<Step>& steps() const { return steps_; }
 

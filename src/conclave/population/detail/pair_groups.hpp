@@ -44,7 +44,7 @@ class PairGroups {
 
   AgentCount pairs() const { return pairs_; }
 
-  // What the first `pairs` of `all` pairs have changed; those beyond the groups changed nothing.
+  // The changes made by the first `pairs` of `all` pairs; pairs beyond the groups changed nothing.
   // `salt` names the streams. O(moves) variates per halving, and at most 64 halvings.
   std::vector<Move> first(AgentCount pairs, AgentCount all, std::uint64_t salt) const;
 

@@ -16,7 +16,7 @@
 
 namespace conclave::population::detail {
 
-// What a tally observes. Observables that need the census are computed from it when somebody looks,
+// The observations of a tally. Observables that need the census are computed on demand,
 // so that they cost nothing in between: O(n) for an engine that keeps an array of agents.
 template <class Tally, class Engine>
 std::vector<Observation> observations_of(const Tally& tally, const Engine& engine) {

@@ -29,7 +29,7 @@ class Ciw {
 
   using Parameters = NoParameters;
 
-  // Soon few agents share a rank, and nobody else moves.
+  // Soon few agents share a rank, and no other agent changes its state.
   static constexpr bool is_mostly_null = true;
 
   static constexpr std::array variables{

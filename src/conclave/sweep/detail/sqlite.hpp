@@ -1,6 +1,6 @@
 // SQLite, as much of it as the store needs: errors become exceptions with one sentence, statements
-// are finalized by themselves. A file may come from anybody, so a database is opened with SQLite's
-// defences on, with limits on lengths, and with a limit on the work between two rows.
+// are finalized by themselves. A file may come from a stranger, so a database is opened with
+// SQLite's defences on, with limits on lengths, and with a limit on the work between two rows.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What protocols share whose agents know an upper bound N of the number of agents n.
+// Shared by protocols whose agents know an upper bound N on the number of agents n.
 #pragma once
 
 #include <cstdint>

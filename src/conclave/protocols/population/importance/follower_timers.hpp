@@ -23,7 +23,7 @@
 
 namespace conclave::protocols {
 
-// What it costs, as -ln of a probability, that m of n agents meet only each other until their
+// The cost, as -ln of a probability, that m of n agents meet only each other until their
 // largest timer has gone down by one: by a small particle run in which the particles with fewer
 // meetings are copied.
 class GroupCosts {
@@ -37,7 +37,7 @@ class GroupCosts {
     }
   }
 
-  // Of the meeting in which a group with timers of 1 times out; of each unit before.
+  // The cost of the meeting in which a group with timers of 1 times out, and of each unit before.
   double first(std::size_t m) const { return first_[m]; }
   double each(std::size_t m) const { return each_[m]; }
 

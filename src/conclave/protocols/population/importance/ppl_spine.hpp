@@ -131,7 +131,7 @@ class PplSpine {
     }
 
     void meet_with_spine_on_follower() {
-      // Of n(n-1)/2 pairs, 2n-3 hold the leader or the spine.
+      // 2n-3 of the n(n-1)/2 pairs contain the leader or the spine.
       if (stream_.below64(n() * (n() - 1) / 2) >= 2 * n() - 3) {
         const std::size_t a = other_than(leader, spine_);
         std::size_t b = a;

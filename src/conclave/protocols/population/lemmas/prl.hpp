@@ -96,7 +96,7 @@ class PrlRing {
   std::uint64_t bound_;
 };
 
-// What happens to bullets in the interaction of l and r. A view of the step.
+// A view of one step: the bullets that are fired, move or hit in the interaction of l and r.
 class PrlShot {
  public:
   explicit PrlShot(const Step<Prl::State>& step)

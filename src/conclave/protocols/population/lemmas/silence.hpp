@@ -1,4 +1,4 @@
-// What silent rankings claim: the agents end with all ranks different, and then no interaction
+// The claims of silent rankings: the agents end with all ranks different, and then no interaction
 // changes any state; nowhere else is a configuration silent.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What is claimed about timers: Definition 1 of the paper behind ppl (whose two bounds are numbers:
+// The claims about timers: Definition 1 of the paper behind ppl (whose two bounds are numbers:
 // the largest expected convergence time and the shortest expected holding time), and what its rules
 // say about single interactions.
 #pragma once
