@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -141,21 +142,23 @@ class TrialPatience {
 template <SelfStabilizing P>
 Searched searched(const P& protocol, const std::vector<std::size_t>& starts, AgentCount n,
                   const SearchRequest& request) {
+  using Starts = population::ArbitraryStarts<P>;
   GivenStarts<P> engine(protocol, request.run, searchable_population(n));
-  std::vector<std::vector<typename P::State>> named;
+  std::vector<population::AnyStart> named;
   for (const std::size_t start : starts) {
     Stream stream(StreamName{request.run.seed, start, Purpose::start});
-    named.emplace_back();
-    for (AgentCount i = 0; i < n; ++i) named.back().push_back(protocol.initial(start, i, stream));
+    typename Starts::Agents agents;
+    for (AgentCount i = 0; i < n; ++i) agents.push_back(protocol.initial(start, i, stream));
+    named.push_back(Starts::start_of(std::move(agents)));
   }
   std::uint64_t done = 0;
-  const auto simulate = [&](std::span<const typename P::State> agents, std::uint64_t trial) {
+  Starts space(protocol, n, [&](std::span<const typename P::State> agents, std::uint64_t trial) {
     report_progress(request.progress, "searching", ++done, request.budget);
     return engine.simulate(agents, trial, TrialPatience(request, done));
-  };
-  population::WorstStartSearch<P> search(protocol, n, simulate, request.run.seed, request.budget);
-  const auto found = search.run(named);
-  return {.configuration = text_of_agents(found.agents, claims_of(protocol)),
+  });
+  const population::WorstStart found =
+      population::search_worst_start(space, named, request.run.seed, request.budget);
+  return {.configuration = text_of_agents(Starts::agents_of(found.start), claims_of(protocol)),
           .times = found.times,
           .candidates = found.candidates,
           .trials = found.trials,

@@ -24,11 +24,9 @@
 #include <cstdint>
 #include <limits>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/real_functions.hpp"
@@ -37,7 +35,7 @@
 
 namespace conclave::population {
 
-// What a pilot decides.
+// The decisions of a pilot run.
 struct SplittingPlan {
   double quiet = minus_infinity;  // A = {f <= quiet}
   std::vector<double> levels{};   // ascending, at least one
@@ -63,6 +61,13 @@ struct SplittingRules {
   static void begin_path(Stream&, const Stream& /*at the level's first path*/) {}
 };
 
+namespace detail {
+[[noreturn]] void throw_too_many_levels(std::uint64_t most, double last);
+[[noreturn]] void throw_stuck(double level);
+[[noreturn]] void throw_too_calm();
+[[noreturn]] void throw_trapped();
+}  // namespace detail
+
 // Process is a RareProcess or offers the same. One object belongs to one thread.
 template <class Process, class Rules = SplittingRules>
 class Splitting {
@@ -86,7 +91,8 @@ class Splitting {
       const double here = plan.levels.back();
       const double next = next_level(entrances, here, plan.quiet, paths, stream);
       if (next == infinity) return plan;
-      if (plan.levels.size() == options_.most_levels) throw_too_many(here);
+      if (plan.levels.size() == options_.most_levels)
+        detail::throw_too_many_levels(options_.most_levels, here);
       plan.levels.push_back(next);
       entrances = pilot_entrances(entrances, next, plan.quiet, paths, stream);
     }
@@ -154,8 +160,7 @@ class Splitting {
       plan.warm_up = std::max(plan.base_run / 4, length / 4);
       return plan;
     }
-    throw Error("the importance function has too few ups and downs in 2^31 interactions: it must "
-                "vary from the start on and grow towards the failure");
+    detail::throw_too_calm();
   }
 
   SplittingPlan observed_plan(std::uint64_t length, Stream& stream) {
@@ -243,8 +248,7 @@ class Splitting {
       if (value >= level) return value;
       if (value <= quiet) return minus_infinity;
     }
-    throw Error("a path has neither failed nor returned to the quiet set in 2^36 interactions: the "
-                "population can be trapped where the importance function is large");
+    detail::throw_trapped();
   }
 
   // The next level: what a quarter of the paths reach before they return; infinite where that is
@@ -258,7 +262,7 @@ class Splitting {
       const auto above = std::ranges::upper_bound(highest, here);
       if (above != highest.end()) return *above;
     }
-    throw_stuck(here);
+    detail::throw_stuck(here);
   }
 
   // How far paths get before they return, ascending.
@@ -292,17 +296,7 @@ class Splitting {
       std::vector<Entrance> next = passed(entrances, level, quiet, paths, stream);
       if (!next.empty()) return next;
     }
-    throw_stuck(level);
-  }
-
-  [[noreturn]] void throw_too_many(double here) const {
-    throw Error("more than " + std::to_string(options_.most_levels) +
-                " levels are needed: the last one was at " + std::to_string(here) +
-                "; allow more with --most-levels, or take smaller timers");
-  }
-  [[noreturn]] void throw_stuck(double here) const {
-    throw Error("no path gets beyond the level " + std::to_string(here) +
-                ": use another importance function or more --particles");
+    detail::throw_stuck(level);
   }
 
   Process process_;
