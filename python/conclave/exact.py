@@ -188,9 +188,10 @@ class Exploration:
 
 
 def explore(protocol: str, n: Any, *, param: Mapping[str, Any] | None = None, ids: str = "unique",
-            max_configurations: Any = None, max_file_size: Any = None,
+            graph: str = "", max_configurations: Any = None, max_file_size: Any = None,
             **unknown: Any) -> Exploration:
-    """Tries every schedule of a message-passing protocol, as `conclave explore` does.
+    """Tries every schedule of a message-passing protocol, as `conclave explore` does. Where coins
+    may be drawn again and again, there are infinitely many.
 
     >>> import conclave as cv
     >>> cv.explore("flooding", n=3).holds
@@ -200,7 +201,8 @@ def explore(protocol: str, n: Any, *, param: Mapping[str, Any] | None = None, id
     allow_files(max_file_size)
     chosen = find(protocol)
     most = "" if max_configurations is None else _words.number(max_configurations)
-    found = _core.explore(chosen.core, _words.number(n), _words.params(param), ids, most)
+    found = _core.explore(chosen.core, _words.number(n), _words.params(param), ids, graph,
+                          most)
     properties = tuple(Property(name, holds, tuple(steps))
                        for name, holds, steps in found["properties"])
     return Exploration(chosen.name, int(_words.number(n)), found["params"],

@@ -168,8 +168,8 @@ py::dict search(const Protocol& protocol, const py::dict& options) {
 
 py::dict explore(const Protocol& protocol, const std::string& n,
                  const std::vector<std::string>& params, const std::string& ids,
-                 const std::string& most) {
-  experiment::ExplorationText words{.n = n, .params = params, .ids = ids};
+                 const std::string& graph, const std::string& most) {
+  experiment::ExplorationText words{.n = n, .params = params, .ids = ids, .graph = graph};
   if (!most.empty()) words.most_configurations = most;
   const catalog::Entry& entry = protocol.entry();
   catalog::ExplorationRequest asked =

@@ -2,9 +2,6 @@
 #include "conclave/cli/command.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -12,10 +9,9 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/base/numbers.hpp"
-#include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/option_values.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -114,27 +110,6 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   return fmt::format("unexpected word '{}'", app.remaining(true).front());
 }
 
-// "4GiB", "512MiB", "1e9": bytes. Throws Error.
-std::size_t size_in(std::string_view option, const std::string& text) {
-  constexpr std::array<std::pair<std::string_view, unsigned>, 4> units{
-      {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
-  constexpr std::uint64_t most = std::uint64_t{1} << 46;
-  std::string digits = text;
-  unsigned shift = 0;
-  for (const auto& [unit, bits] : units) {
-    if (!text.ends_with(unit)) continue;
-    digits.resize(text.size() - unit.size());
-    shift = bits;
-  }
-  const auto count = parse_count(digits);
-  const auto size = count ? count->as_uint64() : std::nullopt;
-  if (!size || *size == 0 || *size > (most >> shift))
-    throw Error(fmt::format("{} takes a number of bytes up to 64 TiB, such as 4GiB, 512MiB or 1e9, "
-                            "not '{}'",
-                            option, excerpt(text)));
-  return static_cast<std::size_t>(*size << shift);
-}
-
 std::string in_one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return text;
@@ -219,7 +194,9 @@ void Command::param_option(std::vector<std::string>& params) {
 void Command::file_size_option() {
   app_->add_option_function<std::string>(
           "--max-file-size",
-          [](const std::string& text) { raise_file_limits(size_in("--max-file-size", text)); },
+          [](const std::string& text) {
+            raise_file_limits(experiment::size_option("--max-file-size", text));
+          },
           beside_name("Read files up to this size, such as 4GiB, where less is allowed"))
       ->type_name("SIZE");
 }

@@ -1,6 +1,5 @@
 // `conclave explore`: every schedule of a message-passing protocol on a handful of nodes.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -11,14 +10,13 @@
 
 #include <fmt/format.h>
 
-#include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/exact_text.hpp"
 #include "conclave/experiment/json.hpp"
-#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -29,16 +27,10 @@ using experiment::Json;
 
 struct ExploreOptions {
   std::string protocol;
-  std::string n;
-  std::vector<std::string> params;
-  std::string ids = "unique";
-  std::string graph;
-  std::string most_configurations = "4e6";
+  experiment::ExplorationText words;
   std::string format = "table";
   bool quiet = false;
 };
-
-constexpr std::array<std::string_view, 2> identifiers{"unique", "anonymous"};
 
 std::string parameters_text(const Exploration& result) {
   std::string text;
@@ -82,7 +74,7 @@ void print_counterexamples(const Exploration& result) {
 
 void print_text(const ExploreOptions& options, const Exploration& result) {
   fmt::print("{}, n = {}{}, {} nodes{}\n\n", options.protocol, result.n,
-             options.graph.empty() ? "" : ", graph " + options.graph,
+             options.words.graph.empty() ? "" : ", graph " + options.words.graph,
              result.has_identifiers ? "identified" : "anonymous", parameters_text(result));
   fmt::print("  {:<22} {}\n", "configurations", result.configurations);
   fmt::print("  {:<22} {}\n", "steps between them", result.transitions);
@@ -137,36 +129,22 @@ void print_json(const ExploreOptions& options, const Exploration& result) {
             {"longest", result.longest},
             {"ends", result.final_configurations},
             {"properties", properties}};
-  if (!options.graph.empty()) json["graph"] = options.graph;
+  if (!options.words.graph.empty()) json["graph"] = options.words.graph;
   if (std::isinf(result.schedules)) json["schedules"] = json["longest"] = Json();
   fmt::print("{}\n", json.dump(2));
 }
 
 Exploration explored(const ExploreOptions& options, const catalog::Entry& entry,
                      const std::atomic<bool>& stop) {
+  catalog::ExplorationRequest asked =
+      experiment::exploration_request(entry, options.protocol, options.words);
   PhaseLine line(options.quiet, stop);
-  const catalog::RunRequest asked = experiment::request_of(
-      {.protocol = options.protocol, .n = options.n, .graph = options.graph});
-  return entry.explore(
-      {.n = asked.n,
-       .settings = param_options(options.params),
-       .has_identifiers = options.ids == "unique",
-       .graph = asked.graph,
-       .digraph = asked.digraph,
-       .most_configurations = count_option_64("--max-configurations", options.most_configurations,
-                                              1, std::uint64_t{1} << 31),
-       .progress = std::ref(line)});
+  asked.progress = std::ref(line);
+  return entry.explore(asked);
 }
 
 Exit explore(const ExploreOptions& options) {
-  if (std::ranges::find(identifiers, options.ids) == identifiers.end()) {
-    throw Error(unknown_name("kind of identifiers", options.ids, identifiers));
-  }
   const catalog::Entry& entry = catalog::find(options.protocol);
-  if (!entry.explore) {
-    throw Error(fmt::format("{} is not a message-passing protocol: it has no schedules of messages",
-                            options.protocol));
-  }
   const std::atomic<bool>& stop = interrupted_flag();
   const Exploration result = explored(options, entry, stop);
   if (options.format == "json")
@@ -198,13 +176,13 @@ void add_explore(Command& conclave) {
   Command command = conclave.subcommand(
       "explore", "Try all schedules of a message-passing protocol on a few nodes");
   command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
-  command.required_option("--n", "N", options->n, "Number of nodes, 1 ... 6");
-  command.param_option(options->params);
-  command.option("--ids", "NAME", options->ids, "unique or anonymous nodes (default unique)");
+  command.required_option("--n", "N", options->words.n, "Number of nodes, 1 ... 6");
+  command.param_option(options->words.params);
+  command.option("--ids", "NAME", options->words.ids, "unique or anonymous nodes (default unique)");
   command.option(
-      "--graph", "G", options->graph,
+      "--graph", "G", options->words.graph,
       "The network, as in `run`, for protocols of any graph (default the protocol's own)");
-  command.option("--max-configurations", "X", options->most_configurations,
+  command.option("--max-configurations", "X", options->words.most_configurations,
                  "End at this many configurations, about 500 bytes each (default 4e6)");
   command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--quiet", options->quiet, "No progress line");

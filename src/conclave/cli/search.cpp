@@ -9,16 +9,14 @@
 
 #include <fmt/format.h>
 
-#include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/require.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/exact_text.hpp"
 #include "conclave/experiment/json.hpp"
-#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -31,23 +29,6 @@ struct SearchOptions {
   std::string format = "table";
   bool quiet = false;
 };
-
-// Small populations take little time, and their maxima are hard to tell from their neighbours.
-std::uint64_t default_budget(Interactions n) {
-  return static_cast<std::uint64_t>(std::clamp(1e7 / n.as_double(), 2e4, 2e6));
-}
-
-std::uint64_t budget(const SearchOptions& options, Interactions n) {
-  if (options.budget.empty()) return default_budget(n);
-  return count_option_64("--budget", options.budget, 1000, 1'000'000'000'000);
-}
-
-catalog::SearchRequest request(const SearchOptions& options) {
-  catalog::SearchRequest result{
-      .run = experiment::request_of(options.run, {.command = "search", .n = "100"})};
-  result.budget = budget(options, result.run.n);
-  return result;
-}
 
 bool is_finite(const catalog::Searched& found) {
   return std::ranges::all_of(found.times, [](double time) { return std::isfinite(time); });
@@ -104,8 +85,9 @@ std::string text(const catalog::Searched& found) {
 
 Exit search(const SearchOptions& options) {
   const catalog::Entry entry = catalog::find(options.run.protocol);
-  catalog::require(entry, &catalog::Entry::search, "has no starts that can be searched");
-  catalog::SearchRequest asked = request(options);
+  experiment::check_searchable(entry);
+  catalog::SearchRequest asked = experiment::search_request(
+      options.budget, experiment::request_of(options.run, experiment::search_usage));
   const std::atomic<bool>& stop = interrupted_flag();
   catalog::Searched found;
   try {

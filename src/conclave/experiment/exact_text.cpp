@@ -141,9 +141,13 @@ catalog::ExplorationRequest exploration_request(const catalog::Entry& entry,
     throw Error(
         fmt::format("{} is not a message-passing protocol: it has no schedules of messages", name));
   }
-  return {.n = count_option("--n", words.n),
+  const catalog::RunRequest run =
+      request_of(entry, {.protocol = name, .n = words.n, .graph = words.graph});
+  return {.n = run.n,
           .settings = param_options(words.params),
           .has_identifiers = words.ids == "unique",
+          .graph = run.graph,
+          .digraph = run.digraph,
           .most_configurations = count_option_64("--max-configurations", words.most_configurations,
                                                  1, std::uint64_t{1} << 31)};
 }

@@ -51,6 +51,7 @@ struct ExplorationText {
   std::string n{};
   std::vector<std::string> params{};
   std::string ids = "unique";
+  std::string graph{};  // empty: the protocol's own
   std::string most_configurations = "4e6";
 };
 
