@@ -1,13 +1,13 @@
 // Builds the page into build/web: index.html with its files, and explorer.html, all in one file.
-// `node build.mjs [MODULE]`; the module is that of preset wasm unless told.
+// `node build.mjs [MODULE [FOLDER]]`; the module is that of preset wasm, the folder build/web unless told.
 import { build } from "vite";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { gzipSync } from "node:zlib";
+import { copyFileSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const out = join(here, "../build/web");
+const out = process.argv[3] ?? join(here, "../build/web");
 const module = process.argv[2] ?? join(here, "../build/wasm/conclave.wasm");
 if (!existsSync(module)) {
   console.error(`build.mjs: there is no ${module}; build it first: cmake --build --preset wasm`);
@@ -36,9 +36,14 @@ const packed = gzipSync(readFileSync(module), { level: 9 }).toString("base64");
 page = page.replace("<!--module-->", () => `<script type="text/plain" id="conclave-module">${packed}</script>`);
 writeFileSync(join(out, "explorer.html"), page);
 
-mkdirSync(out, { recursive: true });
-let sum = 0;
+// Beside every file its compressed form, which `conclave explorer` and many servers send.
+let brotli = 0, gzip = 0;
 for (const file of ["index.html", "conclave.wasm", ...readdirSync(join(out, "assets")).map((each) => `assets/${each}`)]) {
-  sum += gzipSync(readFileSync(join(out, file)), { level: 9 }).length;
+  const content = readFileSync(join(out, file));
+  const packed = brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } });
+  writeFileSync(join(out, `${file}.br`), packed);
+  brotli += packed.length;
+  gzip += gzipSync(content, { level: 9 }).length;
 }
-console.log(`build/web: ${(sum / 1000).toFixed(0)} kB compressed; explorer.html ${(statSync(join(out, "explorer.html")).size / 1000).toFixed(0)} kB`);
+const size = (bytes) => `${(bytes / 1000).toFixed(0)} kB`;
+console.log(`${out}: ${size(brotli)} by Brotli, ${size(gzip)} by gzip; explorer.html ${size(statSync(join(out, "explorer.html")).size)}`);

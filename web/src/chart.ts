@@ -10,7 +10,7 @@ export class Chart {
   private plot: uPlot | null = null;
   private shape = "";
 
-  constructor(private readonly place: HTMLElement) {}
+  constructor(readonly place: HTMLElement) {}
 
   // Draws the points of the trial that is watched, and further trials beside it.
   draw(points: Point[], names: string[], others: Series[], theme: Theme, now: number): void {

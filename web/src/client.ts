@@ -16,7 +16,8 @@ export function client(): Client {
     else call?.resolve(result);
   };
   return new Proxy({} as Client, {
-    get: (_, name) => (name === "stop" ? () => worker.terminate() : (...args: unknown[]) => new Promise((resolve, reject) => {
+    // An object with a function `then` would be taken for a promise.
+    get: (_, name) => (name === "then" ? undefined : name === "stop" ? () => worker.terminate() : (...args: unknown[]) => new Promise((resolve, reject) => {
       waiting.set(++last, { resolve, reject });
       worker.postMessage({ id: last, name, args });
     })),

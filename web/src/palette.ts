@@ -3,7 +3,16 @@ export const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "
 
 export interface Theme { ink: string; soft: string; line: string; card: string; leader: string; follower: string; alarm: string; accent: string }
 
-export function theme(element: Element): Theme {
+let kept: { name: string; theme: Theme } | null = null;
+
+// The colours of the page as it is now; read once per theme, since asking for styles is slow.
+export function theme(element: HTMLElement): Theme {
+  const name = element.dataset.theme ?? "";
+  if (kept?.name !== name) kept = { name, theme: readTheme(element) };
+  return kept.theme;
+}
+
+function readTheme(element: Element): Theme {
   const style = getComputedStyle(element);
   const read = (name: string) => style.getPropertyValue(name).trim();
   return {

@@ -59,7 +59,7 @@ export function addressOf(run: Run): string {
   if (run.at) query.set("at", run.at);
   if (run.text) query.set("text", run.text);
   // Signs that need no escape in a fragment stay readable.
-  const readable = query.toString().replace(/%3A/g, ":").replace(/%40/g, "@").replace(/%2C/g, ",").replace(/%3D/g, "=");
+  const readable = query.toString().replace(/%3A/g, ":").replace(/%40/g, "@").replace(/%2C/g, ",").replace(/%2F/g, "/").replace(/%3D/g, "=");
   return `#run/${encodeURIComponent(run.protocol)}${readable ? `?${readable}` : ""}`;
 }
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 export const here = fileURLToPath(new URL(".", import.meta.url));
-export const built = join(here, "../../build/web");
+export const built = process.env.CONCLAVE_PAGE ?? join(here, "../../build/web");
 
 const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
 
@@ -48,7 +48,7 @@ export async function open(context, address, size) {
   return { page, complaints };
 }
 
-export const ready = (page) => page.waitForFunction(() => window.conclave?.frame() || document.querySelector("[role=alert], .lessons, .editor"), null, { timeout: 60000 });
+export const ready = (page) => page.waitForFunction(() => window.conclave?.frame() || document.querySelector("[role=alert], .lessons, .editor, .traces"), null, { timeout: 60000 });
 
 // Opens another view of the page that is there.
 export async function show(page, hash) {

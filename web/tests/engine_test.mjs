@@ -38,6 +38,7 @@ const trials = [
   ["electleader", ["n", "64"], ["param", "r=16"], ["init", "same"]],
   ["coalescence", ["n", "64"], ["graph", "grid:8x8"]],
   ["kmpp-async", ["n", "32"], ["delay", "exponential"], ["seed", "3"]],
+  ["kmpp-async", ["n", "5"], ["delay", "order:0-1/2-1/1-0"], ["seed", "3"]],
   ["kmpp-sync", ["n", "40"]],
   ["flooding", ["n", "12"], ["delay", "uniform"]],
 ].filter(([name]) => known.has(name));

@@ -1,11 +1,14 @@
 // The page in Debian's Chromium: `node tests/page_test.mjs [CONCLAVE]`, after tools/page. With
-// --rewrite it stores the pictures that it else compares.
-import { execFileSync } from "node:child_process";
+// --rewrite it stores the pictures that it else compares; --only=WORDS runs the tests with these
+// words in their names.
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import assert from "node:assert/strict";
-import { browser, here, open, ready, serve, show } from "./browser.mjs";
+import { browser, built, here, open, ready, serve, show } from "./browser.mjs";
 
 const rewrites = process.argv.includes("--rewrite");
 const conclave = process.argv.slice(2).find((each) => !each.startsWith("--")) ?? join(here, "../../build/release/conclave");
@@ -60,15 +63,12 @@ test("the rows of ten trials are those of the command line, byte for byte", asyn
   const trials = [["pll", "n=1000&engine=agents&seed=1"], ["pll", "n=20000&seed=7"], ["pll", "n=200&param=reading=printed&seed=25"],
     ["fratricide", "n=300"], ["prl", "n=40&init=random&engine=agents&seed=7&fault=corrupt:50%25@20"], ["prl", "n=100&init=all-leaders&engine=events"],
     ["ppl", "n=60&init=all-leaders"], ["electleader", "n=64&param=r=16&init=same"], ["coalescence", "n=64&graph=grid:8x8"],
-    ["kmpp-async", "n=16&delay=slow-leader"], ["kmpp-sync", "n=24"], ["flooding", "n=12"], ["fratricide", "n=1e9&engine=counts&until=2"]]
+    ["kmpp-async", "n=16&delay=slow-leader"], ["kmpp-async", "n=4&delay=order:0-1/2-3"], ["kmpp-sync", "n=24"], ["flooding", "n=12"], ["fratricide", "n=1e9&engine=counts&until=2"]]
     .filter(([name]) => known.has(name));
   for (const [name, query] of trials) {
     await show(page, `#run/${name}?${query}`);
     const row = await page.evaluate(() => window.conclave.row());
-    const flags = [...new URLSearchParams(query)].flatMap(([option, text]) => [`--${option}`, text]);
-    let printed = "";
-    try { printed = execFileSync(conclave, ["run", name, ...flags, "--format", "jsonl", "--quiet"], { encoding: "utf8" }); } catch (error) { printed = error.stdout; }
-    assert.equal(`${row}\n`, printed);
+    assert.equal(`${row}\n`, printedRow(name, query));
   }
   console.log(`  ${trials.length} rows compared`);
 });
@@ -83,6 +83,116 @@ test("an attack strikes now, is part of the command, and its recovery is measure
   await page.evaluate(() => { document.querySelector("#speed").value = "13"; document.querySelector("#speed").dispatchEvent(new Event("input")); });
   await page.getByRole("button", { name: /Play/ }).click();
   await page.waitForFunction(() => window.conclave.frame().look.faults[0].recovered, null, { timeout: 20000 });
+});
+
+// The row that the command line prints for the words of an address.
+function printedRow(name, query) {
+  const flags = [...new URLSearchParams(query)].flatMap(([option, text]) => [`--${option}`, text]);
+  try { return execFileSync(conclave, ["run", name, ...flags, "--format", "jsonl", "--quiet"], { encoding: "utf8" }); } catch (error) { return error.stdout; }
+}
+
+test("the adversary can be played by hand: the chosen message arrives, and the link and the command repeat it", async () => {
+  await show(page, "#run/kmpp-async?n=5&seed=3");
+  await page.getByRole("button", { name: "Choose by hand" }).click();
+  const chosen = [];
+  for (let i = 0; i < 6; ++i) {
+    await page.waitForFunction((count) => (window.conclave.run().words.find(([name]) => name === "delay")?.[1] ?? "").split(/[:/]/).filter((each) => each).length === 1 + count, i);
+    const parcels = page.locator(".parcels button");
+    await parcels.first().waitFor();
+    const last = parcels.nth((await parcels.count()) - 1);   // the youngest, which would not be next
+    const [, from, to] = /(\d+) → (\d+)/.exec(await last.innerText());
+    chosen.push(`${from}-${to}`);
+    await last.click();
+  }
+  await page.waitForFunction((order) => location.hash.includes(order), chosen.join("/"));
+  const arrived = (flow) => flow.events.filter((each) => each.event === "deliver").slice(0, 6).map((each) => `${each.from}-${each.node}`);
+  const flow = await page.evaluate(() => window.conclave.flow());
+  assert.deepEqual(arrived(flow), chosen);
+  const hash = await page.evaluate(() => location.hash);
+  const again = await open(chrome.context, server.address + hash);
+  assert.deepEqual(await again.page.evaluate(() => window.conclave.flow()), flow);
+  assert.equal(`${await again.page.evaluate(() => window.conclave.row())}\n`, printedRow("kmpp-async", `n=5&seed=3&delay=order:${chosen.join("/")}`));
+  await again.page.close();
+  await page.getByRole("button", { name: "Take back" }).click();
+  await page.waitForFunction((order) => location.hash.endsWith(order), `order:${chosen.slice(0, 5).join("/")}`);
+  await page.getByRole("button", { name: "step", exact: true }).click();   // the oldest
+  await page.waitForFunction((order) => !location.hash.endsWith(order), `order:${chosen.slice(0, 5).join("/")}`);
+  await page.getByRole("button", { name: "Let the rest arrive" }).click();
+  await page.getByRole("button", { name: "Stop choosing" }).click();
+  await page.waitForFunction(() => !location.hash.includes("order:"));
+});
+
+const printed = (...words) => { try { return execFileSync(conclave, [...words, "--format", "json", "--quiet"], { encoding: "utf8" }); } catch (error) { return error.stdout; } };
+const drop = (on, name, content) => on.locator("#trace").setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from(content) });
+
+test("counterexamples of explore and verify are opened, stepped through, and become links", async () => {
+  const files = [
+    printed("explore", "kmpp-async", "--n", "2", "--param", "reading=printed"),
+    printed("verify", "pll", "--n", "4", "--param", "c_max=3", "--param", "k=1", "--param", "reading=printed"),
+  ];
+  for (const content of files) {
+    const steps = JSON.parse(content).properties.find((each) => each.counterexample).counterexample;
+    await page.evaluate(() => { location.hash = "#traces"; });
+    await drop(page, "trace.json", content);
+    await page.locator(".steps li").nth(steps.length - 1).waitFor();
+    assert.equal(await page.locator(".steps li").count(), steps.length);
+    await page.getByRole("button", { name: "step", exact: true }).click();
+    const told = page.locator("[aria-live=polite]");
+    assert.match(await told.innerText(), /^2 of/);
+    assert.ok((await told.innerText()).endsWith(steps[1].step ?? steps[1].interaction));
+    const link = await page.evaluate(() => location.hash);
+    assert.match(link, /^#traces\/[\w-]+$/);
+    const again = await open(chrome.context, server.address + link);
+    await again.page.locator(".steps li").nth(steps.length - 1).waitFor();
+    assert.deepEqual(again.complaints, []);
+    await again.page.close();
+  }
+});
+
+test("files that are no counterexamples are refused, and what they say is only text", async () => {
+  await page.evaluate(() => { location.hash = "#traces"; });
+  const step = { step: "node 0 is woken", details: [] };
+  const file = (change) => JSON.stringify({ protocol: "p", n: 2, params: {}, properties: [{ property: "x", counterexample: [step] }], ...change });
+  const bad = ["", "{", "[]", "null", file({ n: 1e9 }), file({ n: "2" }), file({ protocol: 7 }), file({ properties: {} }), file({ properties: [] }), file({ params: [1] }),
+    file({ properties: [{ property: "x", counterexample: [] }] }), file({ properties: [{ property: "x", counterexample: [7] }] }),
+    file({ properties: [{ property: "x", counterexample: [{ step: "y".repeat(2000) }] }] }),
+    file({ properties: [{ name: "a", statement: "b", counterexample: [{ interaction: "(0,9)", configuration: "A B" }] }] }), `"${"x".repeat(2 ** 20)}"`];
+  for (const content of bad) {
+    await drop(page, "good.json", file({}));
+    await page.waitForFunction(() => !document.querySelector("[role=alert]"));
+    await drop(page, "bad.json", content);
+    await page.waitForFunction(() => /no counterexample|larger/.test(document.querySelector("[role=alert]")?.textContent ?? ""));
+  }
+  const nasty = "<img src=x onerror=window.hit=1>";
+  await drop(page, "nasty.json", file({ protocol: nasty, properties: [{ property: nasty, counterexample: [{ step: nasty, details: [nasty] }] }] }));
+  await page.locator(".steps li").first().waitFor();
+  await page.waitForFunction(() => !document.querySelector("[role=alert]"));
+  assert.ok((await page.locator(".traces").innerText()).includes(nasty));
+  assert.equal(await page.locator(".traces img").count(), 0);
+  assert.equal(await page.evaluate(() => window.hit), undefined);
+  // A link that unfolds to more than a page can hold.
+  const bomb = deflateRawSync(Buffer.alloc(4 * 2 ** 20, 32)).toString("base64url");
+  const other = await open(chrome.context, `${server.address}#traces/${bomb}`);
+  await other.page.waitForFunction(() => /too large|damaged/.test(document.querySelector("[role=alert]")?.textContent ?? ""));
+  await other.page.close();
+});
+
+test("conclave explorer serves the page that was built, compressed", async () => {
+  const process = spawn(conclave, ["explorer", "--no-browser", "--page", built], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const [line] = await once(process.stdout, "data");
+    const address = /http:\S+/.exec(String(line))[0];
+    const visitor = await open(chrome.context, `${address}#run/pll?n=100&engine=agents&seed=1&at=50`);
+    assert.equal(await visitor.page.evaluate(() => window.conclave.frame().look.now), "50");
+    const coding = await visitor.page.evaluate(async () => (await fetch("conclave.wasm")).headers.get("content-encoding"));
+    assert.equal(coding, "br");
+    assert.deepEqual(visitor.complaints, []);
+    await visitor.page.close();
+  } finally {
+    process.kill("SIGINT");
+    const [status] = await once(process, "exit");
+    assert.equal(status, 0);
+  }
 });
 
 test("the editor tells what is wrong and where, and runs what is right", async () => {
@@ -116,7 +226,7 @@ test("every step of every lesson opens without an error", async () => {
 
 test("no sideways scrolling on a phone", async () => {
   const phone = await open(chrome.context, server.address, { width: 360, height: 740 });
-  for (const hash of ["#run/pll?n=1000&engine=agents&seed=1", "#lessons", "#own"]) {
+  for (const hash of ["#run/pll?n=1000&engine=agents&seed=1", "#run/kmpp-async?n=8&seed=1&delay=order:", "#lessons", "#own", "#traces"]) {
     await phone.page.evaluate((to) => { location.hash = to; }, hash);
     await phone.page.waitForTimeout(150);
     const [inner, outer] = await phone.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
@@ -127,7 +237,7 @@ test("no sideways scrolling on a phone", async () => {
 
 test("accessibility, light and dark", async () => {
   for (const theme of ["light", "dark"]) {
-    for (const hash of ["#run/pll?n=1000&engine=agents&seed=1", "#lessons", "#own"]) {
+    for (const hash of ["#run/pll?n=1000&engine=agents&seed=1", "#run/kmpp-async?n=8&seed=1&delay=order:", "#lessons", "#own", "#traces"]) {
       await page.evaluate(([to, how]) => { document.documentElement.dataset.theme = how; location.hash = to; }, [hash, theme]);
       await page.waitForTimeout(150);
       await page.evaluate(axe);
@@ -188,7 +298,8 @@ test("the single file works by itself", async () => {
 test("nothing was complained about in the console", async () => { assert.deepEqual(complaints, []); });
 
 let failed = 0;
-for (const [name, work] of tests) {
+const only = process.argv.find((each) => each.startsWith("--only="))?.slice(7) ?? "";
+for (const [name, work] of tests.filter(([name]) => name.includes(only))) {
   const begin = Date.now();
   try {
     await work();

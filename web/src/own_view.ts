@@ -1,0 +1,48 @@
+// The editor for protocol texts, which are checked by the engine as one types.
+import { html, nothing } from "lit";
+import { examples } from "./examples";
+import type { Player } from "./player";
+import { emptyRun, type Run } from "./words";
+
+export class Editor {
+  private draft = "";
+  private verdict = "";
+
+  constructor(private readonly player: Player, private readonly changed: () => void, private readonly run: (run: Run) => void) {}
+
+  private async check(text: string) {
+    this.draft = text;
+    try {
+      const described = await this.player.engine.describe("mine.pp", text);
+      this.verdict = `ok: ${described.states} states${described.warnings?.length ? `; ${described.warnings[0]}` : ""}`;
+    } catch (error) {
+      this.verdict = (error as Error).message;
+    }
+    this.changed();
+  }
+
+  view(root: HTMLElement) {
+    if (!this.draft) void this.check(examples.find((each) => each.name === "fratricide.pp")!.content);
+    const place = /:(\d+):(\d+):/.exec(this.verdict);
+    return html`<div class="desk editor">
+      <section class="card"><label for="text">A protocol in your own words; it is checked as you type</label>
+        <textarea id="text" spellcheck="false" wrap="off" aria-invalid=${place ? "true" : "false"} aria-describedby="verdict" .value=${this.draft} @input=${(event: Event) => this.check((event.target as HTMLTextAreaElement).value)}></textarea>
+        <p id="verdict" class=${this.verdict.startsWith("ok") ? "right mono" : "wrong mono"} role="status">${this.verdict}</p>
+        <div class="row"><button class="main" ?disabled=${!this.verdict.startsWith("ok")} @click=${() => this.run(this.ownRun())}>Run it</button>
+        ${place ? html`<button @click=${() => this.jump(root, Number(place[1]), Number(place[2]))}>Go to line ${place[1]}</button>` : nothing}</div></section>
+      <section class="card"><h2>Texts to begin with</h2><ul class="chips">${examples.map((each) => html`<li><button @click=${() => this.check(each.content)}>${each.name}</button></li>`)}</ul></section></div>`;
+  }
+
+  private jump(root: HTMLElement, line: number, column: number) {
+    const area = root.querySelector<HTMLTextAreaElement>("#text")!;
+    const start = this.draft.split("\n").slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
+    area.focus();
+    area.setSelectionRange(start, start + 1);
+  }
+
+  private ownRun(): Run {
+    const run = emptyRun("mine.pp");
+    run.words.push(["n", "200"], ["engine", "agents"], ["seed", "1"]);
+    return { ...run, text: this.draft };
+  }
+}
