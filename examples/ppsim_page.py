@@ -46,7 +46,7 @@ def draw_averaging(axes):
     axes.set_ylim(0, 10**8)  # room for the legend
     axes.set_title("discrete averaging, n = 10⁶: agents")
     axes.set_xlabel("value")
-    axes.legend(loc="upper center", ncol=4, columnspacing=1)
+    axes.legend(loc="upper center", ncol=4, columnspacing=0.8, handlelength=0.8, fontsize="small")
     return sim
 
 
