@@ -22,6 +22,9 @@ void add_report(Command& conclave) {
       "--kinds", "KIND,...", options->kinds,
       "What files of figures there are to be: svg, pdf, png, csv, tex (default svg)");
   command.list_option("--only", "NAME,...", options->only, "Only these figures");
+  command.repeatable_option("--where", "CONDITION", options->where,
+                            "Only rows that satisfy it, as in `conclave results`: laws of means "
+                            "under a condition; repeatable");
   command.option("--title", "TEXT", options->title, "The title (default the names of the plans)");
   command.option("--explorer", "URL", options->explorer,
                  "Link every cell to its first trial in the explorer at this address, such as "
@@ -32,6 +35,7 @@ void add_report(Command& conclave) {
                  "  conclave sweep plan.toml -o results.db\n"
                  "  conclave report results.db -o report.html\n"
                  "  conclave report one.db two.db -o report.html --figures figures\n"
+                 "  conclave report pll.db --where epoch_at_convergence=2 -o epoch2.html\n"
                  "  conclave report results.db --figures paper --kinds pdf,csv,tex --no-title");
   command.runs([options, looks] {
     options->looks = looks->looks();

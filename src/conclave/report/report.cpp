@@ -16,10 +16,10 @@ namespace conclave::report {
 namespace {
 
 // The command with which a reader draws one figure again from the file of results.
-void name_commands(Report& report, const std::string& files) {
+void name_commands(Report& report, const std::string& files, const std::string& where) {
   const auto name = [&](Figure& figure, const std::string& from) {
     figure.command =
-        fmt::format("conclave report {} --figures figures --only {}", from, figure.name);
+        fmt::format("conclave report {}{} --figures figures --only {}", from, where, figure.name);
   };
   for (Figure& figure : report.overview) name(figure, files);
   for (Study& study : report.studies) {
@@ -36,13 +36,18 @@ Report read_report(const ReportOptions& options) {
   std::vector<std::string> names;
   std::vector<std::string> files;
   for (const std::string& file : options.files) {
-    report.studies.push_back(study(file));
+    report.studies.push_back(study(file, options.where));
     files.push_back(quoted_for_shell(file));
     names.push_back(report.studies.back().name);
   }
   if (report.title.empty()) report.title = fmt::format("{}", fmt::join(names, ", "));
+  if (!options.where.empty()) {
+    report.title += fmt::format(", rows with {}", fmt::join(options.where, " and "));
+  }
   report.overview = overview(report.studies);
-  name_commands(report, fmt::format("{}", fmt::join(files, " ")));
+  std::string where;
+  for (const std::string& each : options.where) where += " --where " + quoted_for_shell(each);
+  name_commands(report, fmt::format("{}", fmt::join(files, " ")), where);
   return report;
 }
 

@@ -15,6 +15,7 @@ struct ReportOptions {
   std::vector<std::string> kinds{};  // of their files: svg, pdf, png, csv, tex; empty: svg
   plot::Looks looks{};               // of the figures
   std::vector<std::string> only{};   // names of figures; empty: all
+  std::vector<std::string> where{};  // conditions that rows must satisfy
   std::string title{};
   std::string version{};
   // The address of the explorer, to which cells link: http, https, file, or relative to the page.

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/report/figure.hpp"
+#include "conclave/sweep/export.hpp"
 
 namespace conclave::report {
 namespace {
@@ -42,10 +45,13 @@ void add_row(CellSample& sample, const sweep::Fields& fields) {
   }
 }
 
-CellSample read_cell(const sweep::Results& results, const sweep::StoredCell& cell) {
+CellSample read_cell(const sweep::Results& results, const sweep::StoredCell& cell,
+                     const sweep::Filter& filter) {
   CellSample sample{.cell = cell, .variables = variables_of(cell.fields)};
+  sweep::PlacedRow placed{.cell = cell.id};
   sweep::for_each_row_of_prefix(results, cell.id, [&](std::uint64_t trial, const std::string& row) {
-    add_row(sample, results.fields_of_row(cell.id, trial, row));
+    placed.fields = results.fields_of_row(cell.id, trial, row);
+    if (filter.accepts(placed)) add_row(sample, placed.fields);
   });
   for (auto& [name, values] : sample.values) std::ranges::sort(values);
   return sample;
@@ -153,17 +159,22 @@ std::string common_setting(const std::vector<Dimension>& all) {
 
 }  // namespace
 
-std::vector<RunSample> read_samples(const sweep::Results& results) {
+std::vector<RunSample> read_samples(const sweep::Results& results,
+                                    const std::vector<std::string>& where) {
+  const sweep::Filter filter(where, results);
   const std::vector<sweep::CellProgress> progress = sweep::progress_of(results);
   std::vector<RunSample> runs;
   for (const sweep::StoredCell& cell : results.cells()) {
+    CellSample sample = read_cell(results, cell, filter);
+    if (!where.empty() && sample.trials == 0) continue;
     if (runs.empty() || runs.back().run != cell.run ||
         runs.back().protocol != cell.words.protocol) {
       runs.push_back({.run = cell.run, .protocol = cell.words.protocol});
     }
-    runs.back().cells.push_back(read_cell(results, cell));
-    runs.back().cells.back().progress = progress[cell.id];
+    sample.progress = progress[cell.id];
+    runs.back().cells.push_back(std::move(sample));
   }
+  if (runs.empty() && !where.empty()) throw Error("no row satisfies all conditions");
   return runs;
 }
 

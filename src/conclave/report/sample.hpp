@@ -32,9 +32,11 @@ struct RunSample {
   std::vector<CellSample> cells{};
 };
 
-// Reads all rows twice, and keeps the numbers of converged trials in memory. Throws Error where the
-// file is damaged.
-std::vector<RunSample> read_samples(const sweep::Results& results);
+// Reads all rows twice, and keeps the numbers of converged trials in memory. Only rows that satisfy
+// all conditions count ("epoch_at_convergence=2"), and only cells that have such rows. Throws Error
+// where the file is damaged or a condition makes no sense.
+std::vector<RunSample> read_samples(const sweep::Results& results,
+                                    const std::vector<std::string>& where = {});
 
 // How the cells of a run differ: `series` says it without the variable on the x axis ("init=random
 // N=4n"), `kind` only what is no number ("init=random"), `label` everything. A parameter that

@@ -222,13 +222,13 @@ Section section_of(const RunSample& run, const std::string& study_name) {
 
 // Fields that rows, heads and words of a cell should have in common are looked up by name; a file
 // in which they differ was not written by a sweep.
-Study study(const std::string& file) try {
+Study study(const std::string& file, const std::vector<std::string>& where) try {
   const sweep::Results results(file);
   Study result{.file = file,
                .name = results.meta("name"),
                .plan = results.meta("plan"),
                .versions = results.code_versions()};
-  for (RunSample& run : read_samples(results)) {
+  for (RunSample& run : read_samples(results, where)) {
     for (CellSample& cell : run.cells) {
       cell.variables.merge(assumed_of(run.protocol));
       ++result.cells;

@@ -95,8 +95,9 @@ struct Study {
   std::optional<PromiseTable> promises{};
 };
 
-// Throws Error where the file cannot be read.
-Study study(const std::string& file);
+// Only rows that satisfy all conditions count, as in `conclave results --where`. Throws Error where
+// the file cannot be read or no row does.
+Study study(const std::string& file, const std::vector<std::string>& where = {});
 
 // The same measure of several protocols in one figure, where there are several.
 std::vector<Figure> overview(const std::vector<Study>& studies);
