@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,8 @@ std::vector<Entry> electleader_entries();  // electleader.cpp
 std::unique_ptr<population::LiveTrial> PreparedRun::begin(const StreamName&, Workspace&) const {
   return nullptr;
 }
+
+double PreparedRun::state_bits() const { return std::log2(state_count().as_double()); }
 
 void PreparedRun::check_fault(const Fault&) const {
   throw Error(fmt::format("{} does not support fault injection", protocol()));

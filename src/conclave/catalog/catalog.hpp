@@ -126,6 +126,8 @@ class PreparedRun {
   virtual AgentCount n() const = 0;
   virtual std::uint64_t bytes_per_trial() const = 0;  // an estimate, for choosing the threads
   virtual Interactions state_count() const = 0;
+  // Bits that name any state of an agent, rounded: the binary logarithm of how many there are.
+  virtual double state_bits() const;
   virtual std::string_view protocol() const = 0;
   virtual std::string_view engine() const = 0;
   // Its name, where another device than the processor runs the trials.
@@ -163,18 +165,21 @@ struct Verified {
       ticks_per_time{};  // of a network of reactions: interactions per unit of time
 };
 
-// A search for a bad start. It uses n, parameters, seed, graph and the plan of the run.
+// A search for a bad start, or of message passing for bad delays, wake-ups and identifiers. It uses
+// n, parameters, seed, graph and the plan of the run.
 struct SearchRequest {
   RunRequest run;
   std::uint64_t budget = 0;  // trials
   ProgressCallback progress{};
+  std::string objective{};  // of message passing: time (also if empty) or messages
 };
 
-// The start found to take longest. A search that was interrupted gives the worst start so far, with
-// the times of the trials by which it was chosen, whose mean is biased upwards.
+// The start, or adversary, found to take longest. A search that was interrupted gives the worst
+// start so far, with the times of the trials by which it was chosen, whose mean is biased upwards.
 struct Searched {
   std::string configuration;
-  std::vector<double> times;  // interactions; of fresh trials from there if is_complete
+  // In interactions, or what the objective is; of fresh trials from there if is_complete.
+  std::vector<double> times;
   std::uint64_t candidates = 0;
   std::uint64_t trials = 0;
   bool is_complete = true;

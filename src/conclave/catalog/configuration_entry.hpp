@@ -77,6 +77,13 @@ class PreparedConfiguration final : public PreparedRun {
   }
   // 2^O(r^2 log n) states: more than this number can say.
   Interactions state_count() const override { return Interactions::max(); }
+  double state_bits() const override {
+    if constexpr (requires { C::state_bits(settings_, n_); }) {
+      return C::state_bits(settings_, n_);
+    } else {
+      return PreparedRun::state_bits();
+    }
+  }
   std::string_view protocol() const override { return C::info.name; }
   std::string_view engine() const override {
     return is_dense_ ? dense_engine.name : stepping_engine.name;

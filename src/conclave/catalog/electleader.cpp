@@ -10,6 +10,7 @@ namespace conclave::catalog {
 
 namespace el = protocols::electleader;
 
+Verified verify_electleader(const VerifyRequest& request);
 Verified verify_propagate_reset(const VerifyRequest& request);
 Verified verify_assign_ranks(const VerifyRequest& request);
 Verified verify_detect_collision(const VerifyRequest& request);
@@ -24,10 +25,12 @@ std::vector<Entry> electleader_entries() {
       configuration_entry<el::DetectCollisionAlone<el::LazyMessages>,
                           el::DetectCollisionAlone<el::DenseMessages>>(sizeof(el::Agent));
   detect_collision.verify = verify_detect_collision;
-  return {
+  Entry whole =
       configuration_entry<el::ElectLeader<el::LazyMessages>, el::ElectLeader<el::DenseMessages>>(
-          sizeof(el::Agent)),
-      std::move(propagate_reset), std::move(assign_ranks), std::move(detect_collision)};
+          sizeof(el::Agent));
+  whole.verify = verify_electleader;
+  return {std::move(whole), std::move(propagate_reset), std::move(assign_ranks),
+          std::move(detect_collision)};
 }
 
 }  // namespace conclave::catalog

@@ -1,11 +1,17 @@
-// The exact module for the parts of ElectLeader_r.
+// The exact module for ElectLeader_r and its parts.
 #include "conclave/catalog/make_verifier.hpp"
+#include "conclave/protocols/population/lemmas/electleader.hpp"
 #include "conclave/protocols/population/lemmas/electleader_detection.hpp"
 #include "conclave/protocols/population/lemmas/electleader_parts.hpp"
 
 namespace conclave::catalog {
 
 namespace el = protocols::electleader;
+
+Verified verify_electleader(const VerifyRequest& request);
+Verified verify_electleader(const VerifyRequest& request) {
+  return verify<el::PlainElectLeader>(request);
+}
 
 Verified verify_propagate_reset(const VerifyRequest& request);
 Verified verify_propagate_reset(const VerifyRequest& request) {

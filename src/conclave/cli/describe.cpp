@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,17 +14,24 @@
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/description.hpp"
 #include "conclave/experiment/json.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
 namespace {
 
 struct DescribeOptions {
-  std::string protocol;
+  experiment::RunText run;
   std::string format = "table";
 };
 
 constexpr std::string_view implicit_text =
     "implicit election: the leader knows that it leads, the others only that they do not";
+
+// What is known about a protocol once n and its parameters are.
+struct AgentSizes {
+  AgentCount n;
+  double bits;  // per agent
+};
 
 void print_line(std::string_view label, std::string_view text, std::size_t column = 22) {
   if (text.empty()) return fmt::print("  {}\n", label);
@@ -79,7 +87,21 @@ std::string memory_text(const catalog::Entry& entry) {
       entry.info.memory);
 }
 
-Exit describe_table(const catalog::Entry& entry) {
+std::optional<AgentSizes> agent_sizes(const DescribeOptions& options, const catalog::Entry& entry) {
+  if (options.run.n.empty()) {
+    if (options.run.params.empty()) return std::nullopt;
+    throw Error("--param needs --n: how many states an agent has depends on both");
+  }
+  const auto run =
+      entry.prepare(experiment::request_of(options.run, {.command = "describe", .n = "100"}));
+  if (entry.network)
+    throw Error(fmt::format("--n says nothing about {}, whose nodes are no finite "
+                            "automata",
+                            entry.info.name));
+  return AgentSizes{run->n(), run->state_bits()};
+}
+
+Exit describe_table(const catalog::Entry& entry, const std::optional<AgentSizes>& known) {
   const ProtocolInfo& info = entry.info;
   fmt::print("{}\n\n", wrapped(fmt::format("{}: {}", info.name, info.title), output_width(), 2));
   print_fact("paper", info.paper);
@@ -95,6 +117,8 @@ Exit describe_table(const catalog::Entry& entry) {
     print_line("messages", fmt::format("{}", fmt::join(entry.network->kinds, ", ")));
   } else {
     print_line("states per agent", info.states);
+    if (known)
+      print_line("bits per agent", fmt::format("{:.1f} with n = {}", known->bits, known->n));
   }
   print_line("memory", memory_text(entry));
   for (const catalog::Detail& detail : entry.details) print_line(detail.name, detail.text);
@@ -126,10 +150,13 @@ Exit describe_table(const catalog::Entry& entry) {
 }
 
 Exit describe(const DescribeOptions& options) {
-  catalog::Entry entry = catalog::find(options.protocol);
+  catalog::Entry entry = catalog::find(options.run.protocol);
   if (entry.examine) entry.examine(entry);
-  if (options.format == "table") return describe_table(entry);
-  fmt::print("{}\n", experiment::description_of(entry).dump(2));
+  const std::optional<AgentSizes> known = agent_sizes(options, entry);
+  if (options.format == "table") return describe_table(entry, known);
+  experiment::Json description = experiment::description_of(entry);
+  if (known) description["bits_per_agent"] = known->bits;
+  fmt::print("{}\n", description.dump(2));
   return Exit::done;
 }
 
@@ -139,13 +166,17 @@ void add_describe(Command& conclave) {
   auto options = std::make_shared<DescribeOptions>();
   Command command = conclave.subcommand(
       "describe", "Describe one protocol: paper, variables, parameters, errata");
-  command.word("PROTOCOL", options->protocol,
+  command.word("PROTOCOL", options->run.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
+  command.option("--n", "N", options->run.n,
+                 "Also tell how many bits an agent needs in this population");
+  command.param_option(options->run.params);
   command.option("--format", "F", options->format, "table or json (default table)");
   command.file_size_option();
   command.footer(R"(
 Examples:
   conclave describe pll
+  conclave describe electleader --n 128 --param r=16
   conclave describe prl --format json
   conclave describe protocols/epidemic.pp)");
   command.runs([options] {

@@ -86,8 +86,8 @@ class AssignRanks {
       if (u.waiting == 0) u.waiting = 2 * bits;
       if (--u.waiting > 0) return;
     }
-    u.identifier = constants_.derandomize ? value_of_coins(agent.coins, bits)
-                                          : uniform_power(constants_.n, 3, choice);
+    u.identifier =
+        constants_.derandomize ? value_of_coins(agent.coins, bits) : constants_.identifier(choice);
     u.min_identifier = smaller(u.min_identifier, u.identifier);
     u.le_count = constants_.le_count;
   }

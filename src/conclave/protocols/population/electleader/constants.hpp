@@ -50,8 +50,9 @@ struct Parameters {
   std::optional<double> c_s;
   Derandomize derandomize = Derandomize::no;
   Reading reading = Reading::working;
-  std::optional<double> c_m;                // toy sizes of DetectCollision_r
-  std::optional<std::uint64_t> signatures;  // the same
+  std::optional<double> c_m;                 // toy sizes of DetectCollision_r
+  std::optional<std::uint64_t> signatures;   // the same
+  std::optional<std::uint64_t> identifiers;  // of FastLeaderElect, the same
 
   // The paper's choice for sublinear time with sub-exponentially many states, r = log^2 n.
   void resolve(AgentCount n) {
@@ -126,6 +127,12 @@ struct Parameters {
           "a new signature is one of so many, and at most of m^5 in a group of m ranks: fewer "
           "are confused more often, and collisions found later",
           "m^5", 2, most_signatures}};
+
+  // The same for FastLeaderElect.
+  static constexpr std::tuple toy_identifiers{
+      Parameter{"identifiers", &Parameters::identifiers,
+                "an identifier is one of so many: fewer tie more often, and the ranking fails",
+                "n^3", 2, most_signatures}};
 };
 
 // The eight factors in the order R_max, D_max, c_LE, c_labels, c_sleep, C_max, P_max, c_S.
@@ -157,6 +164,7 @@ struct Constants {
   bool derandomize;
   Reading reading;
   MessageRule messages;
+  std::uint64_t identifiers;  // 0: n^3
 
   Constants(const Parameters& parameters, AgentCount size)
       : n(static_cast<std::uint32_t>(size)),
@@ -165,7 +173,8 @@ struct Constants {
         reading(parameters.reading),
         messages{.per_rank = parameters.c_m.value_or(2),
                  .signatures = parameters.signatures.value_or(0),
-                 .loops_over_half = reading == Reading::half_of_ids} {
+                 .loops_over_half = reading == Reading::half_of_ids},
+        identifiers(parameters.identifiers.value_or(0)) {
     const Factors factor = factors_of(parameters);
     const double log_n = natural_logarithm(n);
     const double per_group = static_cast<double>(n) / r;
@@ -182,6 +191,11 @@ struct Constants {
   // In-group interactions between two signatures, in a group of this size.
   std::uint32_t signature_period(std::uint32_t group_size) const {
     return std::max(2u, rounded_up(signature_factor * natural_logarithm(group_size)));
+  }
+
+  // An identifier of FastLeaderElect, all with the same probability.
+  std::uint64_t identifier(Choice auto& choice) const {
+    return identifiers == 0 ? uniform_power(n, 3, choice) : 1 + below64(choice, identifiers);
   }
 
   // Coins that make an identifier: the smallest power of two that is at least n^3.

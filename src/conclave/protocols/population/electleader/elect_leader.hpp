@@ -1,7 +1,7 @@
 // Austin, Berenbrink, Friedetzky, Goette, Hintze: A Space-Time Trade-off for Fast Self-Stabilizing
-// Leader Election in Population Protocols. PODC 2025. ElectLeader_r, Protocol 1: from any
-// configuration, all agents get different ranks 1 ... n, and rank 1 leads. What the paper leaves
-// open or gets wrong is in docs/errata-electleader.md, by number.
+// Leader Election in Population Protocols. PODC 2025. ElectLeader_r: from any configuration, all
+// agents get different ranks 1 ... n, and rank 1 leads. What two agents do is in transition.hpp;
+// what the paper leaves open or gets wrong is in docs/errata-electleader.md, by number.
 //
 // Agents hold up to 2 r^2 messages each, so that the protocol owns its whole configuration.
 #pragma once
@@ -15,14 +15,13 @@
 #include "conclave/model/population.hpp"
 #include "conclave/protocols/population/electleader/about.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
-#include "conclave/protocols/population/electleader/assign_ranks.hpp"
 #include "conclave/protocols/population/electleader/census.hpp"
 #include "conclave/protocols/population/electleader/dense_messages.hpp"
 #include "conclave/protocols/population/electleader/engine/lazy_messages.hpp"
 #include "conclave/protocols/population/electleader/history.hpp"
-#include "conclave/protocols/population/electleader/propagate_reset.hpp"
-#include "conclave/protocols/population/electleader/stable_verify.hpp"
+#include "conclave/protocols/population/electleader/sizes.hpp"
 #include "conclave/protocols/population/electleader/starts.hpp"
+#include "conclave/protocols/population/electleader/transition.hpp"
 
 namespace conclave::protocols::electleader {
 
@@ -41,9 +40,7 @@ class ElectLeader {
       : constants_(parameters, n),
         groups_(constants_.n, constants_.r, constants_.messages),
         starts_(constants_, groups_),
-        reset_(constants_),
-        ranks_(constants_),
-        verify_(constants_, groups_),
+        transition_(constants_, groups_),
         agents_(n),
         census_(constants_.n) {
     for (AgentIndex u = 0; u < n; ++u) put(u, starts_.make(start, u, choice));
@@ -60,7 +57,9 @@ class ElectLeader {
     const Member second{agents_[v], static_cast<AgentIndex>(v)};
     census_.remove(first.agent);
     census_.remove(second.agent);
-    interact(first, second, number, choice);
+    const auto outcome = transition_.interact(first, second, choice);
+    if (outcome.has_winner) history_.note_sheriff(number);
+    history_.note(outcome.verified, number);
     census_.add(first.agent);
     census_.add(second.agent);
     history_.note_phases(census_, constants_.n, number);
@@ -94,7 +93,7 @@ class ElectLeader {
         fresh = starts_.with_rank(old, kind == FaultKind::make_leaders ? 1 : 2);
     }
     census_.remove(old);
-    if (old.is(Duty::verifying)) verify_.dismiss(u, old.verifier);
+    if (old.is(Duty::verifying)) transition_.verify().dismiss(u, old.verifier);
     put(u, fresh);
     is_safe_ = is_safe_now();
   }
@@ -106,7 +105,12 @@ class ElectLeader {
   const Groups& groups() const { return groups_; }
   const Census& census() const { return census_; }
   const History& history() const { return history_; }
-  M& messages() { return verify_.messages(); }
+  M& messages() { return transition_.verify().messages(); }
+
+  // Bits that name any state of an agent, by the domains of its variables.
+  static double state_bits(const Parameters& parameters, AgentCount n) {
+    return electleader::state_bits(Constants(parameters, n));
+  }
 
   // Memory of a trial, and a little more; few duplicate ranks, as some starts and faults bring
   // them about, need the messages of one group.
@@ -118,57 +122,11 @@ class ElectLeader {
   }
 
  private:
-  // Protocol 1.
-  void interact(Member u, Member v, Interactions number, Stream& choice) {
-    if (constants_.derandomize) exchange_coins(u.agent.coins, v.agent.coins);  // Appendix B
-    if (u.agent.is(Duty::resetting)) {                                         // line 1
-      propagate_reset(u, v);                                                   // line 2
-    } else if (v.agent.is(Duty::resetting)) {
-      propagate_reset(v, u);
-    }
-    if (u.agent.is(Duty::ranking) && v.agent.is(Duty::ranking)) {  // line 3
-      assign_ranks(u, v, number, choice);                          // lines 4 and following
-    }
-    begin_to_verify(u, v);
-    if (u.agent.is(Duty::verifying) && v.agent.is(Duty::verifying)) {
-      history_.note(verify_.interact(u, v, choice), number);
-    }
-  }
-
-  void propagate_reset(Member u, Member v) {
-    const bool v_verifies = v.agent.is(Duty::verifying);
-    const Verifier before = v.agent.verifier;
-    reset_.interact(u.agent, v.agent);
-    if (v_verifies && !v.agent.is(Duty::verifying)) verify_.dismiss(v.index, before);
-  }
-
-  void assign_ranks(Member u, Member v, Interactions number, Stream& choice) {
-    const bool are_electing =
-        u.agent.ranker.type == Type::electing && v.agent.ranker.type == Type::electing;
-    ranks_.interact(u.agent, v.agent, choice);
-    for (Member i : {u, v}) {
-      if (i.agent.ranker.countdown > 0) --i.agent.ranker.countdown;
-      if (are_electing && i.agent.ranker.has_channel()) history_.note_sheriff(number);
-    }
-  }
-
-  // A ranker whose countdown is 0, or that meets a verifier, becomes a verifier (erratum 1).
-  void begin_to_verify(Member u, Member v) {
-    if (!u.agent.is(Duty::ranking) && !v.agent.is(Duty::ranking)) return;
-    const auto must = [](const Agent& agent) {
-      return agent.is(Duty::verifying) || (agent.is(Duty::ranking) && agent.ranker.countdown == 0);
-    };
-    if (!must(u.agent) && !must(v.agent)) return;
-    for (Member i : {u, v}) {
-      if (i.agent.is(Duty::ranking)) verify_.begin(i, i.agent.ranker.rank);
-    }
-  }
-
   // Replaces an agent that the census does not count and that is in no room.
   void put(AgentIndex u, const StartingAgent& start) {
     agents_[u] = start.agent;
     if (start.agent.is(Duty::verifying)) {
-      verify_.place({agents_[u], u}, start.agent.verifier, start.beginning);
+      transition_.verify().place({agents_[u], u}, start.agent.verifier, start.beginning);
     }
     census_.add(agents_[u]);
   }
@@ -181,9 +139,7 @@ class ElectLeader {
   Constants constants_;
   Groups groups_;
   Starts starts_;
-  PropagateReset reset_;
-  AssignRanks ranks_;
-  StableVerify<M> verify_;
+  Transition<M> transition_;
   std::vector<Agent> agents_;
   Census census_;
   History history_;

@@ -92,8 +92,13 @@ class PlainDetectCollision {
   State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
     const std::size_t which = Alone::start_of_all[start];
     Stream undrawn({});  // the starts that draw are made below
-    StartingAgent made =
-        Starts(constants_, *groups_).make(which, static_cast<std::uint32_t>(agent), undrawn);
+    return started(
+        Starts(constants_, *groups_).make(which, static_cast<std::uint32_t>(agent), undrawn),
+        choice);
+  }
+
+  // A verifier at its start; random contents are drawn here, not from its key.
+  State started(StartingAgent made, Choice auto& choice) const {
     const bool is_scrambled = made.beginning.kind == Beginning::Kind::scrambled;
     made.beginning.kind = Beginning::Kind::clean;
     DenseMessages messages(*groups_, 1);
@@ -133,6 +138,32 @@ class PlainDetectCollision {
     v = cause == Cause::none ? state_of(b.verifier, messages, 1) : State{v.rank, cause};
   }
 
+  // A verifier that is not in error, whose messages enter a room; and its plain state.
+  Agent agent_of(const State& s, DenseMessages& messages, AgentIndex index,
+                 std::uint8_t generation = 0) const {
+    DenseMessages::Arrays arrays;
+    const std::size_t ids = space(s).ids();
+    const std::size_t contents = ids * space(s).m;
+    for (std::size_t i = 0; i < contents; ++i) arrays.contents.push_back(cell(s, i));
+    for (std::size_t i = 0; i < ids; ++i) arrays.observations.push_back(cell(s, contents + i));
+    messages.enter(index, standing(s), generation, std::move(arrays));
+    Agent agent{.duty = Duty::verifying};
+    agent.verifier = {
+        .rank = s.rank, .standing = standing(s), .signature = s.signature, .counter = s.counter};
+    agent.verifier.generation = generation;
+    return agent;
+  }
+
+  State state_of(const Verifier& verifier, const DenseMessages& messages, AgentIndex index) const {
+    State state{
+        .rank = verifier.rank, .signature = verifier.signature, .counter = verifier.counter};
+    std::size_t place = 0;
+    const DenseMessages::Arrays& arrays = messages.arrays(index);
+    for (const std::uint64_t content : arrays.contents) set_cell(state, place++, content);
+    for (const std::uint64_t content : arrays.observations) set_cell(state, place++, content);
+    return state;
+  }
+
   Role role(const State& s) const { return s.rank == 1 ? Role::leader : Role::follower; }
 
   // Converged when somebody is in error.
@@ -166,29 +197,6 @@ class PlainDetectCollision {
     const std::size_t shift = index % per_word * bits_;
     std::uint64_t& word = s.*State::words[index / per_word];
     word = (word & ~(((std::uint64_t{1} << bits_) - 1) << shift)) | value << shift;
-  }
-
-  Agent agent_of(const State& s, DenseMessages& messages, AgentIndex index) const {
-    DenseMessages::Arrays arrays;
-    const std::size_t ids = space(s).ids();
-    const std::size_t contents = ids * space(s).m;
-    for (std::size_t i = 0; i < contents; ++i) arrays.contents.push_back(cell(s, i));
-    for (std::size_t i = 0; i < ids; ++i) arrays.observations.push_back(cell(s, contents + i));
-    messages.enter(index, standing(s), 0, std::move(arrays));
-    Agent agent{.duty = Duty::verifying};
-    agent.verifier = {
-        .rank = s.rank, .standing = standing(s), .signature = s.signature, .counter = s.counter};
-    return agent;
-  }
-
-  State state_of(const Verifier& verifier, const DenseMessages& messages, AgentIndex index) const {
-    State state{
-        .rank = verifier.rank, .signature = verifier.signature, .counter = verifier.counter};
-    std::size_t place = 0;
-    const DenseMessages::Arrays& arrays = messages.arrays(index);
-    for (const std::uint64_t content : arrays.contents) set_cell(state, place++, content);
-    for (const std::uint64_t content : arrays.observations) set_cell(state, place++, content);
-    return state;
   }
 
   // Holds any block of IDs of one rank, with content 1; all sets of them are equally likely.

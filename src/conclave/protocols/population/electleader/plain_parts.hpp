@@ -155,26 +155,7 @@ class PlainAssignRanks {
     v = state_of(b.ranker);
   }
 
-  Role role(const State& s) const {
-    return s.type == Type::ranked && s.rank == 1 ? Role::leader : Role::follower;
-  }
-
-  // Converged when all are ranked, with different ranks.
-  class Tally {
-   public:
-    explicit Tally(const PlainAssignRanks& protocol) : with_rank_(protocol.size()) {}
-    void add(const State& state) {
-      if (state.type == Type::ranked) ++with_rank_[state.rank - 1];
-    }
-    bool converged() const {
-      return std::ranges::all_of(with_rank_, [](std::uint32_t agents) { return agents == 1; });
-    }
-
-   private:
-    std::vector<std::uint32_t> with_rank_;
-  };
-
- private:
+  // A ranker and its plain state, without the countdown.
   Agent agent_of(const State& s) const {
     Agent a{.duty = Duty::ranking};
     a.ranker = {.type = s.type,
@@ -202,6 +183,26 @@ class PlainAssignRanks {
             a.label.number,   a.sleep, heard(0), heard(1)};
   }
 
+  Role role(const State& s) const {
+    return s.type == Type::ranked && s.rank == 1 ? Role::leader : Role::follower;
+  }
+
+  // Converged when all are ranked, with different ranks.
+  class Tally {
+   public:
+    explicit Tally(const PlainAssignRanks& protocol) : with_rank_(protocol.size()) {}
+    void add(const State& state) {
+      if (state.type == Type::ranked) ++with_rank_[state.rank - 1];
+    }
+    bool converged() const {
+      return std::ranges::all_of(with_rank_, [](std::uint32_t agents) { return agents == 1; });
+    }
+
+   private:
+    std::vector<std::uint32_t> with_rank_;
+  };
+
+ private:
   Constants constants_;
   AssignRanks ranks_;
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "conclave/base/choice.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
@@ -33,6 +34,8 @@ class Starts {
     dupq0,
     same,
     random,
+    mixed_generations,
+    three_generations,
   };
   static constexpr std::array table{
       Start{"clean", "all rankers in q_0,AR with full countdown", true},
@@ -54,6 +57,10 @@ class Starts {
       Start{"random",
             "every field uniform within the restricted state space: each duty, type and variable; "
             "one verifier in twenty is in error"},
+      Start{"mixed-generations",
+            "a correct ranking, messages of q_0,DC, generation and probation of everybody uniform"},
+      Start{"three-generations",
+            "the same with generations 0, 1 and 2 only, all off probation: Claim 2 of Lemma F.4"},
   };
 
   Starts(const Constants& constants, const Groups& groups)
@@ -86,6 +93,10 @@ class Starts {
         return off_probation(is_last_of_first_group ? 1 : agent + 1);
       case same:
         return verifier(1);
+      case mixed_generations:
+        return of_any_generation(agent + 1, generations, constants_.probation, choice);
+      case three_generations:
+        return of_any_generation(agent + 1, 3, 0, choice);
       default:
         return arbitrary(choice);
     }
@@ -119,6 +130,43 @@ class Starts {
         result = arbitrary_verifier(choice);
     }
     if (constants_.derandomize) result.agent.coins = {choice.word(), choice.chance(1, 2)};
+    return result;
+  }
+
+  Ranker arbitrary_ranker(Choice auto& choice) const {
+    Ranker u{.type = static_cast<Type>(choice.below(6))};
+    if (u.type == Type::sheriff && constants_.r == 1) u.type = Type::deputy;
+    u.countdown = choice.below(constants_.countdown + 1);
+    u.rank = 1 + choice.below(constants_.n);
+    if (u.type == Type::electing) draw_election(u, choice);
+    if (u.type == Type::sheriff) {
+      const std::uint32_t x = choice.below(constants_.r);
+      const std::uint32_t y = (x + 1 + choice.below(constants_.r - 1)) % constants_.r;
+      u.low = 1 + std::min(x, y);
+      u.high = 1 + std::max(x, y);
+    }
+    if (u.type == Type::deputy) {
+      u.label = {1 + choice.below(constants_.r), 1};
+      u.counter = 1 + choice.below(constants_.labels);
+    }
+    if (u.type == Type::recipient || u.type == Type::sleeper) u.label = arbitrary_label(choice);
+    if (u.type == Type::sleeper) u.sleep = 1 + choice.below(constants_.sleep);
+    if (u.has_channel()) {
+      for (std::uint32_t i = 0; i < constants_.r; ++i) {
+        u.channel.push_back(choice.below(constants_.labels + 1));
+        u.sum += u.channel.back();
+      }
+    }
+    return u;
+  }
+
+  // With a correct rank, clean messages, one of the first `ages` generations and a probation of at
+  // most so much.
+  StartingAgent of_any_generation(std::uint32_t rank, std::uint32_t ages, std::uint32_t probation,
+                                  Choice auto& choice) const {
+    StartingAgent result = verifier(rank);
+    result.agent.verifier.generation = static_cast<std::uint8_t>(choice.below(ages));
+    result.agent.verifier.probation = choice.below(probation + 1);
     return result;
   }
 
@@ -177,44 +225,17 @@ class Starts {
     return result;
   }
 
-  Ranker arbitrary_ranker(Stream& choice) const {
-    Ranker u{.type = static_cast<Type>(choice.below(6))};
-    if (u.type == Type::sheriff && constants_.r == 1) u.type = Type::deputy;
-    u.countdown = choice.below(constants_.countdown + 1);
-    u.rank = 1 + choice.below(constants_.n);
-    if (u.type == Type::electing) draw_election(u, choice);
-    if (u.type == Type::sheriff) {
-      const std::uint32_t x = choice.below(constants_.r);
-      const std::uint32_t y = (x + 1 + choice.below(constants_.r - 1)) % constants_.r;
-      u.low = 1 + std::min(x, y);
-      u.high = 1 + std::max(x, y);
-    }
-    if (u.type == Type::deputy) {
-      u.label = {1 + choice.below(constants_.r), 1};
-      u.counter = 1 + choice.below(constants_.labels);
-    }
-    if (u.type == Type::recipient || u.type == Type::sleeper) u.label = arbitrary_label(choice);
-    if (u.type == Type::sleeper) u.sleep = 1 + choice.below(constants_.sleep);
-    if (u.has_channel()) {
-      for (std::uint32_t i = 0; i < constants_.r; ++i) {
-        u.channel.push_back(choice.below(constants_.labels + 1));
-        u.sum += u.channel.back();
-      }
-    }
-    return u;
-  }
-
-  void draw_election(Ranker& u, Stream& choice) const {
-    u.identifier = uniform_power(constants_.n, 3, choice);
-    u.min_identifier = uniform_power(constants_.n, 3, choice);
+  void draw_election(Ranker& u, Choice auto& choice) const {
+    u.identifier = constants_.identifier(choice);
+    u.min_identifier = constants_.identifier(choice);
     u.done = choice.chance(1, 2);
     u.le_count = u.done ? 0 : choice.below(constants_.le_count + 1);
   }
 
   // Every label, and none, with the same probability.
-  Label arbitrary_label(Stream& choice) const {
+  Label arbitrary_label(Choice auto& choice) const {
     const std::uint64_t all = std::uint64_t{constants_.r} * constants_.labels;
-    const std::uint64_t drawn = choice.below64(all + 1);
+    const std::uint64_t drawn = below64(choice, all + 1);
     if (drawn == all) return {};
     return {1 + static_cast<std::uint32_t>(drawn % constants_.r),
             1 + static_cast<std::uint32_t>(drawn / constants_.r)};
