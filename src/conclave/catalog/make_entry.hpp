@@ -156,7 +156,13 @@ class PreparedPopulation final : public PreparedRun {
   }
   std::uint64_t seed() const override { return seed_; }
   std::span<const ParameterValue> parameters() const override { return subject_.parameters; }
-  std::span<const Observable> observables() const override { return subject_.info.observables; }
+  std::span<const Observable> observables() const override {
+    if constexpr (requires { subject_.protocol.observables_in_effect(); }) {
+      return subject_.protocol.observables_in_effect();
+    } else {
+      return subject_.info.observables;
+    }
+  }
   const TrialPlan& plan() const override { return plan_; }
   std::string_view graph() const override { return graph_; }
   std::string_view source_hash() const override { return subject_.source_hash; }

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -29,6 +30,7 @@ namespace conclave::protocols {
 class Ppl {
  public:
   enum class Hold : std::uint8_t { no, yes };
+  enum class Watch : std::uint8_t { no, yes };
 
   struct State {
     bool leader = false;
@@ -55,6 +57,7 @@ class Ppl {
     std::optional<std::uint64_t> t_virus;
     std::optional<std::uint64_t> t_emit;
     Hold hold = Hold::no;
+    Watch watch = Watch::no;
 
     static constexpr std::tuple fields{
         Parameter{"N", &Parameters::upper_bound, "what the agents know: an upper bound of n", "n",
@@ -71,6 +74,9 @@ class Ppl {
         Parameter{"hold", &Parameters::hold,
                   "1: a trial goes on after convergence until some output changes; to be used with "
                   "a limit, since with the paper's constants that takes practically for ever",
+                  "0"},
+        Parameter{"watch", &Parameters::watch,
+                  "1: rows and traces tell how far the configuration is from the sets of Section 4",
                   "0"}};
 
     void resolve(AgentCount n) {
@@ -85,6 +91,12 @@ class Ppl {
       Variable{"timer_L", "{0 ... t_max}", "counts down since a leader was heard of"},
       Variable{"timer_I", "{0 ... t_emit}", "counts down to the agent's next virus or unshielding"},
   };
+  static constexpr std::array observables{
+      holding_observables[0], holding_observables[1],
+      Observable{"late", "watch=1 only: agents with timer_L < t_max/2; G_half: none"},
+      Observable{"infected", "watch=1 only: agents with a virus; V_clean: none"},
+      Observable{"safe_leaders",
+                 "watch=1 only: shielded leaders with timer_I >= t_emit/2; L_safe: some"}};
   static constexpr std::array errata{
       Erratum{"P9", "lines 1-9",
               "executed in the order printed; other orders give other expected times"},
@@ -118,7 +130,7 @@ class Ppl {
       .states = "4 (t_max + 1)(t_virus + 1)(t_emit + 1)",
       .demo_n = 4'000,
       .variables = variables,
-      .observables = holding_observables,
+      .observables = observables,
       .errata = errata,
   };
 
@@ -162,7 +174,8 @@ class Ppl {
     return {};
   }
 
-  Ppl(const Parameters& parameters, AgentCount n) : hold_(parameters.hold == Hold::yes) {
+  Ppl(const Parameters& parameters, AgentCount n)
+      : hold_(parameters.hold == Hold::yes), watch_(parameters.watch == Watch::yes) {
     const Constants constants(parameters, n);
     t_virus_ = static_cast<std::uint16_t>(constants.t_virus);
     t_max_ = static_cast<std::uint32_t>(constants.t_max);
@@ -174,6 +187,11 @@ class Ppl {
   constexpr std::uint32_t t_max() const { return t_max_; }
   constexpr std::uint32_t t_emit() const { return t_emit_; }
   constexpr bool measures_holding() const { return hold_; }
+  constexpr bool is_watched() const { return watch_; }
+  // Without those that are not asked for.
+  std::span<const Observable> observables_in_effect() const {
+    return std::span<const Observable>(observables).first(watch_ ? observables.size() : 2);
+  }
   State zero() const { return {}; }
   void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
   constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
@@ -295,7 +313,9 @@ class Ppl {
   class Tally {
    public:
     explicit constexpr Tally(const Ppl& protocol)
-        : t_max_(protocol.t_max()), t_emit_(protocol.t_emit()) {}
+        : t_max_(protocol.t_max()),
+          t_emit_(protocol.t_emit()),
+          is_watched_(protocol.is_watched()) {}
 
     constexpr void add(const State& s, AgentCount count = 1) {
       leaders_ += is_leader(s) * count;
@@ -336,7 +356,12 @@ class Ppl {
 
     constexpr AgentCount leaders() const { return leaders_; }
     constexpr bool hopeless() const { return false; }
-    std::vector<Observation> observations() const { return {}; }
+    std::vector<Observation> observations() const {
+      if (!is_watched_) return {};
+      return {{observables[2].name, late_},
+              {observables[3].name, infected_},
+              {observables[4].name, safe_leaders_}};
+    }
 
     // In S now.
     constexpr bool converged() const {
@@ -364,6 +389,7 @@ class Ppl {
 
     std::uint32_t t_max_;
     std::uint32_t t_emit_;
+    bool is_watched_;
     bool violated_ = false;
     AgentCount leaders_ = 0;
     AgentCount late_ = 0;          // timer_L < t_max/2; G_half: none
@@ -455,6 +481,7 @@ class Ppl {
   std::uint32_t t_emit_;
   std::uint16_t t_virus_;
   bool hold_;
+  bool watch_;
   Packed half_timer_i_;  // the smallest timer_I >= t_emit/2, in its place
 };
 static_assert(HasShortcut<Ppl>);
@@ -467,3 +494,6 @@ static_assert(MeasuresHolding<Ppl>);
 template <>
 inline constexpr std::array<std::string_view, 2> conclave::names_of<conclave::protocols::Ppl::Hold>{
     "0", "1"};
+template <>
+inline constexpr std::array<std::string_view, 2>
+    conclave::names_of<conclave::protocols::Ppl::Watch>{"0", "1"};
