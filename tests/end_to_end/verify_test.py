@@ -20,6 +20,9 @@ BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 PRINTED = ["pll", "--n", "4", "--param", "c_max=3", "--param", "k=1", "--param", "reading=printed"]
 TOY_DETECTION = ["detect-collision", "--n", "3", "--param", "r=3", "--param", "c_M=0.3",
                  "--param", "c_S=1", "--param"]
+TOY_ELECTLEADER = ["electleader", "--n", "2", *(word for value in (
+    "R_max=1", "D_max=1", "c_LE=1", "c_labels=1", "c_sleep=1", "identifiers=2", "P_max=1",
+    "C_max=2.8") for word in ("--param", value))]
 TOY_PPL = [word for value in ("t_max=6", "t_virus=4", "t_emit=2") for word in ("--param", value)]
 
 
@@ -70,6 +73,34 @@ class Report(unittest.TestCase):
         # Two agents of eight identifiers elect two sheriffs if they draw the same.
         report = verify("assign-ranks", "--n", "2", "--param", "r=1", "--param", "c_LE=2")
         self.assertAlmostEqual(report["expected"]["probability"], 7 / 8, 12)
+
+    def test_knows_electleader_as_a_whole(self):
+        """Two agents, one group each: every state is visited, and all of Appendix F holds."""
+        report = verify(*TOY_ELECTLEADER)
+        names = {p["name"] for p in report["properties"] if p["holds"]}
+        self.assertLessEqual({f"Lemma 6.{i}" for i in (1, 2, 3)}, names)
+        self.assertLessEqual({f"Lemma F.{i}" for i in range(1, 7)}, names)
+        self.assertAlmostEqual(report["maximum"]["interactions"], 14, 9)
+        # Without the lost `return` of Protocol 2, soft resets become full ones: C_safe is left.
+        printed = conclave("verify", *TOY_ELECTLEADER, "--param", "reading=no-return")
+        self.assertEqual(printed.returncode, 4)
+        self.assertIn("FAILS  Lemma 6.1", printed.stdout)
+        # A probation of one meeting is over before the next error: soft resets without end.
+        hasty = conclave("verify", *TOY_ELECTLEADER[:-4], "--param", "P_max=0.7", "--param",
+                         "C_max=2.8")
+        self.assertEqual(hasty.returncode, 4)
+        self.assertIn("FAILS  Lemma F.6", hasty.stdout)
+
+    def test_knows_electleader_with_messages(self):
+        """One group of two ranks, whose messages were wrong: a soft reset, and the ranks stay."""
+        toy = [*TOY_ELECTLEADER[:-4], "--param", "r=2", "--param", "c_M=0.5", "--param",
+               "signatures=2", "--param", "P_max=2", "--param", "C_max=5.6", "--from", "start"]
+        report = verify(*toy, "--init", "correct-corrupt")
+        verdicts = {p["name"]: p for p in report["properties"]}
+        self.assertTrue(verdicts["Lemma 6.1"]["holds"])
+        self.assertTrue(verdicts["Observation F.2"]["holds"])
+        self.assertEqual(report["expected"]["interactions"], 0)
+        self.assertAlmostEqual(verify(*toy, "--init", "dup")["expected"]["interactions"], 12, 9)
 
     def test_knows_when_collisions_are_detected(self):
         """Three agents of ranks 1, 2, 1, one message each, a new signature of s at every meeting:
@@ -457,6 +488,24 @@ class Search(unittest.TestCase):
         self.assertLess(found["interactions"]["mean"], found["interactions"]["high"])
         self.assertEqual(result.stdout, conclave("search", "prl", "--n", "10", "--budget", "2000",
                                                  "--format", "json").stdout)
+
+    def test_finds_adversaries_of_message_passing(self):
+        """The best table is at least as bad as those it begins with: unit delays, for example."""
+        words = ("search", "kmpp-async", "--n", "12", "--budget", "1000", "--format", "json")
+        found = json.loads(conclave(*words).stdout)
+        unit = conclave("run", "kmpp-async", "--n", "12", "--trials", "50", "--format", "jsonl")
+        plain = sum(json.loads(row)["time"] for row in unit.stdout.splitlines()) / 50
+        self.assertGreaterEqual(found["time"]["high"], plain)
+        self.assertIn("woken first: ", found["configuration"])
+        costly = json.loads(conclave(*words, "--objective", "messages").stdout)
+        self.assertGreater(costly["messages"]["mean"], found["time"]["mean"])
+        for wrong, why in ((["kmpp-async", "--n", "9", "--objective", "bits"],
+                            "known: time, messages"),
+                           (["kmpp-async", "--n", "1e6"], "at most 100000 nodes"),
+                           (["kmpp-sync", "--n", "9"], "kmpp-sync is synchronous")):
+            result = conclave("search", *wrong)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(why, result.stderr)
 
     def test_prints_the_seed_that_it_uses(self):
         words = ("search", "prl", "--n", "4", "--budget", "1000", "--format", "json", "--seed")

@@ -27,6 +27,7 @@
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/chosen_order.hpp"
 #include "conclave/network/recorder.hpp"
+#include "conclave/network/rules.hpp"
 #include "conclave/network/synchronous.hpp"
 
 namespace conclave::catalog {
@@ -44,6 +45,23 @@ constexpr std::span<const Named> ids_of() {
   if constexpr (NeedsIdentifiers<P>) return std::span(id_choices).first(1);
   if constexpr (Anonymous<P>) return std::span(id_choices).last(1);
   return id_choices;
+}
+// Of protocols that can be watched.
+inline constexpr std::array watched_observables{
+    network_observables[0],
+    network_observables[1],
+    network_observables[2],
+    network_observables[3],
+    Observable{"candidates_by_phase", "watch=1 only: nodes that have begun phase 1, 2, ..."},
+    Observable{"candidates_in_last_phase",
+               "watch=1 only: nodes that have begun the highest phase that any has begun"},
+};
+template <MessageProtocol P>
+constexpr std::span<const Observable> observables_of() {
+  if constexpr (requires(const P& protocol) { protocol.is_watched(); }) {
+    return watched_observables;
+  }
+  return network_observables;
 }
 // The number of messages on each edge is counted up to this size unless it is asked for.
 inline constexpr NodeCount counts_edges_up_to = 100'000;
@@ -101,6 +119,18 @@ class PreparedNetwork final : public PreparedRun {
     return result;
   }
 
+  // A trial against the adversary of this table; the delays and wake-ups of the run are not used.
+  TrialResult run_ruled(const network::Situations& situations, std::span<const network::Rule> table,
+                        std::uint64_t trial) const requires(!is_synchronous) {
+    const StreamName name{.seed = seed_, .trial = trial};
+    network::RuledDelays delays(situations, table);
+    network::RuledWakeups wakeups(situations, table, n_, name);
+    network::Asynchronous<P, network::AdversarialTransit> network(
+        protocol_, n_, name, &delays, wakeups,
+        {.has_identifiers = ids_ == 0, .counts_edges = false, .watcher = nullptr});
+    return network.run([](Interactions) { return true; });
+  }
+
   AgentCount n() const override { return n_; }
 
   // Nodes, and about twenty messages per node on their way at once if many are woken.
@@ -116,7 +146,12 @@ class PreparedNetwork final : public PreparedRun {
   std::string_view start() const override { return sleeping_start.name; }
   std::uint64_t seed() const override { return seed_; }
   std::span<const ParameterValue> parameters() const override { return parameters_; }
-  std::span<const Observable> observables() const override { return network_observables; }
+  std::span<const Observable> observables() const override {
+    if constexpr (requires { protocol_.is_watched(); }) {
+      if (protocol_.is_watched()) return watched_observables;
+    }
+    return network_observables;
+  }
   const TrialPlan& plan() const override { return plan_; }
   std::string_view graph() const override { return graph_name_; }
   const NetworkSetting* network() const override { return &setting_; }
@@ -248,7 +283,7 @@ Entry make_network_entry() {
     offer.wakeups.push_back({each.info.name, each.info.meaning});
   }
   ProtocolInfo info = P::info;
-  info.observables = network_observables;
+  info.observables = observables_of<P>();
   return {
       .info = info,
       .starts = {sleeping_start},

@@ -1,4 +1,5 @@
-// `conclave search`: a bad start of a population too large for `conclave verify`.
+// `conclave search`: a bad start of a population too large for `conclave verify`, or a bad
+// adversary of message passing.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
@@ -26,6 +28,7 @@ using experiment::Json;
 struct SearchOptions {
   experiment::RunText run;
   std::string budget;
+  std::string objective;
   std::string format = "table";
   bool quiet = false;
 };
@@ -34,7 +37,13 @@ bool is_finite(const catalog::Searched& found) {
   return std::ranges::all_of(found.times, [](double time) { return std::isfinite(time); });
 }
 
-Json interactions(const catalog::Searched& found) {
+// What was to be large.
+std::string searched_measure(const SearchOptions& options) {
+  if (!catalog::find(options.run.protocol).network) return "interactions";
+  return options.objective.empty() ? "time" : options.objective;
+}
+
+Json searched_times(const catalog::Searched& found) {
   if (!is_finite(found)) return "infinite";
   const Summary summary = summarize(found.times);
   if (!found.is_complete) return {{"mean", summary.mean}};  // biased: no interval
@@ -58,36 +67,44 @@ std::string json(const SearchOptions& options, const catalog::SearchRequest& ask
            {"configuration", found.configuration}};
   if (!found.is_complete) all["interrupted"] = true;
   all[found.is_complete ? "fresh_trials" : "choosing_trials"] = found.times.size();
-  all["interactions"] = interactions(found);
+  all[searched_measure(options)] = searched_times(found);
   return all.dump(2) + '\n';
 }
 
-std::string text(const catalog::Searched& found) {
-  const std::string effort =
-      fmt::format("{}the worst of {} starts tried in {} trials{}:\n  [{}]\n",
-                  found.is_complete ? "" : "interrupted; ", found.candidates, found.trials,
-                  found.is_complete ? "" : " so far", found.configuration);
-  if (!is_finite(found)) return effort + "from there it may never converge\n";
+std::string text(const catalog::Searched& found, const std::string& measure) {
+  const bool is_start = measure == "interactions";
+  const std::string effort = fmt::format("{}the worst of {} {} tried in {} trials{}:\n  [{}]\n",
+                                         found.is_complete ? "" : "interrupted; ", found.candidates,
+                                         is_start ? "starts" : "adversaries", found.trials,
+                                         found.is_complete ? "" : " so far", found.configuration);
+  if (!is_finite(found)) {
+    return effort + (is_start ? "from there" : "against it") + " it may never converge\n";
+  }
   const Summary summary = summarize(found.times);
   if (!found.is_complete) {
     const std::string mean = fmt::format(
-        "mean interactions of the {} trials that chose it: {:.6g} (biased upwards; no fresh trials "
-        "were run)",
-        found.times.size(), summary.mean);
+        "mean {} of the {} trials that chose it: {:.6g} (biased upwards; no fresh trials were run)",
+        measure, found.times.size(), summary.mean);
     return effort + wrapped(mean, output_width(), 2) + '\n';
   }
   const Interval interval = nonnegative_mean_interval(summary);
-  const std::string expected = fmt::format(
-      "expected interactions from there: {:.6g}, 95 % interval {:.6g} to {:.6g} ({} fresh trials)",
-      summary.mean, interval.low, interval.high, found.times.size());
+  const std::string expected =
+      fmt::format("expected {} {}: {:.6g}, 95 % interval {:.6g} to {:.6g} ({} fresh trials)",
+                  measure, is_start ? "from there" : "against it", summary.mean, interval.low,
+                  interval.high, found.times.size());
   return effort + wrapped(expected, output_width(), 2) + '\n';
 }
 
 Exit search(const SearchOptions& options) {
   const catalog::Entry entry = catalog::find(options.run.protocol);
   experiment::check_searchable(entry);
+  if (!entry.network && !options.objective.empty()) {
+    throw Error(fmt::format("--objective is for message passing; {} is a population protocol",
+                            entry.info.name));
+  }
   catalog::SearchRequest asked = experiment::search_request(
       options.budget, experiment::request_of(options.run, experiment::search_usage));
+  asked.objective = options.objective;
   const std::atomic<bool>& stop = interrupted_flag();
   catalog::Searched found;
   try {
@@ -97,7 +114,8 @@ Exit search(const SearchOptions& options) {
   } catch (const Interrupted&) {
     return Exit::interrupted;  // before the first result
   }
-  fmt::print("{}", options.format == "json" ? json(options, asked, found) : text(found));
+  fmt::print("{}", options.format == "json" ? json(options, asked, found)
+                                            : text(found, searched_measure(options)));
   return found.is_complete ? Exit::done : Exit::interrupted;
 }
 
@@ -106,6 +124,10 @@ Examples:
   conclave search prl --n 3                      compare: conclave verify prl --n 3
   conclave search prl --n 100
   conclave search ppl --n 20 --param t_max=40 --param t_virus=12 --param t_emit=30
+  conclave search kmpp-async --n 64 --objective messages
+
+In message passing, delays and wake-ups are searched for instead: tables by which an adaptive
+adversary treats messages.
 
 The time found is a lower bound on the largest expected time, not a proof that there is no larger
 one. Interrupted, it prints the worst start found so far.)";
@@ -114,8 +136,8 @@ one. Interrupted, it prints the worst start found so far.)";
 
 void add_search(Command& conclave) {
   auto options = std::make_shared<SearchOptions>();
-  Command command =
-      conclave.subcommand("search", "Look for the initial configuration that takes longest");
+  Command command = conclave.subcommand(
+      "search", "Look for the initial configuration, or the adversary, that takes longest");
   command.word("PROTOCOL", options->run.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
   command.option("--n", "N", options->run.n, "Population size");
@@ -125,6 +147,8 @@ void add_search(Command& conclave) {
   command.option("--budget", "TRIALS", options->budget,
                  "Number of trials, an eighth of them for the final estimate (default 1e7 / n, "
                  "within 2e4 ... 2e6)");
+  command.option("--objective", "WHAT", options->objective,
+                 "Message passing: time or messages (default time)");
   command.option("--seed", "S", options->run.seed, "Seed; with it everything repeats (default 1)");
   command.option("--max-interactions", "X", options->run.max_interactions,
                  "End a trial after this many interactions and count it as that long; needed where "

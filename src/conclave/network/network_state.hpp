@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/distinct_draws.hpp"
@@ -133,6 +135,7 @@ class NetworkState final : public NetworkView {
     NetworkOutcome& outcome = result.network.emplace(accounts_.outcome());
     std::uint32_t last_phase = 0;
     NodeCount settled = 0;
+    std::vector<std::uint64_t> ended_in;  // nodes by the last phase that they have begun
     for (NodeIndex index = 0; index < n(); ++index) {
       if (!nodes_.is_touched(index)) continue;
       const NodeView view = protocol_.view(nodes_[index]);
@@ -140,6 +143,9 @@ class NetworkState final : public NetworkView {
       outcome.informed += view.is_informed ? 1 : 0;
       settled += is_settled<P>(view) ? 1 : 0;
       last_phase = std::max(last_phase, view.phase);
+      if (!is_watched()) continue;
+      if (ended_in.size() <= view.phase) ended_in.resize(view.phase + 1);
+      ++ended_in[view.phase];
     }
     const bool has_sent = accounts_.messages() > 0;
     outcome.time = has_sent ? in_units(accounts_.last_sending() - first_waking_) : 0;
@@ -147,6 +153,7 @@ class NetworkState final : public NetworkView {
     const bool is_done = outcome.elected == 1 && settled == n();
     result.ending = is_done ? Ending::converged : Ending::hopeless;
     add_observations(result, last_phase);
+    if (is_watched()) add_phases(result, ended_in);
     return result;
   }
 
@@ -188,6 +195,25 @@ class NetworkState final : public NetworkView {
         {"last_phase", std::uint64_t{last_phase}},
         {"message_bits", bits},
         {"message_bits_per_log_n", n() > 1 ? static_cast<double>(bits) / log_n : 0.0}};
+  }
+
+  // Whether the protocol's parameters ask for its candidates by phase.
+  bool is_watched() const {
+    if constexpr (requires { protocol_.is_watched(); }) return protocol_.is_watched();
+    return false;
+  }
+
+  // Who has ended in a phase has taken part in all before it.
+  static void add_phases(TrialResult& result, std::vector<std::uint64_t> ended_in) {
+    std::string by_phase;
+    std::uint64_t in_phase = 0;
+    for (std::size_t phase = ended_in.size(); phase-- > 1;) {
+      in_phase += ended_in[phase];
+      by_phase = std::to_string(in_phase) + (by_phase.empty() ? "" : " ") + by_phase;
+    }
+    const std::uint64_t last = ended_in.size() > 1 ? ended_in.back() : 0;
+    result.observations.push_back({"candidates_by_phase", by_phase});
+    result.observations.push_back({"candidates_in_last_phase", last});
   }
 
   P protocol_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,8 +56,14 @@ struct WorstStart {
 WorstStart search_worst_start(StartSpace& space, const std::vector<AnyStart>& named,
                               std::uint64_t seed, std::uint64_t budget);
 
+// What is searched among need not be a protocol: anything whose states can be drawn and compared.
+template <class P>
+concept DrawsStates = Described<typename P::State> && requires(const P& any, AnyChoice& choice) {
+  { any.arbitrary(choice) } -> std::same_as<typename P::State>;
+};
+
 // The configurations of n agents in arbitrary states. Keeps a reference to the protocol.
-template <SelfStabilizing P>
+template <DrawsStates P>
 class ArbitraryStarts final : public StartSpace {
  public:
   using State = typename P::State;

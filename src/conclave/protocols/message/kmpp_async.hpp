@@ -49,6 +49,8 @@ enum class KmppReading : std::uint8_t {
   not_own_referee,
 };
 
+enum class KmppWatch : std::uint8_t { no, yes };
+
 class KmppAsync {
  public:
   using Reading = KmppReading;
@@ -125,6 +127,7 @@ class KmppAsync {
     std::optional<std::uint64_t> phases{};
     std::optional<std::uint64_t> referees{};
     std::optional<std::uint64_t> ranks{};
+    KmppWatch watch = KmppWatch::no;
 
     static constexpr std::tuple fields{
         Parameter{"reading", &Parameters::reading, "how the paper's text is read; see the errata",
@@ -134,7 +137,9 @@ class KmppAsync {
                   "most referees asked before the last phase, for toy networks", "as in the paper",
                   1, 1u << 31},
         Parameter{"ranks", &Parameters::ranks, "number of different ranks, for toy networks", "n^4",
-                  1, UINT64_MAX}};
+                  1, UINT64_MAX},
+        Parameter{"watch", &Parameters::watch,
+                  "1: rows tell how many candidates have taken part in each phase", "0"}};
   };
 
   static constexpr std::array variables{
@@ -200,7 +205,8 @@ class KmppAsync {
 
   static std::string objection(const Parameters&, NodeCount) { return {}; }
 
-  KmppAsync(const Parameters& parameters, NodeCount n) : reading_(parameters.reading), n_(n) {
+  KmppAsync(const Parameters& parameters, NodeCount n)
+      : reading_(parameters.reading), is_watched_(parameters.watch == KmppWatch::yes), n_(n) {
     // The square root that bounds the number of referees; K = ceil(log2 of it) + 1.
     const double root = std::sqrt(4 * static_cast<double>(n) * binary_logarithm(n));
     const auto referees = static_cast<NodeCount>(std::ceil(root));
@@ -214,6 +220,7 @@ class KmppAsync {
   }
 
   std::uint8_t last_phase() const { return last_phase_; }  // K
+  bool is_watched() const { return is_watched_; }
 
   // |S| in phase i, Alg 2 lines 2-5.
   std::uint32_t referees(unsigned phase) const {
@@ -421,6 +428,7 @@ class KmppAsync {
   }
 
   Reading reading_;
+  bool is_watched_;
   std::uint8_t last_phase_ = 1;
   std::uint32_t rank_bits_;
   NodeCount n_;
@@ -436,3 +444,6 @@ template <>
 inline constexpr std::array<std::string_view, 5>
     conclave::names_of<conclave::protocols::KmppReading>{"corrected", "printed", "chosen-in-c1",
                                                          "by-rank", "not-own-referee"};
+template <>
+inline constexpr std::array<std::string_view, 2> conclave::names_of<conclave::protocols::KmppWatch>{
+    "0", "1"};
