@@ -250,6 +250,20 @@ class Reports(unittest.TestCase):
         self.assertIn("other <&>", " ".join(page.texts))
         self.assertIn("fratricide", json.dumps(page.charts[0]))
 
+    def test_of_conditional_means_use_only_those_rows(self):
+        where = ("--where", "protocol=pll", "--where", "epoch_at_convergence=1")
+        page = self.report("small.db", *where)
+        text = " ".join(page.texts)
+        self.assertIn("rows with protocol=pll and epoch_at_convergence=1", text)
+        self.assertNotIn("conclave run prl", text)
+        rows = conclave("results", "small.db", *where, "--where", "n=256", "--format", "jsonl",
+                        folder=self.folder).stdout.splitlines()
+        shown = re.search(r"n=256</th><td>(\d+)</td>", (self.folder / "other.html").read_text())
+        self.assertEqual(int(shown[1]), len(rows))
+        self.assertLess(len(rows), 40)
+        self.assertIn("no row satisfies all conditions",
+                      self.objection("small.db", "-o", "x.html", "--where", "n=3"))
+
     def test_of_one_cell_have_a_distribution_but_no_law(self):
         self.sweep("one", 'name = "one"\ntrials = 5\n[[run]]\nprotocol = "fratricide"\nn = 16\n')
         page = self.report("one.db")

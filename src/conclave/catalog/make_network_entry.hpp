@@ -125,9 +125,10 @@ class PreparedNetwork final : public PreparedRun {
     const StreamName name{.seed = seed_, .trial = trial};
     network::RuledDelays delays(situations, table);
     network::RuledWakeups wakeups(situations, table, n_, name);
-    network::Asynchronous<P, network::AdversarialTransit> network(
-        protocol_, n_, name, &delays, wakeups,
-        {.has_identifiers = ids_ == 0, .counts_edges = false, .watcher = nullptr});
+    network::NetworkOptions options = options_with(nullptr);
+    options.counts_edges = false;
+    network::Asynchronous<P, network::AdversarialTransit> network(protocol_, n_, name, &delays,
+                                                                  wakeups, options);
     return network.run([](Interactions) { return true; });
   }
 
@@ -178,13 +179,17 @@ class PreparedNetwork final : public PreparedRun {
         std::string_view(*order_).substr(network::ChosenOrder::prefix.size()), n_);
   }
 
+  network::NetworkOptions options_with(network::Watcher* watcher) const {
+    return {.has_identifiers = ids_ == id_choices[0].name,
+            .counts_edges = counts_edges_,
+            .watcher = watcher,
+            .graph = graph_.get()};
+  }
+
   TrialResult run_watched(std::uint64_t trial, network::Watcher* watcher,
                           const KeepGoing& keep_going) const {
     const StreamName name{.seed = seed_, .trial = trial};
-    const network::NetworkOptions options{.has_identifiers = ids_ == id_choices[0].name,
-                                          .counts_edges = counts_edges_,
-                                          .watcher = watcher,
-                                          .graph = graph_.get()};
+    const network::NetworkOptions options = options_with(watcher);
     const auto wakeup = network::wakeups()[wakeup_].make(n_, name);
     if constexpr (is_synchronous) {
       network::Synchronous<P> network(protocol_, n_, name, *wakeup, options);
