@@ -136,8 +136,8 @@ one. Interrupted, it prints the worst start found so far.)";
 
 void add_search(Command& conclave) {
   auto options = std::make_shared<SearchOptions>();
-  Command command = conclave.subcommand(
-      "search", "Look for the initial configuration, or the adversary, that takes longest");
+  Command command =
+      conclave.subcommand("search", "Look for the start, or the adversary, that takes longest");
   command.word("PROTOCOL", options->run.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
   command.option("--n", "N", options->run.n, "Population size");
