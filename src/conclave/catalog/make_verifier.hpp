@@ -17,7 +17,7 @@ namespace conclave::catalog {
 
 // The network on which the agents of a request meet. The request must have passed accepted_graph
 // for a protocol of this topology. Throws Error above 2^20 agents.
-inline exact::Network network_of(Topology topology, const RunRequest& request, AgentCount n) {
+inline exact::Network exact_network(Topology topology, const RunRequest& request, AgentCount n) {
   if (topology == Topology::directed_ring) return exact::Network::directed_ring(n);
   if (request.graph.empty() || !request.digraph) return exact::Network::complete(n);
   return exact::Network::of(*request.digraph);
@@ -44,7 +44,7 @@ Verified verify(const VerifyRequest& request) {
   accepted_graph(P::info, topology_of<P>, request.run.graph);
   const P protocol(parameters, n);
   refuse_erring_oracle(protocol);
-  exact::Verification<P> verification(protocol, network_of(topology_of<P>, request.run, n),
+  exact::Verification<P> verification(protocol, exact_network(topology_of<P>, request.run, n),
                                       request.options, start);
   return {verification.run(), values_in_effect(parameters), P::starts[start].name};
 }

@@ -122,7 +122,8 @@ Verified verify_text(const VerifyRequest& request, const text::Compiled& compile
   const std::size_t start = start_index(info_of(compiled), starts, request.run.start);
   exact::Verification<text::Protocol> verification(
       text::Protocol(compiled),
-      network_of(text::Protocol::topology, request.run, compiled.agents()), request.options, start);
+      exact_network(text::Protocol::topology, request.run, compiled.agents()), request.options,
+      start);
   Verified verified{verification.run(), text_parameters(compiled), starts[start].name};
   if (compiled.is_network()) verified.ticks_per_time = compiled.ticks_per_time().as_double();
   const std::string& folder = request.options.folder;
