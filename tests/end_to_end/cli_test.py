@@ -508,6 +508,28 @@ class Solve(unittest.TestCase):
 
 
 class Interruption(unittest.TestCase):
+    def test_after_the_last_trial_is_none(self):
+        """The trials are done, and the table waits for its reader when the signal comes."""
+        ends = os.pipe()
+        os.set_blocking(ends[1], False)
+        filled = 0
+        try:
+            while True:
+                filled += os.write(ends[1], b" " * 4096)
+        except BlockingIOError:
+            os.set_blocking(ends[1], True)
+        with subprocess.Popen([BINARY, "run", "fratricide", "--n", "10", "--trials", "3"],
+                              stdout=ends[1], stderr=subprocess.PIPE, text=True) as process:
+            os.close(ends[1])
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            with os.fdopen(ends[0], "rb") as reader:
+                shown = reader.read()[filled:].decode()
+            errors = process.stderr.read()
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertIn("3 of 3 trials converged", shown)
+        self.assertNotIn("interrupted", shown + errors)
+
     def test_keeps_finished_rows_and_exits_with_130(self):
         words = ["run", "fratricide", "--n", "20000", "--trials", "100000", "--format", "jsonl",
                  "--seed", "3", "--engine", "agents"]

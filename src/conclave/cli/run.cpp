@@ -210,7 +210,7 @@ Exit run(const RunOptions& options) {
   writer.finish(trials);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (!options.quiet) print_timing(writer.summary(), progress, steps, elapsed.count(), threads);
-  if (stop) {
+  if (stop && writer.summary().trials() < trials) {
     if (!options.quiet)
       tell("interrupted: {} of {} trials, the first ones in trial order\n",
            writer.summary().trials(), trials);
