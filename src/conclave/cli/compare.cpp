@@ -145,7 +145,7 @@ void print_json(const std::vector<ComparisonRow>& rows) {
   fmt::print("{}\n", all.dump(2));
 }
 
-// CompareOptions of tables, which mean nothing where all protocols of the catalog are run.
+// Options of tables, which mean nothing where all protocols of the catalog are run.
 void refuse_table_options(const CompareOptions& options) {
   for (const auto& [name, value] : {std::pair{"--init", &options.init},
                                     std::pair{"--max-parallel-time", &options.max_parallel_time}}) {
