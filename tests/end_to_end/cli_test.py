@@ -655,7 +655,7 @@ class Terminal(unittest.TestCase):
     def test_shows_a_progress_line_only_on_a_terminal(self):
         silent = conclave(*self.SLOW)
         self.assertNotIn("\r", silent.stderr)
-        shown, printed = on_terminal(self.SLOW, 100, "stderr")
+        shown, printed = on_terminal(self.SLOW, 120, "stderr")
         self.assertEqual(printed, silent.stdout)
         self.assertIn("interactions/s", shown)
 
@@ -1108,7 +1108,7 @@ class SpaceTimeDiagrams(unittest.TestCase):
         for protocol in ("kmpp-async", "kmpp-sync", "afek-gafni-async", "flooding"):
             with self.subTest(protocol):
                 conclave("run", protocol, "--n", "5", "--seed", "4", "--trace", self.trace)
-                lines = list(csv.DictReader(self.trace.open()))
+                lines = list(csv.DictReader(io.StringIO(self.trace.read_text())))
                 result = conclave("plot", self.trace, "-o", self.picture, "--title", "It's <5>")
                 self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
                 marks = self.marks_of(self.picture)

@@ -489,7 +489,7 @@ class Commands(unittest.TestCase):
                             *map(options_of, SUBCOMMANDS), options_of([]))
         foreign = {"--unix-socket", "--array", "--wrap", "--preset", "--install", "--prefix",
                    "--build", "--rewrite", "--all", "--record", "--seconds", "--lease-ms",
-                   "--times", "--fixed"}  # curl, sbatch, CMake, our tools
+                   "--times", "--fixed", "--few"}  # curl, sbatch, CMake, our tools
         for page in PAGES:
             for line, text in spans_of(prose_of(page)):
                 for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):
@@ -503,7 +503,7 @@ class Commands(unittest.TestCase):
             for line, text in spans_of(prose_of(page)):
                 if is_command(text):
                     continue  # rehearsed
-                for name, value in re.findall(r"(--\w+(?= )|\b\w+(?==))[ =](\w[\w-]*)", text):
+                for name, value in re.findall(r"(--\w+(?= )|\b\w+(?==))[ =](\w[\w-]*)(?![\w:-])", text):
                     known = names_of_the_catalog().get(name)
                     if known and value not in known and not is_placeholder(value):
                         self.fail(f"{name_of(page)}:{line}: {name} takes {known}: {text}")

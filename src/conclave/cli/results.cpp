@@ -191,13 +191,15 @@ std::string table(const sweep::Results& results, const Samples& samples,
     rows += sample.rows;
   }
   const std::string shard = results.meta("shard");
-  std::string heading =
-      fmt::format("{}{}   {} of {} cells   {} rows   conclave {}", results.meta("name"),
-                  shard.empty() ? "" : fmt::format("   shard {}", shard), samples.size(),
-                  results.cells().size(), rows, fmt::join(results.code_versions(), ", "));
+  std::string heading = fmt::format("{}{}   {} of {} cells   {} rows", results.meta("name"),
+                                    shard.empty() ? "" : fmt::format("   shard {}", shard),
+                                    samples.size(), results.cells().size(), rows);
   if (!shared.measure.empty()) heading += fmt::format("   measure {}", shared.measure);
+  const std::string versions =
+      fmt::format("made by conclave {}", fmt::join(results.code_versions(), ", "));
   const std::size_t width = output_width(options.output);
-  return fmt::format("{}\n\n{}{}", wrapped(printable(heading), width, 2), lines.text(width),
+  return fmt::format("{}\n{}\n\n{}{}", wrapped(printable(heading), width, 2),
+                     wrapped(printable(versions), width, 2), lines.text(width),
                      unfinished_text(progress));
 }
 
