@@ -503,7 +503,8 @@ class Commands(unittest.TestCase):
             for line, text in spans_of(prose_of(page)):
                 if is_command(text):
                     continue  # rehearsed
-                for name, value in re.findall(r"(--\w+(?= )|\b\w+(?==))[ =](\w[\w-]*)(?![\w:-])", text):
+                pairs = re.findall(r"(--\w+(?= )|\b\w+(?==))[ =](\w[\w-]*)(?![\w:-])", text)
+                for name, value in pairs:
                     known = names_of_the_catalog().get(name)
                     if known and value not in known and not is_placeholder(value):
                         self.fail(f"{name_of(page)}:{line}: {name} takes {known}: {text}")

@@ -74,7 +74,7 @@ class Package(unittest.TestCase):
         self.assertEqual(self.complete("repr"), ["reproduce"])
         self.assertEqual(self.complete("run", "pll", "--tri"), ["--trials"])
         self.assertEqual(self.complete("run", "pll", "--format", "js"), ["jsonl", "json"])
-        self.assertEqual(self.complete("run", "flo"), ["flooding"])
+        self.assertEqual(self.complete("run", "flo"), ["flood-max", "flooding"])
         self.assertEqual(self.complete("cluster", "init", "--da"), ["--days"])
         self.assertNotIn("generate", self.complete(""))
 
