@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/catalog/electleader.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/population/live_trial.hpp"
@@ -15,8 +16,7 @@
 
 namespace conclave::catalog {
 
-std::vector<Entry> all_entries();          // generated from the protocol folder
-std::vector<Entry> electleader_entries();  // electleader.cpp
+std::vector<Entry> all_entries();  // generated from the protocol folder
 
 std::unique_ptr<population::LiveTrial> PreparedRun::begin(const StreamName&, Workspace&) const {
   return nullptr;

@@ -61,7 +61,8 @@ class PreparedConfiguration final : public PreparedRun {
   }
 
   std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace&) const override {
-    return is_dense_ ? begin_with<Dense>(name) : begin_with<C>(name);
+    if (is_dense_) return begin_with<Dense>(name);
+    return begin_with<C>(name);
   }
 
   void check_fault(const Fault& fault) const override {

@@ -1,4 +1,5 @@
-// The catalog entries of ElectLeader_r and of its parts.
+#include "conclave/catalog/electleader.hpp"
+
 #include <utility>
 #include <vector>
 
@@ -10,12 +11,6 @@ namespace conclave::catalog {
 
 namespace el = protocols::electleader;
 
-Verified verify_electleader(const VerifyRequest& request);
-Verified verify_propagate_reset(const VerifyRequest& request);
-Verified verify_assign_ranks(const VerifyRequest& request);
-Verified verify_detect_collision(const VerifyRequest& request);
-
-std::vector<Entry> electleader_entries();
 std::vector<Entry> electleader_entries() {
   Entry propagate_reset = configuration_entry<el::PropagateResetAlone>(sizeof(el::Agent));
   propagate_reset.verify = verify_propagate_reset;

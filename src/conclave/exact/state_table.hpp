@@ -29,8 +29,8 @@ class StateTable final : public PairOutcomes {
   using State = typename P::State;
   using NormalForm = std::function<State(const State&)>;
 
-  explicit StateTable(const P& protocol, NormalForm normal_form = {})
-      : protocol_(protocol), normal_form_(std::move(normal_form)) {}
+  explicit StateTable(P protocol, NormalForm normal_form = {})
+      : protocol_(std::move(protocol)), normal_form_(std::move(normal_form)) {}
 
   const P& protocol() const { return protocol_; }
   std::size_t size() const { return states_.size(); }

@@ -209,7 +209,8 @@ class NetworkState final : public NetworkView {
     std::uint64_t in_phase = 0;
     for (std::size_t phase = ended_in.size(); phase-- > 1;) {
       in_phase += ended_in[phase];
-      by_phase = std::to_string(in_phase) + (by_phase.empty() ? "" : " ") + by_phase;
+      if (!by_phase.empty()) by_phase.insert(0, 1, ' ');
+      by_phase.insert(0, std::to_string(in_phase));
     }
     const std::uint64_t last = ended_in.size() > 1 ? ended_in.back() : 0;
     result.observations.push_back({"candidates_by_phase", by_phase});

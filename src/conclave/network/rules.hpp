@@ -155,10 +155,11 @@ inline std::string text_of(const Situations& situations, std::span<const Rule> t
     std::string wakes;
     for (std::size_t i = kind; i < kind + Situations::per_kind; ++i) {
       const bool begins_group = i > kind && (i - kind) % 4 == 0;
-      delays += (begins_group ? "/" : "") + std::string(1, "fhu"[table[i].delay]);
-      wakes += (begins_group ? "/" : "") + std::string(1, "-sr"[table[i].wake]);
+      delays.append(begins_group ? "/" : "").push_back("fhu"[table[i].delay]);
+      wakes.append(begins_group ? "/" : "").push_back("-sr"[table[i].wake]);
     }
-    text += "; " + std::string(situations.kind_of(kind)) + ' ' + delays + ' ' + wakes;
+    text.append("; ").append(situations.kind_of(kind));
+    text.append(" ").append(delays).append(" ").append(wakes);
   }
   return text;
 }

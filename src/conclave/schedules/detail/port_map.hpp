@@ -33,12 +33,12 @@ class PortMap {
   explicit PortMap(const PortGraph& graph) : n_(graph.nodes()), is_settled_(true) {
     CONCLAVE_CHECK(n_ <= most_nodes);
     for (auto& row : neighbours_) row.fill(open);
-    for (std::uint8_t node = 0; node < n_; ++node) {
+    for (std::uint32_t node = 0; node < n_; ++node) {
       leaving_[node] = static_cast<std::uint8_t>(graph.leaving(node));
       for (Port port = 0; port < graph.leaving(node); ++port) {
         const std::uint32_t other = graph.neighbour(node, port);
         neighbours_[node][port] = static_cast<std::uint8_t>(other);
-        neighbours_[other][graph.port(other, node)] = node;
+        neighbours_[other][graph.port(other, node)] = static_cast<std::uint8_t>(node);
       }
     }
   }

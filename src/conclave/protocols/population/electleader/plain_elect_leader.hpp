@@ -63,7 +63,7 @@ class PlainElectLeader {
   };
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
-    const std::string general = PlainDetectCollision::objection(detection_part(parameters), n);
+    std::string general = PlainDetectCollision::objection(detection_part(parameters), n);
     if (!general.empty()) return general;
     if (*parameters.r > PlainAssignRanks::most_deputies) {
       return "electleader is verified for r = 1 and r = 2 only";

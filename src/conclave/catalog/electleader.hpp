@@ -1,0 +1,18 @@
+// The catalog entries of ElectLeader_r and its parts: their engines and their exact module are
+// compiled in sources of their own.
+#pragma once
+
+#include <vector>
+
+#include "conclave/catalog/catalog.hpp"
+
+namespace conclave::catalog {
+
+std::vector<Entry> electleader_entries();
+
+Verified verify_electleader(const VerifyRequest& request);
+Verified verify_propagate_reset(const VerifyRequest& request);
+Verified verify_assign_ranks(const VerifyRequest& request);
+Verified verify_detect_collision(const VerifyRequest& request);
+
+}  // namespace conclave::catalog
