@@ -24,7 +24,8 @@ Finished<P> blank(const P& protocol) {
 // All but the request lies where the warps reach it.
 template <DeviceProtocol P>
 Batch<P> batch_of(const BatchRequest& request, const P* protocol, Finished<P>* finished,
-                  std::uint64_t* next_trial, const volatile bool* is_stopped) {
+                  std::uint64_t* next_trial,  // NOLINT: warps count it up
+                  const volatile bool* is_stopped) {
   return {.protocol = protocol,
           .n = request.n,
           .start = request.start,

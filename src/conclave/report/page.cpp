@@ -117,7 +117,7 @@ std::string trials_text(const CellLine& line) {
 // The label of a cell, linked to its first trial where the explorer's address is known.
 std::string label_html(const CellLine& line, const std::string& explorer) {
   if (explorer.empty() || line.view.empty()) return escaped(line.label);
-  return fmt::format("<a href=\"{}#{}\" title=\"Watch the first trial\">{}</a>", escaped(explorer),
+  return fmt::format(R"(<a href="{}#{}" title="Watch the first trial">{}</a>)", escaped(explorer),
                      escaped(line.view), escaped(line.label));
 }
 

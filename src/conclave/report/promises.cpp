@@ -15,7 +15,7 @@ using experiment::PromisedRow;
 
 std::string with_interval(const CellLine& line) {
   if (!line.summary) return "none converged";
-  const std::string mean = fmt::format("{:.4g}", line.summary->mean);
+  std::string mean = fmt::format("{:.4g}", line.summary->mean);
   if (std::isnan(line.mean.low)) return mean;
   return fmt::format("{} ({:.3g} to {:.3g})", mean, line.mean.low, line.mean.high);
 }
