@@ -127,7 +127,8 @@ TEST(FischerJiangExactly, StabilizesInTheLargestSafeSet) {
   for (const std::uint64_t n : {3u, 4u, 5u}) {
     const exact::Report report = ring_verified(ring_request(n, "random"));
     EXPECT_TRUE(report.all_hold());
-    EXPECT_EQ(report.safe_set->converged, static_cast<double>(2 * n * ((1u << 2 * n) - 1) / 3));
+    const std::uint64_t safe = 2 * n * ((1u << 2 * n) - 1) / 3;
+    EXPECT_EQ(report.safe_set->converged, static_cast<double>(safe));
     EXPECT_EQ(report.safe_set->safe_only, 0);
     EXPECT_EQ(report.safe_set->converged_only, 0);
   }
