@@ -83,12 +83,16 @@ TEST(Machine, DoesWhatTheRulesSay) {
       "u + v when u.state != v.state -> v + u\nP + P -> u + u\n",
       "u + v when max(u.x, -v.x) - abs(u.x) * 2 >= 1/3 -> u.x = min(u.x + 1, 4)\n",
       "u + v -> u.x = if u.on and not v.on then floor(v.x/3) else floor(u.x/2), v.on = u.x < v.x\n",
-      "step turn { x = if x == 4 then -2 else x + 1 }\n"
-      "u + v do {\n  let before = u.x\n  each { turn }\n"
-      "  if before > 1 { P + Q -> Q + R  unordered R + P -> P + P } else if u.on { v.x = before }\n"
-      "  Q + * when before == v.x do { u.on = not u.on; v.on = u.on } }\n",
-      "fun same(a, b) = (a == b) == (u.on == v.on)\n"
-      "u + v when same(u.state, v.state) -> u.state = R, v.on = same(u.x, v.x)\n"};
+      R"(step turn { x = if x == 4 then -2 else x + 1 }
+u + v do {
+  let before = u.x
+  each { turn }
+  if before > 1 { P + Q -> Q + R  unordered R + P -> P + P } else if u.on { v.x = before }
+  Q + * when before == v.x do { u.on = not u.on; v.on = u.on } }
+)",
+      R"(fun same(a, b) = (a == b) == (u.on == v.on)
+u + v when same(u.state, v.state) -> u.state = R, v.on = same(u.x, v.x)
+)"};
   for (const std::string& rules : certain) {
     const Twins twins(std::string(head) + rules);
     EXPECT_EQ(expect_same_reactions(twins), std::uint64_t{42} * 42) << rules;
