@@ -4,6 +4,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/electleader.hpp"
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/rare.hpp"
 #include "conclave/catalog/text_entry.hpp"
@@ -24,9 +25,7 @@ std::unique_ptr<PreparedRare> rare_text(const RareRequest&,
   refuse();
 }
 
-Verified verify_propagate_reset(const VerifyRequest& request);
-Verified verify_assign_ranks(const VerifyRequest& request);
-Verified verify_detect_collision(const VerifyRequest& request);
+Verified verify_electleader(const VerifyRequest&) { refuse(); }
 Verified verify_propagate_reset(const VerifyRequest&) { refuse(); }
 Verified verify_assign_ranks(const VerifyRequest&) { refuse(); }
 Verified verify_detect_collision(const VerifyRequest&) { refuse(); }
