@@ -136,9 +136,12 @@ class Found:
 
 def search(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
            param: Mapping[str, Any] | None = None, graph: Any = None, budget: Any = None,
-           seed: Any = 1, max_interactions: Any = None, max_file_size: Any = None,
-           **unknown: Any) -> Found:
-    """Looks for the initial configuration that takes longest, as `conclave search` does."""
+           objective: str | None = None, seed: Any = 1, max_interactions: Any = None,
+           max_file_size: Any = None, **unknown: Any) -> Found:
+    """Looks for the initial configuration that takes longest, as `conclave search` does.
+
+    Of message passing it looks for the worst adversary, by `objective`: "time" or "messages".
+    """
     refuse_unknown("search", unknown, search.__kwdefaults__ or ())
     allow_files(max_file_size)
     chosen = find(protocol)
@@ -147,6 +150,8 @@ def search(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
         options.pop(key, None)
     if budget is not None:
         options["budget"] = _words.number(budget)
+    if objective is not None:
+        options["objective"] = objective
     if max_interactions is not None:
         options["max_interactions"] = _words.number(max_interactions)
     found = _core.search(chosen.core, options)

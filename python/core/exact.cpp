@@ -151,7 +151,7 @@ py::dict search(const Protocol& protocol, const py::dict& options) {
   experiment::RunText words = words_of(options);
   words.protocol = protocol.name();
   catalog::SearchRequest asked = experiment::search_request(
-      word(options, "budget"),
+      entry, word(options, "budget"), word(options, "objective"),
       request_of(entry, words, extras_of(options), experiment::search_usage));
   const catalog::Searched found = attended([&](const ProgressCallback& progress) {
     asked.progress = progress;

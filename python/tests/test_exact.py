@@ -73,6 +73,13 @@ def test_explore_tries_all_schedules(program):
     assert not bad and any(each.counterexample for each in bad.properties)
 
 
+def test_search_finds_adversaries_of_messages():
+    found = cv.search("kmpp-async", n=8, budget=1000, objective="messages")
+    assert found.mean > 8 and "woken first" in found.configuration
+    with pytest.raises(cv.Error, match="--objective is for message passing"):
+        cv.search("prl", n=2, budget=1000, objective="time")
+
+
 def test_search_finds_the_worst_start():
     found = cv.search("prl", n=2, budget=2000, seed=2)
     assert found.mean <= cv.verify("prl", n=2).worst * 1.2

@@ -113,7 +113,7 @@ def test_a_copy_takes_no_time_for_what_was_simulated():
     for name, engine in (("fratricide", "agents"), ("pll", "agents"), ("pll", "counts")):
         begin = time.process_time()
         sim = cv.Simulation(name, n=3000, seed=2, engine=engine)
-        sim.run(until=200)
+        sim.run(until=4000)
         copied = time.process_time()
         sim.copy()
         assert time.process_time() - copied < (copied - begin) / 4, (name, engine)

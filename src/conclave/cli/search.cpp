@@ -98,13 +98,9 @@ std::string text(const catalog::Searched& found, const std::string& measure) {
 Exit search(const SearchOptions& options) {
   const catalog::Entry entry = catalog::find(options.run.protocol);
   experiment::check_searchable(entry);
-  if (!entry.network && !options.objective.empty()) {
-    throw Error(fmt::format("--objective is for message passing; {} is a population protocol",
-                            entry.info.name));
-  }
-  catalog::SearchRequest asked = experiment::search_request(
-      options.budget, experiment::request_of(options.run, experiment::search_usage));
-  asked.objective = options.objective;
+  catalog::SearchRequest asked =
+      experiment::search_request(entry, options.budget, options.objective,
+                                 experiment::request_of(options.run, experiment::search_usage));
   const std::atomic<bool>& stop = interrupted_flag();
   catalog::Searched found;
   try {

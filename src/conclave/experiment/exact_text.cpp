@@ -124,8 +124,14 @@ void check_searchable(const catalog::Entry& entry) {
   catalog::require(entry, &catalog::Entry::search, "has no starts that can be searched");
 }
 
-catalog::SearchRequest search_request(const std::string& budget, catalog::RunRequest run) {
+catalog::SearchRequest search_request(const catalog::Entry& entry, const std::string& budget,
+                                      const std::string& objective, catalog::RunRequest run) {
+  if (!entry.network && !objective.empty()) {
+    throw Error(fmt::format("--objective is for message passing; {} is a population protocol",
+                            entry.info.name));
+  }
   catalog::SearchRequest asked{.run = std::move(run)};
+  asked.objective = objective;
   asked.budget = budget.empty() ? default_budget(asked.run.n)
                                 : count_option_64("--budget", budget, 1000, 1'000'000'000'000);
   return asked;

@@ -45,7 +45,9 @@ std::vector<LawTest> compared_engines(const catalog::Entry& entry, const VerifyT
 // Where the protocol has no starts that can be searched.
 void check_searchable(const catalog::Entry& entry);
 // `budget` is a number of trials; empty: 1e7 / n, between 2e4 and 2e6.
-catalog::SearchRequest search_request(const std::string& budget, catalog::RunRequest run);
+// An empty budget or objective stands for the usual one.
+catalog::SearchRequest search_request(const catalog::Entry& entry, const std::string& budget,
+                                      const std::string& objective, catalog::RunRequest run);
 
 struct ExplorationText {
   std::string n{};
