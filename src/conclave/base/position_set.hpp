@@ -42,6 +42,16 @@ class PositionSet {
     }
   }
 
+  // The position is a member iff `before`, and will be one iff `after`.
+  void change(Position position, bool before, bool after) {
+    if (before == after) return;
+    if (after) {
+      insert(position);
+    } else {
+      erase(position);
+    }
+  }
+
   // O(size / 64).
   void clear();
 

@@ -26,6 +26,7 @@
 #include "conclave/model/oracle.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/protocols/population/detail/leader_changes.hpp"
 
 namespace conclave::protocols {
 
@@ -314,50 +315,33 @@ class FischerJiang::Tally {
     move(j, v, new_v);
     count_births(u, new_u);
     count_births(v, new_v);
-    if (u.leader != new_u.leader || v.leader != new_v.leader) last_output_change_ = view.now();
-    if (before > 0 && leaders_ == 0) ++times_leaderless_;
+    if (u.leader != new_u.leader || v.leader != new_v.leader) {
+      changes_.last_output_change = view.now();
+    }
+    if (before > 0 && leaders_ == 0) ++changes_.times_leaderless;
     converged_ = is_safe();
   }
 
   // After a fault: what had been observed stays observed.
-  void inherit(const Tally& before) {
-    created_ = before.created_;
-    killed_ = before.killed_;
-    times_leaderless_ = before.times_leaderless_;
-    last_output_change_ = before.last_output_change_;
-  }
+  void inherit(const Tally& before) { changes_ = before.changes_; }
 
   AgentCount leaders() const { return leaders_; }
   bool converged() const { return converged_; }
   bool hopeless() const { return false; }
 
-  std::vector<Observation> observations() const {
-    return {{observables[0].name, created_},
-            {observables[1].name, killed_},
-            {observables[2].name, times_leaderless_},
-            {observables[3].name, last_output_change_}};
-  }
+  std::vector<Observation> observations() const { return changes_.observations(observables); }
 
  private:
   void move(AgentCount agent, const State& before, const State& after) {
     leaders_ += AgentCount{after.leader} - AgentCount{before.leader};
-    put(leading_, agent, before.leader, after.leader);
-    put(bullets_, agent, before.bullet, after.bullet);
-    put(shields_, agent, before.shield, after.shield);
-  }
-
-  static void put(PositionSet& set, AgentCount agent, bool before, bool after) {
-    if (before == after) return;
-    if (after) {
-      set.insert(agent);
-    } else {
-      set.erase(agent);
-    }
+    leading_.change(agent, before.leader, after.leader);
+    bullets_.change(agent, before.bullet, after.bullet);
+    shields_.change(agent, before.shield, after.shield);
   }
 
   void count_births(const State& before, const State& after) {
-    if (!before.leader && after.leader) ++created_;
-    if (before.leader && !after.leader) ++killed_;
+    if (!before.leader && after.leader) ++changes_.created;
+    if (before.leader && !after.leader) ++changes_.killed;
   }
 
   // The leader's own bullet, once round the ring, is the farthest.
@@ -381,10 +365,7 @@ class FischerJiang::Tally {
   PositionSet shields_;
   bool converged_ = false;
 
-  std::uint64_t created_ = 0;
-  std::uint64_t killed_ = 0;
-  std::uint64_t times_leaderless_ = 0;
-  Interactions last_output_change_;
+  detail::LeaderChanges changes_;
 };
 static_assert(PositionalTallyOf<FischerJiang::Tally, FischerJiang>);
 

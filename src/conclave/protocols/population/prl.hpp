@@ -28,6 +28,7 @@
 #include "conclave/base/position_set.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/protocols/population/detail/leader_changes.hpp"
 
 namespace conclave::protocols {
 
@@ -361,23 +362,13 @@ class Prl::Tally {
   }
 
   // After a fault: what had been observed stays observed.
-  void inherit(const Tally& before) {
-    created_ = before.created_;
-    killed_ = before.killed_;
-    times_leaderless_ = before.times_leaderless_;
-    last_output_change_ = before.last_output_change_;
-  }
+  void inherit(const Tally& before) { changes_ = before.changes_; }
 
   AgentCount leaders() const { return leaders_; }
   bool converged() const { return converged_; }
   bool hopeless() const { return false; }
 
-  std::vector<Observation> observations() const {
-    return {{observables[0].name, created_},
-            {observables[1].name, killed_},
-            {observables[2].name, times_leaderless_},
-            {observables[3].name, last_output_change_}};
-  }
+  std::vector<Observation> observations() const { return changes_.observations(observables); }
 
  private:
   struct Estimate {
@@ -402,29 +393,20 @@ class Prl::Tally {
   }
 
   void move(AgentCount agent, const State& before, const State& after) {
-    put(live_, agent, before.bullet == Bullet::live, after.bullet == Bullet::live);
-    put(signals_, agent, before.signal, after.signal);
-  }
-
-  static void put(PositionSet& set, AgentCount agent, bool before, bool after) {
-    if (before == after) return;
-    if (after) {
-      set.insert(agent);
-    } else {
-      set.erase(agent);
-    }
+    live_.change(agent, before.bullet == Bullet::live, after.bullet == Bullet::live);
+    signals_.change(agent, before.signal, after.signal);
   }
 
   template <class View>
   void change_output(bool created, const View& view) {
-    last_output_change_ = view.now();
+    changes_.last_output_change = view.now();
     if (created) {
       ++leaders_;
-      ++created_;
+      ++changes_.created;
     } else {
       --leaders_;
-      ++killed_;
-      if (leaders_ == 0) ++times_leaderless_;
+      ++changes_.killed;
+      if (leaders_ == 0) ++changes_.times_leaderless;
     }
     if (leaders_ == 1) judge_all(view);
   }
@@ -447,7 +429,7 @@ class Prl::Tally {
 
   void rejudge(AgentCount agent, std::uint64_t before, std::uint64_t after) {
     if (before == after) return;
-    put(overestimates_, agent, before > steps_to(agent), after > steps_to(agent));
+    overestimates_.change(agent, before > steps_to(agent), after > steps_to(agent));
     if (!is_secure(agent, before)) --insecure_;
     if (!is_secure(agent, after)) ++insecure_;
   }
@@ -492,10 +474,7 @@ class Prl::Tally {
   AgentCount insecure_ = 0;
   bool converged_ = false;
 
-  std::uint64_t created_ = 0;
-  std::uint64_t killed_ = 0;
-  std::uint64_t times_leaderless_ = 0;
-  Interactions last_output_change_;
+  detail::LeaderChanges changes_;
 };
 static_assert(PositionalTallyOf<Prl::Tally, Prl>);
 
