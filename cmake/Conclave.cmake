@@ -32,7 +32,7 @@ if(CONCLAVE_SANITIZE)
   target_compile_options(conclave_flags INTERFACE -fsanitize=${CONCLAVE_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(conclave_flags INTERFACE -fsanitize=${CONCLAVE_SANITIZE})
-  # Of these three, address finds what matters; they would double the time to compile.
+  # Address finds what matters of these three; they would double the time to compile.
   if(CONCLAVE_SANITIZE MATCHES "undefined")
     target_compile_options(conclave_flags INTERFACE -fno-sanitize=null,alignment,object-size)
   endif()

@@ -1,4 +1,4 @@
-# What `cmake --install` installs: the program, and the election library as conclave::election for
+# `cmake --install` installs the program, and the election library as conclave::election for
 # find_package(conclave). The library is one archive, so that its users link one file.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -24,7 +24,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/conclaveConfigVer
 
 install(TARGETS conclave COMPONENT program)
 install(TARGETS conclave-bench COMPONENT program OPTIONAL)  # nothing if it was not built
-# What the program is made of, told by the libraries of the machine that it is built on.
+# The parts of the program, as the libraries of the machine tell on which it is built.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(bill ${PROJECT_BINARY_DIR}/package/sbom.cdx.json)
 install(CODE "execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/sbom

@@ -33,7 +33,7 @@ BELOW_EXPERIMENT = tuple(f"src/conclave/{module}/" for module in (
     "base", "model", "protocols", "text", "population", "network", "gpu", "chain", "exact",
     "schedules", "catalog"))
 FRONT_ENDS = ("src/conclave/cli/", "src/conclave/base/check.cpp")
-# What decides a row does so with operations that IEEE 754 fixes to the bit. Those are + - * /, and
+# Rows are decided with operations that IEEE 754 fixes to the bit. Those are + - * /, and
 # sqrt, ceil, floor and the like, so they are allowed; the functions below are not among them, and
 # differ between libraries and machines; base/whole_numbers.hpp has some of them. The exception:
 DECIDES_ROWS = tuple(f"src/conclave/{module}/" for module in (
@@ -68,6 +68,10 @@ LEFTOVERS = [(re.compile(pattern, re.M), sentence) for pattern, sentence in (
 TABS_ALLOWED = re.compile(r"(?:^|/)(?:GNUm|M|m)akefile[^/]*$|\.(?:mk|tsv)$")
 FOREIGN = re.compile(  # not ours, or the inputs of a fuzzer
     r"\.min\.(?:js|css)$|\.svg$|(?:^|/)package-lock\.json$|^tests/fuzz/\w+/\w+/")
+# How a comment or a docstring may not begin: such a sentence has no subject, or a riddle for one.
+OPENING = re.compile(r'\s*(?:(?P<mark>//|#|/\*)\s|[rf]?""")\s*(?P<word>What|Of|Nobody)\s')
+COMMENTED = ("hpp", "cpp", "cu", "cuh", "h", "py", "pyi", "ts", "js", "mjs", "cmake", "in", "txt",
+             "toml")
 LISTED_BY_BUILD = ("src/conclave/protocols/population/", "src/conclave/protocols/message/",
                    "src/conclave/network/delays/", "src/conclave/network/wakeups/")
 SKIPPED_FOLDERS = {".git", "build", "node_modules", "__pycache__"}  # only where git is absent
@@ -231,7 +235,7 @@ def function_lengths(code):
 
 
 def brace_kind(head):
-    """What a brace opens, from the text before it: scope, function, table, or part of a head."""
+    """The kind of thing a brace opens, from the text before it: scope, function, table or part."""
     head = re.sub(r"\boperator\s*(?:\(\s*\)|[^\w\s(]+)", "operator_", head)
     for brackets, filler in ((r"\([^()]*\)", "\0"), (r"\{[^{}]*\}", "\0"), (r"<[^<>]*>", " ")):
         while (shorter := re.sub(brackets, filler, head)) != head:
@@ -245,6 +249,15 @@ def check_leftovers(file):
     for pattern, sentence in () if FOREIGN.search(file.path) else LEFTOVERS:
         for match in pattern.finditer(text):
             yield line_of(text, match.start()), "leftover", sentence
+
+
+def check_comments(file):
+    """Only the first line of a comment is looked at."""
+    for number, line in enumerate(file.lines, 1) if file.ending in COMMENTED else ():
+        opening = OPENING.match(line)
+        before = file.lines[number - 2].lstrip() if number > 1 else ""
+        if opening and not (opening["mark"] and before.startswith(opening["mark"] + " ")):
+            yield number, "comment", f'begins with "{opening["word"]}": say it in a plain sentence'
 
 
 def check_header(file):
@@ -300,7 +313,8 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
     files = list(sources(parser.parse_args(arguments).root))
-    checks = check_banned, check_detail, check_lengths, check_leftovers, check_header
+    checks = (check_banned, check_detail, check_lengths, check_leftovers, check_comments,
+              check_header)
     violations = {(file.path, *found) for check in checks for file in files
                   for found in check(file)} | set(check_layers(files)) | set(check_dead(files))
     for path, line, rule, sentence in sorted(violations):

@@ -108,7 +108,7 @@ class Run:
         return pandas.read_csv(io.StringIO(self.csv()))
 
     def summary(self, width: int = 100) -> Text:
-        """What `conclave run` prints: statistics of times and observables."""
+        """Statistics of times and observables, as `conclave run` prints them."""
         return Text(self._trials.summary_table(width))
 
     @property

@@ -43,7 +43,7 @@ class EngineTest:
 
 @dataclasses.dataclass(frozen=True)
 class Verification:
-    """What `conclave verify` tells. Times are in interactions, with a certified relative error;
+    """The answer of `conclave verify`. Times are in interactions, with a certified relative error;
     `exactly` is the mean from the start as a fraction (`exact=True`)."""
 
     protocol: str

@@ -385,8 +385,8 @@ class Protocol:
         return self.core_with(self._stop, dict(given))
 
     def describe(self) -> dict[str, Any]:
-        """What `conclave describe` tells: paper, parameters, starts, engines, observables. What has
-        names is a dict of them."""
+        """Paper, parameters, starts, engines and observables, as `conclave describe` tells them;
+        things with names are dicts of them."""
         told = json.loads(self.core.describe())
         result = {name: _by_name(value) if isinstance(value, list) else value
                   for name, value in told.items()}

@@ -99,7 +99,7 @@ class Results:
 
     @property
     def cells(self) -> list[dict[str, Any]]:
-        """What each cell is, with how many trials it is to have and how many rows there are."""
+        """The cells, each with how many trials it is to have and how many rows there are."""
         result: list[dict[str, Any]] = _core.results_cells(self.path)
         return result
 

@@ -71,7 +71,7 @@ struct Prepared {
 // RunText. The keys are those of the Python layer; another one is a mistake of ours.
 experiment::RunText words_of(const py::dict& options);
 
-// What a request has beside words: a configuration, the arcs of a graph, what is kept.
+// The parts of a request that are no words: a configuration, the arcs of a graph, what is kept.
 struct Extras {
   std::shared_ptr<const catalog::GivenStart> given{};
   std::shared_ptr<const Digraph> digraph{};

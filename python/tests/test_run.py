@@ -102,7 +102,7 @@ def test_mistakes_have_the_sentence_of_the_command_line(keywords, words, program
 def test_every_option_is_a_keyword(command, program):
     told = program(command, "--help").stdout
     names = {name.replace("-", "_") for name in re.findall(r"^ +(?:-\w,)?--([a-z-]+)", told, re.M)}
-    # What they ask for is returned, or shows nothing in Python.
+    # Python returns what these options ask for, or has no use for them.
     elsewhere = {"run": set(), "verify": {"format", "output", "quiet"},
                  "search": {"format", "quiet"}, "explore": {"format", "quiet"}}[command]
     renamed = {"from": "from_", "no_congruence": "congruence"}
@@ -289,7 +289,7 @@ def test_two_threads_run_at_once():
     assert spent > 0.7 * min(2 * wall, left)
 
 
-# What a session without optional packages says.
+# The sentences of a session without optional packages.
 MISSING = [
     ("pandas", lambda: cv.run("pll", n=10).frame(), "frame() needs pandas"),
     ("pandas", lambda: cv.run("pll", n=10, until=1, every=1, history=True).history(),

@@ -25,7 +25,7 @@ struct Parameters {
 #endif
 };
 
-// What everything that reads parameters does.
+// All code that reads parameters does this.
 inline Whole level_of(const Parameters& parameters) {
   return parameters.*std::get<0>(Parameters::fields).member;
 }

@@ -1,4 +1,4 @@
-// What every protocol of the catalog must do, whichever it is.
+// Duties of every protocol of the catalog, whichever it is.
 #include "conclave/catalog/catalog.hpp"
 
 #include <algorithm>

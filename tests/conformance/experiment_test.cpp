@@ -127,7 +127,7 @@ TEST(AvailableMemory, IsPlausible) {
   EXPECT_LT(available_memory(), std::uint64_t{1} << 50);
 }
 
-// Of eight trials one never converges, which may show soon, or a thousand interactions later; the
+// One in eight trials never converges, which may show soon, or a thousand interactions later; the
 // others take 0 to 3 interactions, equally often.
 TEST(LawTest, TakesWhatIsLaterOrNeverForOneCase) {
   const auto held_to = [](Ending end_of_late, const std::vector<double>& law) {

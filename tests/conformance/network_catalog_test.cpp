@@ -1,4 +1,4 @@
-// What every message passing protocol of the catalog must do, whichever it is.
+// Duties of every message passing protocol of the catalog, whichever it is.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

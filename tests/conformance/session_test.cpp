@@ -53,7 +53,7 @@ catalog::Entry entry_named(const std::string& name) {
   return catalog::find(name);
 }
 
-// What the entry's views refer to lives as long as the entry.
+// Keeps the entry, which owns what its views refer to.
 struct Prepared {
   Prepared(const Case& each, bool has_horizon, const std::string& seed = "1")
       : entry(entry_named(each.protocol)) {

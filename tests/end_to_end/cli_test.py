@@ -623,7 +623,7 @@ def resize(descriptor, columns):
 
 
 def on_terminal(words, columns, shows="stdout", after=None):
-    """What a command shows on a terminal of so many columns. `after` is called with the terminal
+    """The text that a command shows on a terminal so wide. `after` is called with the terminal
     and the process once something has been shown."""
     leader, follower = pty.openpty()
     resize(leader, columns)
@@ -973,7 +973,7 @@ class Plots(unittest.TestCase):
         conclave("run", "pll", "--n", "1000", "--trials", "4", "--trace", self.trace)
 
     def curves_of(self, picture):
-        """What gnuplot has drawn with one stroke inside its plots, apart from axes and key."""
+        """The strokes that gnuplot has drawn inside its plots, apart from axes and key."""
         document = xml.etree.ElementTree.parse(picture)
         name = "{http://www.w3.org/2000/svg}"
         return [stroke for group in document.iter(name + "g")
@@ -1121,7 +1121,7 @@ class SpaceTimeDiagrams(unittest.TestCase):
                     self.assertEqual(marks[kind], count, kind)
 
     def test_give_a_type_of_message_the_same_colour_everywhere(self):
-        """Of kmpp-async small networks see fewer types, in another order."""
+        """Small networks of kmpp-async see fewer types, in another order."""
         colours = {}
         name = "{http://www.w3.org/2000/svg}"
         for n in ("2", "3", "6"):
@@ -1420,7 +1420,7 @@ def first_free_port(count):
 
 
 class Node(unittest.TestCase):
-    """What `conclave node --help` shows works as it is written."""
+    """The commands that `conclave node --help` shows work as they are written."""
 
     def setUp(self):
         self.help = conclave("node", "--help").stdout

@@ -111,7 +111,7 @@ def run(words, folder):
 
 
 def printed_by(result):
-    """What a console shows: standard output, then errors; timing is not shown."""
+    """The lines that a console shows: standard output, then errors; timing is not shown."""
     errors = [line for line in result.stderr.splitlines() if line.startswith("conclave: ")]
     return [line.rstrip() for line in result.stdout.splitlines()] + errors
 
@@ -207,7 +207,7 @@ class Scratch:
         shutil.rmtree(self.folder)
 
     def complaint(self, step, varying):
-        """What is wrong with a step, as text, and what its output should be."""
+        """The first mistake in a step, as text, and the output that it should have."""
         result = run(["bash", "-c", step.command], self.folder)
         place = f"{name_of(self.page)}:{step.line}: $ {step.command}"
         expected, printed = trimmed(step.output), trimmed(printed_by(result))

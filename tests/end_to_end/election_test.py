@@ -47,7 +47,7 @@ BLOCK = "CONCLAVE_PORT_BLOCK"  # the environment tells which are ours
 
 
 def first_port():
-    """The first of a hundred ports that nobody uses now."""
+    """The first of a hundred ports that are free now."""
     block = os.environ.get(BLOCK)
     first = 20000 + PORTS * int(block or 0)
     while True:
@@ -59,7 +59,7 @@ def first_port():
 
 
 def ask(path):
-    """What a member's status socket says; None while nobody answers."""
+    """The answer of a member's status socket; None while there is none."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(5)
         try:
@@ -317,7 +317,7 @@ class Logs(Machines):
 
 
 class Operators(Machines):
-    """What those do to a member who run it."""
+    """Operators stop, restart and change members."""
 
     def time_until_led(self, members, without):
         start = time.monotonic()
@@ -326,7 +326,7 @@ class Operators(Machines):
                    for each in members if each != without):
                 return time.monotonic() - start
             time.sleep(0.01)
-        self.fail("nobody leads")
+        self.fail("there is no leader")
 
     def test_end_a_leader_with_sigterm_and_another_leads_long_before_the_lease_is_over(self):
         self.init(3, extra="[timing]\nlease_ms = 15000\n")
@@ -445,7 +445,7 @@ class Deployment(Machines):
 
 
 class Cables:
-    """What lies between members on this machine: each is dialled at a port of ours, and what it is
+    """The network between members on this machine: each is dialled at a port of ours; what it is
     sent goes on to where it listens, unless the cable between the two is cut. A connection without
     TLS begins with the number of the member that has opened it."""
 

@@ -24,7 +24,7 @@ def run(*words):
 
 
 def free_ports(count):
-    """Ports nobody uses now; held together, so that they differ."""
+    """Ports that are free now; held together, so that they differ."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:
@@ -61,7 +61,7 @@ class Package(unittest.TestCase):
         self.assertIn("\\fB\\-\\-trials\\fR \\fIT\\fR\nNumber of trials", page)
 
     def complete(self, *words):
-        """What bash offers after these words."""
+        """The words that bash offers after these."""
         script = self.folder / "prefix/share/bash-completion/completions/conclave"
         given = " ".join(f"'{word}'" for word in words)
         result = subprocess.run(

@@ -210,7 +210,7 @@ class Failures(unittest.TestCase):
 
 class Engines(unittest.TestCase):
     def test_agree_where_convergence_is_not_certain(self):
-        """What never converges is a case of its own; trials end where the law does."""
+        """Trials that never converge are a case of their own; trials end where the law does."""
         toy_ranks = ["assign-ranks", "--n", "2", "--param", "r=1", "--param", "c_LE=2", "--param",
                      "c_sleep=2"]
         for words, engines, status in ((toy_ranks, "agents", 0), (PRINTED, "agents,events", 4)):

@@ -117,7 +117,7 @@ constexpr Lines::Order emit_before_spread{1, 2, 3, 6, 7, 8, 9, 4, 5};
 constexpr Lines::Order kill_before_spread{1, 2, 3, 5, 4, 6, 7, 8, 9};
 constexpr Lines::Order reset_before_timeout{1, 3, 2, 4, 5, 6, 7, 8, 9};
 
-// What is asked: from a start, how long until S, or until some output changes.
+// A question: how long does it take from a start to S, or until some output changes?
 struct Question {
   AgentCount n;
   Constants constants;

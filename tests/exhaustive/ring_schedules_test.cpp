@@ -146,8 +146,8 @@ SearchResult explore_sublinear(SublinearReading reading, std::size_t n) {
   return schedules::search(system, {.configurations = 4'000'000});
 }
 
-// Nobody may be a candidate, and ranks may tie: then nobody is elected. Two leaders need a pair of
-// nodes that are referees of each other and of nobody else.
+// There may be no candidate, and ranks may tie: then none is elected. Two leaders need a pair of
+// nodes that are referees of each other and of no other node.
 TEST(SublinearSyncSchedules, ElectAtMostOneUnlessTwoAskEachOther) {
   EXPECT_EQ(failing(explore_sublinear(SublinearReading::plain, 2)),
             (Failing{one_at_most, one_in_the_end}));

@@ -144,7 +144,7 @@ TEST(Schedules, AreAsManyAndAsLongAndFailAsEarlyAsCountedOneByOne) {
       {.reading = KmppReading::chosen_in_c1, .phases = 2, .referees = 1, .ranks = 1}, 3);
 }
 
-// Three nodes that all may be woken: who wakes sends 1 and then 2 to everybody; nobody answers.
+// Three nodes that all may be woken: who wakes sends 1 and then 2 to all; there are no answers.
 struct TwoLetters {
   enum class Kind : std::uint8_t { letter };
   static constexpr std::array<std::string_view, 1> kinds{"LETTER"};
@@ -183,7 +183,7 @@ struct TwoLetters {
 };
 static_assert(AsynchronousProtocol<TwoLetters>);
 
-// What the nodes of all final configurations have to tell.
+// The records of the nodes in all final configurations.
 std::set<std::uint32_t> stories(std::size_t n) {
   const TwoLetters protocol({}, n);
   const auto system = schedules(protocol, n, false);

@@ -1,4 +1,4 @@
-// What the harnesses share. A harness gives a reader bytes that a stranger may have written: the
+// Functions that the harnesses share. A harness gives a reader bytes of unknown origin: the
 // reader must take them or throw an Error, and do nothing else.
 #pragma once
 

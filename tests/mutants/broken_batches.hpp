@@ -24,7 +24,7 @@ enum class BatchFlaw : std::uint8_t {
   draws_with_replacement,           // an agent may be drawn twice, as it was before the batch
   forgets_null_interactions,        // its clock runs only when a state changes
   loses_rules_of_lower_initiators,  // looks the pair up with the larger state first
-  ignores_new_states,               // states that nobody started in never react
+  ignores_new_states,               // states in which no agent started never react
   seeds_all_generators_alike,
 };
 

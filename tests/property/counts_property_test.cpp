@@ -1,4 +1,4 @@
-// The `counts` engine: nobody is lost, the tally knows what the census knows, pauses change
+// The `counts` engine: no agent is lost, the tally knows what the census knows, pauses change
 // nothing, and its clock goes on beyond 2^64.
 #include <cstddef>
 #include <cstdint>
@@ -106,7 +106,7 @@ std::vector<std::uint64_t> all_times() {
   return times;
 }
 
-// What is seen at a time is the same whatever else is looked at, and so is the end.
+// A look at one time shows the same whatever else is looked at, and so does the end.
 TEST(Counts, AreTheSameWhetherOrNotTheyAreLookedAt) {
   for_all_costs([]<class Costs>(const std::string& name) {
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {

@@ -1,4 +1,4 @@
-// What every run of a network must do, whoever the adversary is, and what kmpp promises.
+// Properties of every run of a network, whoever the adversary is, and promises of kmpp.
 #include <algorithm>
 #include <array>
 #include <cstdint>

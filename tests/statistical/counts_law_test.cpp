@@ -114,7 +114,7 @@ void expect_of_plain_batches(Verdict verdict, BatchFlaw flaw) {
                [flaw]<class P>(const Setting<P>& s) { return PlainSampler<P>(s, flaw); });
 }
 
-// What the mutants are made from.
+// The mutants below are made from this engine.
 TEST(CountsLaw, OfPlainBatchesIsExact) { expect_of_plain_batches(Verdict::fits, BatchFlaw::none); }
 
 // In fratricide no rule has a lower initiator and no state is new, and who meets whom hardly

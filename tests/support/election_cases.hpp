@@ -129,7 +129,7 @@ inline Case spoiled_list_case(std::uint64_t seed) {
   return result;
 }
 
-// Small, with much trouble: in every other one so much that nobody leads for long, in the rest
+// Small, with much trouble: in every other one so much that no leader lasts, in the rest
 // around the leader or its supporters.
 inline Case troubled_case(std::uint64_t seed) {
   Case result = random_case(seed);

@@ -85,7 +85,7 @@ inline KnownChain coalescence(unsigned n, bool undirected) {
 }
 
 // Itai and Rodeh's synchronous election: in every round each of n processes draws a number below
-// `range`; the largest that nobody else has drawn wins. If there is none, the next round begins.
+// `range`; the largest that was drawn once wins. If there is none, the next round begins.
 inline KnownChain itai_rodeh(unsigned n, unsigned range) {
   std::uint64_t all = 1;
   for (unsigned k = 0; k < n; ++k) all *= range;

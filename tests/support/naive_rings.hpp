@@ -46,7 +46,7 @@ inline std::uint64_t hirschberg_sinclair(const Ring& ring) {
   return messages;
 }
 
-// Of the values in a ring, those that are higher than both neighbours survive; the last phase has
+// In every phase those values survive that are higher than both neighbours; the last phase has
 // one.
 inline std::uint64_t peterson(Ring values) {
   const std::uint64_t n = values.size();

@@ -53,7 +53,7 @@ class PaperAudit {
  private:
   using Kind = Algorithm::Kind;
 
-  // What a member has asked for in its present term, and got.
+  // The requests of a member in its present term, and the answers.
   struct Candidacy {
     Term term = 0;
     std::uint64_t requests = 0;

@@ -1,4 +1,4 @@
-// What the tests of P_LL share: its parameters in short, and the sentences of the paper that hold
+// The tests of P_LL share these: its parameters in short, and the sentences of the paper that hold
 // for every state and every configuration.
 #pragma once
 

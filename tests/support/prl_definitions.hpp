@@ -73,7 +73,7 @@ inline std::string to_text(const Ring& ring) {
   return text;
 }
 
-// What an engine shows to the tally.
+// A ring as an engine shows it to the tally.
 struct RingView {
   const Ring* ring;
   Interactions time{};

@@ -41,7 +41,7 @@ class ScratchFolder : public testing::Test {
   std::filesystem::path folder_;
 };
 
-// What a call throws as E, or "" where it throws nothing.
+// The text of the E that a call throws, or "" where it throws nothing.
 template <class E, class Call>
 std::string message_of(Call call) {
   try {

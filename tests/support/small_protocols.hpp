@@ -24,7 +24,7 @@ struct Letter {
   static constexpr std::tuple fields{Field{"value", &Letter::value}};
 };
 
-// What all protocols below share; nobody leads unless they say so.
+// All protocols below are made from this one; it has no leaders.
 struct SmallProtocol {
   using State = Letter;
   static constexpr std::array starts{Start{"clean", "as the protocol says", false}};
@@ -205,7 +205,7 @@ class RandomTable : public SmallProtocol {
   std::vector<Cell> cells_;
 };
 
-// What a tally may get wrong about the event it watches for.
+// Mistakes that a tally may make about the event it watches for.
 enum class TallyFlaw : std::uint8_t {
   none,
   is_hasty,  // says that it is further away than it is

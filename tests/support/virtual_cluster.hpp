@@ -31,7 +31,7 @@ namespace conclave::election::testing {
 
 using namespace std::chrono_literals;
 
-// What the host does right, and what a broken one does wrong.
+// Duties of the host; a broken host neglects one of them.
 struct Host {
   bool stores_promises = true;       // and gives them to the member when it starts again
   bool tells_of_restart = true;      // so that the member waits until old promises must be over
@@ -320,7 +320,7 @@ class VirtualCluster {
     return event.stamp == patient || event.stamp == epoch_[edge(event.other, event.member)];
   }
 
-  // Nothing crosses a cut or arrives where nobody runs; it goes again later, in order.
+  // Nothing crosses a cut or arrives at a member that is down; it goes again later, in order.
   bool hold(const Event& event) {
     if (!is_current(event)) return false;
     Event later = event;
@@ -412,7 +412,7 @@ class VirtualCluster {
     return true;
   }
 
-  // What is on its way is lost; the others learn it, each with probability p/q.
+  // Messages on their way are lost; the others learn it, each with probability p/q.
   void break_edges(MemberIndex who, std::uint32_t p, std::uint32_t q, Instant longest) {
     for (MemberIndex other = 0; other < n_; ++other) {
       if (other == who) continue;

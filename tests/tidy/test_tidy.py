@@ -283,6 +283,16 @@ int f = u.rand() + parallel_time(0) + std::get_if(v) + json.get_to(x) + snprintf
         self.rejects(source(path, "namespace conclave {\nint a;\n}\n"), f"{path}:1: detail")
         self.accepts(source(path, "namespace conclave::detail {\nint a;\n}\n"))
 
+    def test_comments_begin_with_plain_sentences(self):
+        for path, comment in (("src/conclave/base/a.cpp", "// What is done."),
+                              ("tests/support/a.hpp", "  // Nobody knows."),
+                              ("python/a.py", '    """Of two, the larger."""'),
+                              ("web/src/a.ts", "// Of two, the larger.")):
+            self.rejects(source(path, f"\n{comment}\n"), f"{path}:4: comment")
+            self.accepts(source(path, f"\n{comment.replace('What', 'This')}\n"
+                                .replace("Nobody", "None").replace("Of", "From")))
+        self.accepts(source("src/conclave/base/a.cpp", "\n// It is here.\n// What else?\n"))
+
     # Lengths.
 
     def test_long_line(self):

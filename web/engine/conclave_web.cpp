@@ -47,7 +47,7 @@ Page& page() {
   return the_page;
 }
 
-// What `work` returns, as the answer; null where it throws.
+// Makes the answer from the value of `work`; null where it throws.
 template <class Work>
 const char* answer(Work work) {
   try {

@@ -51,7 +51,7 @@ const double* conclave_values(void);
 const double* conclave_counts(void);     /* agents per row; null where a row is an agent */
 const char* conclave_columns(void);      /* JSON: [{"name", "labels": [...]}, ...] */
 
-/* Of a trial that is over. */
+/* For a trial that is over. */
 const char* conclave_row(void);          /* as --format jsonl prints it */
 const char* conclave_trace(void);        /* as --trace writes it */
 /* JSON: the events of message passing, in order of time. */

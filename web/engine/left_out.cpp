@@ -1,5 +1,5 @@
-// What the catalog can do and a page cannot: exact verification, the search for bad starts, rare
-// failures, devices, files. Their sources are not part of the WebAssembly build.
+// Parts of the catalog that a page does not have: exact verification, the search for bad starts,
+// rare failures, devices, files. Their sources are not part of the WebAssembly build.
 #include <memory>
 
 #include "conclave/base/error.hpp"

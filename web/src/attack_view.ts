@@ -4,7 +4,7 @@ import { short } from "./draw/shapes";
 import type { Player } from "./player";
 import { values } from "./words";
 
-// What a click on an agent does.
+// The effect of a click on an agent.
 export type Tool = "look" | "corrupt" | "crown";
 
 export function attacks(player: Player, tool: Tool, choose: (tool: Tool) => void) {

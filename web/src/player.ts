@@ -1,4 +1,4 @@
-// What is shown, and how far it is: a run in words, the engine that carries it out, and everything
+// The trial that is shown, and how far it is: a run in words, its engine, and everything
 // learned of the trial on the way. Whatever changes the run goes through `show`, which asks the
 // engine and writes the address. It knows nothing of the page; `changed` asks that for a picture.
 import type { Point } from "./chart";

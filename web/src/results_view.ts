@@ -1,4 +1,4 @@
-// What was measured, the row and the trace as files, and the command that repeats the trial.
+// The measurements, the row and the trace as files, and the command that repeats the trial.
 import { html, nothing } from "lit";
 import type { Player } from "./player";
 import { commandOf } from "./words";

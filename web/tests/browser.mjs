@@ -1,4 +1,4 @@
-// What the tests of the page share: a server for build/web, and Debian's Chromium.
+// The tests of the page share a server for build/web, and Debian's Chromium.
 import { createServer } from "node:http";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -18,7 +18,7 @@
 
 namespace conclave {
 
-// What a place of the table holds. For keys that are cheap to compare: four bytes, the number.
+// A place of the table. For keys that are cheap to compare it holds four bytes, the number.
 struct PlainSlot {
   static constexpr std::size_t growth = 4;  // of a full table: room is cheap here
   std::uint32_t number = ~std::uint32_t{0};

@@ -16,7 +16,7 @@
 namespace conclave {
 namespace {
 
-// Of the whole process: a limit that the user has raised holds for all files.
+// The limit of the whole process: one that the user has raised holds for all files.
 std::atomic<std::size_t>& raised_limit() {
   static std::atomic<std::size_t> bytes{0};
   return bytes;

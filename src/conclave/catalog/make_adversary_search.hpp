@@ -49,7 +49,7 @@ inline std::vector<std::vector<network::Rule>> first_tables(const network::Situa
   return tables;
 }
 
-// Throws Error for synchronous protocols, whose messages nobody delays, and for large networks.
+// Throws Error for synchronous protocols, which have no delays, and for large networks.
 template <MessageProtocol P>
 Searched search_adversary(const SearchRequest& request) {
   if constexpr (SynchronousProtocol<P>) {

@@ -27,7 +27,7 @@ struct DescribeOptions {
 constexpr std::string_view implicit_text =
     "implicit election: the leader knows that it leads, the others only that they do not";
 
-// What is known about a protocol once n and its parameters are.
+// The sizes of a protocol's agents, which n and its parameters decide.
 struct AgentSizes {
   AgentCount n;
   double bits;  // per agent

@@ -37,7 +37,7 @@ bool is_finite(const catalog::Searched& found) {
   return std::ranges::all_of(found.times, [](double time) { return std::isfinite(time); });
 }
 
-// What was to be large.
+// The measure that was to be large.
 std::string searched_measure(const SearchOptions& options) {
   if (!catalog::find(options.run.protocol).network) return "interactions";
   return options.objective.empty() ? "time" : options.objective;

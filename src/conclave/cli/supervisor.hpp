@@ -8,7 +8,7 @@
 namespace conclave::cli {
 
 // "READY=1", "STOPPING=1", "STATUS=...", several of them on lines of their own. Does nothing where
-// nobody asks for it; never blocks, throws or fails.
+// nothing asks for it; never blocks, throws or fails.
 void notify_supervisor(std::string_view state);
 
 }  // namespace conclave::cli

@@ -64,7 +64,7 @@ struct CredentialFiles {
 // Reads and checks; the key as read_private_file does. Throws Error.
 Credentials load_credentials(const CredentialFiles& files, const Identity& identity);
 
-// The first 64 KiB of a plain file that belongs to this user or to root and that nobody else may
+// The first 64 KiB of a plain file that belongs to this user or to root and that no other user may
 // read or write. Throws Error.
 std::string read_private_file(const std::string& path);
 // Creates a file that only its owner can read. Throws Error where it exists already or cannot be

@@ -65,7 +65,7 @@ Member::Member(const MemberOptions& options, Instant now)
       now_(now) {
   CONCLAVE_CHECK(is_blank() || config_.has(options.self));
   if (!is_blank()) make_room(config_.seats.back().member);
-  // Supports nobody: whom it promised to, if anybody, has been forgotten by this process.
+  // Supports no member: this process does not know whom the last one promised to, if anybody.
   const milliseconds last_lease =
       options.remembered.term > 0 ? options.remembered.lease : options.timing.lease;
   if (options.may_have_promised) promised_until_ = now + last_lease;
@@ -481,7 +481,7 @@ void Member::on_renewal(Instant now, MemberIndex from, const Note& note) {
 }
 
 // The election is over: somebody leads. The term may be older than this member's own, if that was
-// an election nobody else wanted, but never than that of a leader it has known: that one had
+// an election no other member wanted, but never than that of a leader it has known: that one had
 // promises of a majority, which makes none in older terms.
 void Member::follow(Instant now, Term term, MemberIndex leader) {
   leave_election();

@@ -5,7 +5,7 @@
 //
 //   terms      elections are numbered; one that does not end in time is given up for the next
 //   promises   a claimant leads only while a majority has promised not to support anybody else;
-//              a member makes promises to at most one claimant per term, and to nobody else while
+//              a member makes promises to at most one claimant per term, and to no other while
 //              one lasts. Therefore at most one leader per term and one holder of the lease
 //   failures   who does not answer, and does not answer a probe either, is suspected. The paper
 //              needs answers from everybody; those of the suspected are filled in: a suspected
@@ -13,8 +13,8 @@
 //              election, of which the promises let one lead at most
 //   latecomers whoever hears from a leader tells those who ask for another
 //   changes    where the list of members may change, each has a configuration, which orders by a
-//              stamp; nobody supports a claimant with an older one. A leader changes one seat at a
-//              time, once a majority has its last configuration, confirmed in its own term
+//              stamp; no member supports a claimant with an older one. A leader changes one seat at
+//              a time, once a majority has its last configuration, confirmed in its own term
 //   handover   a leader that resigns gives up its lease first and says so; only then do the others
 //              end their promises to it, and promise to the heir it names, which leads one round
 //              trip later
@@ -138,7 +138,7 @@ class Member {
   bool is_settled() const { return is_committed() && !wanted_; }
 
   MemberView view() const;
-  // Whether this member may act as the leader now: nobody else does.
+  // Whether this member may act as the leader now: no other member does.
   bool holds_lease(Instant now) const { return is_confirmed_ && now < lease_until_; }
   Instant lease_until() const { return lease_until_; }
   // Whether this member leads or tries to, in this term: resign() has not come to its end yet.
@@ -262,7 +262,7 @@ class Member {
   std::uint64_t elections_ = 0;
 
   MemberIndex leader_ = nobody;
-  Instant heard_leader_until_{};  // at first hand: until then nobody else is supported
+  Instant heard_leader_until_{};  // at first hand: until then no other is supported
   std::optional<Instant> claimed_at_;
   Instant renewed_at_{};
   Instant step_down_at_{};

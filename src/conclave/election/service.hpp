@@ -37,8 +37,8 @@ struct ServiceOptions {
 // Whose promises the state file of such a member holds.
 PromiseOwner promise_owner(const ServiceOptions& options);
 
-// Writes the state file of a member of a new elastic cluster, before its first start: nobody has
-// promised anything yet. Throws Error where there is one.
+// Writes the state file of a member of a new elastic cluster, before its first start and before
+// any promise. Throws Error where there is one.
 void write_founding_file(const std::string& path, const Identity& member,
                          const std::vector<Endpoint>& members, const Timing& timing);
 

@@ -4,7 +4,7 @@
 //
 // An answer is made when the question has been read, and goes out in one piece; it says at which
 // moment it was true. A visitor has two seconds; of more than sixteen at a time the one that has
-// been silent longest is sent away, so visitors that say nothing keep nobody out.
+// been silent longest is sent away, so visitors that say nothing do not keep others out.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ std::string status_metrics(const Service& service);
 
 class StatusEndpoint {
  public:
-  // Takes the place of a socket that nobody listens on any more. Throws Error. The service must
+  // Takes the place of a socket that no process listens on. Throws Error. The service must
   // outlive the endpoint. Does not touch the process's umask.
   // Beside questions it takes orders, from whoever may open the socket: POST
   // /add?member=N&at=HOST:PORT and POST /remove?member=N change the list of an elastic cluster,

@@ -39,7 +39,7 @@ class PairOutcomes {
     return {results_.data() + place.first, place.count};
   }
 
-  // What agents that meet in this configuration are told. O(agents).
+  // The oracle's word to agents that meet in this configuration. O(agents).
   virtual Told told_in(std::span<const StateNumber>) const { return Told::nothing; }
 
  protected:

@@ -51,9 +51,9 @@ class Json {
   const Json& operator[](std::string_view name) const;
   bool contains(std::string_view name) const;
 
-  // Of an array; null becomes one.
+  // Appends to an array; null becomes one.
   void push_back(Json item);
-  // Of an array with more than `index` items.
+  // An item of an array that has more than `index` items.
   Json& operator[](std::size_t index);
   const Json& operator[](std::size_t index) const;
   // How many items or members there are; 0 for other values.

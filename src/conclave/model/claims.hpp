@@ -48,7 +48,7 @@ struct NamedSet {
   ConfigurationPredicate<State> contains;
 };
 
-// What a claim says, and when that is vacuous.
+// The statement of a claim, and when it is vacuous.
 enum class ClaimKind : std::uint8_t {
   everywhere,  // every configuration is in the set; vacuous: none satisfies the premise
   closed,      // no interaction leads out of the set; vacuous: the set is empty

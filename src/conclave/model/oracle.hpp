@@ -2,7 +2,7 @@
 //
 // The oracle Omega? of Fischer and Jiang tells whether there is a leader. Only this is asked of it:
 // if there is a leader all the time, or none all the time, it says so from some interaction on.
-// What it says before is the choice of an adversary, of which some are offered here. Both agents of
+// Before, an adversary chooses what it says; some adversaries are offered here. Both agents of
 // an interaction are told the same, about the configuration before it.
 //
 //   LeaderOracle oracle(LeaderOracle::Kind::delay, 10u);

@@ -70,7 +70,7 @@ class LookTimes {
   // Interactions::max() if never.
   Interactions next() const { return next_; }
 
-  // Of the next look, if it is one of the multiples of `every`.
+  // The time of the next look, if it is one of the multiples of `every`.
   std::optional<double> time() const {
     if (!grid_ || !grid_->every) return std::nullopt;
     return grid_->every->as_double() * static_cast<double>(index_);

@@ -92,7 +92,7 @@ struct TrialResult {
   std::optional<NetworkOutcome> network{};
 };
 
-// What a trial shows of itself while it runs.
+// A trial as it can be watched while it runs.
 class TrialView {
  public:
   virtual AgentCount leaders() const = 0;

@@ -27,10 +27,10 @@
 
 namespace conclave::network {
 
-// What is done in one situation.
+// The adversary's action in one situation.
 struct Rule {
   std::uint8_t delay = 2;  // 0: 1/1024 of a unit, 1: half a unit, 2: a whole one
-  // When the message arrives: 0: nobody is woken, 1: one sleeper, 2: sleepers, until one of them
+  // When the message arrives: 0: none is woken, 1: one sleeper, 2: sleepers, until one of them
   // outranks the front runner. In the first rule of a table, who is woken at time 0: 0: one node,
   // 1: about sqrt(n), 2: all.
   std::uint8_t wake = 0;
@@ -144,7 +144,7 @@ class RuledWakeups final : public WakeupAdversary {
 };
 
 // A table as one line: who is woken first, then each kind of message with its delays (f fast, h
-// half a unit, u a unit) and whom its arrival wakes (- nobody, s a sleeper, r a rival of higher
+// half a unit, u a unit) and whom its arrival wakes (- no node, s a sleeper, r a rival of higher
 // rank), each in three groups: messages between others, from the front runner, to the front runner.
 // In a group: to a higher rank, the same last awaited, to a lower rank, the same last awaited.
 inline std::string text_of(const Situations& situations, std::span<const Rule> table) {

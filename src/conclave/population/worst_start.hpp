@@ -56,7 +56,7 @@ struct WorstStart {
 WorstStart search_worst_start(StartSpace& space, const std::vector<AnyStart>& named,
                               std::uint64_t seed, std::uint64_t budget);
 
-// What is searched among need not be a protocol: anything whose states can be drawn and compared.
+// The space need not belong to a protocol: anything whose states can be drawn and compared.
 template <class P>
 concept DrawsStates = Described<typename P::State> && requires(const P& any, AnyChoice& choice) {
   { any.arbitrary(choice) } -> std::same_as<typename P::State>;

@@ -230,7 +230,7 @@ std::string promise_html(const PromiseLine& line) {
                             escaped(line.source), escaped(line.measured));
 }
 
-// What the paper promises, and what was measured of it.
+// The promises of the paper, each with its measurement.
 std::string promises_html(const Study& study) {
   if (!study.promises) return {};
   std::string head = heads({"work"});

@@ -1,4 +1,4 @@
-// What a stranger says about a chain we know: a .lab, a .srew and a .trew file.
+// Foreign files about a chain that is known: a .lab, a .srew and a .trew file.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What an enemy's bytes can do to one end of a connection without TLS: decoder, introduction and
-// edge, held to what they promise. tools/fuzz runs it under libFuzzer, replay_test.cpp without.
+// An enemy's bytes reach one end of a connection without TLS: decoder, introduction and edge are
+// held to what they promise. tools/fuzz runs it under libFuzzer, replay_test.cpp without.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

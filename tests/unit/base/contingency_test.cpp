@@ -192,7 +192,7 @@ TEST(QuickCost, BoundsTheCostFartherAwayFromBelow) {
   EXPECT_GE(checked, 10u);
 }
 
-// What the rejection sampler decides by before it computes a logarithm.
+// The rejection sampler decides by these bounds before it computes a logarithm.
 TEST(Logarithm, LiesBetweenItsBounds) {
   for (double x = 0x1p-53; x <= 1; x = x < 0.5 ? x * 1.01 : x + 0x1p-12) {
     EXPECT_GE(2 * std::log(x), x - 1 / x - 1e-15);

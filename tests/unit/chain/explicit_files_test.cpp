@@ -1,4 +1,4 @@
-// What is exported is read back here by a reader of its own, and solved.
+// Exported files are read back here by a reader of its own, and solved.
 #include "conclave/chain/explicit_files.hpp"
 
 #include <cctype>

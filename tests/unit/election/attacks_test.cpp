@@ -248,7 +248,7 @@ TEST(Attacks, SilentConnections) {
 TEST(Attacks, OneByteAtATime) {
   for (const bool is_secure : {false, true}) {
     Siege siege(is_secure);
-    // Of a client's first record, or of a hello.
+    // The first bytes of a client's first record, or of a hello.
     const auto beginning = bytes_of(is_secure ? std::string("\x16\x03\x01\x02\x00\x01\x00\x01", 8)
                                               : std::string("\x00\x37\x03\x01\x00\x00\x00\x02", 8));
     siege.expect(Refusal::too_slow, [&](Attacker& enemy) {

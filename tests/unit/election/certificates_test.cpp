@@ -108,7 +108,7 @@ TEST(Certificates, WantPlainClusterNames) {
     EXPECT_THROW(check_cluster_name(bad), Error) << bad;
 }
 
-// What a stranger sends is decoded as far as a cluster has use for it.
+// A stranger's certificate is decoded as far as a cluster has use for it.
 TEST_F(CertificatesTest, HaveKeysOfTheKindsInUseAndNoOthers) {
   for (const auto& [kind, is_used] :
        {std::pair{"EC", true}, {"X25519", true}, {"RSA", false}, {"DSA", false}, {"DH", false}}) {

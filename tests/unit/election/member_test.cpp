@@ -50,7 +50,7 @@ std::vector<Letter> told(Member& member, Instant now, MemberIndex from, const No
 // One that has never run before, and need not wait.
 Member newborn(MemberIndex n) { return Member({.n = n, .may_have_promised = false}, 0ms); }
 
-// What the one letter is that the member answers with.
+// The kind of the one letter that the member answers with.
 NoteKind answer(Member& member, Instant now, MemberIndex from, const Note& note) {
   const std::vector<Letter> letters = told(member, now, from, note);
   EXPECT_EQ(letters.size(), 1u);
@@ -210,7 +210,7 @@ TEST(Member, PromisesNothingInOlderTerms) {
   EXPECT_EQ(answer(member, 2 * lease, 2, renewal(5, true)), NoteKind::refused);
 }
 
-// What a leader has said before it was stopped or cut off may arrive when there is another one.
+// Messages of a leader that was stopped or cut off may arrive when there is another one.
 TEST(Member, KnowsNoLeaderOfAnOlderTermThanOneItHasKnown) {
   Member member = newborn(5);
   EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
@@ -562,7 +562,7 @@ TEST(Member, DisbelievesAListOfATermThatCannotBe) {
   EXPECT_TRUE(told(member, 1ms, 4, with(sign, spoiled)).empty());
   EXPECT_EQ(member.view().disbelieved, 1u);
   member.wake(2ms);
-  EXPECT_EQ(member.view().term, 1u) << "it lets nobody go first";
+  EXPECT_EQ(member.view().term, 1u) << "it lets no other member go first";
   spoiled.term = 7;
   told(member, 3ms, 4, with(sign, spoiled));
   EXPECT_EQ(member.view().disbelieved, 1u) << "such a term can be";

@@ -1,5 +1,5 @@
-// What a member tells on its status socket, also to visitors that mean no good; and what other
-// threads are told of its lease.
+// The answers of a member's status socket, also to hostile visitors; and the lease as other
+// threads see it.
 #include "conclave/election/status.hpp"
 
 #include <sys/resource.h>

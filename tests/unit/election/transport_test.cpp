@@ -232,7 +232,7 @@ TEST_P(TransportTest, ReadsNoMoreThanItsBudget) {
   cluster.run_until([&] { return cluster[1].counters().pauses > 0; });
   cluster[2].send(1, "modest");
   ASSERT_TRUE(cluster.run_until([&] { return cluster[1].from[2].size() == 2; }));
-  EXPECT_LT(cluster[1].from[0].size(), 96u);  // the greedy one holds nobody up
+  EXPECT_LT(cluster[1].from[0].size(), 96u);  // the greedy one does not hold up others
   ASSERT_TRUE(cluster.run_until_idle());
   EXPECT_GT(Loop::Clock::now() - start, 950ms);  // 96 KiB without 16 at once and 16 per reading
   EXPECT_EQ(cluster[1].from[0].size(), 96u);

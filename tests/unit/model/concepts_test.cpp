@@ -59,7 +59,7 @@ static_assert(!HasShortcut<CoinFight>);
 static_assert(TallyOf<LeaderTally<CoinFight>, CoinFight>);
 static_assert(PopulationEngine<population::Agents<CoinFight>>);
 
-// What a protocol says about its null interactions, not that it says something.
+// The value of is_mostly_null counts, not that it is there.
 struct BusyFight : CoinFight {
   using CoinFight::CoinFight;
   static constexpr bool is_mostly_null = false;
@@ -123,7 +123,7 @@ static_assert(std::same_as<TallyFor<PackedFight>::type, PackedFight::Tally>);
 static_assert(std::same_as<TallyFor<CoinFight>::type, LeaderTally<CoinFight>>);
 static_assert(PopulationEngine<population::Agents<PackedFight>>);
 
-// What an engine must offer, and nothing more.
+// Has the functions that an engine must have, and no others.
 struct AnyEngine {
   void watch(Watch what);
   bool has_stopped() const;

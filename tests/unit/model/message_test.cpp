@@ -19,7 +19,7 @@
 namespace conclave {
 namespace {
 
-// Whoever is woken shouts its identifier; the node that hears of nobody larger would lead. It only
+// Whoever is woken shouts its identifier; the node that hears of none larger would lead. It only
 // counts what it hears.
 struct Shout {
   enum class Kind : std::uint8_t { shout };

@@ -280,7 +280,7 @@ TEST(Below64, StaysBelowItsBoundAndReachesTheTop) {
   }
 }
 
-// What is delivered, in order, when the first messages arrive as chosen.
+// The deliveries, in order, when the first messages arrive as chosen.
 std::vector<NetworkEvent> deliveries(const std::string& order, NodeCount n) {
   const StreamName name{.seed = 5};
   ChosenOrder delay(order, n);

@@ -106,7 +106,7 @@ double single_p_value(const Sequence& agents, const Classes& classes) {
   return p_value(counts, weights);
 }
 
-// Of two agents, the weight of each pair of classes.
+// The weight of each pair of classes that two agents may belong to.
 std::vector<double> pair_weights(const Classes& classes, bool distinct) {
   std::vector<double> weights;
   for (std::size_t i = 0; i < classes.count; ++i) {

@@ -135,7 +135,7 @@ TEST(Uniformized, HasThePropensitiesOfTheNetwork) {
   }
 }
 
-// What the test above must reject.
+// The test above must reject this mistake.
 TEST(Uniformized, IsNotOffByTheFactorTwoOfEqualMolecules) {
   const text::MassAction pair{.is_pair = true, .reactants = {0, 0}, .products = {1, 1}, .rate = 3};
   text::MassAction halved = pair;

@@ -203,7 +203,7 @@ TEST(ManyStates, AreTheSameTrialAsFew) {
   }
 }
 
-// What three aggregates and a stop condition over them must be, from the agents themselves.
+// Three aggregates and a stop condition over them are recomputed from the agents themselves.
 TEST(Aggregates, AreFollowedExactlyAndStopAtTheRightInteraction) {
   const std::string content =
       "fields x: 0..20\nstart s: n/2 of {x = 20}, rest of {x = 3}\n"

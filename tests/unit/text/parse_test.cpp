@@ -1,4 +1,4 @@
-// What a protocol text may say, and what it is told where it says something else.
+// The grammar of protocol texts, and the sentences that refuse other texts.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

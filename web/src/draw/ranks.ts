@@ -2,7 +2,7 @@ import { palette } from "../palette";
 import type { Frame } from "../worker";
 import type { Context, Scene } from "./shapes";
 
-// electleader: below the agents, which of the ranks 1 ... n nobody has, one agent has, several have.
+// electleader: below the agents, which of the ranks 1 ... n no agent has, one has, several have.
 export function drawRanks(context: Context, frame: Frame, scene: Scene): void {
   const { width, height, theme } = scene;
   const index = 1 + frame.columns.findIndex((each) => each.name === "rank");

@@ -1,4 +1,4 @@
-// What all pictures share: places of agents, colours of rows, dots, rings and arrows. The caller keeps
+// All pictures share places of agents, colours of rows, dots, rings and arrows. The caller keeps
 // the places, so that a click can be turned into an agent.
 import { colours, type Theme } from "../palette";
 import type { Frame } from "../worker";
@@ -6,7 +6,7 @@ import type { Frame } from "../worker";
 export interface Spot { x: number; y: number; r: number }
 export interface Scene { width: number; height: number; theme: Theme }
 
-// What agents are coloured by: a column of the table, 0 for the output, and all values seen so far.
+// Agents are coloured by a column of the table, 0 for the output; the values are all seen so far.
 export interface Paint { column: number; values: number[] }
 
 export type Context = CanvasRenderingContext2D;

@@ -79,7 +79,7 @@ void Edge::pop() {
   if (ever_sent_ > 0) --ever_sent_;
 }
 
-// Nobody knows which of the messages sent the old incarnation has received: none goes to the new.
+// It is unknown which messages the old incarnation has received: none of them goes to the new one.
 std::size_t Edge::restart() {
   const std::size_t lost = ever_sent_;
   while (ever_sent_ > 0) pop();

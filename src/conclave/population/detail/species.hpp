@@ -84,7 +84,7 @@ class SpeciesTable {
     grow(64);
   }
 
-  // What another table has learned, for an engine with the same protocol and a tally of its own.
+  // Copies what another table has learned, for an engine of the same protocol with its own tally.
   SpeciesTable(const SpeciesTable& other, const Tally& tally) : SpeciesTable(other) {
     tally_ = &tally;
   }

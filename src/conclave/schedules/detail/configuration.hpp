@@ -32,7 +32,7 @@ struct Configuration {
 
   static constexpr bool is_complete = network_of<P> == Topology::complete;
 
-  // Of a complete network, and of a graph.
+  // A configuration of a complete network; below, of a graph.
   Configuration(const P& protocol, std::size_t n, bool has_ids) : size(n), ports(n, PortBlind<P>) {
     for (std::size_t i = 0; i < n; ++i) {
       nodes[i] = protocol.asleep(has_ids ? static_cast<Identifier>(i + 1) : 0);

@@ -11,7 +11,7 @@
 
 namespace conclave::schedules::detail {
 
-// What the protocol's problem asks for.
+// The properties that the protocol's problem asks for.
 template <MessageProtocol P>
 inline constexpr std::array<std::string_view, 4> election_properties{
     "at most one node is elected",

@@ -1,4 +1,4 @@
-// What ring elections share: the bound of an identifier on the wire, and how rings are described.
+// Ring elections share the bound of an identifier on the wire, and how rings are described.
 #pragma once
 
 #include <bit>

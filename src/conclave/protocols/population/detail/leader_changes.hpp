@@ -1,4 +1,4 @@
-// What became of the leaders of a ring in the course of a trial.
+// The record of the leaders of a ring in the course of a trial.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is claimed about fischer-jiang with an oracle that is always right: the safe set, spelled
+// Claims about fischer-jiang with an oracle that is always right: the safe set, spelled
 // out as a walk to the left, and what the rules say about shields and leaders. An oracle that is
 // right only from some interaction on is covered, since every configuration is a start.
 #pragma once
