@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "conclave/model/claims.hpp"
 #include "conclave/protocols/population/electleader/plain_parts.hpp"
@@ -89,6 +92,119 @@ inline std::string notation(const PlainAssignRanks::State& s) {
   return text + '(' + std::to_string(s.first) + ',' + std::to_string(s.second) + ')';
 }
 
+// Observation D.1 about single interactions: how badges and channels are handed on. Deputies and
+// labels are numbered from 1.
+class BadgeSteps {
+ public:
+  using State = PlainAssignRanks::State;
+
+  // (a) An agent that leaves the election has an empty channel, or that of its partner. A sheriff
+  // of a single badge is a deputy at once, whose own label is in its channel.
+  static bool begin_as_told(const Step<State>& step) {
+    return all_agents(step, [&](const State& before, const State& after, const State& partner) {
+      if (before.type != Type::electing || after.type == Type::electing) return true;
+      State fresh = after;
+      if (after.type == Type::deputy) set_channel(fresh, after.deputy, 0);
+      return channels_of(fresh) == Channels{} || channels_of(after) == channels_of(partner);
+    });
+  }
+  static bool has_beginner(const Step<State>& step) {
+    return !all_agents(step, [](const State& before, const State& after, const State&) {
+      return before.type != Type::electing || after.type == Type::electing;
+    });
+  }
+
+  // (b) The first entry of a channel is made by a new deputy, and is 1.
+  static bool open_channels_by_deputies(const Step<State>& step) {
+    return all_ids([&](std::uint32_t id) {
+      if (largest(step.before, id) > 0 || largest(step.after, id) == 0) return true;
+      return largest(step.after, id) == 1 &&
+             deputies(step.after, id) == deputies(step.before, id) + 1;
+    });
+  }
+  static bool has_opening(const Step<State>& step) {
+    return !all_ids([&](std::uint32_t id) {
+      return largest(step.before, id) > 0 || largest(step.after, id) == 0;
+    });
+  }
+
+  // (c) The largest entry of a channel grows only with the label of that deputy and that number.
+  static bool grow_by_labels(const Step<State>& step) {
+    return all_ids([&](std::uint32_t id) {
+      const std::uint32_t number = largest(step.after, id);
+      if (number <= largest(step.before, id)) return true;
+      return labels(step.after, id, number) == labels(step.before, id, number) + 1;
+    });
+  }
+  static bool has_growth(const Step<State>& step) {
+    return !all_ids(
+        [&](std::uint32_t id) { return largest(step.after, id) <= largest(step.before, id); });
+  }
+
+  // (d) No badge gets more holders.
+  static bool keep_badges_single(const Step<State>& step) {
+    return all_ids(
+        [&](std::uint32_t id) { return holders(step.after, id) <= holders(step.before, id); });
+  }
+  static bool has_badges(const Step<State>& step) {
+    return !all_ids([&](std::uint32_t id) { return holders(step.before, id) == 0; });
+  }
+
+  // (e) A badge is lost only by the deputy of this badge that falls asleep, or is ranked at once.
+  static bool lose_badges_asleep(const Step<State>& step) {
+    return all_ids([&](std::uint32_t id) {
+      if (holders(step.before, id) == 0 || holders(step.after, id) > 0) return true;
+      return !all_agents(step, [&](const State& before, const State& after, const State&) {
+        return before.type != Type::deputy || before.deputy != id ||
+               (after.type != Type::sleeper && after.type != Type::ranked);
+      });
+    });
+  }
+
+ private:
+  using Channels = std::array<std::uint32_t, PlainAssignRanks::most_deputies>;
+
+  static Channels channels_of(const State& s) { return {s.first, s.second}; }
+  static void set_channel(State& s, std::uint32_t id, std::uint32_t value) {
+    (id == 1 ? s.first : s.second) = value;
+  }
+
+  template <class Predicate>
+  static bool all_ids(Predicate holds_for) {
+    for (std::uint32_t id = 1; id <= PlainAssignRanks::most_deputies; ++id) {
+      if (!holds_for(id)) return false;
+    }
+    return true;
+  }
+  // Of the two that meet: the state before and after, and the partner's before.
+  template <class Predicate>
+  static bool all_agents(const Step<State>& step, Predicate holds_for) {
+    const auto holds_at = [&](std::size_t own, std::size_t partner) {
+      return holds_for(step.before[own], step.after[own], step.before[partner]);
+    };
+    return holds_at(step.initiator, step.responder) && holds_at(step.responder, step.initiator);
+  }
+
+  static std::uint32_t largest(ConfigurationView<State> agents, std::uint32_t id) {
+    std::uint32_t entry = 0;
+    for (const State& s : agents) entry = std::max(entry, channels_of(s)[id - 1]);
+    return entry;
+  }
+  static auto deputies(ConfigurationView<State> agents, std::uint32_t id) {
+    return std::ranges::count_if(
+        agents, [=](const State& s) { return s.type == Type::deputy && s.deputy == id; });
+  }
+  static auto labels(ConfigurationView<State> agents, std::uint32_t id, std::uint32_t number) {
+    return std::ranges::count_if(
+        agents, [=](const State& s) { return s.deputy == id && s.number == number; });
+  }
+  static auto holders(ConfigurationView<State> agents, std::uint32_t id) {
+    return deputies(agents, id) + std::ranges::count_if(agents, [=](const State& s) {
+             return s.type == Type::sheriff && s.low <= id && id <= s.high;
+           });
+  }
+};
+
 inline Claims<PlainAssignRanks::State> claims_of(const PlainAssignRanks&) {
   using State = PlainAssignRanks::State;
   const auto is_active = [](const State& s) {
@@ -107,9 +223,20 @@ inline Claims<PlainAssignRanks::State> claims_of(const PlainAssignRanks&) {
   const auto has_ranked = [](const Step<State>& step) {
     return std::ranges::any_of(step.before, [](const State& s) { return s.type == Type::ranked; });
   };
+  const auto is_decided = [](ConfigurationView<State> agents) {
+    return std::ranges::none_of(agents,
+                                [](const State& s) { return s.type == Type::electing && !s.done; });
+  };
+  const auto step_claim = [](std::string name, std::string statement, std::string_view set,
+                             StepPredicate<State> holds, StepPredicate<State> premise) {
+    return Claim<State>{std::move(name),   std::move(statement), ClaimKind::steps,
+                        std::string(set),  std::move(holds),     {},
+                        std::move(premise)};
+  };
   Claims<State> claims;
   claims.sets = {
-      {"active", "somebody still elects, leads, labels, sleeps or is ranked", has_active}};
+      {"active", "somebody still elects, leads, labels, sleeps or is ranked", has_active},
+      {"decided", "nobody can win the election any more", is_decided}};
   claims.claims = {
       {"election", "the election never ends without a sheriff", ClaimKind::everywhere, "active"},
       {"ranks",
@@ -119,6 +246,16 @@ inline Claims<PlainAssignRanks::State> claims_of(const PlainAssignRanks&) {
        keep_ranks,
        {},
        has_ranked},
+      step_claim("Observation D.1(a)", "who leaves the election has an empty channel or a copy",
+                 whole_set, BadgeSteps::begin_as_told, BadgeSteps::has_beginner),
+      step_claim("Observation D.1(b)", "a channel is opened by its new deputy, with 1", whole_set,
+                 BadgeSteps::open_channels_by_deputies, BadgeSteps::has_opening),
+      step_claim("Observation D.1(c)", "a channel grows only with a label of its deputy", whole_set,
+                 BadgeSteps::grow_by_labels, BadgeSteps::has_growth),
+      step_claim("Observation D.1(d)", "once the election is decided, no badge gets more holders",
+                 "decided", BadgeSteps::keep_badges_single, BadgeSteps::has_badges),
+      step_claim("Observation D.1(e)", "a badge is lost only by a deputy that falls asleep",
+                 whole_set, BadgeSteps::lose_badges_asleep, BadgeSteps::has_badges),
       {"ranking", "a complete ranking has one agent of rank 1 and is final", ClaimKind::safe,
        std::string(converged_set)}};
   claims.notation = [](const State& s) { return notation(s); };
