@@ -74,6 +74,16 @@ class Report(unittest.TestCase):
         report = verify("assign-ranks", "--n", "2", "--param", "r=1", "--param", "c_LE=2")
         self.assertAlmostEqual(report["expected"]["probability"], 7 / 8, 12)
 
+    def test_knows_how_badges_are_handed_on(self):
+        """Observation D.1; another reading of who becomes a recipient throws a badge away."""
+        toy = ["assign-ranks", "--n", "3", "--param", "r=1", "--param", "c_LE=1", "--param",
+               "c_sleep=1"]
+        holding = {p["name"] for p in verify(*toy)["properties"] if p["holds"]}
+        self.assertLessEqual({f"Observation D.1({part})" for part in "abcde"}, holding)
+        printed = conclave("verify", *toy, "--param", "reading=other-recipient")
+        self.assertEqual(printed.returncode, 4)
+        self.assertIn("FAILS    Observation D.1(e)", printed.stdout)
+
     def test_knows_electleader_as_a_whole(self):
         """Two agents, one group each: every state is visited, and all of Appendix F holds."""
         report = verify(*TOY_ELECTLEADER)

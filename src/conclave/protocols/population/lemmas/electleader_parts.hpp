@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -118,8 +119,7 @@ class BadgeSteps {
   static bool open_channels_by_deputies(const Step<State>& step) {
     return all_ids([&](std::uint32_t id) {
       if (largest(step.before, id) > 0 || largest(step.after, id) == 0) return true;
-      return largest(step.after, id) == 1 &&
-             deputies(step.after, id) == deputies(step.before, id) + 1;
+      return largest(step.after, id) == 1 && deputies(step.after, id) > deputies(step.before, id);
     });
   }
   static bool has_opening(const Step<State>& step) {
@@ -133,7 +133,7 @@ class BadgeSteps {
     return all_ids([&](std::uint32_t id) {
       const std::uint32_t number = largest(step.after, id);
       if (number <= largest(step.before, id)) return true;
-      return labels(step.after, id, number) == labels(step.before, id, number) + 1;
+      return labels(step.after, id, number) > labels(step.before, id, number);
     });
   }
   static bool has_growth(const Step<State>& step) {
@@ -190,15 +190,16 @@ class BadgeSteps {
     for (const State& s : agents) entry = std::max(entry, channels_of(s)[id - 1]);
     return entry;
   }
-  static auto deputies(ConfigurationView<State> agents, std::uint32_t id) {
+  static std::ptrdiff_t deputies(ConfigurationView<State> agents, std::uint32_t id) {
     return std::ranges::count_if(
         agents, [=](const State& s) { return s.type == Type::deputy && s.deputy == id; });
   }
-  static auto labels(ConfigurationView<State> agents, std::uint32_t id, std::uint32_t number) {
+  static std::ptrdiff_t labels(ConfigurationView<State> agents, std::uint32_t id,
+                               std::uint32_t number) {
     return std::ranges::count_if(
         agents, [=](const State& s) { return s.deputy == id && s.number == number; });
   }
-  static auto holders(ConfigurationView<State> agents, std::uint32_t id) {
+  static std::ptrdiff_t holders(ConfigurationView<State> agents, std::uint32_t id) {
     return deputies(agents, id) + std::ranges::count_if(agents, [=](const State& s) {
              return s.type == Type::sheriff && s.low <= id && id <= s.high;
            });
