@@ -176,7 +176,7 @@ class BadgeSteps {
     }
     return true;
   }
-  // Of the two that meet: the state before and after, and the partner's before.
+  // Asks about each of the two that meet: its state before and after, and its partner's before.
   template <class Predicate>
   static bool all_agents(const Step<State>& step, Predicate holds_for) {
     const auto holds_at = [&](std::size_t own, std::size_t partner) {
