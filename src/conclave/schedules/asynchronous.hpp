@@ -177,14 +177,21 @@ class AsynchronousSchedules {
     TraceStep step{"node " + std::to_string(event.node), detail::sends_text(next, event.first_new)};
     if (event.place == none) {
       step.title += " is woken";
+      step.events.push_back({.kind = TraceEvent::Kind::wake, .node = event.node});
     } else {
       const auto& what = now.under_way[event.place];
+      step.events.push_back(
+          detail::message_event<P>(TraceEvent::Kind::receive, event.node, what.from, what.message));
       step.title +=
           " gets " + detail::message_text<P>(what.message) + " from " + std::to_string(what.from);
     }
     const NodeView before = protocol_.view(now.nodes[event.node]);
     const NodeView after = protocol_.view(next.nodes[event.node]);
-    if (before != after) step.title += " -> " + detail::view_text(after);
+    if (before != after) {
+      step.title += " -> " + detail::view_text(after);
+      step.events.push_back(detail::become_event(event.node, after));
+    }
+    detail::append_sends(next, event.first_new, step);
     return step;
   }
 
