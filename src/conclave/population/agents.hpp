@@ -17,8 +17,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
@@ -163,6 +165,12 @@ class Agents : public detail::TallyHost<P> {
   NextMeeting next_meeting() {
     const Meeting next{pairs_.upcoming().front()};
     return {now_ + 1u, std::pair<AgentCount, AgentCount>(next.initiator(), next.responder())};
+  }
+
+  // The steps that it executes; the trial is not changed by the question.
+  void note_next(std::vector<std::string>& steps) {
+    const Meeting next{pairs_.upcoming().front()};
+    steps = this->steps_of(state(next.initiator()), state(next.responder()));
   }
 
   // The states that some agent is in, with how many; O(n).

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
@@ -43,6 +44,10 @@ class TrialEngine : public TrialView {
   virtual AgentTable table() const = 0;
   // The trial is not changed by the question.
   virtual NextMeeting next_meeting() = 0;
+  // The steps of the pseudocode that the interaction of `next_meeting` executes (model/steps.hpp),
+  // by the names of their lines; left alone where the engine does not know who meets. They are in
+  // `steps`, which must live as long, at the latest when the interaction has been simulated.
+  virtual void note_next(std::vector<std::string>& steps) = 0;
   // How many agents the fault has hit.
   virtual AgentCount strike(const Fault& fault) = 0;
   // Interactions that the engine did not jump over; 0 if it never jumps.
@@ -101,6 +106,9 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
   NextMeeting next_meeting() override {
     if constexpr (requires { engine_.next_meeting(); }) return engine_.next_meeting();
     return {engine_.now() + 1u};
+  }
+  void note_next(std::vector<std::string>& steps) override {
+    if constexpr (requires { engine_.note_next(steps); }) engine_.note_next(steps);
   }
   AgentCount strike(const Fault& fault) override { return engine_.strike(fault); }
   std::uint64_t effective_interactions() const override {

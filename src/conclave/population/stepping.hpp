@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/model/configuration_protocol.hpp"
 #include "conclave/population/agent_table.hpp"
+#include "conclave/population/noting_stream.hpp"
 #include "conclave/population/pair_pipeline.hpp"
 
 namespace conclave::population {
@@ -43,6 +46,9 @@ class Stepping {
     const Meeting next{pairs_.upcoming().front()};
     return {now_ + 1u, std::pair<AgentCount, AgentCount>(next.initiator(), next.responder())};
   }
+
+  // The steps of the next interaction will be in `steps` once it has been simulated.
+  void note_next(std::vector<std::string>& steps) { steps_ = &steps; }
 
   void watch(Watch what) { watch_ = what; }
   bool has_stopped() const { return watch_ == Watch::convergence && (converged() || hopeless()); }
@@ -88,6 +94,7 @@ class Stepping {
   }
 
   std::size_t meet_all(std::span<const std::uint64_t> meetings) {
+    if (steps_ != nullptr) return meet_and_note(Meeting{meetings.front()});
     std::size_t used = 0;
     while (used < meetings.size()) {
       const Meeting meeting{meetings[used++]};
@@ -96,6 +103,16 @@ class Stepping {
       if (has_stopped()) break;
     }
     return used;
+  }
+
+  // A configuration cannot be copied, so that steps are noted while it changes.
+  std::size_t meet_and_note(Meeting meeting) {
+    NotingStream noting(choice_);
+    now_ += 1u;
+    configuration_.meet(meeting.initiator(), meeting.responder(), now_, noting);
+    choice_ = noting;
+    *std::exchange(steps_, nullptr) = noting.lines();
+    return 1;
   }
 
   static bool can_hit(const Fault& fault, bool is_leader) {
@@ -110,6 +127,7 @@ class Stepping {
   C configuration_;
   Interactions now_;
   Watch watch_ = Watch::convergence;
+  std::vector<std::string>* steps_ = nullptr;  // where those of the next interaction are wanted
 };
 
 }  // namespace conclave::population

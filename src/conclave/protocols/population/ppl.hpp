@@ -23,6 +23,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/upper_bound.hpp"
 
 namespace conclave::protocols {
@@ -116,6 +117,19 @@ class Ppl {
               "safe: exactly one leader, timer_L >= t_max/2 everywhere, and the leader is shielded "
               "with timer_I >= t_emit/2 or there is no virus"},
   };
+  static constexpr std::array steps{
+      Step{"1", "both agents' timer_L become the larger of the two minus 1", "timer_L"},
+      Step{"2", "timer_L is 0: no leader was heard of for long, and the agent becomes one",
+           "leader"},
+      Step{"3", "one of the two leads: both fill their timer_L", "timer_L"},
+      Step{"4", "both carry the virus that lives longer, and it ages by 1", "virus"},
+      Step{"5", "a leader with a virus and without a shield resigns", "leader"},
+      Step{"6", "both timer_I count down", "timer_I"},
+      Step{"7", "the initiator leads and its timer_I is 0: it emits a virus and raises its shield",
+           "virus, shield"},
+      Step{"8", "the responder leads and its timer_I is 0: it lowers its shield", "shield"},
+      Step{"9", "a timer_I that is 0 is filled", "timer_I"},
+  };
   static constexpr ProtocolInfo info{
       .name = "ppl",
       .title = "loosely stabilizing: from any configuration, one leader soon and for long",
@@ -132,6 +146,7 @@ class Ppl {
       .variables = variables,
       .observables = observables,
       .errata = errata,
+      .steps = steps,
   };
 
   enum StartIndex : std::size_t {
@@ -241,24 +256,33 @@ class Ppl {
   }
 
   // Algorithm 1. Conditions that the processor cannot predict are written without branches.
-  constexpr void interact(State& a0, State& a1, Choice auto&) const {
-    a0.timer_l = a1.timer_l = minus_one(std::max(a0.timer_l, a1.timer_l));  // line 1
-    a0.leader |= a0.timer_l == 0;                                           // line 2
+  constexpr void interact(State& a0, State& a1, Choice auto& choice) const {
+    note(choice, "1");
+    a0.timer_l = a1.timer_l = minus_one(std::max(a0.timer_l, a1.timer_l));
+    note(choice, "2", a0.timer_l == 0);
+    a0.leader |= a0.timer_l == 0;
     a1.leader |= a1.timer_l == 0;
-    if (a0.leader | a1.leader) a0.timer_l = a1.timer_l = t_max_;  // line 3
+    note(choice, "3", a0.leader || a1.leader);
+    if (a0.leader | a1.leader) a0.timer_l = a1.timer_l = t_max_;
 
-    a0.virus = a1.virus = minus_one(std::max(a0.virus, a1.virus));  // line 4
-    a0.leader &= a0.shield | (a0.virus == 0);                       // line 5
+    note(choice, "4");
+    a0.virus = a1.virus = minus_one(std::max(a0.virus, a1.virus));
+    note(choice, "5", a0.virus > 0 && (is_exposed(a0) || is_exposed(a1)));
+    a0.leader &= a0.shield | (a0.virus == 0);
     a1.leader &= a1.shield | (a1.virus == 0);
 
-    a0.timer_i = minus_one(a0.timer_i);  // line 6
+    note(choice, "6");
+    a0.timer_i = minus_one(a0.timer_i);
     a1.timer_i = minus_one(a1.timer_i);
-    if (a0.timer_i == 0 && a0.leader) {  // line 7
+    if (a0.timer_i == 0 && a0.leader) {
+      note(choice, "7");
       a0.virus = t_virus_;
       a0.shield = true;
     }
-    if (a1.timer_i == 0 && a1.leader) a1.shield = false;  // line 8
-    if (a0.timer_i == 0) a0.timer_i = t_emit_;            // line 9
+    note(choice, "8", a1.timer_i == 0 && a1.leader);
+    if (a1.timer_i == 0 && a1.leader) a1.shield = false;
+    note(choice, "9", a0.timer_i == 0 || a1.timer_i == 0);
+    if (a0.timer_i == 0) a0.timer_i = t_emit_;
     if (a1.timer_i == 0) a1.timer_i = t_emit_;
   }
 
@@ -470,6 +494,8 @@ class Ppl {
     s.timer_i = t_emit_;
     return s;
   }
+
+  static constexpr bool is_exposed(const State& s) { return s.leader && !s.shield; }
 
   // max(value - 1, 0)
   template <class T>

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "conclave/base/choice.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
@@ -52,7 +53,7 @@ class ElectLeader {
   ElectLeader& operator=(const ElectLeader&) = delete;
 
   // The interaction with this number: u initiates, v responds.
-  void meet(AgentCount u, AgentCount v, Interactions number, Stream& choice) {
+  void meet(AgentCount u, AgentCount v, Interactions number, Choice auto& choice) {
     const Member first{agents_[u], static_cast<AgentIndex>(u)};
     const Member second{agents_[v], static_cast<AgentIndex>(v)};
     census_.remove(first.agent);
