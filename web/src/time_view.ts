@@ -13,6 +13,7 @@ export function transport(player: Player, changed: () => void) {
       <button class="main" @click=${() => player.play()} ?disabled=${!player.frame}>${player.playing ? "❚❚ Pause" : "▶ Play"}</button>
       <button @click=${() => player.step()} title=${network ? "Next event" : "One interaction"}>step</button>
       ${network ? nothing : html`<button @click=${() => player.nextChange()}>next change</button>`}
+      <input class="goto" type="text" inputmode="decimal" autocomplete="off" aria-label="Go to this time" placeholder="go to time" @change=${(event: Event) => { const field = event.target as HTMLInputElement; void player.goToTime(field.value); field.value = ""; }} />
     </div>
     ${timeline(player)}
     <div class="speed"><label for="speed">Speed</label>
