@@ -7,7 +7,7 @@ import type { NetworkEvent } from "./engine";
 export const mostBytes = 1 << 20;
 const mostNodes = 64, mostSteps = 5000, longestText = 1000, mostDetails = 200, longestLink = 6000;
 
-// What happens at a node in a step of `explore`, as it tells it.
+// An event at a node in a step of `explore`.
 export type Happening = { event: "wake"; node: number } | { event: "become"; node: number; standing: string; phase: number }
   | { event: "receive" | "send"; from: number; to: number; kind: string; payload: Record<string, number> };
 

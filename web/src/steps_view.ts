@@ -45,7 +45,7 @@ function rules(player: Player, edit: (content: string) => void) {
     <div class="row below"><button @click=${() => edit(player.content)}>Edit it</button></div>`);
 }
 
-// What the nodes did at the time that is shown.
+// The handlers that the nodes ran at the time that is shown.
 function handlers({ about, flow, clock }: Player) {
   if (!about?.steps?.length) return nothing;
   const latest = flow ? latestEvents(flow, clock) : [];

@@ -9,7 +9,7 @@
 
 namespace conclave::schedules {
 
-// What happens at a node in a step. The views look into constants of the program.
+// An event at a node in a step. The views look into constants of the program.
 struct TraceEvent {
   enum class Kind : std::uint8_t { wake, receive, send, become };
   Kind kind = Kind::wake;
