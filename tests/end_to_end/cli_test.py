@@ -1170,6 +1170,32 @@ class Schedules(unittest.TestCase):
         self.assertEqual(len(failing), 1)
         self.assertEqual(len(failing[0]["counterexample"]), 5)
 
+    def test_events_say_what_the_sentences_say(self):
+        _, found = self.explore("kmpp-async", "--n", "3", "--param", "reading=chosen-in-c1",
+                                "--param", "phases=2", "--param", "referees=1")
+        steps = next(each for each in found["properties"] if not each["holds"])["counterexample"]
+        under_way = []
+        for step in steps[:-1]:
+            first, *others = step["events"]
+            if first["event"] == "wake":
+                self.assertIn(f"node {first['node']} is woken", step["step"])
+            else:
+                text = " ".join([first["kind"], *(f"{name}={value}" for name, value
+                                                  in first["payload"].items())])
+                self.assertIn(f"node {first['to']} gets {text} from {first['from']}",
+                              step["step"])
+                under_way.remove((first["from"], first["to"], text))  # it has been sent
+            for event in others:
+                if event["event"] == "become":
+                    self.assertIn(f"-> {event['standing']}", step["step"])
+                    continue
+                text = " ".join([event["kind"], *(f"{name}={value}" for name, value
+                                                  in event["payload"].items())])
+                under_way.append((event["from"], event["to"], text))
+                self.assertTrue(any(f"node {event['from']} sends {text} to" in each and
+                                    str(event["to"]) in each for each in step["details"]))
+        self.assertEqual(steps[-1]["events"], [])
+
     def test_refuse_what_is_too_large(self):
         for words, part in ((["--n", "7"], "1 ... 6 nodes"),
                             (["--n", "4", "--max-configurations", "1000"], "1000"),

@@ -249,7 +249,7 @@ TEST(PllSteps, AreThoseOfTheNaiveOneForEveryPair) {
       }
     }
   }
-  for (const Step& step : Pll::info.steps) {
+  for (const PseudocodeStep& step : Pll::info.steps) {
     EXPECT_TRUE((all >> line_of(step.line) & 1) != 0 && line_of(step.line) > 0) << step.line;
   }
 }

@@ -35,7 +35,7 @@ using namespace protocols;  // NOLINT
 
 using Lines = std::set<std::string, std::less<>>;
 
-bool sets(const Step& step, std::string_view variable) {
+bool sets(const PseudocodeStep& step, std::string_view variable) {
   const std::string all = ", " + std::string(step.sets) + ",";
   return all.find(", " + std::string(variable) + ",") != std::string::npos;
 }
@@ -63,7 +63,7 @@ class Watched {
 
   void expect_all_executed() const {
     Lines listed;
-    for (const Step& step : P::info.steps) listed.emplace(step.line);
+    for (const PseudocodeStep& step : P::info.steps) listed.emplace(step.line);
     EXPECT_EQ(executed_, listed) << P::info.name;
   }
 
@@ -85,7 +85,7 @@ class Watched {
 
   void explain(const auto& before, const auto& after, const Lines& lines, const auto& field) const {
     if (before.*field.member == after.*field.member) return;
-    const bool is_explained = std::ranges::any_of(P::info.steps, [&](const Step& step) {
+    const bool is_explained = std::ranges::any_of(P::info.steps, [&](const PseudocodeStep& step) {
       return lines.contains(step.line) && sets(step, field.name);
     });
     EXPECT_TRUE(is_explained) << P::info.name << ": " << field.name << " changes";
@@ -105,7 +105,7 @@ void meet_often(const P& protocol, AgentCount n, const Check& check) {
   for (AgentCount agent = 0; agent < n; ++agent) {
     agents.push_back(protocol.initial(0, agent, choice));
   }
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 6'000; ++i) {
     watched.is_leaderless = i % 3 == 0;
     const auto u = protocol.arbitrary(choice);
     const auto v = i % 4 == 0 ? u : protocol.arbitrary(choice);

@@ -62,7 +62,7 @@ Json description_of(const catalog::Entry& entry) {
                             })},
   };
   if (!info.steps.empty()) {
-    description["steps"] = json_array(info.steps, [](const Step& step) -> Json {
+    description["steps"] = json_array(info.steps, [](const PseudocodeStep& step) -> Json {
       return {{"line", step.line}, {"text", step.text}, {"sets", step.sets}};
     });
   }

@@ -63,7 +63,7 @@ struct Erratum {
 
 // A step of the pseudocode in our own words, under the numbers of its lines in the paper; of
 // message passing, what a node does when it handles something.
-struct Step {
+struct PseudocodeStep {
   std::string_view line;  // "39-41"; of message passing a kind of message, "wake-up" or "round"
   std::string_view text;
   std::string_view sets{};  // the fields of the state that it may change: "leader, color"
@@ -121,7 +121,7 @@ struct ProtocolInfo {
   std::span<const Variable> variables;
   std::span<const Observable> observables;
   std::span<const Erratum> errata;
-  std::span<const Step> steps{};  // model/steps.hpp
+  std::span<const PseudocodeStep> steps{};  // model/steps.hpp
 };
 
 }  // namespace conclave

@@ -22,8 +22,8 @@ concept TakesNotes = Choice<C> && requires(C& choice, std::string_view line) {
   choice.note(line);
 };
 
-// `line` is that of a Step; the second says that the step is executed only if the condition holds,
-// for code that has no branch there.
+// `line` is that of a PseudocodeStep; the second says that the step is executed only if the
+// condition holds, for code that has no branch there.
 template <class C>
 constexpr void note([[maybe_unused]] C& choice, [[maybe_unused]] const char* line) {
   if constexpr (TakesNotes<C>) choice.note(line);

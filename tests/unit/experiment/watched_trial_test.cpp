@@ -119,7 +119,7 @@ TEST(WatchedTrial, TellsTheStepsOfSingleInteractions) {
 }
 
 bool sets(const catalog::Entry& entry, const Lines& lines, const std::string& variable) {
-  return std::ranges::any_of(entry.info.steps, [&](const Step& step) {
+  return std::ranges::any_of(entry.info.steps, [&](const PseudocodeStep& step) {
     const std::string all = ", " + std::string(step.sets) + ",";
     return std::ranges::find(lines, step.line) != lines.end() &&
            all.find(", " + variable + ",") != std::string::npos;
@@ -149,7 +149,7 @@ TEST(WatchedTrial, StepsExplainEveryChangeInEveryProtocolAndNotingThemChangesNot
     if (entry.info.name == "electleader") words.init = "same";
     WatchedTrial trial({.words = words});
     Lines known;
-    for (const Step& step : entry.info.steps) known.emplace_back(step.line);
+    for (const PseudocodeStep& step : entry.info.steps) known.emplace_back(step.line);
     for (unsigned i = 1; i <= 1000; ++i) {
       const population::AgentTable before = trial.table();
       trial.advance_to(Interactions(i));

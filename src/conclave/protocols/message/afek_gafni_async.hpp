@@ -84,22 +84,27 @@ class AfekGafniAsync {
               "who has captured everybody tells everybody: n - 1 messages more, so that all know"},
   };
   static constexpr std::array steps{
-      Step{"wake-up",
-           "the node is a candidate of level 0, owns itself, and wants to capture its first "
-           "neighbour"},
-      Step{"CAPTURE",
-           "ignored if a stronger candidate has come by; otherwise the node asks its owner to "
-           "let it go, or gives itself at once if it has none"},
-      Step{"CONTEST",
-           "an owner that is stronger by now ignores it; otherwise it is killed and lets the "
-           "node go"},
-      Step{"RELEASE",
-           "unless a stronger candidate has come by since, the node gives itself to the one that "
-           "asked"},
-      Step{"ACCEPT",
-           "the candidate's level grows by 1; it goes on to the next neighbour, or is elected if "
-           "it has all"},
-      Step{"LEADER", "the node notes the leader"},
+      PseudocodeStep{
+          "wake-up",
+          "the node is a candidate of level 0, owns itself, and wants to capture its first "
+          "neighbour"},
+      PseudocodeStep{
+          "CAPTURE",
+          "ignored if a stronger candidate has come by; otherwise the node asks its owner to "
+          "let it go, or gives itself at once if it has none"},
+      PseudocodeStep{
+          "CONTEST",
+          "an owner that is stronger by now ignores it; otherwise it is killed and lets the "
+          "node go"},
+      PseudocodeStep{
+          "RELEASE",
+          "unless a stronger candidate has come by since, the node gives itself to the one that "
+          "asked"},
+      PseudocodeStep{
+          "ACCEPT",
+          "the candidate's level grows by 1; it goes on to the next neighbour, or is elected if "
+          "it has all"},
+      PseudocodeStep{"LEADER", "the node notes the leader"},
   };
   static constexpr ProtocolInfo info{
       .name = "afek-gafni-async",

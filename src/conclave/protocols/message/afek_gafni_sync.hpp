@@ -84,13 +84,15 @@ class AfekGafniSync {
               "who has captured everybody tells everybody: n - 1 messages and a round more"},
   };
   static constexpr std::array steps{
-      Step{"wake-up", "the node is a candidate and owns itself"},
-      Step{"CAPTURE",
-           "of all that arrive in a round the node looks at the strongest, and gives itself to "
-           "it if that is stronger than its owner"},
-      Step{"ACCEPT", "a candidate that gets as many as it asked for goes on with c times as many "
+      PseudocodeStep{"wake-up", "the node is a candidate and owns itself"},
+      PseudocodeStep{
+          "CAPTURE",
+          "of all that arrive in a round the node looks at the strongest, and gives itself to "
+          "it if that is stronger than its owner"},
+      PseudocodeStep{"ACCEPT",
+                     "a candidate that gets as many as it asked for goes on with c times as many "
                      "neighbours; otherwise it retires; with all others captured it is elected"},
-      Step{"LEADER", "the node notes the leader"},
+      PseudocodeStep{"LEADER", "the node notes the leader"},
   };
   static constexpr ProtocolInfo info{
       .name = "afek-gafni-sync",

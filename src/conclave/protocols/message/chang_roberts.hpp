@@ -63,11 +63,12 @@ class ChangRoberts {
       Erratum{"R2", "sleepers", detail::ring_sleepers},
   };
   static constexpr std::array steps{
-      Step{"wake-up", "the node sends its identifier to the next one"},
-      Step{"IDENTIFIER",
-           "a candidate swallows what is lower than its own and wins when its own comes back; "
-           "all else is passed on"},
-      Step{"LEADER", "the node notes the leader and passes the message on"},
+      PseudocodeStep{"wake-up", "the node sends its identifier to the next one"},
+      PseudocodeStep{
+          "IDENTIFIER",
+          "a candidate swallows what is lower than its own and wins when its own comes back; "
+          "all else is passed on"},
+      PseudocodeStep{"LEADER", "the node notes the leader and passes the message on"},
   };
   static constexpr ProtocolInfo info{
       .name = "chang-roberts",

@@ -66,10 +66,11 @@ class FloodMax {
       Variable{"rounds", "0 ... diameter", "since the start"},
   };
   static constexpr std::array steps{
-      Step{"wake-up", "the node is a candidate and has heard of its own identifier alone"},
-      Step{"HIGHEST",
-           "of all that arrive in a round the node keeps the highest and tells it to its "
-           "neighbours; after D rounds its owner is elected"},
+      PseudocodeStep{"wake-up",
+                     "the node is a candidate and has heard of its own identifier alone"},
+      PseudocodeStep{"HIGHEST",
+                     "of all that arrive in a round the node keeps the highest and tells it to its "
+                     "neighbours; after D rounds its owner is elected"},
   };
   static constexpr ProtocolInfo info{
       .name = "flood-max",

@@ -53,10 +53,11 @@ class Flooding {
       Variable{"awaited", "0 ... n-1", "nodes not heard of yet"},
   };
   static constexpr std::array steps{
-      Step{"wake-up", "the node enters and tells everybody its identifier"},
-      Step{"IDENTIFIER",
-           "a node that slept enters first; it keeps the highest identifier that it has heard "
-           "of, and after n - 1 of them it knows the leader"},
+      PseudocodeStep{"wake-up", "the node enters and tells everybody its identifier"},
+      PseudocodeStep{
+          "IDENTIFIER",
+          "a node that slept enters first; it keeps the highest identifier that it has heard "
+          "of, and after n - 1 of them it knows the leader"},
   };
   static constexpr ProtocolInfo info{
       .name = "flooding",

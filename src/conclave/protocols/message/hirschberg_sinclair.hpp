@@ -73,14 +73,16 @@ class HirschbergSinclair {
               "one that has met a higher identifier begins no further phase"},
   };
   static constexpr std::array steps{
-      Step{"wake-up", "the node begins its first phase: it sends probes both ways"},
-      Step{"PROBE",
-           "a node with a higher identifier swallows it; the last node of its way answers; a "
-           "candidate that gets its own is alone and wins; all else is passed on"},
-      Step{"REPLY",
-           "passed on to its candidate, which begins the next phase, twice as far, with the "
-           "second of them"},
-      Step{"LEADER", "the node notes the leader and passes the message on"},
+      PseudocodeStep{"wake-up", "the node begins its first phase: it sends probes both ways"},
+      PseudocodeStep{
+          "PROBE",
+          "a node with a higher identifier swallows it; the last node of its way answers; a "
+          "candidate that gets its own is alone and wins; all else is passed on"},
+      PseudocodeStep{
+          "REPLY",
+          "passed on to its candidate, which begins the next phase, twice as far, with the "
+          "second of them"},
+      PseudocodeStep{"LEADER", "the node notes the leader and passes the message on"},
   };
   static constexpr ProtocolInfo info{
       .name = "hirschberg-sinclair",

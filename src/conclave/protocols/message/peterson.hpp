@@ -76,14 +76,16 @@ class Peterson {
               "which is another node's"},
   };
   static constexpr std::array steps{
-      Step{"wake-up", "the node is active and sends its identifier as its first value"},
-      Step{"FIRST",
-           "an active node that gets its own value is alone and wins; otherwise it sends on the "
-           "larger of the two; a relay passes it on"},
-      Step{"SECOND",
-           "an active node goes on with the first value if neither its own nor this one is larger; "
-           "otherwise it becomes a relay"},
-      Step{"LEADER", "the node notes the leader and passes the message on"},
+      PseudocodeStep{"wake-up", "the node is active and sends its identifier as its first value"},
+      PseudocodeStep{
+          "FIRST",
+          "an active node that gets its own value is alone and wins; otherwise it sends on the "
+          "larger of the two; a relay passes it on"},
+      PseudocodeStep{
+          "SECOND",
+          "an active node goes on with the first value if neither its own nor this one is larger; "
+          "otherwise it becomes a relay"},
+      PseudocodeStep{"LEADER", "the node notes the leader and passes the message on"},
   };
   static constexpr ProtocolInfo info{
       .name = "peterson",

@@ -96,13 +96,15 @@ class SublinearSync {
       Erratum{"R5", "chance", "2 log n / n is rounded up to a multiple of 2^-31"},
   };
   static constexpr std::array steps{
-      Step{"wake-up",
-           "the node is a candidate with a small probability; then it draws a rank and asks "
-           "random referees"},
-      Step{"REQUEST", "a referee answers the highest rank of the round alone"},
-      Step{"WINNER",
-           "a candidate that gets it from all of its referees is elected; otherwise it knows "
-           "that it is not"},
+      PseudocodeStep{
+          "wake-up",
+          "the node is a candidate with a small probability; then it draws a rank and asks "
+          "random referees"},
+      PseudocodeStep{"REQUEST", "a referee answers the highest rank of the round alone"},
+      PseudocodeStep{
+          "WINNER",
+          "a candidate that gets it from all of its referees is elected; otherwise it knows "
+          "that it is not"},
   };
   static constexpr ProtocolInfo info{
       .name = "sublinear-sync",

@@ -76,10 +76,11 @@ class AgMinions {
       Erratum{"4", "m", "ceil(lg n)^3; the paper's constant is not known to us"},
   };
   static constexpr std::array steps{
-      Step{"1",
-           "a leader with the larger value stays one, at a tie the initiator; its value grows by 1",
-           "leader, value"},
-      Step{"2", "everybody else follows and has the larger value", "leader, value"},
+      PseudocodeStep{
+          "1",
+          "a leader with the larger value stays one, at a tie the initiator; its value grows by 1",
+          "leader, value"},
+      PseudocodeStep{"2", "everybody else follows and has the larger value", "leader, value"},
   };
   static constexpr ProtocolInfo info{
       .name = "ag-minions",

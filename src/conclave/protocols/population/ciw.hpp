@@ -44,10 +44,11 @@ class Ciw {
               "rank 0 leads; another choice renames the ranks and changes no time"},
   };
   static constexpr std::array steps{
-      Step{"1",
-           "two agents of the same rank meet: the responder moves on to the next, after the last "
-           "to rank 0",
-           "rank"},
+      PseudocodeStep{
+          "1",
+          "two agents of the same rank meet: the responder moves on to the next, after the last "
+          "to rank 0",
+          "rank"},
   };
   static constexpr ProtocolInfo info{
       .name = "ciw",

@@ -30,10 +30,11 @@ struct Coalescence {
       Variable{"leader", "{false, true}", "the output; initially true"},
   };
   static constexpr std::array steps{
-      Step{"1",
-           "a leader initiates: the leadership moves to the responder; where that one leads "
-           "already, the two merge",
-           "leader"},
+      PseudocodeStep{
+          "1",
+          "a leader initiates: the leadership moves to the responder; where that one leads "
+          "already, the two merge",
+          "leader"},
   };
   static constexpr ProtocolInfo info{
       .name = "coalescence",

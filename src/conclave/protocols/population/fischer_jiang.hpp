@@ -118,18 +118,22 @@ class FischerJiang {
               "shield comes before a bullet"},
   };
   static constexpr std::array steps{
-      Step{"a", "the responder leads and holds no bullet: it fires one", "bullet"},
-      Step{"b", "the initiator's bullet moves on to the responder; of two bullets one stays",
-           "bullet"},
-      Step{"c", "the responder's shield moves on to the initiator; of two shields one stays",
-           "shield"},
-      Step{"e", "the initiator's bullet hits a shield and is gone", "bullet"},
-      Step{"f", "the initiator's bullet hits a leader without a shield, which becomes a follower",
-           "bullet, leader"},
-      Step{"g",
-           "the oracle says that there is no leader: the agent becomes one, with a bullet and a "
-           "shield",
-           "leader, bullet, shield"},
+      PseudocodeStep{"a", "the responder leads and holds no bullet: it fires one", "bullet"},
+      PseudocodeStep{"b",
+                     "the initiator's bullet moves on to the responder; of two bullets one stays",
+                     "bullet"},
+      PseudocodeStep{"c",
+                     "the responder's shield moves on to the initiator; of two shields one stays",
+                     "shield"},
+      PseudocodeStep{"e", "the initiator's bullet hits a shield and is gone", "bullet"},
+      PseudocodeStep{
+          "f", "the initiator's bullet hits a leader without a shield, which becomes a follower",
+          "bullet, leader"},
+      PseudocodeStep{
+          "g",
+          "the oracle says that there is no leader: the agent becomes one, with a bullet and a "
+          "shield",
+          "leader, bullet, shield"},
   };
   static constexpr ProtocolInfo info{
       .name = "fischer-jiang",

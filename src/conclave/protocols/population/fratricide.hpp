@@ -30,7 +30,7 @@ struct Fratricide {
       Variable{"leader", "{false, true}", "the output; initially true"},
   };
   static constexpr std::array steps{
-      Step{"1", "two leaders meet: the responder resigns", "leader"},
+      PseudocodeStep{"1", "two leaders meet: the responder resigns", "leader"},
   };
   static constexpr ProtocolInfo info{
       .name = "fratricide",

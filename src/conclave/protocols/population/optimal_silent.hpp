@@ -120,18 +120,19 @@ class OptimalSilent {
       Erratum{"9", "constants", "R_max, D_max and E_max of 0 are refused: D_max = 0 never ends"},
   };
   static constexpr std::array steps{
-      Step{
+      PseudocodeStep{
           "1-4",
           "one of the two is resetting: the reset spreads, waits or ends (Propagate-Reset); of two "
           "resetting agents that would lead, the responder will follow",
           "role, children, leader, number, delaytimer"},
-      Step{"5-7", "two settled agents have the same rank: both trigger a reset",
-           "role, children, leader, number, delaytimer"},
-      Step{"8-12", "a settled agent with less than two children gives an unsettled one its rank",
-           "role, children, number"},
-      Step{"13-15", "an unsettled agent loses patience by 1", "number"},
-      Step{"16-18", "its patience is at an end: both trigger a reset",
-           "role, children, leader, number, delaytimer"},
+      PseudocodeStep{"5-7", "two settled agents have the same rank: both trigger a reset",
+                     "role, children, leader, number, delaytimer"},
+      PseudocodeStep{"8-12",
+                     "a settled agent with less than two children gives an unsettled one its rank",
+                     "role, children, number"},
+      PseudocodeStep{"13-15", "an unsettled agent loses patience by 1", "number"},
+      PseudocodeStep{"16-18", "its patience is at an end: both trigger a reset",
+                     "role, children, leader, number, delaytimer"},
   };
   static constexpr ProtocolInfo info{
       .name = "optimal-silent",

@@ -103,58 +103,68 @@ class PllSym {
       Erratum{"S9", "lines 9, 46", "corrected as in pll (errata L1, L2 there)"},
   };
   static constexpr std::array steps{
-      Step{"coins",
-           "two followers whose coins are J or K meet: J,J and K,K change into each other, J and K "
-           "become F0 and F1",
-           "coin"},
-      Step{
+      PseudocodeStep{
+          "coins",
+          "two followers whose coins are J or K meet: J,J and K,K change into each other, J and K "
+          "become F0 and F1",
+          "coin"},
+      PseudocodeStep{
           "status",
           "two new agents meet: X,X and Y,Y change into each other, of X and Y the first becomes a "
           "candidate (A), the second a timer (B) and a follower",
           "status, leader, coin, ready, status_L"},
-      Step{"4-5",
-           "a new agent that meets any other becomes a candidate that follows and has no coins to "
-           "flip",
-           "status, done, leader, coin, ready, status_L"},
+      PseudocodeStep{
+          "4-5",
+          "a new agent that meets any other becomes a candidate that follows and has no coins to "
+          "flip",
+          "status, done, leader, coin, ready, status_L"},
       detail::synchronization_steps[0],
       detail::synchronization_steps[1],
       detail::synchronization_steps[2],
-      Step{"11-14",
-           "a candidate that has entered an epoch sets the variable of its module: rand to 1, "
-           "level_B to 0",
-           "variable, done, ready, status_L"},
-      Step{"16-17", "both are in epoch 1: QuickElimination (lines 35-41)"},
-      Step{"18-19", "both are in epoch 2: Tournament (lines 43-48)"},
-      Step{"20-21", "both are in epoch 3: BackUp (Algorithm 6)"},
+      PseudocodeStep{
+          "11-14",
+          "a candidate that has entered an epoch sets the variable of its module: rand to 1, "
+          "level_B to 0",
+          "variable, done, ready, status_L"},
+      PseudocodeStep{"16-17", "both are in epoch 1: QuickElimination (lines 35-41)"},
+      PseudocodeStep{"18-19", "both are in epoch 2: Tournament (lines 43-48)"},
+      PseudocodeStep{"20-21", "both are in epoch 3: BackUp (Algorithm 6)"},
       detail::synchronization_steps[3],
       detail::synchronization_steps[4],
       detail::synchronization_steps[5],
-      Step{"35-36",
-           "QuickElimination: a leader that is still playing sees F0: head, and its level_Q grows",
-           "variable"},
-      Step{"35, 37", "QuickElimination: it sees F1 instead: tail, and it is done", "done"},
-      Step{"39-41",
-           "QuickElimination: of two candidates that are done, the one with the smaller level_Q "
-           "takes the larger and follows",
-           "leader, variable, coin, ready, status_L"},
-      Step{"43-44", "Tournament: a leader that sees F0 or F1 appends the bit 0 or 1 to its nonce",
-           "variable"},
-      Step{
+      PseudocodeStep{
+          "35-36",
+          "QuickElimination: a leader that is still playing sees F0: head, and its level_Q grows",
+          "variable"},
+      PseudocodeStep{"35, 37", "QuickElimination: it sees F1 instead: tail, and it is done",
+                     "done"},
+      PseudocodeStep{
+          "39-41",
+          "QuickElimination: of two candidates that are done, the one with the smaller level_Q "
+          "takes the larger and follows",
+          "leader, variable, coin, ready, status_L"},
+      PseudocodeStep{"43-44",
+                     "Tournament: a leader that sees F0 or F1 appends the bit 0 or 1 to its nonce",
+                     "variable"},
+      PseudocodeStep{
           "46-48",
           "Tournament: of two candidates whose nonces are complete, the one with the smaller takes "
           "the larger and follows",
           "leader, variable, coin, ready, status_L"},
-      Step{"6: 1-2", "BackUp: the status_L of a leader alternates", "status_L"},
-      Step{"6: 3-4", "BackUp: a leader that has ticked is ready to flip", "ready"},
-      Step{"6: 5-7", "BackUp: a leader that is ready sees F0: head, and its level_B grows",
-           "variable, ready"},
-      Step{"6: 8-10", "BackUp: a leader that is ready sees F1: tail", "ready"},
-      Step{"6: 12-15",
-           "BackUp: of two candidates, the one with the smaller level_B takes the larger and "
-           "follows",
-           "leader, variable, coin, ready, status_L"},
-      Step{"6: 16-18", "BackUp: of two leaders whose status_L differ, the one with 1 resigns",
-           "leader, coin, ready, status_L"},
+      PseudocodeStep{"6: 1-2", "BackUp: the status_L of a leader alternates", "status_L"},
+      PseudocodeStep{"6: 3-4", "BackUp: a leader that has ticked is ready to flip", "ready"},
+      PseudocodeStep{"6: 5-7",
+                     "BackUp: a leader that is ready sees F0: head, and its level_B grows",
+                     "variable, ready"},
+      PseudocodeStep{"6: 8-10", "BackUp: a leader that is ready sees F1: tail", "ready"},
+      PseudocodeStep{
+          "6: 12-15",
+          "BackUp: of two candidates, the one with the smaller level_B takes the larger and "
+          "follows",
+          "leader, variable, coin, ready, status_L"},
+      PseudocodeStep{"6: 16-18",
+                     "BackUp: of two leaders whose status_L differ, the one with 1 resigns",
+                     "leader, coin, ready, status_L"},
   };
   static constexpr ProtocolInfo info{
       .name = "pll-sym",

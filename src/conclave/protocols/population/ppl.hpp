@@ -118,17 +118,20 @@ class Ppl {
               "with timer_I >= t_emit/2 or there is no virus"},
   };
   static constexpr std::array steps{
-      Step{"1", "both agents' timer_L become the larger of the two minus 1", "timer_L"},
-      Step{"2", "timer_L is 0: no leader was heard of for long, and the agent becomes one",
-           "leader"},
-      Step{"3", "one of the two leads: both fill their timer_L", "timer_L"},
-      Step{"4", "both carry the virus that lives longer, and it ages by 1", "virus"},
-      Step{"5", "a leader with a virus and without a shield resigns", "leader"},
-      Step{"6", "both timer_I count down", "timer_I"},
-      Step{"7", "the initiator leads and its timer_I is 0: it emits a virus and raises its shield",
-           "virus, shield"},
-      Step{"8", "the responder leads and its timer_I is 0: it lowers its shield", "shield"},
-      Step{"9", "a timer_I that is 0 is filled", "timer_I"},
+      PseudocodeStep{"1", "both agents' timer_L become the larger of the two minus 1", "timer_L"},
+      PseudocodeStep{"2",
+                     "timer_L is 0: no leader was heard of for long, and the agent becomes one",
+                     "leader"},
+      PseudocodeStep{"3", "one of the two leads: both fill their timer_L", "timer_L"},
+      PseudocodeStep{"4", "both carry the virus that lives longer, and it ages by 1", "virus"},
+      PseudocodeStep{"5", "a leader with a virus and without a shield resigns", "leader"},
+      PseudocodeStep{"6", "both timer_I count down", "timer_I"},
+      PseudocodeStep{
+          "7", "the initiator leads and its timer_I is 0: it emits a virus and raises its shield",
+          "virus, shield"},
+      PseudocodeStep{"8", "the responder leads and its timer_I is 0: it lowers its shield",
+                     "shield"},
+      PseudocodeStep{"9", "a timer_I that is 0 is filled", "timer_I"},
   };
   static constexpr ProtocolInfo info{
       .name = "ppl",

@@ -107,37 +107,43 @@ class Prl {
               "survives"},
   };
   static constexpr std::array steps{
-      Step{"1", "the initiator leads: its distL is 0", "distL"},
-      Step{"2",
-           "the responder's distL is 0 if it leads; otherwise, unless it holds a bullet, one more "
-           "than the initiator's, at most N",
-           "distL"},
-      Step{"3-5",
-           "distL has reached N, so there was no leader among so many: the responder becomes one "
-           "and "
-           "fires a live bullet behind its shield",
-           "distL, leader, bullet, shield, signal"},
-      Step{"6-7",
-           "the initiator leads and has got a signal: it takes it for the chance to attack, raises "
-           "its shield and fires a live bullet",
-           "bullet, shield, signal"},
-      Step{"8-9",
-           "the responder leads and has got a signal: it takes it for the duty to expose itself, "
-           "lowers its shield and fires a dummy",
-           "bullet, shield, signal"},
-      Step{
+      PseudocodeStep{"1", "the initiator leads: its distL is 0", "distL"},
+      PseudocodeStep{
+          "2",
+          "the responder's distL is 0 if it leads; otherwise, unless it holds a bullet, one more "
+          "than the initiator's, at most N",
+          "distL"},
+      PseudocodeStep{
+          "3-5",
+          "distL has reached N, so there was no leader among so many: the responder becomes one "
+          "and "
+          "fires a live bullet behind its shield",
+          "distL, leader, bullet, shield, signal"},
+      PseudocodeStep{
+          "6-7",
+          "the initiator leads and has got a signal: it takes it for the chance to attack, raises "
+          "its shield and fires a live bullet",
+          "bullet, shield, signal"},
+      PseudocodeStep{
+          "8-9",
+          "the responder leads and has got a signal: it takes it for the duty to expose itself, "
+          "lowers its shield and fires a dummy",
+          "bullet, shield, signal"},
+      PseudocodeStep{
           "10-12",
           "the initiator's bullet meets a leader and disappears; a live one kills a leader without "
           "shield",
           "leader, bullet"},
-      Step{"13-15",
-           "the initiator's bullet moves on to a follower, where a bullet in its place absorbs it, "
-           "and wipes out the signal there",
-           "bullet, signal"},
-      Step{"16",
-           "signals travel against the bullets: the initiator takes over the responder's, and a "
-           "leader sends a new one",
-           "signal"},
+      PseudocodeStep{
+          "13-15",
+          "the initiator's bullet moves on to a follower, where a bullet in its place absorbs it, "
+          "and wipes out the signal there",
+          "bullet, signal"},
+      PseudocodeStep{
+          "16",
+          "signals travel against the bullets: the initiator takes over the responder's, and a "
+          "leader sends a new one",
+          "signal"},
   };
   static constexpr ProtocolInfo info{
       .name = "prl",

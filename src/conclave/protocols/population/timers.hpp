@@ -87,11 +87,12 @@ class Timers {
       Erratum{"6", "the safe set", "that of ppl without its conditions on viruses"},
   };
   static constexpr std::array steps{
-      Step{"1", "two leaders meet: the responder resigns", "leader"},
-      Step{"2", "one of the two leads: both fill their timers", "timer"},
-      Step{"3", "the larger timer spreads, one less", "timer"},
-      Step{"4", "the timers are at 0: the initiator becomes a leader, and both fill their timers",
-           "leader, timer"},
+      PseudocodeStep{"1", "two leaders meet: the responder resigns", "leader"},
+      PseudocodeStep{"2", "one of the two leads: both fill their timers", "timer"},
+      PseudocodeStep{"3", "the larger timer spreads, one less", "timer"},
+      PseudocodeStep{
+          "4", "the timers are at 0: the initiator becomes a leader, and both fill their timers",
+          "leader, timer"},
   };
   static constexpr ProtocolInfo info{
       .name = "timers",

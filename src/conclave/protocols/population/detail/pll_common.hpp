@@ -163,15 +163,17 @@ constexpr std::array<bool, 2> synchronize(const PllPair<State>& a, const PllCons
 
 // The steps of `synchronize`.
 inline constexpr std::array synchronization_steps{
-    Step{"7-8", "nobody has ticked yet; time goes on (CountUp, lines 23-33)"},
-    Step{"9", "an agent that has ticked enters the next epoch", "epoch"},
-    Step{"10", "both agents go on in the later epoch", "epoch"},
-    Step{"23-24", "CountUp: a timer (B) counts its interactions", "variable"},
-    Step{"25-27", "CountUp: its count is over, so that its color goes on, and it ticks", "color"},
-    Step{"30-33",
-         "CountUp: the agent whose color is behind takes the other's and ticks; a timer begins to "
-         "count anew",
-         "color, variable"},
+    PseudocodeStep{"7-8", "nobody has ticked yet; time goes on (CountUp, lines 23-33)"},
+    PseudocodeStep{"9", "an agent that has ticked enters the next epoch", "epoch"},
+    PseudocodeStep{"10", "both agents go on in the later epoch", "epoch"},
+    PseudocodeStep{"23-24", "CountUp: a timer (B) counts its interactions", "variable"},
+    PseudocodeStep{"25-27", "CountUp: its count is over, so that its color goes on, and it ticks",
+                   "color"},
+    PseudocodeStep{
+        "30-33",
+        "CountUp: the agent whose color is behind takes the other's and ticks; a timer begins to "
+        "count anew",
+        "color, variable"},
 };
 
 inline constexpr std::array pll_observables{
