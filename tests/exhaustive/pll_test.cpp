@@ -235,6 +235,8 @@ TEST(PllSteps, AreThoseOfTheNaiveOneForEveryPair) {
     const StateTable<Pll> table = reachable_states(pll_with(constants, 2));
     for (Pll::State u : table.states()) {
       for (Pll::State v : table.states()) {
+        if (std::max(u.epoch, v.epoch) == 4)
+          continue;  // stands for all later ones: none is entered
         lines = 0;
         NaivePll::Agent a0 = to_naive(u);
         NaivePll::Agent a1 = to_naive(v);
