@@ -19,9 +19,10 @@
 
 namespace conclave::population {
 
-// Between two chunks the caller may stop the trial; small enough for a prompt answer (a few
-// hundredths of a second), large enough to cost nothing. Results do not depend on it.
-inline constexpr std::uint64_t interactions_per_chunk = std::uint64_t{1} << 22;
+// Between two chunks the caller may stop the trial; small enough for a prompt answer (some tenths
+// of a second where an interaction takes a microsecond), large enough to cost nothing. Results do
+// not depend on it.
+inline constexpr std::uint64_t interactions_per_chunk = std::uint64_t{1} << 18;
 
 // An engine as a trial sees it. The functions mean what they mean in PopulationEngine and
 // HoldingEngine (model/population.hpp).

@@ -124,6 +124,14 @@ class TextProtocol {
     set(u, v, *outcome);
   }
 
+  // For the direct method (population/direct_method.hpp): the reactions of a network.
+  std::uint64_t channel_total() const requires is_small { return compiled_->channels().total; }
+  const std::vector<Channel>& channels() const requires is_small {
+    return compiled_->channels().list;
+  }
+  std::size_t species_of(const State& state) const { return state.index; }
+  State state_of_species(std::size_t species) const { return state_of(species); }
+
   // The continuous time of a network of reactions.
   bool has_clock() const { return compiled_->is_network(); }
   std::unique_ptr<Clock> clock(const StreamName& name) const {
