@@ -36,8 +36,11 @@ class Asynchronous {
   TrialResult run(const KeepGoing& keep_going) {
     const auto prefetch = [this](NodeIndex node) { state_.prefetch(node); };
     std::optional<Waking> waking = wakeup_.next();
-    for (std::uint64_t steps = 0;; ++steps) {
-      if (steps % look_up == 0 && !keep_going(state_.accounts().messages())) return {};
+    for (std::uint64_t next_look = 0;; ++work_) {
+      if (work_ >= next_look) {
+        next_look = work_ + look_up;
+        if (!keep_going(state_.accounts().messages())) return {};
+      }
       const Delivery<Message>* delivery = transit_.next(prefetch);
       if (waking && state_.asleep() == 0) waking.reset();  // all are awake
       if (waking && (delivery == nullptr || waking->at <= delivery->at)) {
@@ -61,7 +64,7 @@ class Asynchronous {
   }
 
  private:
-  static constexpr std::uint64_t look_up = 1 << 20;
+  static constexpr std::uint64_t look_up = 1 << 14;  // events and messages between two looks
 
   // The effects of a node's events.
   struct Effects {
@@ -108,6 +111,7 @@ class Asynchronous {
 
   void multicast(NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
     state_.account(message, to.size());
+    work_ += to.size();
     if (!state_.is_followed()) return transit_.post_some(state_.now(), from, to, message);
     for (const NodeIndex each : to) post(from, each, message);
   }
@@ -117,6 +121,7 @@ class Asynchronous {
       return state_.for_each_neighbour(from, [&](NodeIndex to) { send(from, to, message); });
     }
     state_.account(message, state_.n() - 1);
+    work_ += state_.n();
     if (!state_.is_followed()) return transit_.post_all(state_.now(), from, message);
     for (NodeCount step = 1; step < state_.n(); ++step) {
       post(from, static_cast<NodeIndex>((from + step) % state_.n()), message);
@@ -127,6 +132,7 @@ class Asynchronous {
   WakeupAdversary& wakeup_;
   bool is_adaptive_ = wakeup_.is_adaptive();
   Transit<P> transit_;
+  std::uint64_t work_ = 0;  // events and messages so far
 };
 
 }  // namespace conclave::network
