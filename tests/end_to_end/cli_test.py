@@ -676,6 +676,18 @@ class Terminal(unittest.TestCase):
         self.assertGreater(lengths[0], 30)
         self.assertLess(lengths[-1], 30)  # after it was resized
 
+    def test_is_as_wide_as_help_may_be(self):
+        """Only commands to be copied stay in one line."""
+        listed = re.findall("^  ([a-z]+) {5,}", conclave("--help").stdout, re.M)
+        self.assertGreater(len(listed), 15)
+        for command in ("", *listed, "cluster init", "cluster repair"):
+            shown, _ = on_terminal([*command.split(), "--help"], 80)
+            long = [line for line in shown.splitlines() if len(line) > 80
+                    and not re.match("  (conclave|mpirun|sqlite3) ", line)]
+            self.assertEqual(long, [], command)
+            plain = conclave(*command.split(), "--help").stdout
+            self.assertEqual(shown.split(), plain.split())
+
     def test_is_as_wide_as_tables_may_be(self):
         commands = (["list"], ["run", "pll", "--n", "50", "--trials", "3"],
                     ["run", "kmpp-async", "--n", "50", "--trials", "3"],
