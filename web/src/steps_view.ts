@@ -52,7 +52,8 @@ function handlers({ about, flow, clock }: Player) {
   const ran = new Set(latest.map(handlerOf));
   const most = 6;
   return card("What nodes do", html`${latest.length > 0 ? html`<ul class="small changes">${latest.slice(0, most).map((each) => html`<li>${happened(each)}</li>`)}</ul>${latest.length > most ? html`<p class="small soft">and ${latest.length - most} more at this time</p>` : nothing}` : html`<p class="small soft">Step to see which handlers run.</p>`}
-    <dl class="code wide small" tabindex="0">${about.steps.map((step) => line(step.line, step.text, ran.has(step.line)))}</dl>`);
+    ${latest.length > 0 ? html`<ul class="small executed">${about.steps.filter((step) => ran.has(step.line)).map(item)}</ul>` : nothing}
+    <details><summary>All that nodes do</summary><dl class="code wide small" tabindex="0">${about.steps.map((step) => line(step.line, step.text, ran.has(step.line)))}</dl></details>`);
 }
 
 const handlerOf = (event: NetworkEvent) => (event.event === "deliver" ? event.message! : "wake-up");

@@ -47,6 +47,6 @@ function status(player: Player) {
   const network = player.isNetwork;
   return html`<div class="status" aria-live="off">
     ${network ? html`<span>time <b>${player.clock.toFixed(3)}</b></span><span>messages in all <b>${look.now}</b></span>` : html`<span>interactions <b>${wholeText(Number(look.now))}</b></span><span>parallel time <b>${fineText(look.time)}</b></span>`}
-    <span>${network ? "elected in the end" : "leaders"} <b>${wholeText(look.leaders)}</b></span>
+    ${player.isLeaderless ? nothing : html`<span>${network ? "elected in the end" : "leaders"} <b>${wholeText(look.leaders)}</b></span>`}
     <span class=${look.converged ? "badge done" : "badge"}>${network ? (look.converged ? "elects" : "elects nobody") : look.converged ? "converged" : look.over ? "can never converge" : "running"}</span></div>`;
 }

@@ -58,8 +58,28 @@ function fitted(x: Float64Array, y: Float64Array, width: number, height: number)
   const wide = (width - 56) / (x1 - x0 || 1), high = (height - 56) / (y1 - y0 || 1);
   const least = Math.min(wide, high);
   const sx = Math.min(wide, least * 1.35), sy = Math.min(high, least * 1.35);
-  const r = Math.max(3, Math.min(14, 0.22 * Math.sqrt((width * height) / x.length)));
-  return Array.from(x, (_, i) => ({ x: width / 2 + (x[i]! - (x0 + x1) / 2) * sx, y: height / 2 + (y[i]! - (y0 + y1) / 2) * sy, r }));
+  const r = Math.max(3, Math.min(13, 0.19 * Math.sqrt((width * height) / x.length)));
+  const spots = Array.from(x, (_, i) => ({ x: width / 2 + (x[i]! - (x0 + x1) / 2) * sx, y: height / 2 + (y[i]! - (y0 + y1) / 2) * sy, r }));
+  for (let round = 0; round < 60; ++round) pushApart(spots, width, height);
+  return spots;
+}
+
+// Moves agents that touch each other half a step apart, within the canvas.
+function pushApart(spots: Spot[], width: number, height: number): void {
+  const gap = 2 * spots[0]!.r + 7;
+  for (let i = 0; i < spots.length; ++i) {
+    for (let j = 0; j < i; ++j) {
+      const a = spots[i]!, b = spots[j]!;
+      const dx = a.x - b.x || 0.1, dy = a.y - b.y, distance = Math.hypot(dx, dy);
+      if (distance >= gap) continue;
+      const part = (gap - distance) / distance / 4;
+      a.x += dx * part; a.y += dy * part; b.x -= dx * part; b.y -= dy * part;
+    }
+  }
+  for (const spot of spots) {
+    spot.x = Math.max(spot.r + 6, Math.min(width - spot.r - 6, spot.x));
+    spot.y = Math.max(spot.r + 6, Math.min(height - spot.r - 6, spot.y));
+  }
 }
 
 export function drawGraph(context: Context, frame: Frame, spots: Spot[], arcs: Arcs, paint: Paint, scene: Scene): void {
