@@ -97,6 +97,16 @@ class Stepping {
     if (steps_ != nullptr) return meet_and_note(Meeting{meetings.front()});
     std::size_t used = 0;
     while (used < meetings.size()) {
+      if constexpr (PassingConfiguration<C>) {
+        const std::size_t passed = configuration_.pass(meetings.subspan(used));
+        used += passed;
+        now_ += passed;
+        if (used == meetings.size()) break;
+      }
+      if constexpr (FetchingConfiguration<C>) {
+        const std::uint64_t* const next = meetings.data() + used;
+        configuration_.fetch(next[2 * fetch_ahead], next[fetch_ahead]);
+      }
       const Meeting meeting{meetings[used++]};
       now_ += 1u;
       configuration_.meet(meeting.initiator(), meeting.responder(), now_, choice_);
@@ -114,6 +124,9 @@ class Stepping {
     *std::exchange(steps_, nullptr) = noting.lines();
     return 1;
   }
+
+  static constexpr std::size_t fetch_ahead = 3;  // meetings
+  static_assert(2 * fetch_ahead <= PairPipeline::lookahead);
 
   static bool can_hit(const Fault& fault, bool is_leader) {
     if (fault.kind == FaultKind::kill_leaders) return is_leader;

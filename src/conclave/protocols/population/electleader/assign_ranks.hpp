@@ -160,6 +160,7 @@ class AssignRanks {
 
   // Protocol 7, lines 8-9.
   static void merge_channels(Ranker& u, Ranker& v) {
+    if (u.sum == v.sum && u.channel == v.channel) return;
     const std::size_t size = u.channel.size();
     std::uint32_t* const x = u.channel.data();
     std::uint32_t* const y = v.channel.data();
