@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,7 @@
 #include <tuple>
 #include <vector>
 
+#include "conclave/model/brief_words.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/steps.hpp"
@@ -382,6 +384,7 @@ class Ppl {
     void lose_leaders(AgentCount count) { leaders_ -= count; }
 
     constexpr AgentCount leaders() const { return leaders_; }
+    constexpr bool is_calm() const { return leaders_ > 0 && late_ == 0 && infected_ == 0; }
     constexpr bool hopeless() const { return false; }
     std::vector<Observation> observations() const {
       if (!is_watched_) return {};
@@ -422,6 +425,68 @@ class Ppl {
     AgentCount late_ = 0;          // timer_L < t_max/2; G_half: none
     AgentCount infected_ = 0;      // V_clean: none
     AgentCount safe_leaders_ = 0;  // L_safe: some
+  };
+
+  // A state without virus in 32 bits, where all have heard of a leader lately: timer_I above, and
+  // below it how far timer_L is above some line at or beyond t_max/2, leaders one higher than
+  // t_max. So lines 1 and 3 are one: both get the larger less one, and leaders stay where they are.
+  class Brief {
+   public:
+    constexpr explicit Brief(const Ppl& protocol)
+        : t_max_(protocol.t_max_), t_emit_(protocol.t_emit_) {
+      const auto low_bits = static_cast<std::uint32_t>(32 - std::bit_width(t_emit_ + 1));
+      const std::uint32_t low_mask = (std::uint32_t{1} << low_bits) - 1;
+      line_ = std::max((t_max_ + 1) / 2, t_max_ + 1 - std::min(t_max_ + 1, low_mask));
+      fields_ = {.low_mask = low_mask, .top = t_max_ + 1 - line_};
+    }
+
+    constexpr BriefFields fields() const { return fields_; }
+    constexpr bool suits(const Tally& tally) const { return tally.is_calm(); }
+
+    // A leader's timer_L is t_max from its first interaction on.
+    constexpr bool fits(Packed word) const {
+      const Packed timer_l = word & timer_l_mask;
+      const Packed least = (word & leader_bit) != 0 ? t_max_ : line_;
+      return (word & virus_mask) == 0 && timer_l >= least;
+    }
+
+    constexpr std::uint32_t shorten(Packed word) const {
+      const auto timer_i = static_cast<std::uint32_t>((word & timer_i_mask) / timer_i_one);
+      const auto timer_l = static_cast<std::uint32_t>(word & timer_l_mask);
+      const bool leads = (word & leader_bit) != 0;
+      return timer_i * fields_.one() + (leads ? fields_.top : timer_l - line_);
+    }
+
+    constexpr Packed restore(std::uint32_t word, Packed before) const {
+      const Packed timer_i = word / fields_.one();
+      const Packed timer_l = std::min(t_max_, line_ + (word & fields_.low_mask));
+      return (before & flags_mask) | timer_i * timer_i_one | timer_l;
+    }
+
+    // Line 9 for followers; not where a leader's timer_I fires, or where timer_L gets to the line.
+    constexpr bool meet(std::uint32_t& u, std::uint32_t& v) const {
+      for (const std::uint32_t word : {u, v}) {
+        if (word < fields_.least() && (word & fields_.low_mask) == fields_.top) return false;
+      }
+      std::uint32_t next_u = wound_up(u);
+      std::uint32_t next_v = wound_up(v);
+      if (!fields_.meet(next_u, next_v)) return false;
+      u = next_u;
+      v = next_v;
+      return true;
+    }
+
+   private:
+    // One that counts down to t_emit in place of one that counts down to 0.
+    constexpr std::uint32_t wound_up(std::uint32_t word) const {
+      if (word >= fields_.least()) return word;
+      return (t_emit_ + 1) * fields_.one() + (word & fields_.low_mask);
+    }
+
+    std::uint32_t t_max_;
+    std::uint32_t t_emit_;
+    std::uint32_t line_ = 0;
+    BriefFields fields_{};
   };
 
   // ceil(ln N), exactly: the least k with N <= e^k, and no e^k with k > 0 is an integer.
@@ -514,6 +579,7 @@ class Ppl {
   Packed half_timer_i_;  // the smallest timer_I >= t_emit/2, in its place
 };
 static_assert(HasShortcut<Ppl>);
+static_assert(HasBriefWords<Ppl>);
 static_assert(SelfStabilizing<Ppl>);
 static_assert(TallyOf<Ppl::Tally, Ppl>);
 static_assert(MeasuresHolding<Ppl>);
