@@ -137,7 +137,7 @@ class PreparedNetwork final : public PreparedRun {
   // Nodes, and about twenty messages per node on their way at once if many are woken.
   std::uint64_t bytes_per_trial() const override {
     const std::uint64_t messages = setting_.wakeup == "one" ? 2 : 20;
-    const std::uint64_t bytes = is_synchronous ? 28 : delay_name() == "unit" ? 11 : 72;
+    const std::uint64_t bytes = is_synchronous ? 28 : delay_name() == "unit" ? 8 : 36;
     return n_ * (sizeof(typename P::Node) + messages * bytes + (counts_edges_ ? 64 * messages : 1));
   }
 
