@@ -78,9 +78,12 @@ class EightMeetings {
     }
   }
 
-  // The larger low field of each pair, in both lanes.
+  // The larger low field of each pair, in both lanes. With masks of all lanes, because GCC 12 warns
+  // of what it thinks is not initialized in the functions without.
   CONCLAVE_CONFLICTS CONCLAVE_INLINE static __m512i larger(__m512i low) {
-    return _mm512_max_epu32(low, _mm512_shuffle_epi32(low, _MM_PERM_CDAB));
+    constexpr __mmask16 every = 0xffff;
+    return _mm512_maskz_max_epu32(every, low,
+                                  _mm512_maskz_shuffle_epi32(every, low, _MM_PERM_CDAB));
   }
 
   // Whether no two meetings share an agent and no field ends.
