@@ -15,7 +15,7 @@ import math
 import os
 import re
 from fractions import Fraction
-from typing import Any, Callable, Collection, Hashable, Iterable, Mapping, Union
+from typing import Any, Callable, Collection, Hashable, Iterable, Iterator, Mapping, Union
 
 from . import _core
 from ._words import fraction, label, number
@@ -295,6 +295,7 @@ class Protocol:
         self._names = _Names()
         self._table: _Table | None = None
         self._open_rule: _OpenRule | None = None
+        self._is_continuous = False
         self._reactions: list[Reaction] | None = None
         self._text: str | None = None
         self._cores: dict[str | None, Any] = {}
@@ -350,6 +351,11 @@ class Protocol:
     def is_listed(self) -> bool:
         """Whether it is one of the catalog."""
         return self._text is None and self._table is None and self._reactions is None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its rule reaches more states than can be listed."""
+        return self._open_rule is not None
 
     @property
     def runs_for_ever(self) -> bool:
@@ -415,11 +421,35 @@ class Protocol:
                               "give states=... or init=...")
         name = self._names.of
         lines = ["states " + ", ".join(name.values())]
-        for a, b, c, d, share in self._table.rules():
-            line = f"{name[a]},{name[b]} -> {name[c]},{name[d]}"
-            lines.append(line if share is _CERTAIN or share == 1 else f"{line} : {number(share)}")
+        if self._is_continuous:
+            lines += self._continuous_rules()
+        else:
+            lines += self._discrete_rules()
         first = f"start given: all of {next(iter(name.values()))}\n"
         return "\n".join(lines) + "\n" + (first if init is None else _start(init))
+
+    def _discrete_rules(self) -> Iterator[str]:
+        assert self._table is not None
+        name = self._names.of
+        for a, b, c, d, share in self._table.rules():
+            line = f"{name[a]},{name[b]} -> {name[c]},{name[d]}"
+            yield line if share is _CERTAIN or share == 1 else f"{line} : {number(share)}"
+
+    def _continuous_rules(self) -> Iterator[str]:
+        """Every ordered pair meets at the rate 1 / (n - 1), so that n pairs do per unit of time."""
+        assert self._table is not None
+        name = self._names.of
+        yield "reactions {"
+        for a, b, c, d, share in self._table.rules():
+            rate = number(2 * share if a == b else share)
+            yield f"   {name[a]} + {name[b]} -> {name[c]} + {name[d]} rate {rate}"
+        yield "   volume n - 1\n}"
+
+    def in_continuous_time(self) -> None:
+        """From now on, pairs meet after exponential waits; for rules, dicts or functions."""
+        self._is_continuous = True
+        self.name = self.name.removesuffix(".rules") + ".pp"
+        self._cores.clear()
 
     def _statements(self, stop: str | None) -> str:
         lines = []
