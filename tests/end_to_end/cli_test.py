@@ -462,6 +462,14 @@ class Solve(unittest.TestCase):
                             self.chain.with_suffix("")], check=True)
             self.assertEqual(self.answer("--exact")["expected"], rounds)
 
+    def test_gives_the_election_of_raft_in_ticks(self):
+        script = pathlib.Path(__file__).resolve().parents[2] / "examples/chains/raft_election.py"
+        path = self.chain.with_suffix("")
+        subprocess.run([sys.executable, script, "2", "1", "10", "10", path], check=True)
+        self.assertEqual(self.answer("--exact")["expected"], "293/18")
+        terms = self.answer("--exact", "--rewards", path.with_suffix(".trew"))
+        self.assertEqual(terms["expected"], "10/9")
+
     def test_says_how_far_rows_miss_one(self):
         self.chain.write_text("3 5\n0 0 1\n1 0 0.3333333\n1 1 0.3333333\n1 2 0.3333333\n2 0 1\n",
                               "ascii")
@@ -1229,6 +1237,12 @@ class Schedules(unittest.TestCase):
                          "with probability 1, every schedule comes to an end")
         status, found = self.explore("flood-max", "--n", "4", "--graph", "undirected-ring")
         self.assertEqual((status, found["params"]["diameter"]), (0, 2))
+
+    def test_terms_are_bounded_where_elections_are_repeated(self):
+        status, found = self.explore("raft-election", "--n", "2")
+        self.assertEqual((status, found["params"]["terms"]), (0, 2))
+        self.assertEqual(found["properties"][0]["property"],
+                         "at most one node is elected in a term")
 
 
 class Comparisons(unittest.TestCase):
