@@ -141,6 +141,18 @@ class RaftElection {
               "little, "
               "many votes split until they have drifted apart"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"wake-up", "the server sets its timer"},
+      PseudocodeStep{"timeout",
+                     "it begins a term, stands, votes for itself, sets its timer and asks all"},
+      PseudocodeStep{"REQUESTVOTE",
+                     "who has not voted in this term votes for the sender and sets its timer; all "
+                     "others refuse"},
+      PseudocodeStep{"VOTE", "a candidate with the votes of a majority leads and tells all"},
+      PseudocodeStep{"REFUSAL", "it may tell of a later term, and has no other effect"},
+      PseudocodeStep{"HEARTBEAT", "the server follows the sender, and its timer stops"},
+      PseudocodeStep{"any message", "of a later term: the server follows in that term"},
+  };
   static constexpr ProtocolInfo info{
       .name = "raft-election",
       .title = "randomized timeouts, terms and majority votes: the election of Raft",
@@ -158,6 +170,7 @@ class RaftElection {
       .variables = variables,
       .observables = observables,
       .errata = errata,
+      .steps = steps,
   };
   static constexpr bool is_port_blind = true;
   static constexpr bool needs_identifiers = true;
