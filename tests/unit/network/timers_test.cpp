@@ -86,7 +86,7 @@ TEST(Timers, AgreeWithAPlainList) {
   EXPECT_LT(timers.bytes(), 10'000u);  // stale timers do not pile up
 }
 
-// What a node does with its timer when it hears another one ring.
+// A node that hears another one ring does this with its own timer.
 enum class Hearing : std::uint8_t { ignore, cancel, set_again };
 
 // A node that is woken sets its timer, and rings when it runs out. Its record lists what happens as

@@ -176,7 +176,7 @@ class RaftElection {
   static constexpr bool needs_identifiers = true;
   static constexpr bool has_terms = true;
 
-  // What became of each term.
+  // Counts the candidates of each term, and notes whether it had a winner.
   class Record {
    public:
     void saw(Ticks now, const Node& before, const Node& after) {
@@ -285,7 +285,7 @@ class RaftElection {
     }
   }
 
-  // Nobody gets a vote for a term in which it has not stood yet, and no leader hears of another one
+  // A server gets no vote for a term that it has not begun, and a leader hears of no other leader
   // of its term.
   bool expects(const Node& node, const Message& message) const {
     if (message.kind == Kind::vote) return message.term <= node.term;
