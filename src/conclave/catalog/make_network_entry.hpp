@@ -56,7 +56,7 @@ inline constexpr std::array watched_observables{
     Observable{"candidates_in_last_phase",
                "watch=1 only: nodes that have begun the highest phase that any has begun"},
 };
-// Of protocols that keep a record: what it tells comes last.
+// A protocol that keeps a record has its observables besides, and they come last.
 template <KeepsRecord P>
 inline constexpr auto recorded_observables = [] {
   std::array<Observable, network_observables.size() + P::info.observables.size()> all{};

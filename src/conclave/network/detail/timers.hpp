@@ -62,7 +62,7 @@ class Timers {
   std::uint64_t number_ = 0;
 };
 
-// Of protocols without a timer.
+// Stands for Timers where a protocol has none.
 struct NoTimers {
   explicit NoTimers(NodeCount) {}
   static constexpr std::size_t bytes() { return 0; }

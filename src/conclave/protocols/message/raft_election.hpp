@@ -1,5 +1,6 @@
 // The election of Raft: Ongaro, Ousterhout: In Search of an Understandable Consensus Algorithm.
-// USENIX ATC 2014, Sections 5.1 and 5.2, as later texts describe it.
+// USENIX ATC 2014, Sections 5.1 and 5.2, as later texts describe it. The file is long because it
+// tells readings, steps and observables beside the algorithm, for `describe`.
 //
 // A server that hears of no leader until its timer runs out stands for election: it begins a new
 // term, votes for itself and asks all others. A server gives one vote per term, to the first who
