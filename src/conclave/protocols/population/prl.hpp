@@ -18,17 +18,18 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "conclave/base/position_set.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/leader_changes.hpp"
 
 namespace conclave::protocols {
@@ -106,45 +107,6 @@ class Prl {
               "three steps of the proofs are false or printed the wrong way round; the theorem "
               "survives"},
   };
-  static constexpr std::array steps{
-      PseudocodeStep{"1", "the initiator leads: its distL is 0", "distL"},
-      PseudocodeStep{
-          "2",
-          "the responder's distL is 0 if it leads; otherwise, unless it holds a bullet, one more "
-          "than the initiator's, at most N",
-          "distL"},
-      PseudocodeStep{
-          "3-5",
-          "distL has reached N, so there was no leader among so many: the responder becomes one "
-          "and "
-          "fires a live bullet behind its shield",
-          "distL, leader, bullet, shield, signal"},
-      PseudocodeStep{
-          "6-7",
-          "the initiator leads and has got a signal: it takes it for the chance to attack, raises "
-          "its shield and fires a live bullet",
-          "bullet, shield, signal"},
-      PseudocodeStep{
-          "8-9",
-          "the responder leads and has got a signal: it takes it for the duty to expose itself, "
-          "lowers its shield and fires a dummy",
-          "bullet, shield, signal"},
-      PseudocodeStep{
-          "10-12",
-          "the initiator's bullet meets a leader and disappears; a live one kills a leader without "
-          "shield",
-          "leader, bullet"},
-      PseudocodeStep{
-          "13-15",
-          "the initiator's bullet moves on to a follower, where a bullet in its place absorbs it, "
-          "and wipes out the signal there",
-          "bullet, signal"},
-      PseudocodeStep{
-          "16",
-          "signals travel against the bullets: the initiator takes over the responder's, and a "
-          "leader sends a new one",
-          "signal"},
-  };
   static constexpr ProtocolInfo info{
       .name = "prl",
       .title = "self-stabilizing leader election on directed rings: bullets, shields, signals",
@@ -160,7 +122,6 @@ class Prl {
       .variables = variables,
       .observables = observables,
       .errata = errata,
-      .steps = steps,
   };
 
   static constexpr std::array starts{
@@ -188,7 +149,7 @@ class Prl {
   Prl(const Parameters& parameters, AgentCount n)
       : size_(n), bound_(parameters.upper_bound.value_or(n)) {}
 
-  State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
+  constexpr State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
     switch (static_cast<Origin>(start)) {
       case Origin::random:
         return arbitrary(choice);
@@ -216,7 +177,7 @@ class Prl {
   }
 
   // Every state with the same probability.
-  State arbitrary(Choice auto& choice) const {
+  constexpr State arbitrary(Choice auto& choice) const {
     State s;
     s.leader = choice.below(2) == 1;
     s.bullet = static_cast<Bullet>(choice.below(3));
@@ -228,54 +189,46 @@ class Prl {
 
   State zero() const { return {}; }
   void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
-  Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
+  constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
   Interactions state_count() const { return (Interactions(bound_) + 1u) * 24u; }
-  std::uint64_t bound() const { return bound_; }
+  constexpr std::uint64_t bound() const { return bound_; }
 
   // Algorithm 1.
-  void interact(State& l, State& r, Choice auto& choice) const {
-    note(choice, "1", l.leader);
-    if (l.leader) l.distance = 0;
-    note(choice, "2", r.leader || r.bullet == Bullet::none);
-    if (r.leader) {
+  constexpr void interact(State& l, State& r, Choice auto&) const {
+    if (l.leader) l.distance = 0;  // line 1
+    if (r.leader) {                // line 2
       r.distance = 0;
     } else if (r.bullet == Bullet::none) {
       r.distance = std::min(l.distance + 1, bound_);
     }
-    if (r.distance == bound_) {  // no leader for N agents to the left
-      note(choice, "3-5");
+    if (r.distance == bound_) {  // lines 3-5: no leader for N agents to the left
       r.leader = true;
       r.distance = 0;
       fire_live(r);
     }
-    note(choice, "6-7", l.leader && l.signal);
-    if (l.leader && l.signal) fire_live(l);
-    note(choice, "8-9", r.leader && r.signal);
-    if (r.leader && r.signal) fire_dummy(r);
+    if (l.leader && l.signal) fire_live(l);   // lines 6-7
+    if (r.leader && r.signal) fire_dummy(r);  // lines 8-9
     if (l.bullet != Bullet::none) {
-      if (r.leader) {
-        note(choice, "10-12");
+      if (r.leader) {  // lines 10-12
         if (l.bullet == Bullet::live && !r.shield) r.leader = false;
-      } else {
-        note(choice, "13-15");
+      } else {  // lines 13-15
         if (r.bullet == Bullet::none) r.bullet = l.bullet;
         r.signal = false;
       }
       l.bullet = Bullet::none;  // lines 12, 15
     }
-    note(choice, "16");
-    l.signal = l.signal || r.signal || r.leader;
+    l.signal = l.signal || r.signal || r.leader;  // line 16
   }
 
   // A state in one word: five bits of flags below the distance.
   using Packed = std::uint64_t;
 
-  Packed pack(const State& s) const {
+  constexpr Packed pack(const State& s) const {
     return (s.leader ? leader_bit : 0) | (s.signal ? signal_bit : 0) | (s.shield ? shield_bit : 0) |
            static_cast<Packed>(s.bullet) << bullet_shift | s.distance << distance_shift;
   }
 
-  State unpack(Packed word) const {
+  constexpr State unpack(Packed word) const {
     return {.distance = word >> distance_shift,
             .bullet = static_cast<Bullet>(word >> bullet_shift & 3),
             .leader = (word & leader_bit) != 0,
@@ -285,7 +238,7 @@ class Prl {
 
   // Lines 1-16 again: what must hold for none of them to change anything. It errs only where a
   // leader fires at a shielded leader next to it and gets its signal back at once.
-  [[gnu::always_inline]] Packed may_change(Packed l, Packed r) const {
+  [[gnu::always_inline]] constexpr Packed may_change(Packed l, Packed r) const {
     const Packed busy_leader = signal_bit | distance_mask;
     const Packed l_acts = mask((l & leader_bit) != 0) & l & busy_leader;  // lines 1, 6
     const Packed r_acts = mask((r & leader_bit) != 0) & r & busy_leader;  // lines 2, 8
@@ -297,7 +250,9 @@ class Prl {
     return l_acts | r_acts | (r_takes & correction) | r_is_full | bullet_moves | signals;
   }
 
-  class Tally;
+  template <class Sets>
+  class TallyWith;
+  using Tally = TallyWith<PositionSet>;
 
  private:
   enum class Origin : std::uint8_t {  // in the order of `starts`
@@ -326,20 +281,20 @@ class Prl {
 
   static constexpr Packed mask(bool condition) { return condition ? ~Packed{0} : Packed{0}; }
 
-  static void fire_live(State& s) {  // lines 5, 7
+  static constexpr void fire_live(State& s) {  // lines 5, 7
     s.bullet = Bullet::live;
     s.shield = true;
     s.signal = false;
   }
 
-  static void fire_dummy(State& s) {  // line 9
+  static constexpr void fire_dummy(State& s) {  // line 9
     s.bullet = Bullet::dummy;
     s.shield = false;
     s.signal = false;
   }
 
   // Uniform on 0 ... N; a bound too large for one choice is drawn in three parts, with rejection.
-  std::uint64_t any_distance(Choice auto& choice) const {
+  constexpr std::uint64_t any_distance(Choice auto& choice) const {
     if (bound_ < UINT32_MAX) return choice.below(static_cast<std::uint32_t>(bound_) + 1);
     for (;;) {
       const std::uint64_t high = choice.below(static_cast<std::uint32_t>(bound_ >> 32) + 1);
@@ -349,14 +304,14 @@ class Prl {
     }
   }
 
-  bool leads_of_two(AgentCount agent) const { return agent == 0 || agent == size_ / 2; }
+  constexpr bool leads_of_two(AgentCount agent) const { return agent == 0 || agent == size_ / 2; }
 
-  AgentCount distance_with_two_leaders(AgentCount agent) const {
+  constexpr AgentCount distance_with_two_leaders(AgentCount agent) const {
     return agent < size_ / 2 ? agent : agent - size_ / 2;
   }
 
   // The second leader is about to be killed, and then its left neighbour's distL is N - 1.
-  State of_figure_3(AgentCount agent) const {
+  constexpr State of_figure_3(AgentCount agent) const {
     const AgentCount half = size_ / 2;
     const AgentCount to_the_right = agent < half ? half - agent : size_ - agent;
     State s{.leader = leads_of_two(agent), .shield = agent == 0};
@@ -376,12 +331,32 @@ static_assert(SelfStabilizing<Prl> && HasNullTest<Prl>);
 // the bullet's place, no agent has a signal and none overestimates (distL > d_L); all are iff the
 // farthest is. O(log_64 n) per interaction that changes something; O(n) whenever the number of
 // leaders becomes one.
-class Prl::Tally {
+//
+// Sets is the kind of its sets of positions: PositionSet, or one in memory that somebody else
+// keeps.
+template <class Sets>
+class Prl::TallyWith {
  public:
-  Tally(const Prl& protocol, AgentCount n)
+  TallyWith(const Prl& protocol, AgentCount n)
       : bound_(protocol.bound()), size_(n), live_(n), signals_(n), overestimates_(n) {}
 
-  void add(const State& s) {
+  // For devices (gpu/device_tally.hpp): the same in borrowed words, which are zero.
+  using OnDevice = TallyWith<BorrowedPositionSet>;
+  static constexpr std::size_t words(const Prl&, AgentCount n) { return 3 * Sets::words(n); }
+  constexpr TallyWith(const Prl& protocol, AgentCount n, std::uint64_t* words)
+      : bound_(protocol.bound()),
+        size_(n),
+        live_(n, part(words, n, 0)),
+        signals_(n, part(words, n, 1)),
+        overestimates_(n, part(words, n, 2)) {}
+  // All agents are there.
+  template <class View>
+  constexpr void end_start(const View& view) {
+    if (leaders_ == 1) judge_all(view);
+    converged_ = leaders_ == 1 && insecure_ == 0 && bullets_are_modest();
+  }
+
+  constexpr void add(const State& s) {
     const AgentCount agent = added_++;
     if (s.bullet == Bullet::live) live_.insert(agent);
     if (s.signal) signals_.insert(agent);
@@ -390,13 +365,15 @@ class Prl::Tally {
       leader_ = agent;
       shielded_ = s.shield;
     }
-    remember(agent, s.distance);
-    if (added_ == size_) judge_remembered();
+    if constexpr (std::same_as<Sets, PositionSet>) {
+      remember(agent, s.distance);
+      if (added_ == size_) judge_remembered();
+    }
   }
 
   template <class View>
-  void replace_at(AgentCount i, AgentCount j, const State& u, const State& v, const State& new_u,
-                  const State& new_v, const View& view) {
+  constexpr void replace_at(AgentCount i, AgentCount j, const State& u, const State& v,
+                            const State& new_u, const State& new_v, const View& view) {
     move(i, u, new_u);
     move(j, v, new_v);
     if (v.leader != new_v.leader) {  // the initiator's output never changes
@@ -411,15 +388,20 @@ class Prl::Tally {
   }
 
   // After a fault: what had been observed stays observed.
-  void inherit(const Tally& before) { changes_ = before.changes_; }
+  void inherit(const TallyWith& before) { changes_ = before.changes_; }
 
-  AgentCount leaders() const { return leaders_; }
-  bool converged() const { return converged_; }
-  bool hopeless() const { return false; }
+  constexpr AgentCount leaders() const { return leaders_; }
+  constexpr bool converged() const { return converged_; }
+  constexpr bool hopeless() const { return false; }
 
   std::vector<Observation> observations() const { return changes_.observations(observables); }
 
  private:
+  static constexpr Borrowed<std::uint64_t> part(std::uint64_t* words, AgentCount n,
+                                                std::size_t index) {
+    return {words + index * Sets::words(n), Sets::words(n)};
+  }
+
   struct Estimate {
     AgentCount agent;
     std::uint64_t distance;
@@ -441,13 +423,13 @@ class Prl::Tally {
     remembered_ = {};
   }
 
-  void move(AgentCount agent, const State& before, const State& after) {
+  constexpr void move(AgentCount agent, const State& before, const State& after) {
     live_.change(agent, before.bullet == Bullet::live, after.bullet == Bullet::live);
     signals_.change(agent, before.signal, after.signal);
   }
 
   template <class View>
-  void change_output(bool created, const View& view) {
+  constexpr void change_output(bool created, const View& view) {
     changes_.last_output_change = view.now();
     if (created) {
       ++leaders_;
@@ -462,7 +444,7 @@ class Prl::Tally {
 
   // There is a new only leader.
   template <class View>
-  void judge_all(const View& view) {
+  constexpr void judge_all(const View& view) {
     leader_ = 0;
     while (!view(leader_).leader) ++leader_;
     shielded_ = view(leader_).shield;
@@ -471,12 +453,12 @@ class Prl::Tally {
     for (AgentCount agent = 0; agent < size_; ++agent) judge(agent, view(agent).distance);
   }
 
-  void judge(AgentCount agent, std::uint64_t distance) {
+  constexpr void judge(AgentCount agent, std::uint64_t distance) {
     if (distance > steps_to(agent)) overestimates_.insert(agent);
     if (!is_secure(agent, distance)) ++insecure_;
   }
 
-  void rejudge(AgentCount agent, std::uint64_t before, std::uint64_t after) {
+  constexpr void rejudge(AgentCount agent, std::uint64_t before, std::uint64_t after) {
     if (before == after) return;
     overestimates_.change(agent, before > steps_to(agent), after > steps_to(agent));
     if (!is_secure(agent, before)) --insecure_;
@@ -484,17 +466,17 @@ class Prl::Tally {
   }
 
   // d_L: from the only leader to the right.
-  AgentCount steps_to(AgentCount agent) const {
+  constexpr AgentCount steps_to(AgentCount agent) const {
     return agent >= leader_ ? agent - leader_ : agent + size_ - leader_;
   }
 
-  bool is_secure(AgentCount agent, std::uint64_t distance) const {
+  constexpr bool is_secure(AgentCount agent, std::uint64_t distance) const {
     if (agent == leader_) return distance == 0;
     const AgentCount steps_to_leader = size_ - steps_to(agent);  // d_R
     return distance <= bound_ - steps_to_leader;
   }
 
-  bool bullets_are_modest() const {
+  constexpr bool bullets_are_modest() const {
     if (live_.empty()) return true;
     if (!shielded_) return false;
     const AgentCount before_leader = leader_ == 0 ? size_ - 1 : leader_ - 1;
@@ -504,7 +486,7 @@ class Prl::Tally {
   }
 
   // n if there is none.
-  AgentCount steps_to_first(const PositionSet& set) const {
+  constexpr AgentCount steps_to_first(const Sets& set) const {
     const std::optional<AgentCount> first = set.next_around(leader_);
     return first ? steps_to(*first) : size_;
   }
@@ -513,13 +495,16 @@ class Prl::Tally {
   AgentCount size_;
   AgentCount added_ = 0;
   AgentCount leaders_ = 0;
-  PositionSet live_;
-  PositionSet signals_;
-  std::vector<Estimate> remembered_;
+  Sets live_;
+  Sets signals_;
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<std::same_as<Sets, PositionSet>, std::vector<Estimate>,
+                                           Nothing>
+      remembered_;
   // About the only leader, while there is exactly one.
   AgentCount leader_ = 0;
   bool shielded_ = false;
-  PositionSet overestimates_;
+  Sets overestimates_;
   AgentCount insecure_ = 0;
   bool converged_ = false;
 

@@ -1,0 +1,24 @@
+// Memory that somebody else keeps, with the functions of a vector that tallies use: what they have
+// in place of a vector where trials run on a device.
+#pragma once
+
+#include <cstddef>
+
+namespace conclave {
+
+// Neither owns nor clears it. As cheap to copy as a pointer; for devices, too.
+template <class T>
+class Borrowed {
+ public:
+  constexpr Borrowed(T* first, std::size_t count) : first_(first), count_(count) {}
+
+  constexpr std::size_t size() const { return count_; }
+  constexpr T& operator[](std::size_t i) { return first_[i]; }
+  constexpr const T& operator[](std::size_t i) const { return first_[i]; }
+
+ private:
+  T* first_;
+  std::size_t count_;
+};
+
+}  // namespace conclave
