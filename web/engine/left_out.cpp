@@ -8,6 +8,7 @@
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/rare.hpp"
 #include "conclave/catalog/text_entry.hpp"
+#include "conclave/catalog/text_gpu.hpp"
 #include "conclave/graph/read_graph.hpp"
 #include "conclave/text/source_files.hpp"
 
@@ -30,9 +31,17 @@ Verified verify_propagate_reset(const VerifyRequest&) { refuse(); }
 Verified verify_assign_ranks(const VerifyRequest&) { refuse(); }
 Verified verify_detect_collision(const VerifyRequest&) { refuse(); }
 
-std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun>,
-                                          std::shared_ptr<const void>, std::size_t,
-                                          gpu::MakeEngine) {
+std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun>, DeviceRun) {
+  refuse();
+}
+std::unique_ptr<const PreparedRun> on_gpu_if_possible(std::unique_ptr<const PreparedRun>,
+                                                      DeviceRun) {
+  refuse();
+}
+bool is_worth_a_device(const RunRequest&, const PreparedRun&) { return false; }
+std::unique_ptr<const PreparedRun> text_on_gpu(std::unique_ptr<const PreparedRun>,
+                                               std::shared_ptr<const text::Compiled>, std::size_t,
+                                               unsigned) {
   refuse();
 }
 

@@ -79,6 +79,11 @@ struct RunRequest {
   std::shared_ptr<const Digraph> digraph{};  // the graph of that name, unless it is complete
   NetworkRequest network{};
   std::shared_ptr<const GivenStart> given{};  // instead of a start; of n agents in all
+  // How many trials will be run, and on how many threads: engine auto asks a device for many only,
+  // and never where nothing is said here.
+  std::uint64_t trials = 0;
+  unsigned threads = 1;
+  unsigned device = 0;  // for engine gpu: which CUDA device, modulo how many there are
 };
 
 // How a message passing protocol is run.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/catalog/engines.hpp"
 
 namespace conclave::catalog {
 namespace {
@@ -20,17 +21,12 @@ gpu::Engine& engine_in(Workspace& workspace) {
 
 class GpuRun final : public PreparedRun {
  public:
-  GpuRun(std::unique_ptr<const PreparedRun> agents, std::shared_ptr<const void> protocol,
-         std::size_t start, gpu::MakeEngine make, std::string device)
-      : agents_(std::move(agents)),
-        protocol_(std::move(protocol)),
-        start_(start),
-        make_(make),
-        device_(std::move(device)) {}
+  GpuRun(std::unique_ptr<const PreparedRun> agents, DeviceRun run, std::string device)
+      : agents_(std::move(agents)), run_(std::move(run)), device_(std::move(device)) {}
 
   std::unique_ptr<Workspace> workspace() const override {
     auto workspace = std::make_unique<DeviceWorkspace>();
-    workspace->engine = make_(protocol_.get());
+    workspace->engine = run_.make(run_.protocol.get(), run_.device);
     return workspace;
   }
 
@@ -48,13 +44,17 @@ class GpuRun final : public PreparedRun {
                  const KeepGoing& keep_going,
                  const std::function<void(std::uint64_t, TrialResult)>& take) const override {
     const gpu::BatchRequest request{.n = size(),
-                                    .start = start_,
+                                    .start = run_.start,
                                     .limit = plan().limit.as_uint64().value_or(UINT64_MAX),
                                     .seed = seed(),
                                     .first_trial = first,
                                     .trials = trials};
     engine_in(workspace).run(
-        request, [&] { return keep_going(Interactions()); }, take);
+        request, [&] { return keep_going(Interactions()); },
+        [&](std::uint64_t trial, TrialResult result) {
+          if (run_.finish) run_.finish(result);
+          take(trial, std::move(result));
+        });
   }
 
   AgentCount n() const override { return agents_->n(); }
@@ -69,18 +69,18 @@ class GpuRun final : public PreparedRun {
   std::span<const Observable> observables() const override { return agents_->observables(); }
   const TrialPlan& plan() const override { return agents_->plan(); }
   std::string_view graph() const override { return agents_->graph(); }
+  std::string_view source_hash() const override { return agents_->source_hash(); }
+  std::span<const std::string> warnings() const override { return agents_->warnings(); }
 
  private:
   std::uint32_t size() const { return static_cast<std::uint32_t>(n()); }
 
   std::unique_ptr<const PreparedRun> agents_;
-  std::shared_ptr<const void> protocol_;
-  std::size_t start_;
-  gpu::MakeEngine make_;
+  DeviceRun run_;
   std::string device_;
 };
 
-void check(const PreparedRun& run) {
+void check(const PreparedRun& run, bool is_ring) {
   if (!gpu::is_built()) {
     throw Error("this program was built without engine gpu; it needs a CUDA compiler: cmake "
                 "--preset cuda");
@@ -97,25 +97,51 @@ void check(const PreparedRun& run) {
     throw Error("engine gpu supports neither --until nor --final; engine agents runs the same "
                 "trials and does");
   }
-  if (!run.graph().empty() && run.graph() != "complete") {
-    throw Error("engine gpu is for the complete graph; use engine agents");
+  if (run.has_clock()) {
+    throw Error("engine gpu does not support networks of reactions; use engine agents");
   }
+  if (!is_ring && !run.graph().empty() && run.graph() != "complete") {
+    throw Error("engine gpu is for the complete graph, and for protocols made for the directed "
+                "ring; use engine agents");
+  }
+}
+
+// Its name. Throws Error where the engine cannot do this run or there is none.
+std::string device_for(const PreparedRun& agents, const DeviceRun& run) {
+  check(agents, run.is_ring);
+  const std::unique_ptr<gpu::Engine> engine = run.make(run.protocol.get(), run.device);
+  if (engine) return engine->device();
+  throw Error(fmt::format("engine gpu does not run {}: it is for protocols whose agents and tally "
+                          "are plain memory and which ask no oracle; use engine agents",
+                          agents.protocol()));
 }
 
 }  // namespace
 
 std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun> agents,
-                                          std::shared_ptr<const void> protocol, std::size_t start,
-                                          gpu::MakeEngine make) {
-  check(*agents);
-  const std::unique_ptr<gpu::Engine> engine = make(protocol.get());  // throws without a device
-  if (!engine) {
-    throw Error(fmt::format("engine gpu does not run {}: it is for protocols on the complete graph "
-                            "whose convergence can be seen from counts; use engine agents",
-                            agents->protocol()));
+                                          DeviceRun run) {
+  std::string device = device_for(*agents, run);
+  return std::make_unique<GpuRun>(std::move(agents), std::move(run), std::move(device));
+}
+
+bool is_worth_a_device(const RunRequest& request, const PreparedRun& agents) {
+  const bool may_choose = request.engine.empty() || request.engine == auto_engine.name;
+  if (!may_choose || !gpu::is_built() || agents.engine() != agents_engine.name) return false;
+  if (request.trials < device_trials_per_thread * request.threads) return false;
+  if (request.trials < device_agents_in_all / agents.n() || agents.n() > gpu::most_agents) {
+    return false;
   }
-  return std::make_unique<GpuRun>(std::move(agents), std::move(protocol), start, make,
-                                  engine->device());
+  return gpu::device_count() > 0;
+}
+
+std::unique_ptr<const PreparedRun> on_gpu_if_possible(std::unique_ptr<const PreparedRun> agents,
+                                                      DeviceRun run) {
+  try {
+    std::string device = device_for(*agents, run);
+    return std::make_unique<GpuRun>(std::move(agents), std::move(run), std::move(device));
+  } catch (const Error&) {
+    return agents;
+  }
 }
 
 }  // namespace conclave::catalog

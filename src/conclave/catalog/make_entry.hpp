@@ -269,21 +269,39 @@ std::unique_ptr<const PreparedRun> prepared(const RunRequest& request, Subject<P
 
 template <PopulationProtocol P>
 std::vector<EngineInfo> engines_for() {
-  if (topology_of<P> == Topology::directed_ring) return {agents_engine, events_engine};
-  std::vector<EngineInfo> engines{agents_engine, events_engine, counts_engine};
+  std::vector<EngineInfo> engines{agents_engine, events_engine};
+  if (topology_of<P> != Topology::directed_ring) engines.push_back(counts_engine);
   if (gpu::is_built()) engines.push_back(gpu_engine);
   return engines;
 }
 
-// Engine gpu runs the trials of engine agents.
+// The needs of engine gpu, which runs the trials of engine agents.
+template <PopulationProtocol P>
+DeviceRun device_run(const RunRequest& request, const Subject<P>& subject, gpu::MakeEngine make) {
+  return {.protocol = std::make_shared<const P>(subject.protocol),
+          .start = start_index(subject.info, subject.starts, request.start),
+          .make = make,
+          .device = request.device,
+          .is_ring = topology_of<P> == Topology::directed_ring};
+}
+
 template <ListedProtocol P>
 std::unique_ptr<const PreparedRun> prepared_on_gpu(RunRequest request, gpu::MakeEngine make) {
   if (request.given) throw Error("engine gpu does not support --init-from; engine agents does");
   request.engine = agents_engine.name;
   Subject<P> subject = subject_of<P>(request);
-  const std::size_t start = start_index(subject.info, subject.starts, request.start);
-  auto protocol = std::make_shared<const P>(subject.protocol);
-  return on_gpu(prepared(request, std::move(subject)), std::move(protocol), start, make);
+  DeviceRun run = device_run(request, subject, make);
+  return on_gpu(prepared(request, std::move(subject)), std::move(run));
+}
+
+// On the engine that the request names, or on the one that engine auto chooses.
+template <ListedProtocol P>
+std::unique_ptr<const PreparedRun> prepared_on_any(const RunRequest& request,
+                                                   gpu::MakeEngine make) {
+  if (request.engine == gpu_engine.name) return prepared_on_gpu<P>(request, make);
+  auto run = prepared(request, subject_of<P>(request));
+  if (request.given || !is_worth_a_device(request, *run)) return run;
+  return on_gpu_if_possible(std::move(run), device_run(request, subject_of<P>(request), make));
 }
 
 // `make_gpu_engine` is the protocol's, whether or not it has one.
@@ -299,10 +317,7 @@ Entry make_entry(gpu::MakeEngine make_gpu_engine) {
       .keeps_census = true,
       .prepare =
           [make_gpu_engine](const RunRequest& request) {
-            if (request.engine == gpu_engine.name) {
-              return prepared_on_gpu<P>(request, make_gpu_engine);
-            }
-            return prepared(request, subject_of<P>(request));
+            return prepared_on_any<P>(request, make_gpu_engine);
           },
   };
 }

@@ -11,7 +11,9 @@
 #include "conclave/base/poisson_clock.hpp"
 #include "conclave/catalog/engines.hpp"
 #include "conclave/catalog/exploration.hpp"
+#include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/rare.hpp"
+#include "conclave/catalog/text_gpu.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::catalog {
@@ -68,6 +70,30 @@ void set_horizon(TrialPlan& plan, const text::Compiled& compiled) {
               .or_convergence = has_condition};
 }
 
+std::unique_ptr<const PreparedRun> prepare_on_processor(
+    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled) {
+  const std::size_t bytes = bytes_per_state(*compiled);
+  if (bytes == 1) return prepare_text_8(request, compiled);
+  if (bytes == 2) return prepare_text_16(request, compiled);
+  return prepare_text_64(request, compiled);
+}
+
+// The number of the start that the request names, which is one of the text's.
+std::size_t start_of(const RunRequest& request, const text::ProtocolText& text) {
+  const auto is_it = [&](const Start& start) { return start.name == request.start; };
+  const auto found = std::ranges::find_if(text.starts(), is_it);
+  return request.start.empty() ? 0 : static_cast<std::size_t>(found - text.starts().begin());
+}
+
+std::unique_ptr<const PreparedRun> prepare_on_gpu(
+    RunRequest request, const std::shared_ptr<const text::Compiled>& compiled) {
+  if (request.given) throw Error("engine gpu does not support --init-from; engine agents does");
+  request.engine = agents_engine.name;
+  auto agents = prepare_on_processor(request, compiled);
+  return text_on_gpu(std::move(agents), compiled, start_of(request, compiled->text()),
+                     request.device);
+}
+
 std::unique_ptr<const PreparedRun> prepare(RunRequest request,
                                            const std::shared_ptr<const text::ProtocolText>& text) {
   auto compiled = compile_for(request, text);
@@ -75,10 +101,14 @@ std::unique_ptr<const PreparedRun> prepare(RunRequest request,
   if (compiled->is_network()) {  // as far as its time can be told
     request.plan.limit = std::min(request.plan.limit, PoissonClock::most_points);
   }
-  const std::size_t bytes = bytes_per_state(*compiled);
-  if (bytes == 1) return prepare_text_8(request, compiled);
-  if (bytes == 2) return prepare_text_16(request, compiled);
-  return prepare_text_64(request, compiled);
+  if (request.engine == gpu_engine.name) return prepare_on_gpu(request, compiled);
+  auto run = prepare_on_processor(request, compiled);
+  if (request.given || !is_worth_a_device(request, *run)) return run;
+  try {
+    return prepare_on_gpu(request, compiled);
+  } catch (const Error&) {  // a text that the device cannot run
+    return run;
+  }
 }
 
 // The strings that the views of an entry look at.
@@ -170,13 +200,19 @@ std::vector<Detail> details_of(const text::ProtocolText& text) {
   return details;
 }
 
+std::vector<EngineInfo> text_engines() {
+  std::vector<EngineInfo> engines{agents_engine, events_engine, counts_engine};
+  if (gpu::is_built()) engines.push_back(gpu_engine);
+  return engines;
+}
+
 Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
   const auto strings = std::make_shared<Strings>(
       Strings{text, fmt::format("the first time that {}", text->document().stop_text)});
   return {.info = info_of(*strings),
           .starts = text->starts(),
           .parameters = parameters_of(*text),
-          .engines = {agents_engine, events_engine, counts_engine},
+          .engines = text_engines(),
           .examine = [strings](Entry& entry) { examine(entry, *strings); },
           .details = details_of(*text),
           .owner = strings,

@@ -1,9 +1,13 @@
 // Batches of trials for the gpu engine: what the host prepares, and what it makes of the results.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "conclave/gpu/block_loop.hpp"
 #include "conclave/gpu/engine.hpp"
 #include "conclave/gpu/trial_loop.hpp"
 #include "conclave/model/trial.hpp"
@@ -12,8 +16,8 @@ namespace conclave::gpu {
 
 // The placeholder of a result that is not there yet.
 template <DeviceProtocol P>
-Finished<P> blank(const P& protocol) {
-  return {.tally = typename TallyFor<P>::type(protocol),
+Finished<P> blank(const P& protocol, std::uint32_t n) {
+  return {.tally = DeviceTally<P>::make(protocol, n, nullptr),
           .interactions = 0,
           .held = 0,
           .ending = Ending::interrupted,
@@ -59,19 +63,44 @@ TrialResult result_of(const P& protocol, const Finished<P>& trial) {
 template <Memory memory, class Warp = HostWarp, DeviceProtocol P>
 std::vector<Finished<P>> emulated(const P& protocol, const BatchRequest& request) {
   using Packed = typename Stored<P>::type;
-  using Tally = typename TallyFor<P>::type;
-  std::vector<Finished<P>> finished(request.trials, blank(protocol));
+  using Tally = DeviceTallyFor<P>;
+  std::vector<Finished<P>> finished(request.trials, blank(protocol, request.n));
   std::uint64_t next_trial = 0;
   const bool is_stopped = false;
   const Packed any = Stored<P>::pack(protocol, typename P::State{});
   std::vector<Packed> agents(std::size_t{trials_per_warp} * request.n, any);
-  std::vector<Tally> tallies(trials_per_warp, Tally(protocol));
+  std::vector<Tally> tallies(trials_per_warp, finished[0].tally);
+  const std::size_t words = DeviceTally<P>::words(protocol, request.n);
+  std::vector<std::uint64_t> tally_words(trials_per_warp * words + 1);
   std::vector<TrialStreams> streams(trials_per_warp);
   const Batch<P> batch = batch_of(request, &protocol, finished.data(), &next_trial, &is_stopped);
   TrialLoop<P, Warp, memory> loop(batch, Warp(), [&](int lane) {
     const auto trial = static_cast<std::size_t>(lane / lanes_per_trial);
-    return Place<P>{&agents[trial * request.n], &tallies[trial], &streams[trial]};
+    return Place<P>{&agents[trial * request.n], &tallies[trial], &streams[trial],
+                    &tally_words[trial * words]};
   });
+  loop.run();
+  return finished;
+}
+
+// How many claims a block has for so many agents.
+constexpr std::uint32_t claims_for(std::uint32_t n) {
+  return std::min(std::bit_ceil(n), most_claims);
+}
+
+// The same batch on one emulated block.
+template <class Block = HostBlock, BlockProtocol P>
+std::vector<Finished<P>> emulated_by_block(const P& protocol, const BatchRequest& request) {
+  std::vector<Finished<P>> finished(request.trials, blank(protocol, request.n));
+  std::uint64_t next_trial = 0;
+  const bool is_stopped = false;
+  const Batch<P> batch = batch_of(request, &protocol, finished.data(), &next_trial, &is_stopped);
+  const auto shared = std::make_unique<BlockShared<P>>();
+  DeviceTallyFor<P> tally = finished[0].tally;
+  std::vector<std::uint32_t> claims(claims_for(request.n));
+  std::vector<typename Stored<P>::type> agents(request.n);
+  BlockLoop<P, Block> loop(batch, Block(), shared.get(), &tally, claims.data(),
+                           static_cast<std::uint32_t>(claims.size()), agents.data());
   loop.run();
   return finished;
 }

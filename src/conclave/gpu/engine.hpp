@@ -30,7 +30,7 @@ struct BatchRequest {
   std::uint64_t trials = 0;
 };
 
-// Runs batches of one protocol on the first device. Serves one thread at a time.
+// Runs batches of one protocol on one device. Serves one thread at a time.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -46,11 +46,14 @@ class Engine {
 };
 
 // Makes the engine of one protocol, given a pointer to it (its type is known where the function was
-// compiled). Null if its trials cannot be run on a device. Throws Error where there is no device,
-// or where the device does not compute what this processor computes.
-using MakeEngine = std::unique_ptr<Engine> (*)(const void* protocol);
+// compiled), on the device of that number, modulo how many there are. Null if its trials cannot be
+// run on a device. Throws Error where there is no device, or where the device does not compute what
+// this processor computes.
+using MakeEngine = std::unique_ptr<Engine> (*)(const void* protocol, unsigned device);
 
 // Whether this program was built with a CUDA compiler; otherwise every engine is null.
 bool is_built();
+// How many devices this process may use; 0 if it was not built for any.
+unsigned device_count();
 
 }  // namespace conclave::gpu

@@ -71,16 +71,19 @@ class LaneStream {
     return result;
   }
 
-  // Uniform on 0 ... bound-1, exactly; the same words give the same numbers as Stream::below64.
-  CONCLAVE_HOST_DEVICE std::uint32_t below(std::uint32_t bound) {
+  // Uniform on 0 ... bound-1, exactly; the same words give the same numbers as those of Stream.
+  CONCLAVE_HOST_DEVICE std::uint64_t below64(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
-    const std::uint64_t biased = (0 - static_cast<std::uint64_t>(bound)) % bound;
+    const std::uint64_t biased = (0 - bound) % bound;
     for (;;) {
       const Wide product = static_cast<Wide>(word()) * bound;
       if (static_cast<std::uint64_t>(product) >= biased) {
-        return static_cast<std::uint32_t>(product >> 64);
+        return static_cast<std::uint64_t>(product >> 64);
       }
     }
+  }
+  CONCLAVE_HOST_DEVICE std::uint32_t below(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(below64(bound));
   }
   CONCLAVE_HOST_DEVICE bool chance(std::uint32_t p, std::uint32_t q) { return below(q) < p; }
 
@@ -92,6 +95,7 @@ class LaneStream {
 // Finds out whether a transition asks for a random number. Where it has, its result is void.
 struct NoticedChoice {
   bool is_asked = false;
+  CONCLAVE_HOST_DEVICE std::uint64_t below64(std::uint64_t) { return below(1); }
   CONCLAVE_HOST_DEVICE std::uint32_t below(std::uint32_t) {
     is_asked = true;
     return 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,115 +16,21 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/gpu/batch.hpp"
+#include "conclave/gpu/device_block.cuh"
+#include "conclave/gpu/device_memory.cuh"
 #include "conclave/gpu/device_warp.cuh"
 #include "conclave/gpu/engine.hpp"
+#include "conclave/gpu/layout.hpp"
 #include "conclave/gpu/trial_loop.hpp"
 #include "conclave/gpu/warp.hpp"
 
 namespace conclave::gpu {
 
-inline void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw Error(std::string("engine gpu: ") + what + " failed: " + cudaGetErrorString(status));
-}
-
-// The first device that this process may use. Throws Error where there is none.
-inline int first_device() {
-  int devices = 0;
-  const cudaError_t status = cudaGetDeviceCount(&devices);
-  if (status == cudaSuccess && devices > 0) return 0;
-  throw Error(std::string("engine gpu found no CUDA device on this machine (") +
-              cudaGetErrorString(status) + "); engine agents runs the same trials");
-}
-
-// Memory on the device, freed with its owner.
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(std::size_t count) {
-    check(cudaMalloc(&first_, std::max<std::size_t>(1, count * sizeof(T))), "asking for memory");
-  }
-  explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
-    check(cudaMemcpy(first_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-          "copying to the device");
-  }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray() { cudaFree(first_); }
-
-  T* data() { return first_; }
-
- private:
-  T* first_ = nullptr;
-};
-
-// Memory of this machine that the device reads and writes while a kernel runs.
-template <class T>
-class SharedArray {
- public:
-  SharedArray(std::size_t count, const T& value) {
-    check(cudaHostAlloc(&first_, count * sizeof(T), cudaHostAllocMapped),
-          "asking for memory that it shares with this machine");
-    std::uninitialized_fill_n(first_, count, value);
-  }
-  SharedArray(const SharedArray&) = delete;
-  SharedArray& operator=(const SharedArray&) = delete;
-  ~SharedArray() { cudaFreeHost(first_); }
-
-  T& operator[](std::size_t i) { return first_[i]; }
-  const T& operator[](std::size_t i) const { return first_[i]; }
-  T* on_device() const {
-    void* pointer = nullptr;
-    check(cudaHostGetDevicePointer(&pointer, first_, 0), "sharing memory");
-    return static_cast<T*>(pointer);
-  }
-
- private:
-  T* first_ = nullptr;
-};
-
-// How a kernel is started, and where the agents of its trials lie.
-template <DeviceProtocol P>
-struct Layout {
-  static constexpr std::size_t alignment = 16;
-  static constexpr std::size_t rounded(std::size_t bytes) {
-    return (bytes + alignment - 1) / alignment * alignment;
-  }
-  static constexpr std::size_t tally_bytes = rounded(sizeof(typename TallyFor<P>::type));
-
-  Memory memory = Memory::near;
-  std::size_t agent_bytes = 0;  // of a trial, rounded
-  int threads = 0;              // per block
-  int blocks = 0;
-
-  constexpr int trials_per_block() const { return threads / lanes_per_trial; }
-  constexpr std::size_t shared_per_trial() const {
-    return tally_bytes + (memory == Memory::near ? agent_bytes : 0);
-  }
-  constexpr std::size_t shared_bytes() const {
-    return shared_per_trial() * static_cast<std::size_t>(trials_per_block());
-  }
-  // No more blocks than so many trials need.
-  Layout for_trials(std::uint64_t trials) const {
-    Layout fewer = *this;
-    const auto each = static_cast<std::uint64_t>(trials_per_block());
-    fewer.blocks =
-        static_cast<int>(std::min(static_cast<std::uint64_t>(blocks), (trials + each - 1) / each));
-    return fewer;
-  }
-  constexpr std::size_t far_bytes() const {
-    return memory == Memory::far ? places() * agent_bytes : 0;
-  }
-  constexpr std::uint64_t places() const {
-    return static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(trials_per_block());
-  }
-};
-
 template <DeviceProtocol P, Memory memory>
 __global__ void run_batch(Batch<P> batch, Layout<P> layout, typename Stored<P>::type* far_agents,
-                          TrialStreams* streams) {
+                          TrialStreams* streams, std::uint64_t* words) {
   using Packed = typename Stored<P>::type;
-  using Tally = typename TallyFor<P>::type;
+  using Tally = DeviceTallyFor<P>;
   extern __shared__ unsigned char shared[];
   const int group = static_cast<int>(threadIdx.x) / lanes_per_trial;
   const std::size_t place = static_cast<std::size_t>(blockIdx.x) * (blockDim.x / lanes_per_trial) +
@@ -136,18 +43,37 @@ __global__ void run_batch(Batch<P> batch, Layout<P> layout, typename Stored<P>::
     } else {
       agents = far_agents + place * (layout.agent_bytes / sizeof(Packed));
     }
-    return Place<P>{agents, reinterpret_cast<Tally*>(mine), streams + place};
+    return Place<P>{agents, reinterpret_cast<Tally*>(mine), streams + place,
+                    words + place * layout.tally_words};
   });
+  loop.run();
+}
+
+template <BlockProtocol P>
+__global__ void __launch_bounds__(DeviceBlock::threads)
+    run_blocks(Batch<P> batch, BlockLayout<P> layout, typename Stored<P>::type* far_agents) {
+  using Packed = typename Stored<P>::type;
+  using Tally = DeviceTallyFor<P>;
+  extern __shared__ unsigned char shared[];
+  auto* const tally = shared + Layout<P>::rounded(sizeof(BlockShared<P>));
+  auto* const claims = reinterpret_cast<std::uint32_t*>(shared + BlockLayout<P>::head_bytes);
+  Packed* const agents =
+      layout.memory == Memory::near
+          ? reinterpret_cast<Packed*>(claims + layout.claims)
+          : far_agents + std::size_t{blockIdx.x} * (layout.agent_bytes / sizeof(Packed));
+  BlockLoop<P, DeviceBlock> loop(batch, DeviceBlock(), reinterpret_cast<BlockShared<P>*>(shared),
+                                 reinterpret_cast<Tally*>(tally), claims, layout.claims, agents);
   loop.run();
 }
 
 template <DeviceProtocol P>
 class DeviceEngine final : public Engine {
  public:
-  explicit DeviceEngine(const P& protocol) : protocol_(protocol) {
-    const int device = first_device();
-    check(cudaSetDevice(device), "choosing the device");
-    check(cudaGetDeviceProperties(&properties_, device), "asking the device what it is");
+  DeviceEngine(const P& protocol, unsigned device)
+      : protocol_(protocol), on_device_(protocol), device_(device_of(device)) {
+    check(cudaSetDevice(device_), "choosing the device");
+    check(cudaGetDeviceProperties(&properties_, device_), "asking the device what it is");
+    copy_tables();
     check_itself();
   }
 
@@ -155,7 +81,8 @@ class DeviceEngine final : public Engine {
 
   void run(const BatchRequest& request, const std::function<bool()>& keep_going,
            const std::function<void(std::uint64_t, TrialResult)>& take) override {
-    execute(request, keep_going, [&](std::uint64_t i, const Finished<P>& trial) {
+    check(cudaSetDevice(device_), "choosing the device");  // the thread may be another one
+    execute(request, way_for(request), keep_going, [&](std::uint64_t i, const Finished<P>& trial) {
       take(request.first_trial + i, result_of(protocol_, trial));
     });
   }
@@ -165,25 +92,51 @@ class DeviceEngine final : public Engine {
   static constexpr int far_threads = 128;
   static constexpr int far_blocks = 2;                 // per multiprocessor
   static constexpr std::size_t most_far_fraction = 2;  // of the free memory, half
+  // From this size on, a trial is run by a block where that can be done.
+  static constexpr std::uint32_t blocks_from_agents = 2048;
+  static constexpr std::uint32_t lanes_from_agents = 1u << 19;
+  static constexpr int near_blocks = 3;  // so many per multiprocessor: the agents lie beside it
+
+  enum class Way : std::uint8_t { lanes, blocks };
+  // Very many agents lie so far apart that a little more is gained by more lanes, if enough trials
+  // are there to fill them.
+  Way way_for(const BatchRequest& request) const {
+    if (!BlockProtocol<P> || request.n < blocks_from_agents) return Way::lanes;
+    const int places =
+        far_blocks * properties_.multiProcessorCount * (far_threads / lanes_per_trial);
+    const bool is_full = request.trials >= static_cast<std::uint64_t>(places);
+    return is_full && request.n >= lanes_from_agents ? Way::lanes : Way::blocks;
+  }
 
   // Calls `take` for every trial in order, as soon as it and all before it are complete.
   template <class Take>
-  void execute(const BatchRequest& request, const std::function<bool()>& keep_going,
+  void execute(const BatchRequest& request, Way way, const std::function<bool()>& keep_going,
                Take take) const {
     using Packed = typename Stored<P>::type;
-    const Layout<P> where = layout(request.n).for_trials(request.trials);
-    DeviceArray<P> protocol(std::vector<P>{protocol_});
+    DeviceArray<P> protocol(std::vector<P>{on_device_});
     DeviceArray<std::uint64_t> next(std::vector<std::uint64_t>{0});
-    DeviceArray<Packed> far(where.far_bytes() / sizeof(Packed));
-    DeviceArray<TrialStreams> streams(where.places());
-    SharedArray<Finished<P>> results(request.trials, blank(protocol_));
+    SharedArray<Finished<P>> results(request.trials, blank(protocol_, request.n));
     SharedArray<bool> stop(1, false);
     const Batch<P> batch =
         batch_of(request, protocol.data(), results.on_device(), next.data(), stop.on_device());
+    if constexpr (BlockProtocol<P>) {
+      if (way == Way::blocks) {
+        const BlockLayout<P> where = block_layout(request);
+        DeviceArray<Packed> far(where.far_bytes() / sizeof(Packed));
+        run_blocks<P><<<where.blocks, DeviceBlock::threads, where.shared_bytes()>>>(batch, where,
+                                                                                    far.data());
+        check(cudaGetLastError(), "starting the trials");
+        return hand_over(results, stop, request.trials, keep_going, take);
+      }
+    }
+    const Layout<P> where = layout(request.n).for_trials(request.trials);
+    DeviceArray<Packed> far(where.far_bytes() / sizeof(Packed));
+    DeviceArray<TrialStreams> streams(where.places());
+    DeviceArray<std::uint64_t> words(where.places() * where.tally_words);
     const auto kernel =
         where.memory == Memory::near ? run_batch<P, Memory::near> : run_batch<P, Memory::far>;
     kernel<<<where.blocks, where.threads, where.shared_bytes()>>>(batch, where, far.data(),
-                                                                  streams.data());
+                                                                  streams.data(), words.data());
     check(cudaGetLastError(), "starting the trials");
     hand_over(results, stop, request.trials, keep_going, take);
   }
@@ -216,24 +169,48 @@ class DeviceEngine final : public Engine {
     return __atomic_load_n(&trial.is_complete, __ATOMIC_ACQUIRE);
   }
 
+  // A protocol that looks at tables looks at copies of them there.
+  void copy_tables() {
+    if constexpr (requires(P & protocol) {
+                    protocol.for_each_table([](const auto*&, std::size_t) {});
+                  }) {
+      on_device_.for_each_table([this]<class T>(const T*& first, std::size_t count) {
+        const auto* const bytes = reinterpret_cast<const std::byte*>(first);
+        tables_.emplace_back(std::vector<std::byte>(bytes, bytes + count * sizeof(T)));
+        first = reinterpret_cast<const T*>(tables_.back().data());
+      });
+    }
+  }
+
   // A compiler for devices takes some C++ that it cannot translate without a word (the elements of
   // a constant array, for one). So every engine first shows that it computes what this processor
   // does: some interactions of a few agents, with the protocol as it will be run.
   void check_itself() const {
-    const BatchRequest request{.n = 16, .limit = 2000, .trials = 12};
+    const BatchRequest request{.n = 16, .limit = 2000, .trials = 64};
     const auto here = emulated<Memory::near>(protocol_, request);
+    compare_with(here, request, Way::lanes);
+    if constexpr (BlockProtocol<P>) compare_with(here, request, Way::blocks);
+  }
+
+  void compare_with(const std::vector<Finished<P>>& here, const BatchRequest& request,
+                    Way way) const {
     execute(
-        request, [] { return true; },
+        request, way, [] { return true; },
         [&](std::uint64_t i, const Finished<P>& there) {
-          const bool is_same = here[i].interactions == there.interactions &&
-                               here[i].ending == there.ending &&
-                               here[i].tally.leaders() == there.tally.leaders();
-          if (!is_same) {
+          if (!is_same(result_of(protocol_, here[i]), result_of(protocol_, there))) {
             throw Error(
                 "engine gpu: the device and this processor disagree about this protocol; use "
                 "engine agents, and please report it");
           }
         });
+  }
+
+  static bool is_same(const TrialResult& a, const TrialResult& b) {
+    const auto is_equal = [](const Observation& one, const Observation& other) {
+      return one.name == other.name && one.value == other.value;
+    };
+    return a.interactions == b.interactions && a.ending == b.ending && a.leaders == b.leaders &&
+           std::ranges::equal(a.observations, b.observations, is_equal);
   }
 
   // Beside the processor where the trials of a warp fit; blocks of one warp waste least of that
@@ -242,6 +219,7 @@ class DeviceEngine final : public Engine {
     using Packed = typename Stored<P>::type;
     Layout<P> near;
     near.agent_bytes = Layout<P>::rounded(n * sizeof(Packed));
+    near.tally_words = DeviceTally<P>::words(protocol_, n);
     near.threads = lanes_per_warp;
     if (near.shared_bytes() > properties_.sharedMemPerBlockOptin) return far_layout(n);
     const std::size_t warps = properties_.sharedMemPerMultiprocessor / near.shared_bytes();
@@ -255,22 +233,54 @@ class DeviceEngine final : public Engine {
     Layout<P> far;
     far.memory = Memory::far;
     far.agent_bytes = Layout<P>::rounded(n * sizeof(Packed));
+    far.tally_words = DeviceTally<P>::words(protocol_, n);
     far.threads = far_threads;
     far.blocks = std::min(blocks_for(far), far_blocks * properties_.multiProcessorCount);
+    far.blocks = std::min(
+        far.blocks, fitting_blocks(n, far.agent_bytes + far.tally_words * sizeof(std::uint64_t),
+                                   far.trials_per_block()));
+    return far;
+  }
+
+  // How many blocks of so many trials with so many bytes each fit into the memory of the device.
+  // Throws Error if none does.
+  int fitting_blocks(std::uint32_t n, std::size_t bytes, int trials) const {
+    constexpr std::size_t many = 1u << 20;
     std::size_t free_bytes = 0;
     std::size_t all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for its free memory");
-    const std::size_t per_block =
-        far.agent_bytes * static_cast<std::size_t>(far.trials_per_block());
-    const std::size_t fitting = free_bytes / most_far_fraction / per_block;
-    if (fitting == 0) {
-      throw Error("engine gpu: n = " + std::to_string(n) + " needs " +
-                  std::to_string(per_block >> 20) + " MiB for " +
-                  std::to_string(far.trials_per_block()) + " trials, and the device has " +
-                  std::to_string(free_bytes >> 20) + " MiB free; use engine agents");
+    const std::size_t needed = bytes * static_cast<std::size_t>(trials);
+    const std::size_t fitting = free_bytes / most_far_fraction / needed;
+    if (fitting > 0) return static_cast<int>(std::min(fitting, many));
+    throw Error("engine gpu: n = " + std::to_string(n) + " needs " + std::to_string(needed >> 20) +
+                " MiB for " + std::to_string(trials) + " trials, and the device has " +
+                std::to_string(free_bytes >> 20) + " MiB free; use engine agents");
+  }
+
+  BlockLayout<P> block_layout(const BatchRequest& request) const requires BlockProtocol<P> {
+    BlockLayout<P> layout;
+    layout.claims = claims_for(request.n);
+    layout.agent_bytes = Layout<P>::rounded(request.n * sizeof(typename Stored<P>::type));
+    if (layout.shared_bytes() * near_blocks > properties_.sharedMemPerMultiprocessor) {
+      layout.memory = Memory::far;
     }
-    far.blocks = static_cast<int>(std::min(static_cast<std::size_t>(far.blocks), fitting));
-    return far;
+    const int bytes = static_cast<int>(layout.shared_bytes());
+    check(cudaFuncSetAttribute(run_blocks<P>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+          "asking for memory beside the processor");
+    int blocks = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+              &blocks, run_blocks<P>, DeviceBlock::threads, layout.shared_bytes()),
+          "planning");
+    blocks *= properties_.multiProcessorCount;
+    if (layout.memory == Memory::far) {
+      // As many as have room in the second cache, but one per multiprocessor anyway.
+      const auto cached =
+          static_cast<int>(static_cast<std::size_t>(properties_.l2CacheSize) / layout.agent_bytes);
+      blocks = std::min({blocks, std::max(cached, properties_.multiProcessorCount),
+                         fitting_blocks(request.n, layout.agent_bytes, 1)});
+    }
+    layout.blocks = static_cast<int>(std::min(request.trials, static_cast<std::uint64_t>(blocks)));
+    return layout;
   }
 
   int blocks_for(const Layout<P>& layout) const {
@@ -289,14 +299,17 @@ class DeviceEngine final : public Engine {
   }
 
   P protocol_;
+  P on_device_;
+  int device_;
+  std::deque<DeviceArray<std::byte>> tables_;
   cudaDeviceProp properties_{};
 };
 
 // See MakeEngine.
 template <class P>
-std::unique_ptr<Engine> make_engine(const void* protocol) {
+std::unique_ptr<Engine> make_engine(const void* protocol, unsigned device) {
   if constexpr (DeviceProtocol<P>) {
-    return std::make_unique<DeviceEngine<P>>(*static_cast<const P*>(protocol));
+    return std::make_unique<DeviceEngine<P>>(*static_cast<const P*>(protocol), device);
   } else {
     return nullptr;
   }

@@ -27,22 +27,25 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "conclave/gpu/device_tally.hpp"
 #include "conclave/gpu/lane_stream.hpp"
 #include "conclave/gpu/warp.hpp"
+#include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/model/tally.hpp"
 #include "conclave/model/trial.hpp"
 
 namespace conclave::gpu {
 
 // A protocol whose trials can be run on a device: on the complete graph, with a tally that counts
-// states, everything it needs inside itself. Its functions must be constexpr, which is what a CUDA
-// compiler takes for "also on the device".
+// states, or on the directed ring, with a tally that knows who is where; without an oracle, all of
+// it plain memory. Its functions must be constexpr, which is what a CUDA compiler takes for "also
+// on the device".
 template <class P>
-concept DeviceProtocol = PopulationProtocol<P> && topology_of<P>
-!= Topology::directed_ring&& CensusTallyOf<typename TallyFor<P>::type, P>&&
-        std::is_trivially_copyable_v<P>&& std::is_trivially_copyable_v<typename TallyFor<P>::type>&&
-            std::is_trivially_copyable_v<typename Stored<P>::type>;
+concept DeviceProtocol =
+    PopulationProtocol<P> && !AsksOracle<P> &&
+    (CensusTallyOf<DeviceTallyFor<P>, P> || is_positional<P>)&&std::is_trivially_copyable_v<P> &&
+    std::is_trivially_copyable_v<DeviceTallyFor<P>> &&
+    std::is_trivially_copyable_v<typename Stored<P>::type>;
 
 // The streams of one trial besides its schedule, whose generators the lanes keep.
 struct TrialStreams {
@@ -55,7 +58,7 @@ struct TrialStreams {
 // How a trial went. Tally and interactions are as of convergence, or of the end without one.
 template <DeviceProtocol P>
 struct Finished {
-  typename TallyFor<P>::type tally;
+  DeviceTallyFor<P> tally;
   std::uint64_t interactions;
   std::uint64_t held;  // interactions since convergence, where holding is measured
   Ending ending;
@@ -84,8 +87,9 @@ struct Batch {
 template <DeviceProtocol P>
 struct Place {
   typename Stored<P>::type* agents;
-  typename TallyFor<P>::type* tally;
+  DeviceTallyFor<P>* tally;
   TrialStreams* streams;
+  std::uint64_t* words;  // of the tally
 };
 
 // Agents lie in the memory beside the processor, where a trial has fewer than 2^16, or far away.
@@ -96,7 +100,7 @@ class TrialLoop {
   using State = typename P::State;
   using Storage = Stored<P>;
   using Packed = typename Storage::type;
-  using Tally = typename TallyFor<P>::type;
+  using Tally = DeviceTallyFor<P>;
   template <class T>
   using Own = typename Warp::template Own<T>;
 
@@ -107,7 +111,8 @@ class TrialLoop {
       : batch_(batch),
         protocol_(*batch.protocol),
         warp_(warp),
-        biased_(static_cast<std::uint32_t>((1ull << 32) % batch.n)) {
+        biased_(static_cast<decltype(biased_)>(is_ring ? (0 - std::uint64_t{batch.n}) % batch.n
+                                                       : (1ull << 32) % batch.n)) {
     warp_.each([&](int lane) { place_[lane] = place(lane); });
   }
 
@@ -128,6 +133,7 @@ class TrialLoop {
 
  private:
   static constexpr std::uint32_t rounds_between_looks = 1u << 12;
+  static constexpr bool is_ring = topology_of<P> == Topology::directed_ring;
 
   // Gives their next trial to the lanes of those trials that are over.
   template <class IsOver>
@@ -174,12 +180,15 @@ class TrialLoop {
   CONCLAVE_HOST_DEVICE void draw_start(int lane) {
     TrialStreams& streams = *place_[lane].streams;
     LaneStream choice(streams.start[0].data(), &streams.next_start);
-    Tally tally(*batch_.protocol);
+    const std::size_t words = DeviceTally<P>::words(protocol_, batch_.n);
+    for (std::size_t i = 0; i < words; ++i) place_[lane].words[i] = 0;
+    Tally tally = DeviceTally<P>::make(*batch_.protocol, batch_.n, place_[lane].words);
     for (std::uint32_t agent = 0; agent < batch_.n; ++agent) {
       const State state = protocol_.initial(batch_.start, agent, choice);
       place_[lane].agents[agent] = Storage::pack(protocol_, state);
       tally.add(state);
     }
+    if constexpr (is_positional<P>) tally.end_start(view_of(lane, 0));
     *place_[lane].tally = tally;
   }
 
@@ -189,6 +198,7 @@ class TrialLoop {
   CONCLAVE_HOST_DEVICE void look_ahead(int lane) {
     next_generator_[lane] = generator_[lane];
     const std::uint64_t word = next_generator_[lane].next();
+    if constexpr (is_ring) return look_at_arc(lane, word);
     const std::uint64_t first = (word >> 32) * n_[lane];
     const std::uint64_t second = (word & 0xffffffffu) * n_[lane];
     next_initiator_[lane] = static_cast<std::uint32_t>(first >> 32);
@@ -196,6 +206,16 @@ class TrialLoop {
     is_next_fair_[lane] = next_initiator_[lane] != next_responder_[lane] &&
                           static_cast<std::uint32_t>(first) >= biased_ &&
                           static_cast<std::uint32_t>(second) >= biased_;
+  }
+
+  // On the ring, the arc of number floor(word n / 2^64).
+  CONCLAVE_HOST_DEVICE void look_at_arc(int lane, std::uint64_t word) {
+    const std::uint64_t low = (word & 0xffffffffu) * n_[lane];
+    const std::uint64_t middle = (word >> 32) * n_[lane] + (low >> 32);
+    const auto arc = static_cast<std::uint32_t>(middle >> 32);
+    next_initiator_[lane] = arc;
+    next_responder_[lane] = arc + 1 == n_[lane] ? 0 : arc + 1;
+    is_next_fair_[lane] = n_[lane] != 0 && (middle << 32 | (low & 0xffffffffu)) >= biased_;
   }
 
   CONCLAVE_HOST_DEVICE void go_on(int lane) {
@@ -307,6 +327,10 @@ class TrialLoop {
       new_u_[lane] = next.u;
       new_v_[lane] = next.v;
       return next.applies != 0 && next.leaders_lost == 0;
+    } else if constexpr (HasNullTest<P>) {
+      new_u_[lane] = old_u_[lane];
+      new_v_[lane] = old_v_[lane];
+      return protocol_.may_change(old_u_[lane], old_v_[lane]) == 0;
     } else {
       return meet_in_general(lane);
     }
@@ -334,12 +358,13 @@ class TrialLoop {
   // there.
   template <bool is_near_limit>
   CONCLAVE_HOST_DEVICE bool round_with_care() {
+    if constexpr (is_positional<P>) gather();  // the tally asks for the time
     find_runnable<is_near_limit>();
     Own<bool> waits;
     warp_.each([&](int lane) {
       waits[lane] = false;
       if (!is_running(lane) || !is_rare_[lane]) return;
-      waits[lane] = !HasShortcut<P> || !meet_in_general(lane);
+      waits[lane] = !(HasShortcut<P> || HasNullTest<P>) || !meet_in_general(lane);
     });
     waiting_ = warp_.ballot([&](int lane) { return waits[lane]; });
     warp_.each([&](int lane) { waiting_[lane] = in_order(waiting_[lane], lane); });
@@ -398,7 +423,11 @@ class TrialLoop {
     protocol_.interact(new_u, new_v, choice);
     new_u_[lane] = Storage::pack(protocol_, new_u);
     new_v_[lane] = Storage::pack(protocol_, new_v);
-    is_heard_[lane] = must_hear(*place_[lane].tally, u, v, new_u, new_v);
+    if constexpr (is_positional<P>) {
+      is_heard_[lane] = !(u == new_u && v == new_v);
+    } else {
+      is_heard_[lane] = must_hear(*place_[lane].tally, u, v, new_u, new_v);
+    }
   }
 
   CONCLAVE_HOST_DEVICE static bool must_hear(const Tally& tally, const State& u, const State& v,
@@ -439,10 +468,38 @@ class TrialLoop {
       if (!is_heard_[lane]) return false;
     }
     Tally& tally = *place_[lane].tally;
-    tally.replace(
-        Storage::unpack(protocol_, old_u_[lane]), Storage::unpack(protocol_, old_v_[lane]),
-        Storage::unpack(protocol_, new_u_[lane]), Storage::unpack(protocol_, new_v_[lane]));
+    const State u = Storage::unpack(protocol_, old_u_[lane]);
+    const State v = Storage::unpack(protocol_, old_v_[lane]);
+    const State new_u = Storage::unpack(protocol_, new_u_[lane]);
+    const State new_v = Storage::unpack(protocol_, new_v_[lane]);
+    if constexpr (is_positional<P>) {  // which looks at other agents, too
+      place_[lane].agents[initiator_[lane]] = new_u_[lane];
+      place_[lane].agents[responder_[lane]] = new_v_[lane];
+      tally.replace_at(initiator_[lane], responder_[lane], u, v, new_u, new_v,
+                       view_of(lane, number_of(lane)));
+    } else {
+      tally.replace(u, v, new_u, new_v);
+    }
     return is_at_end(lane, tally);
+  }
+
+  // The configuration as a tally sees it after so many interactions.
+  struct View {
+    const TrialLoop* loop;
+    int lane;
+    std::uint64_t time;
+    CONCLAVE_HOST_DEVICE State operator()(AgentCount agent) const {
+      return Storage::unpack(loop->protocol_, loop->place_[lane].agents[agent]);
+    }
+    CONCLAVE_HOST_DEVICE Interactions now() const { return Interactions(time); }
+  };
+  CONCLAVE_HOST_DEVICE View view_of(int lane, std::uint64_t time) const {
+    return {this, lane, time};
+  }
+  // The number of the lane's meeting among those of the trial, counted from 1.
+  CONCLAVE_HOST_DEVICE std::uint64_t number_of(int lane) const {
+    const std::uint32_t before = running_[lane] & (order_bit(lane) - 1);
+    return done_[lane] + static_cast<std::uint64_t>(std::popcount(before)) + 1;
   }
 
   CONCLAVE_HOST_DEVICE bool is_at_end(int lane, const Tally& tally) const {
@@ -518,7 +575,8 @@ class TrialLoop {
   Batch<P> batch_;
   P protocol_;  // a copy, which the compiler can keep in registers
   Warp warp_;
-  std::uint32_t biased_;  // words whose product is below it would bias the pair
+  // Words whose product is below it would bias the pair or arc.
+  std::conditional_t<is_ring, std::uint64_t, std::uint32_t> biased_;
   Own<Place<P>> place_;
   Own<LaneGenerator> generator_;
   Own<std::uint64_t> trial_;

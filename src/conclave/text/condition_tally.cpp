@@ -291,13 +291,18 @@ std::vector<Number> ConditionTally::decisive_aggregates() const {
   return all;
 }
 
-std::vector<Observation> ConditionTally::observed(const Scene& scene) const {
+std::vector<Observation> ConditionTally::observed(const Compiled& protocol, const Scene& scene) {
   std::vector<Observation> all;
-  for (std::size_t i = 0; i < protocol_->observables().size(); ++i) {
-    all.push_back({protocol_->text().observables()[i].name,
-                   observed_value(protocol_->observables()[i], scene)});
+  for (std::size_t i = 0; i < protocol.observables().size(); ++i) {
+    all.push_back(
+        {protocol.text().observables()[i].name, observed_value(protocol.observables()[i], scene)});
   }
   return all;
+}
+
+std::vector<Observation> ConditionTally::observations_of(const Compiled& protocol,
+                                                         std::span<const AgentCount> counts) {
+  return observed(protocol, {.counts = counts});
 }
 
 std::vector<Observation> ConditionTally::observations() const {
@@ -316,7 +321,7 @@ std::vector<Observation> ConditionTally::observations() const {
     return all;
   }
   const std::vector<AgentCount> counts = decisive_counts();
-  return observed({.counts = counts});
+  return observed(*protocol_, {.counts = counts});
 }
 
 std::vector<Observation> ConditionTally::observations(const States& census) const try {
@@ -330,10 +335,10 @@ std::vector<Observation> ConditionTally::observations(const States& census) cons
   for (const Aggregate& each : protocol_->aggregates()) {
     aggregates.push_back(gathered_over(each, census, *protocol_));
   }
-  return observed(
-      {.counts = counts,
-       .aggregates = aggregates,
-       .is_silent = protocol_->observes_silence() && is_silent_census(census, *protocol_)});
+  return observed(*protocol_, {.counts = counts,
+                               .aggregates = aggregates,
+                               .is_silent = protocol_->observes_silence() &&
+                                            is_silent_census(census, *protocol_)});
 } catch (const NumberError& error) {
   protocol_->text().object({protocol_->observables()[0].place, error.what()});
 }

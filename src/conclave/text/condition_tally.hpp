@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,10 @@ class ConditionTally {
   // The same with the states that have agents, and how many. O(states).
   using States = std::vector<std::pair<StateIndex, AgentCount>>;
   std::vector<Observation> observations(const States& census) const;
+  // The same of a protocol that neither follows states nor observes the census, given how many
+  // agents are in each of its first sets.
+  static std::vector<Observation> observations_of(const Compiled& protocol,
+                                                  std::span<const AgentCount> counts);
 
  private:
   enum class Status : std::uint8_t { open, converged, failed, stale };
@@ -109,7 +114,7 @@ class ConditionTally {
   std::array<AgentCount, lanes> lane_counts() const;
   std::vector<AgentCount> decisive_counts() const;
   std::vector<Number> decisive_aggregates() const;
-  std::vector<Observation> observed(const Scene& scene) const;
+  static std::vector<Observation> observed(const Compiled& protocol, const Scene& scene);
 
   bool is_silent() const;
   bool is_witness(const Pair& pair) const;

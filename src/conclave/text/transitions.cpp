@@ -1,6 +1,5 @@
 #include "conclave/text/transitions.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -102,14 +101,10 @@ Reaction Transitions::reaction(StateIndex u, StateIndex v) const {
     if (found.u() == u && found.v() == v) return {};
     return {.outcomes = {{found.u(), found.v(), 1}}};
   }
-  const Rule* const rule = rule_for(u, v);
-  return rule != nullptr ? rule->reaction(u, v) : Reaction{};
-}
-
-const Rule* Transitions::rule_for(StateIndex u, StateIndex v) const {
-  const auto found = std::ranges::find_if(
-      rules_, [&](const Rule& rule) { return rule.admits(u, v) && rule.applies(u, v); });
-  return found == rules_.end() ? nullptr : &*found;
+  for (const Rule& rule : rules_) {
+    if (rule.admits(u, v) && rule.applies(u, v)) return rule.reaction(u, v);
+  }
+  return {};
 }
 
 bool Transitions::reacts(StateIndex u, StateIndex v) const {

@@ -8,15 +8,18 @@
 #include <gtest/gtest.h>
 
 #include "conclave/gpu/batch.hpp"
-#include "conclave/population/agents.hpp"
-#include "conclave/population/run.hpp"
 #include "conclave/protocols/population/ag_minions.hpp"
+#include "conclave/protocols/population/ciw.hpp"
 #include "conclave/protocols/population/coalescence.hpp"
 #include "conclave/protocols/population/fratricide.hpp"
+#include "conclave/protocols/population/optimal_silent.hpp"
 #include "conclave/protocols/population/pll.hpp"
 #include "conclave/protocols/population/pll_sym.hpp"
 #include "conclave/protocols/population/ppl.hpp"
+#include "conclave/protocols/population/prl.hpp"
 #include "conclave/protocols/population/timers.hpp"
+
+#include "tests/support/gpu_trials.hpp"
 
 namespace conclave::gpu {
 
@@ -46,11 +49,14 @@ struct CoinDuel {
 namespace {
 
 using protocols::AgMinions;
+using protocols::Ciw;
 using protocols::Coalescence;
 using protocols::Fratricide;
+using protocols::OptimalSilent;
 using protocols::Pll;
 using protocols::PllSym;
 using protocols::Ppl;
+using protocols::Prl;
 using protocols::Timers;
 
 Pll::Parameters printed() {
@@ -67,48 +73,6 @@ Ppl::Parameters short_timers(std::uint64_t timers, std::uint64_t virus, Ppl::Hol
   return parameters;
 }
 
-template <Memory memory = Memory::near, class P>
-std::vector<TrialResult> on_a_warp(const P& protocol, const BatchRequest& request) {
-  std::vector<TrialResult> results;
-  for (const Finished<P>& trial : emulated<memory>(protocol, request)) {
-    results.push_back(result_of(protocol, trial));
-  }
-  return results;
-}
-
-template <class P>
-std::vector<TrialResult> one_by_one(const P& protocol, const BatchRequest& request) {
-  std::vector<TrialResult> results;
-  population::AgentMemory memory;
-  for (std::uint64_t i = 0; i < request.trials; ++i) {
-    const StreamName name{.seed = request.seed, .trial = request.first_trial + i};
-    population::Agents<P> engine(protocol, request.n, request.start, name, memory);
-    results.push_back(population::run_trial(engine, TrialPlan{.limit = request.limit},
-                                            [](Interactions) { return true; }));
-  }
-  return results;
-}
-
-std::string text(const TrialResult& result) {
-  std::string all = std::to_string(static_cast<int>(result.ending)) + ' ' +
-                    to_string(result.interactions) + ' ' + std::to_string(result.leaders);
-  for (const Observation& observation : result.observations) {
-    all += ' ' + std::string(observation.name) + '=';
-    std::visit(
-        [&](const auto& value) {
-          if constexpr (requires { std::to_string(value); }) {
-            all += std::to_string(value);
-          } else if constexpr (requires { to_string(value); }) {
-            all += to_string(value);
-          } else {
-            all += value;
-          }
-        },
-        observation.value);
-  }
-  return all;
-}
-
 template <class P>
 void expect_equal(const P& protocol, const BatchRequest& request) {
   const auto expected = one_by_one(protocol, request);
@@ -120,6 +84,12 @@ void expect_equal(const P& protocol, const BatchRequest& request) {
     EXPECT_EQ(text(near[i]), text(expected[i]))
         << "n = " << request.n << ", trial " << request.first_trial + i << ", start "
         << request.start << ", seed " << request.seed;
+  }
+  if constexpr (BlockProtocol<P>) {
+    const auto by_block = on_a_block(protocol, request);
+    for (std::size_t i = 0; i < by_block.size(); ++i) {
+      EXPECT_EQ(text(by_block[i]), text(expected[i])) << "a block, n = " << request.n;
+    }
   }
 }
 
@@ -155,6 +125,26 @@ TEST(TrialLoop, GivesTheTrialsOfAgentsForPllSym) {
 
 TEST(TrialLoop, GivesTheTrialsOfAgentsForAgMinions) {
   expect_equal_for_sizes<AgMinions>({}, 0, 100'000, {16, 64, 200});
+}
+
+TEST(TrialLoop, GivesTheTrialsOfAgentsForRankings) {
+  for (std::size_t start = 0; start < Ciw::starts.size(); ++start) {
+    expect_equal_for_sizes<Ciw>({}, start, 5'000, {2, 16});
+  }
+  for (std::size_t start = 0; start < OptimalSilent::starts.size(); ++start) {
+    expect_equal_for_sizes<OptimalSilent>({}, start, 5'000, {2, 20});
+  }
+}
+
+TEST(TrialLoop, GivesTheTrialsOfAgentsOnTheRing) {
+  Prl::Parameters parameters;
+  for (std::size_t start = 0; start < Prl::starts.size(); ++start) {
+    for (const std::uint32_t n : {4u, 9u, 32u, 70u}) {
+      expect_equal(
+          Prl(parameters, n),
+          {.n = n, .start = start, .limit = 200'000, .seed = 5 + n, .first_trial = 3, .trials = 9});
+    }
+  }
 }
 
 TEST(TrialLoop, GivesTheTrialsOfAgentsForTimersFromEveryStart) {
@@ -231,6 +221,36 @@ TEST(TrialLoop, IsWrongWhereMeetingsShareAnAgent) {
 
 TEST(TrialLoop, ComparesAgentsOfLargePopulations) {
   expect_equal(Fratricide({}, 70'000), {.n = 70'000, .limit = 300'000, .seed = 2, .trials = 5});
+}
+
+// In a block, passes and rounds end exactly where the trial does.
+TEST(BlockLoop, StopsExactlyAtTheLimit) {
+  const Ppl protocol(short_timers(200, 20, Ppl::Hold::no), 40);
+  for (const std::uint64_t limit : {0u, 1u, 7u, 255u, 256u, 257u, 511u, 513u, 1000u, 5000u}) {
+    expect_equal(protocol, {.n = 40, .start = Ppl::random, .limit = limit, .trials = 4});
+  }
+}
+
+TEST(BlockLoop, GivesTheTrialsOfAgentsWhereManyAgentsShareAClaim) {
+  const Ppl protocol(short_timers(400, 30, Ppl::Hold::yes), 40'000);
+  expect_equal(protocol, {.n = 40'000, .start = Ppl::random, .limit = 200'000, .trials = 2});
+}
+
+// A mutant: executes meetings whose agents are claimed by earlier ones.
+struct GreedyBlock : HostBlock {
+  static void lower(std::uint32_t* value, std::uint32_t other) { *value = other; }
+};
+
+TEST(BlockLoop, IsWrongWhereLaterClaimsWin) {
+  const Ppl protocol(short_timers(100, 20, Ppl::Hold::no), 60);
+  const BatchRequest request{.n = 60, .start = Ppl::random, .limit = 20'000, .trials = 20};
+  const auto expected = one_by_one(protocol, request);
+  const auto found = emulated_by_block<GreedyBlock>(protocol, request);
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    differing += text(result_of(protocol, found[i])) != text(expected[i]) ? 1u : 0u;
+  }
+  EXPECT_GT(differing, 10u);
 }
 
 TEST(TrialLoop, GivesATrialTheSameResultInEveryBatch) {

@@ -1,0 +1,23 @@
+// Protocol texts on engine gpu: their transitions, starts and conditions as tables.
+#pragma once
+
+#include <memory>
+
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/gpu/table_protocol.hpp"
+#include "conclave/text/compiled.hpp"
+
+namespace conclave::catalog {
+
+// The tables of a text and one of its starts. Throws Error with what engine gpu cannot do: states
+// without a table of transitions, conditions that ask for more than counts in whole numbers,
+// observables that need the configuration.
+gpu::Tables tables_of(const text::Compiled& compiled, std::size_t start);
+
+// The run of a text on engine gpu, `agents` being that on engine agents; `start` is the number of
+// its start. Throws Error as above, and where there is no device.
+std::unique_ptr<const PreparedRun> text_on_gpu(std::unique_ptr<const PreparedRun> agents,
+                                               std::shared_ptr<const text::Compiled> compiled,
+                                               std::size_t start, unsigned device);
+
+}  // namespace conclave::catalog

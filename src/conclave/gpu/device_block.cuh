@@ -1,0 +1,68 @@
+// A block of a CUDA device: 256 threads that work, and a warp whose first eight lanes draw.
+#pragma once
+
+#include <cstdint>
+
+#include "conclave/gpu/block.hpp"
+
+namespace conclave::gpu {
+
+// See HostBlock for the contract.
+class DeviceBlock {
+ public:
+  static constexpr int threads = threads_per_block + lanes_per_warp;
+
+  template <class T>
+  class Own {
+   public:
+    __device__ __forceinline__ T& operator[](int) { return value_; }
+
+   private:
+    T value_;
+  };
+
+  template <class Action>
+  __device__ __forceinline__ void each(Action action) const {
+    if (thread() < threads_per_block) action(thread());
+  }
+  template <class Action>
+  __device__ __forceinline__ void first(Action action) const {
+    if (thread() == 0) action();
+  }
+  template <class Action>
+  __device__ __forceinline__ void draw(Action action) const {
+    const int lane = thread() - threads_per_block;
+    if (lane >= 0 && lane < lanes_per_trial) action(lane);
+  }
+  template <class Action>
+  __device__ __forceinline__ void work(Action action) const {
+    if (thread() < threads_per_block) action();
+  }
+
+  __device__ __forceinline__ void sync() const { __syncthreads(); }
+  // Barrier 1 is that of the first 256 threads.
+  __device__ __forceinline__ void sync_workers() const {
+    asm volatile("bar.sync 1, 256;" ::: "memory");
+  }
+
+  __device__ __forceinline__ static void lower(std::uint32_t* value, std::uint32_t other) {
+    atomicMin(value, other);
+  }
+  __device__ __forceinline__ static void set_bit(std::uint32_t* words, int thread) {
+    atomicOr(&words[thread / 32], 1u << thread % 32);
+  }
+  __device__ __forceinline__ static void add_one(std::uint32_t* count) { atomicAdd(count, 1u); }
+  __device__ __forceinline__ static void publish(bool* flag) {
+    __threadfence_system();
+    *static_cast<volatile bool*>(flag) = true;
+  }
+  __device__ __forceinline__ static std::uint64_t take_one(std::uint64_t* counter) {
+    return atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ull);
+  }
+
+ private:
+  __device__ __forceinline__ static int thread() { return static_cast<int>(threadIdx.x); }
+};
+static_assert(threads_per_block == 256, "as barrier 1 says");
+
+}  // namespace conclave::gpu
