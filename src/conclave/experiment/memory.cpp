@@ -34,6 +34,7 @@ std::uint64_t available_memory() {
 
 unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
                       std::optional<unsigned> asked, std::uint64_t memory) {
+  if (!run.device().empty()) return 1;  // which runs all trials by itself
   const std::uint64_t bytes = run.bytes_per_trial();
   const std::uint64_t fitting = memory / std::max<std::uint64_t>(1, bytes);
   const std::uint64_t wanted = std::min<std::uint64_t>(

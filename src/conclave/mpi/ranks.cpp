@@ -64,8 +64,8 @@ std::string broadcast(std::string bytes) {
 
 // Asks the owner for a task and reports the rows of the one before, until it says that there is no
 // more to do.
-void worker_loop(const sweep::Plan& plan, const std::atomic<bool>& stop) {
-  sweep::PreparedCells cells(plan);
+void worker_loop(const sweep::Plan& plan, unsigned device, const std::atomic<bool>& stop) {
+  sweep::PreparedCells cells(plan, device);
   sweep::Worker worker(cells, stop);
   Report report;
   for (;;) {
@@ -104,6 +104,10 @@ Ranks::Ranks() {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &count_);
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &rank_on_node_);
+  MPI_Comm_free(&node);
 }
 
 Ranks::~Ranks() {
@@ -115,7 +119,8 @@ Ranks::~Ranks() {
 
 void Ranks::work(const std::atomic<bool>& stop) {
   const std::string plan = broadcast({});
-  if (!plan.empty()) worker_loop(unpacked_plan(Packet(plan)), stop);
+  if (plan.empty()) return;
+  worker_loop(unpacked_plan(Packet(plan)), static_cast<unsigned>(rank_on_node_), stop);
 }
 
 void Ranks::answer(sweep::Sweep& sweep, const std::atomic<bool>& stop) {
@@ -144,7 +149,7 @@ void Ranks::serve(const sweep::Plan& plan, sweep::Sweep& sweep, const std::atomi
   has_served_ = true;
   at_work_ = count_ - 1;
   {
-    sweep::PreparedCells cells(plan);
+    sweep::PreparedCells cells(plan, static_cast<unsigned>(rank_on_node_));
     const std::jthread own([&] { sweep.run_worker(cells, stop); });
     auto stopped = Clock::time_point::max();
     while (at_work_ > 0) {

@@ -1,6 +1,6 @@
 // Several processes that mpirun has started, on one machine or many, and a sweep they share. Rank 0
 // owns the file of results and hands out work; every rank, the owner included, runs one trial at a
-// time. A row never depends on who ran it.
+// time, or with engine gpu many on a device of its own. A row never depends on who ran it.
 #pragma once
 
 #include <atomic>
@@ -32,6 +32,7 @@ class Ranks {
 
   int rank_ = 0;
   int count_ = 1;
+  int rank_on_node_ = 0;  // which of its devices is this rank's, modulo how many there are
   bool has_served_ = false;
   int at_work_ = 0;  // of the others: not yet sent home
 };

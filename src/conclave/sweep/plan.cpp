@@ -13,9 +13,11 @@ catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts) {
 }
 
 std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunText& words,
-                                                    const KeptTexts& texts) {
+                                                    const KeptTexts& texts, unsigned device) {
   const catalog::Entry entry = entry_of(words.protocol, texts);
-  return entry.prepare(experiment::request_of(words));
+  catalog::RunRequest request = experiment::request_of(words);
+  request.device = device;
+  return entry.prepare(request);
 }
 
 std::string cell_text(const Cell& cell) {

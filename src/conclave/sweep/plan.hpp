@@ -34,6 +34,7 @@ struct Cell {
   Sampling sampling{};
   std::string head{};       // what its rows have in common, as a JSON object
   std::uint64_t bytes = 0;  // memory of a trial
+  std::size_t at_once = 1;  // trials that one task may as well have, where a device runs them
 };
 
 // A protocol text that a plan names, kept with it.
@@ -59,8 +60,9 @@ Plan read_plan(const std::string& path);
 
 // The entry of a protocol, from a kept text where there is one.
 catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts);
+// `device`: see catalog::RunRequest.
 std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunText& words,
-                                                    const KeptTexts& texts);
+                                                    const KeptTexts& texts, unsigned device = 0);
 
 // "prl n=50 init=random N=200", for people.
 std::string cell_text(const Cell& cell);

@@ -48,6 +48,7 @@ constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 2> lim
 // Limits on the plan itself, and on a text or a graph that it names, which is kept with the
 // results.
 constexpr std::size_t most_plan_bytes = std::size_t{16} << 20;
+constexpr std::size_t trials_on_a_device = std::size_t{1} << 14;  // they fill it, and can be shared
 constexpr std::size_t most_named_bytes = std::size_t{256} << 20;
 
 class PlanReader {
@@ -244,7 +245,8 @@ class PlanReader {
                            .words = words,
                            .sampling = with_measure(sampling, *run),
                            .head = experiment::RowFormat(*run).json_head(),
-                           .bytes = run->bytes_per_trial()});
+                           .bytes = run->bytes_per_trial(),
+                           .at_once = run->device().empty() ? 1 : trials_on_a_device});
     for (const std::string& warning : run->warnings()) {
       const auto found = std::ranges::find(plan_.warnings, warning);
       if (found == plan_.warnings.end()) plan_.warnings.push_back(warning);

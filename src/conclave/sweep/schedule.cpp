@@ -71,7 +71,8 @@ std::optional<Task> Schedule::next(std::size_t most) {
     Progress& progress = cells_[cell];
     if (!fits(cell)) return std::nullopt;
     Task task{.cell = cell};
-    for (; progress.cursor < progress.target && task.trials.size() < most; ++progress.cursor) {
+    const std::size_t most_here = std::max(most, plan_.cells[cell].at_once);
+    for (; progress.cursor < progress.target && task.trials.size() < most_here; ++progress.cursor) {
       const std::uint64_t trial = progress.cursor;
       if (is_mine(cell, trial) && !is_stored(cell, trial)) task.trials.push_back(trial);
     }

@@ -27,7 +27,8 @@ class Schedule {
   // time.
   Schedule(const Plan& plan, const Shard& shard, const Results& stored, std::uint64_t memory);
 
-  // At most `most` trials; nothing where all is done or nothing can be begun at the moment.
+  // At most `most` trials, or as many as a device runs at once; nothing where all is done or
+  // nothing can be begun at the moment.
   std::optional<Task> next(std::size_t most);
   void finish(const Task& task, const std::vector<std::string>& rows);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace conclave::sweep {
 namespace {
@@ -10,13 +11,24 @@ constexpr double short_task = 0.02;  // seconds
 constexpr double long_task = 0.1;
 constexpr std::size_t largest_task = 4096;
 
+// How many trials from the one at `first` on follow each other without a gap, up to `most`.
+std::uint64_t consecutive(const std::vector<std::uint64_t>& trials, std::size_t first,
+                          std::uint64_t most) {
+  std::uint64_t count = 1;
+  while (count < most && first + count < trials.size() &&
+         trials[first + count] == trials[first] + count) {
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 std::shared_ptr<const catalog::PreparedRun> PreparedCells::operator()(std::size_t cell) {
   const std::scoped_lock lock(mutex_);
   if (auto run = runs_[cell].lock()) return run;
   std::shared_ptr<const catalog::PreparedRun> run =
-      sweep::prepare(plan_.cells[cell].words, plan_.texts);
+      sweep::prepare(plan_.cells[cell].words, plan_.texts, device_);
   runs_[cell] = run;
   return run;
 }
@@ -35,13 +47,21 @@ Done Worker::run(const Task& task) {
   prepare(task.cell);
   const experiment::RowFormat format(*run_);
   Done done{.task = {.cell = task.cell}};
-  for (const std::uint64_t trial : task.trials) {
-    const experiment::Row row{
-        trial, run_->run(trial, *workspace_, [&](Interactions) { return !stop_.load(); })};
-    if (row.result.ending == Ending::interrupted || stop_) break;
+  bool is_cut = false;
+  const auto take = [&](std::uint64_t trial, TrialResult result) {
+    is_cut = is_cut || result.ending == Ending::interrupted || stop_;
+    if (is_cut) return;
+    const experiment::Row row{trial, std::move(result)};
     done.task.trials.push_back(trial);
     done.rows.push_back(format.json(row));
     done.steps += row.result.interactions.as_double();
+  };
+  const std::uint64_t at_once = run_->trials_at_once(*workspace_);
+  for (std::size_t i = 0; i < task.trials.size() && !is_cut;) {
+    const std::uint64_t count = consecutive(task.trials, i, at_once);
+    run_->run_batch(
+        task.trials[i], count, *workspace_, [&](Interactions) { return !stop_.load(); }, take);
+    i += count;
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   done.seconds = elapsed.count();

@@ -15,14 +15,17 @@
 
 namespace conclave::sweep {
 
-// The prepared runs that workers of one process share: a graph is made once.
+// The prepared runs that workers of one process share: a graph is made once. Engine gpu uses the
+// CUDA device of that number, modulo how many there are.
 class PreparedCells {
  public:
-  explicit PreparedCells(const Plan& plan) : plan_(plan), runs_(plan.cells.size()) {}
+  explicit PreparedCells(const Plan& plan, unsigned device = 0)
+      : plan_(plan), device_(device), runs_(plan.cells.size()) {}
   std::shared_ptr<const catalog::PreparedRun> operator()(std::size_t cell);
 
  private:
   const Plan& plan_;
+  unsigned device_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<const catalog::PreparedRun>> runs_;
 };
