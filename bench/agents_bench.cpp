@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -10,7 +12,9 @@
 #include "conclave/population/agents.hpp"
 #include "conclave/protocols/population/fratricide.hpp"
 #include "conclave/protocols/population/pll.hpp"
+#include "conclave/protocols/population/ppl.hpp"
 
+#include "bench/cell.hpp"
 #include "bench/cpu_seconds.hpp"
 
 namespace conclave::bench {
@@ -58,9 +62,8 @@ void check_agents() {
 }
 
 template <class P>
-double engine_rate(AgentCount n, AgentMemory& memory) {
+double engine_rate(AgentCount n, AgentMemory& memory, std::uint64_t most) {
   const P protocol = with_defaults<P>(n);
-  const std::uint64_t most = interactions_to_time(n);
   std::uint64_t done = 0;
   double seconds = 0;
   typename Agents<P>::MeetingTable table(protocol);  // trials share it, as those of `run` do
@@ -136,17 +139,23 @@ struct Rates {
 };
 
 // Interactions per CPU second of the fastest published agent-array simulator we know of, for a
-// protocol of three states in 4 bytes per agent, measured on a machine like ours.
+// protocol of three states in 4 bytes per agent, measured on another machine.
 const std::map<std::uint64_t, double> published_rates{
     {10'000, 1.9e8}, {1'000'000, 1.5e8}, {100'000'000, 3.6e7}, {1'000'000'000, 2.1e7}};
 
-std::string line(std::uint64_t n, const char* name, std::size_t bytes, const Rates& rates) {
-  const auto peer = published_rates.find(n);
-  return fmt::format(
-      "{:>10.3g}  {:<10} {:>5}  {:>10.3g}  {:>10.3g}  {:>6.0f} %  {}\n", static_cast<double>(n),
-      name, bytes, median(rates.raw), median(rates.engine), 100 * median(rates.ratio),
-      peer == published_rates.end() ? "       -"
-                                    : fmt::format("{:>8.2f}", median(rates.engine) / peer->second));
+std::optional<double> peer_rate(const Peers& peers, std::uint64_t n) {
+  if (peers.are_given()) return peers.rate("agents", n);
+  const auto published = published_rates.find(n);
+  return published == published_rates.end() ? std::nullopt : std::optional(published->second);
+}
+
+std::string line(std::uint64_t n, const char* name, std::size_t bytes, const Rates& rates,
+                 const Peers& peers) {
+  const std::optional<double> peer = peer_rate(peers, n);
+  return fmt::format("{:>10.3g}  {:<10} {:>5}  {:>10.3g}  {:>10.3g}  {:>6.0f} %  {}\n",
+                     static_cast<double>(n), name, bytes, median(rates.raw), median(rates.engine),
+                     100 * median(rates.ratio),
+                     peer ? fmt::format("{:>8.2f}", median(rates.engine) / *peer) : "       -");
 }
 
 }  // namespace
@@ -155,23 +164,41 @@ void run_agents(const AgentsOptions& options,
                 const std::function<void(const std::string&)>& print) {
   check_agents<protocols::Fratricide>();
   check_agents<protocols::Pll>();
-  print("interactions per CPU second of one core; raw: draws the pairs and touches the bytes only\n"
-        "peer: constants, measured on another machine\n");
+  print("interactions per CPU second of one core; raw: draws the pairs and touches the bytes "
+        "only\n");
+  print(options.peers.note());
   print(fmt::format("{:>10}  {:<10} {:>5}  {:>10}  {:>10}  {:>8}  {:>8}\n", "n", "protocol",
                     "bytes", "raw", "engine", "of raw", "/ peer"));
   AgentMemory memory;
   for (const std::uint64_t n : options.sizes) {
+    const std::uint64_t most = interactions_to_time(n);
     Rates fratricide;
     Rates pll;
     for (unsigned repeat = 0; repeat < options.repeats; ++repeat) {
       const double raw_byte = raw_rate<std::uint8_t>(n, memory);
-      fratricide.add(raw_byte, engine_rate<protocols::Fratricide>(n, memory));
+      fratricide.add(raw_byte, engine_rate<protocols::Fratricide>(n, memory, most));
       const double raw_word = raw_rate<Agents<protocols::Pll>::Touched>(n, memory);
-      pll.add(raw_word, engine_rate<protocols::Pll>(n, memory));
+      pll.add(raw_word, engine_rate<protocols::Pll>(n, memory, most));
     }
-    print(line(n, "fratricide", Agents<protocols::Fratricide>::bytes_per_agent, fratricide));
-    print(line(n, "pll", sizeof(Agents<protocols::Pll>::Touched), pll));
+    print(line(n, "fratricide", Agents<protocols::Fratricide>::bytes_per_agent, fratricide,
+               options.peers));
+    print(line(n, "pll", sizeof(Agents<protocols::Pll>::Touched), pll, options.peers));
   }
+}
+
+std::vector<Cell> agents_cells() {
+  static constexpr std::uint64_t most = 30'000'000;
+  const auto memory = std::make_shared<AgentMemory>();
+  return {
+      {"agents fratricide n=1e4", Kernel::arithmetic,
+       [=] { return engine_rate<protocols::Fratricide>(10'000, *memory, most); }},
+      {"agents pll n=1e4", Kernel::arithmetic,
+       [=] { return engine_rate<protocols::Pll>(10'000, *memory, most); }},
+      {"agents ppl n=4000", Kernel::arithmetic,
+       [=] { return engine_rate<protocols::Ppl>(4000, *memory, most); }},
+      {"agents pll n=1e6", Kernel::memory,
+       [=] { return engine_rate<protocols::Pll>(1'000'000, *memory, most); }},
+  };
 }
 
 }  // namespace conclave::bench

@@ -7,11 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "bench/peers.hpp"
+
 namespace conclave::bench {
 
 struct AgentsOptions {
   std::vector<std::uint64_t> sizes{10'000, 1'000'000, 100'000'000};
   unsigned repeats = 5;
+  Peers peers{};
 };
 
 // Checks the engine against a plain loop first (throws std::logic_error if they differ), then calls

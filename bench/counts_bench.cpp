@@ -15,6 +15,7 @@
 #include "conclave/protocols/population/fratricide.hpp"
 #include "conclave/protocols/population/pll.hpp"
 
+#include "bench/cell.hpp"
 #include "bench/counts_workloads.hpp"
 #include "bench/cpu_seconds.hpp"
 #include "bench/subjects.hpp"
@@ -36,7 +37,7 @@ struct Published {
 constexpr std::array<std::uint64_t, 5> usual_sizes{10'000, 1'000'000, 100'000'000, 1'000'000'000,
                                                    10'000'000'000};
 
-// The best of four published simulators, each at its best setting, measured on a machine like ours.
+// The best of four published simulators, each at its best setting, measured on another machine.
 const std::map<std::string_view, std::array<Published, 5>> published{
     {"epidemic", {{{2.1e8, true}, {2.0e9}, {1.7e10}, {5.8e10}, {1.9e11}}}},
     {"majority", {{{1.9e8, true}, {8.9e8}, {7.3e9}, {2.3e10}, {4.9e10}}}},
@@ -131,7 +132,7 @@ double best_rate(unsigned repeats, const Plan& plan, MakeEngine make, Done done)
 
 // --- workloads ---
 
-struct Cell {
+struct Rates {
   double counts = 0;
   std::optional<double> agents;
   std::size_t states = 0;  // occupied at the end
@@ -151,9 +152,9 @@ void check_census(const Engine& engine) {
 constexpr std::uint64_t most_agents_usually = 1'000'000;
 
 template <class P>
-Cell measure(std::string_view name, const P& protocol, std::uint64_t n, const Plan& plan,
-             unsigned repeats) {
-  Cell cell;
+Rates measure(std::string_view name, const P& protocol, std::uint64_t n, const Plan& plan,
+              unsigned repeats) {
+  Rates cell;
   cell.counts = best_rate(
       repeats, plan,
       [&](std::uint64_t trial) { return Counts<P>(protocol, n, 0, {.seed = 1, .trial = trial}); },
@@ -177,7 +178,7 @@ Cell measure(std::string_view name, const P& protocol, std::uint64_t n, const Pl
 Plan whole(double interactions, Watch watch) { return {Extent::whole_runs, interactions, watch}; }
 Plan piece(double interactions) { return {Extent::piece, interactions, Watch::nothing}; }
 
-Cell measure_pll(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+Rates measure_pll(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   protocols::Pll::Parameters parameters;
   parameters.resolve(n);
   const Plan plan = whole(38 * agents, Watch::nothing);
@@ -189,30 +190,30 @@ struct Entry {
   std::string_view name;
   std::string_view what;
   std::uint64_t most_usually;  // agents, unless sizes are given
-  Cell (*run)(std::string_view name, std::uint64_t n, double agents, unsigned repeats);
+  Rates (*run)(std::string_view name, std::uint64_t n, double agents, unsigned repeats);
 };
 
 template <std::uint32_t q>
-Cell run_table(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+Rates run_table(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   return measure(name, RandomTable(n, q), n, piece(100 * agents), repeats);
 }
 
 template <std::uint32_t q>
-Cell run_clock(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+Rates run_clock(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   return measure(name, PhaseClock(n, q), n, piece(200 * agents), repeats);
 }
 
-Cell run_epidemic(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+Rates run_epidemic(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   const Plan plan = whole(20 * agents * std::log(agents), Watch::convergence);
   return measure(name, Epidemic(n), n, plan, repeats);
 }
 
-Cell run_majority(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+Rates run_majority(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   const Plan plan = whole(20 * agents * std::log(agents), Watch::convergence);
   return measure(name, Majority(n), n, plan, repeats);
 }
 
-Cell run_fratricide(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+Rates run_fratricide(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   return measure(name, protocols::Fratricide({}, n), n, whole(10 * agents, Watch::nothing),
                  repeats);
 }
@@ -235,15 +236,24 @@ static_assert(std::ranges::equal(entries, counts_workloads, {}, &Entry::name));
 
 // --- the table ---
 
-std::string line(const Entry& entry, std::uint64_t n, const Cell& cell) {
+// The ratio to a rate that the user has measured has no goal.
+std::string compared(double ours, double rate, const Published* known) {
+  const double ratio = ours / rate;
+  const bool is_array = known != nullptr && known->is_array;
+  const char* met = "-";
+  if (known != nullptr) met = ratio >= (is_array ? 1.3 : 2) ? "yes" : "no";
+  return fmt::format("{:>8.1e}{}  {:>5.2f}  {}", rate, is_array ? "a" : " ", ratio, met);
+}
+
+std::string line(const Entry& entry, std::uint64_t n, const Rates& cell, const Peers& peers) {
   const auto known = peer(entry.name, n);
   const std::string agents = cell.agents ? fmt::format("{:.2e}", *cell.agents) : "-";
   std::string comparison = fmt::format("{:>9}  {:>5}  {}", "-", "-", "-");
-  if (known) {
-    const double ratio = cell.best() / known->rate;
-    const double goal = known->is_array ? 1.3 : 2;
-    comparison = fmt::format("{:>8.1e}{}  {:>5.2f}  {}", known->rate, known->is_array ? "a" : " ",
-                             ratio, ratio >= goal ? "yes" : "no");
+  if (peers.are_given()) {
+    const auto given = peers.rate(fmt::format("counts.{}", entry.name), n);
+    if (given) comparison = compared(cell.best(), *given, nullptr);
+  } else if (known) {
+    comparison = compared(cell.best(), known->rate, &*known);
   }
   return fmt::format("{:<11} {:>7.0e}  {:>6}  {:>8.2e}  {:>8}  {}\n", entry.name,
                      static_cast<double>(n), cell.states, cell.counts, agents, comparison);
@@ -282,8 +292,9 @@ void check_counts() {
 void run_counts(const CountsOptions& options,
                 const std::function<void(const std::string&)>& print) {
   check_counts();
-  print("interactions per CPU second of one thread, best of the repeats; a: by an array of agents\n"
-        "peer: constants, measured on another machine\n");
+  print("interactions per CPU second of one thread, best of the repeats; a: by an array of "
+        "agents\n");
+  print(options.peers.note());
   for (const Entry& entry : entries) {
     if (is_wanted(options, entry.name)) print(fmt::format("  {:<11} {}\n", entry.name, entry.what));
   }
@@ -295,9 +306,29 @@ void run_counts(const CountsOptions& options,
     if (sizes.empty()) sizes.assign(usual_sizes.begin(), usual_sizes.end());
     for (const std::uint64_t n : sizes) {
       if (options.sizes.empty() && n > entry.most_usually) continue;
-      print(line(entry, n, entry.run(entry.name, n, static_cast<double>(n), options.repeats)));
+      print(line(entry, n, entry.run(entry.name, n, static_cast<double>(n), options.repeats),
+                 options.peers));
     }
   }
+}
+
+std::vector<Cell> counts_cells() {
+  const auto rate_at = [](auto protocol, std::uint64_t n, Plan plan) {
+    return [=] {
+      using P = decltype(protocol);
+      return rate_of(
+          plan,
+          [&](std::uint64_t trial) {
+            return Counts<P>(protocol, n, 0, {.seed = 1, .trial = trial});
+          },
+          [](const Counts<P>&) {});
+    };
+  };
+  constexpr std::uint64_t n = 100'000'000;
+  return {{"counts majority n=1e8", Kernel::arithmetic,
+           rate_at(Majority(n), n, whole(20 * 1e8 * std::log(1e8), Watch::convergence))},
+          {"counts clock-100 n=1e8", Kernel::arithmetic,
+           rate_at(PhaseClock(n, 100), n, piece(200 * 1e8))}};
 }
 
 }  // namespace conclave::bench

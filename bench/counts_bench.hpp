@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "bench/peers.hpp"
+
 namespace conclave::bench {
 
 struct CountsOptions {
   std::vector<std::uint64_t> sizes;    // none: those of the table of peers
   std::vector<std::string> workloads;  // of bench/subjects.hpp; none: all
   unsigned repeats = 3;
+  Peers peers{};
 };
 
 // Checks first that the engines keep all agents and agree on the census (throws std::logic_error if

@@ -13,6 +13,7 @@
 #include "conclave/population/stepping.hpp"
 #include "conclave/protocols/population/electleader/elect_leader.hpp"
 
+#include "bench/cell.hpp"
 #include "bench/cpu_seconds.hpp"
 
 namespace conclave::bench {
@@ -79,16 +80,11 @@ std::string measure(std::uint64_t n, std::uint64_t r, std::size_t start) {
                      most / static_cast<double>(n));
 }
 
-constexpr std::uint64_t largest_for_all_sizes = 4000;
-
 std::vector<std::uint64_t> group_sizes(std::uint64_t n) {
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t r = 1; r < n / 2; r *= 8) sizes.push_back(r);
   sizes.push_back(n / 2);
-  if (n <= largest_for_all_sizes) return sizes;
-  el::Parameters usual;  // r = log^2 n: others take too long
-  usual.resolve(n);
-  return {*usual.r};
+  return sizes;
 }
 
 }  // namespace
@@ -106,6 +102,14 @@ void run_electleader(const ElectLeaderOptions& options,
       }
     }
   }
+}
+
+std::vector<Cell> electleader_cells() {
+  return {{"electleader n=128 r=8", Kernel::arithmetic, [] {
+             const double begin = cpu_seconds();
+             const Interactions done = time_to_safety<Fast>(128, 8, el::Starts::clean);
+             return done.as_double() / (cpu_seconds() - begin);
+           }}};
 }
 
 }  // namespace conclave::bench

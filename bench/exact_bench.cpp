@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "conclave/chain/export.hpp"
 #include "conclave/chain/hitting_times.hpp"
 
+#include "bench/cell.hpp"
 #include "bench/chain_families.hpp"
 #include "bench/cpu_seconds.hpp"
 
@@ -143,6 +145,17 @@ void run_exact(const ExactOptions& options, const std::function<void(const std::
                       "error"));
     for (const Family& family : chain_families()) print(family_row(family, states / smaller));
   }
+}
+
+// States of the random chain solved per CPU second.
+std::vector<Cell> exact_cells() {
+  constexpr StateIndex states = 50'000;
+  const auto made = std::make_shared<const FamilyChain>(chain_families().front().make(states));
+  return {{"exact random chain 5e4 states", Kernel::memory, [made] {
+             const double begin = cpu_seconds();
+             chain::hitting_times(made->chain, made->target);
+             return states / (cpu_seconds() - begin);
+           }}};
 }
 
 }  // namespace conclave::bench

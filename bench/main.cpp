@@ -1,9 +1,11 @@
-// conclave-bench SUBJECT SIZES WORKLOADS REPEATS: what `conclave bench` starts once it has checked
-// the request. SIZES and WORKLOADS are lists with commas, which may be empty; REPEATS may be 0.
-// Empty and 0 mean the subject's own.
+// conclave-bench SUBJECT SIZES WORKLOADS REPEATS [NAME=VALUE...]: what `conclave bench` starts once
+// it has checked the request. SIZES and WORKLOADS are lists with commas, which may be empty;
+// REPEATS may be 0. Empty and 0 mean the subject's own. The names are code (the version that is
+// measured), peers, save, compare (files) and tolerance.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -12,12 +14,16 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
+
 #include "bench/agents_bench.hpp"
+#include "bench/baseline.hpp"
 #include "bench/counts_bench.hpp"
 #include "bench/electleader_bench.hpp"
 #include "bench/exact_bench.hpp"
 #include "bench/network_bench.hpp"
 #include "bench/pairing_bench.hpp"
+#include "bench/peers.hpp"
 #include "bench/reactions_bench.hpp"
 #include "bench/texts_bench.hpp"
 
@@ -29,7 +35,10 @@ struct Request {
   std::vector<std::uint64_t> sizes;
   std::vector<std::string> workloads;
   unsigned repeats = 0;
+  std::map<std::string, std::string> named{};
 };
+
+enum Exit : int { done = 0, failed = 1, misused = 2, slower = 4 };
 
 std::vector<std::string> words_of(const std::string& list) {
   std::vector<std::string> words;
@@ -42,6 +51,10 @@ Request request_of(const std::vector<std::string>& words) {
   Request request{.subject = words.at(0), .sizes = {}, .workloads = words_of(words.at(2))};
   for (const std::string& size : words_of(words.at(1))) request.sizes.push_back(std::stoull(size));
   request.repeats = static_cast<unsigned>(std::stoul(words.at(3)));
+  for (std::size_t i = 4; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    request.named[words[i].substr(0, equals)] = words[i].substr(equals + 1);
+  }
   return request;
 }
 
@@ -59,10 +72,30 @@ Options options_of(const Request& request) {
     if (request.repeats != 0) options.repeats = request.repeats;
   }
   if constexpr (requires { options.workloads; }) options.workloads = request.workloads;
+  if constexpr (requires { options.peers; }) {
+    const auto path = request.named.find("peers");
+    if (path != request.named.end()) options.peers = Peers(path->second);
+  }
   return options;
 }
 
-void run(const Request& request) {
+AllOptions all_options(const Request& request) {
+  AllOptions options;
+  const auto take = [&](const char* name, std::string& into) {
+    const auto found = request.named.find(name);
+    if (found != request.named.end()) into = found->second;
+  };
+  take("save", options.save);
+  take("compare", options.compare);
+  take("code", options.code);
+  std::string tolerance;
+  take("tolerance", tolerance);
+  if (!tolerance.empty()) options.tolerance = std::stod(tolerance);
+  if (request.repeats != 0) options.repeats = request.repeats;
+  return options;
+}
+
+void run_subject(const Request& request) {
   const std::string_view subject = request.subject;
   if (subject == "agents") return run_agents(options_of<AgentsOptions>(request), print);
   if (subject == "counts") return run_counts(options_of<CountsOptions>(request), print);
@@ -77,19 +110,32 @@ void run(const Request& request) {
   throw std::invalid_argument("no such benchmark");
 }
 
+// Tables name the machine and the version, wherever they are copied to.
+Exit run(const Request& request) {
+  const auto code = request.named.find("code");
+  print(fmt::format("conclave {} on {}\n", code == request.named.end() ? "" : code->second,
+                    machine_name()));
+  if (request.subject == "all") return run_all(all_options(request), print) ? done : slower;
+  run_subject(request);
+  return done;
+}
+
 }  // namespace
 }  // namespace conclave::bench
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
+  using conclave::bench::Exit;
+  if (argc < 5) {
     fmt::print(stderr, "conclave-bench: started by `conclave bench`, see conclave bench --help\n");
-    return 2;
+    return Exit::misused;
   }
   try {
-    conclave::bench::run(conclave::bench::request_of({argv + 1, argv + argc}));
-    return 0;
+    return conclave::bench::run(conclave::bench::request_of({argv + 1, argv + argc}));
+  } catch (const conclave::Error& error) {
+    fmt::print(stderr, "conclave: {}\n", error.what());
+    return Exit::misused;
   } catch (const std::exception& error) {
     fmt::print(stderr, "conclave: {}\n", error.what());
-    return 1;
+    return Exit::failed;
   }
 }

@@ -13,6 +13,7 @@
 #include "conclave/network/wakeups/one.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 
+#include "bench/cell.hpp"
 #include "bench/cpu_seconds.hpp"
 
 namespace conclave::bench {
@@ -145,6 +146,13 @@ void run_network(const NetworkOptions& options,
     const double calendar = best_of(options.repeats, [&] { return bare_rate(n, many, 40 * n); });
     print(line(n, "uniform", uniform, uniform_rate, calendar));
   }
+}
+
+std::vector<Cell> network_cells() {
+  return {
+      {"network unit delays n=3e4", Kernel::memory, [] { return with_unit_delays(30'000).rate(); }},
+      {"network uniform delays n=3e4", Kernel::memory,
+       [] { return with_uniform_delays(30'000).rate(); }}};
 }
 
 }  // namespace conclave::bench

@@ -14,6 +14,7 @@
 #include "conclave/population/adaptive.hpp"
 #include "conclave/text/text_protocol.hpp"
 
+#include "bench/cell.hpp"
 #include "bench/cpu_seconds.hpp"
 #include "bench/embedded_networks.hpp"
 
@@ -199,6 +200,12 @@ void run_reactions(const ReactionsOptions& options,
                         ours.time, ours.steps, direct.time, direct.steps, ours.time / direct.time));
     }
   }
+}
+
+std::vector<Cell> reactions_cells() {
+  const auto network = compiled(all_networks()[1], 10'000);
+  return {{"reactions rock-paper-scissors n=1e4", Kernel::arithmetic,
+           [network] { return speed_of_engine(*network, 0).steps; }}};
 }
 
 }  // namespace conclave::bench

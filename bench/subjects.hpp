@@ -17,6 +17,7 @@ struct Subject {
 
 inline constexpr std::array subjects{
     Subject{"agents", 1000, 0xffffffffu},
+    Subject{"all"},
     Subject{"counts", 1000, std::uint64_t{1} << 62},
     Subject{"electleader", 16, 10'000},
     Subject{"exact", 1000, 100'000'000},

@@ -15,6 +15,7 @@
 #include "conclave/population/agents.hpp"
 #include "conclave/text/text_protocol.hpp"
 
+#include "bench/cell.hpp"
 #include "bench/cpu_seconds.hpp"
 
 namespace conclave::bench {
@@ -126,12 +127,13 @@ struct Tournament {
 constexpr std::uint64_t text_interactions = 30'000'000;
 
 template <class P>
-double text_rate(const P& protocol, AgentCount n, AgentMemory& memory) {
+double text_rate(const P& protocol, AgentCount n, AgentMemory& memory,
+                 std::uint64_t interactions = text_interactions) {
   Agents<P> engine(protocol, n, 0, {.seed = 1}, memory);
   engine.watch(Watch::nothing);
   const double begin = cpu_seconds();
-  engine.advance(text_interactions);
-  return static_cast<double>(text_interactions) / (cpu_seconds() - begin);
+  engine.advance(interactions);
+  return static_cast<double>(interactions) / (cpu_seconds() - begin);
 }
 
 template <class P>
@@ -188,7 +190,7 @@ constexpr std::array<Observed, 4> observed_lines{
      {"sum, min, max", "observe s = sum(digit)\nobserve a = min(digit)\nobserve b = max(digit)\n"},
      {"silence", "observe quiet = silent\n"}}};
 
-double observed_rate(const Observed& observed) {
+double observed_rate(const Observed& observed, std::uint64_t interactions = text_interactions) {
   using Small = text::TextProtocol<std::uint8_t>;
   const auto source = std::make_shared<const text::ProtocolText>(
       "clock.pp", std::string(small_clock) + std::string(observed.lines));
@@ -196,8 +198,8 @@ double observed_rate(const Observed& observed) {
   AgentMemory memory;
   Agents<Small> engine(Small(*compiled), 1000, 0, {.seed = 1}, memory);
   const double begin = cpu_seconds();
-  engine.advance(text_interactions);
-  return static_cast<double>(text_interactions) / (cpu_seconds() - begin);
+  engine.advance(interactions);
+  return static_cast<double>(interactions) / (cpu_seconds() - begin);
 }
 
 void run_observed(unsigned repeats, const std::function<void(const std::string&)>& print) {
@@ -226,6 +228,18 @@ void run_texts(unsigned repeats, const std::function<void(const std::string&)>& 
   print(text_line<Clock>(repeats));
   print(text_line<Tournament>(repeats));
   run_observed(repeats, print);
+}
+
+std::vector<Cell> texts_cells() {
+  static constexpr std::uint64_t interactions = 10'000'000;
+  const auto source = std::make_shared<const text::ProtocolText>("tournament.pp", Tournament::text);
+  const auto compiled = text::Compiled::make(source, {}, Tournament::n);
+  return {{"texts table of 168 states", Kernel::arithmetic,
+           [] { return observed_rate(observed_lines[0], interactions); }},
+          {"texts tournament", Kernel::arithmetic, [compiled] {
+             AgentMemory memory;
+             return text_rate(Text(*compiled), Tournament::n, memory, interactions);
+           }}};
 }
 
 }  // namespace conclave::bench

@@ -222,7 +222,6 @@ PYBIND11_MODULE(_core, module) {
     if (raised) conclave::python::translate(std::move(raised), error_type);
   });
   conclave::python::bind_runs(module);
-  conclave::python::bind_rule(module);
   conclave::python::bind_simulation(module);
   conclave::python::bind_exact(module);
   conclave::python::bind_store(module);

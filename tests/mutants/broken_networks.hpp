@@ -1,7 +1,6 @@
 // Networks with one mistake each.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -59,8 +58,7 @@ struct PrefersFirstPorts : protocols::KmppAsync {
   using KmppAsync::KmppAsync;
 
   template <class Event>
-  void on(Node& node, const Event& event, auto& effects, Choice auto& choice) const
-      requires(!std::same_as<Event, Timeout>) {
+  void on(Node& node, const Event& event, auto& effects, Choice auto& choice) const {
     FirstPorts<std::remove_reference_t<decltype(effects)>> first{effects};
     KmppAsync::on(node, event, first, choice);
   }

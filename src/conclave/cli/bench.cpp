@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/cli/version.hpp"
 #include "conclave/experiment/memory.hpp"
 
 #include "bench/subjects.hpp"
@@ -31,6 +33,9 @@ struct BenchOptions {
   std::vector<std::string> sizes;
   std::vector<std::string> workloads;
   std::string repeats;
+  std::string peers;
+  std::string save;
+  std::string compare;
 };
 
 const bench::Subject& subject_of(const BenchOptions& options) {
@@ -68,6 +73,25 @@ void check_workloads(const BenchOptions& options) {
   }
 }
 
+void check_files(const BenchOptions& options) {
+  const std::string& subject = options.subject;
+  if (!options.peers.empty() && subject != "agents" && subject != "counts") {
+    throw Error("--peers is an option of `conclave bench agents` and `conclave bench counts`");
+  }
+  if (!(options.save + options.compare).empty() && subject != "all") {
+    throw Error("--save and --compare are options of `conclave bench all`");
+  }
+}
+
+// The options that are handed over by name.
+std::vector<std::string> named_words(const BenchOptions& options) {
+  std::vector<std::string> words{"code=" + code_version()};
+  if (!options.peers.empty()) words.push_back("peers=" + options.peers);
+  if (!options.save.empty()) words.push_back("save=" + options.save);
+  if (!options.compare.empty()) words.push_back("compare=" + options.compare);
+  return words;
+}
+
 std::uint64_t repeats_of(const BenchOptions& options) {
   if (options.repeats.empty()) return 0;
   return count_option_64("--repeats", options.repeats, 1, 1000);
@@ -87,10 +111,14 @@ void become_bench(std::vector<std::string> words) {
 Exit bench_subject(const BenchOptions& options) {
   const bench::Subject& subject = subject_of(options);
   check_workloads(options);
+  check_files(options);
   const std::vector<std::uint64_t> sizes = sizes_of(options, subject);
   const std::uint64_t repeats = repeats_of(options);
-  become_bench({options.subject, fmt::format("{}", fmt::join(sizes, ",")),
-                fmt::format("{}", fmt::join(options.workloads, ",")), fmt::to_string(repeats)});
+  std::vector<std::string> words{options.subject, fmt::format("{}", fmt::join(sizes, ",")),
+                                 fmt::format("{}", fmt::join(options.workloads, ",")),
+                                 fmt::to_string(repeats)};
+  for (std::string& word : named_words(options)) words.push_back(std::move(word));
+  become_bench(std::move(words));
   if (errno != ENOENT) {
     throw std::system_error(errno, std::generic_category(), "cannot start conclave-bench");
   }
@@ -101,6 +129,7 @@ Exit bench_subject(const BenchOptions& options) {
 constexpr const char* description = R"(
 Subjects:
   agents       the agents engine beside a raw kernel
+  all          a few cells of every engine, to be saved and compared
   counts       the counts engine beside published simulators
   electleader  speed and memory over r
   exact        hitting times of large chains
@@ -112,7 +141,12 @@ Subjects:
 Examples:
   conclave bench agents --n 1e9 --repeats 1
   conclave bench counts --workload majority,pll --n 1e12
-  conclave bench electleader --n 1000)";
+  conclave bench electleader --n 1000
+  conclave bench all --save before.json
+  conclave bench all --compare before.json
+
+`all` measures each cell as a ratio to a calibration kernel that is run before and after it. With
+--compare the exit status is 4 if a cell is slower than recorded by more than 10 %.)";
 
 }  // namespace
 
@@ -120,11 +154,16 @@ void add_bench(Command& conclave) {
   auto options = std::make_shared<BenchOptions>();
   Command command = conclave.subcommand("bench", "Check our speed claims on this machine");
   command.word("SUBJECT", options->subject,
-               "agents, counts, electleader, exact, network, pairing, reactions or texts");
+               "agents, all, counts, electleader, exact, network, pairing, reactions or texts");
   command.list_option("--n", "N,...", options->sizes, "Sizes (default: those of the subject)");
   command.list_option("--workload", "NAME,...", options->workloads,
                       "counts: only these (default: all)");
   command.option("--repeats", "R", options->repeats, "Measurements per size (default: 3 or 5)");
+  command.option("--save", "FILE", options->save, "all: write the ratios to FILE (JSON)");
+  command.option("--compare", "FILE", options->compare, "all: compare with the ratios in FILE");
+  command.option("--peers", "FILE", options->peers,
+                 "agents, counts: rates of other simulators on this machine (JSON) instead of the "
+                 "constants, which were measured on another");
   command.footer(description);
   command.runs([options] { return bench_subject(*options); });
 }
