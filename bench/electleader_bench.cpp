@@ -80,11 +80,16 @@ std::string measure(std::uint64_t n, std::uint64_t r, std::size_t start) {
                      most / static_cast<double>(n));
 }
 
+constexpr std::uint64_t largest_for_all_sizes = 4000;
+
 std::vector<std::uint64_t> group_sizes(std::uint64_t n) {
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t r = 1; r < n / 2; r *= 8) sizes.push_back(r);
   sizes.push_back(n / 2);
-  return sizes;
+  if (n <= largest_for_all_sizes) return sizes;
+  el::Parameters usual;  // r = log^2 n: others take too long
+  usual.resolve(n);
+  return {*usual.r};
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 """Builds the wheel for `pip install --no-build-isolation ./python`: CMake makes the package as
-./demo does, and this packs its files. It needs nothing but the standard library."""
+./demo does, with further options from the variable CMAKE_ARGS, and this packs its files. It needs
+nothing but the standard library."""
 
 import base64
 import hashlib
+import os
 import re
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -26,9 +29,11 @@ def _metadata():
 
 
 def _built():
-    python = f"-DCONCLAVE_PYTHON={sys.executable}"
-    for words in (["--preset", "release", python], ["--build", "--preset", "release",
-                                                    "--target", "python"]):
+    # Behind the link of a virtual environment, which the build folder may outlive.
+    python = f"-DCONCLAVE_PYTHON={os.path.realpath(sys.executable)}"
+    more = shlex.split(os.environ.get("CMAKE_ARGS", ""))
+    for words in (["--preset", "release", python, *more],
+                  ["--build", "--preset", "release", "--target", "python"]):
         subprocess.run(["cmake", *words], cwd=ROOT, check=True)
     package = BUILD / "python" / "conclave"
     module = package / ("_core" + sysconfig.get_config_var("EXT_SUFFIX"))

@@ -10,7 +10,8 @@ const views = {
   field: "#run/pll?n=10000&engine=agents&seed=1&view=status&at=30000",
   bars: "#run/pll?n=1e9&engine=counts&seed=1&view=status&until=20&at=2000000000",
   ring: "#run/prl?n=40&init=random&engine=agents&seed=7&at=2000",
-  graph: "#run/rumor_with_cancel.pp?n=64&graph=grid:8x8&engine=agents&seed=1&at=100",
+  steps: "#run/pll?n=60&engine=agents&seed=3&view=status&at=29",
+  graph: "#run/epidemic.pp?n=60&graph=regular:3&engine=agents&seed=4&at=900",
   ranks: "#run/electleader?n=64&param=r=16&init=same&seed=1&view=role&at=3000",
   messages: "#run/kmpp-async?n=16&seed=1&delay=slow-leader&at=1.2",
   hand: "#run/kmpp-async?n=6&seed=1&delay=order:0-1/2-1/1-0/3-4/4-3/5-2",
@@ -32,6 +33,13 @@ async function openTrace(page) {
   await page.locator(".steps li").nth(8).getByRole("button").click();
 }
 
+// Goes to the next change, and shows what happened where there is no room beside the picture.
+async function showSteps(page) {
+  await page.getByRole("button", { name: "next change" }).click();
+  await page.locator(".executed li").first().waitFor();
+  await page.evaluate(() => (innerWidth < 800 ? document.querySelector("[aria-label=Agent]").scrollIntoView() : scrollTo(0, 0)));
+}
+
 for (const [name, hash] of Object.entries(views)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const shots = [];
@@ -40,7 +48,8 @@ for (const [name, hash] of Object.entries(views)) {
       const { page, complaints } = await open(chrome.context, server.address + hash, size);
       await page.evaluate((to) => { document.documentElement.dataset.theme = to; document.querySelector("conclave-app").requestUpdate(); }, theme);
       if (name === "traces") await openTrace(page);
-      await page.evaluate(() => scrollTo(0, 0));
+      if (name === "steps") await showSteps(page);
+      else await page.evaluate(() => scrollTo(0, 0));
       await page.waitForTimeout(300);
       shots.push((await page.screenshot()).toString("base64"));
       if (complaints.length > 0) throw new Error(`${name}: ${complaints}`);

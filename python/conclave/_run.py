@@ -90,22 +90,28 @@ class Run:
         return int(self._trials.not_converged) == 0
 
     def csv(self) -> str:
-        """The rows as `--format csv` prints them."""
-        return str(self._trials.csv())
+        """The rows as `--format csv` prints them; after an interrupt a last line says so."""
+        text = str(self._trials.csv())
+        if not self._trials.was_interrupted:
+            return text
+        return text + f"# interrupted: {len(self)} of {self._trials.asked} trials\n"
 
     def jsonl(self) -> str:
-        """The rows as `--format jsonl` prints them."""
-        return str(self._trials.jsonl())
+        """The rows as `--format jsonl` prints them; after an interrupt the last row says so."""
+        text = str(self._trials.jsonl())
+        if not text or not self._trials.was_interrupted:
+            return text
+        return f'{text[:-2]},"interrupted":true,"asked":{self._trials.asked}}}\n'
 
     def json(self) -> str:
         """Rows and summary as `--format json` prints them."""
-        rows = ",\n".join(self.jsonl().splitlines())
+        rows = ",\n".join(self._trials.jsonl().splitlines())
         return f'{{"rows":[\n{rows}\n],\n"summary":{self._trials.summary_json()}}}\n'
 
     def frame(self) -> Any:
         """A pandas DataFrame with the columns of `--format csv`."""
         pandas = needed("pandas", "frame()")
-        return pandas.read_csv(io.StringIO(self.csv()))
+        return pandas.read_csv(io.StringIO(self._trials.csv()))
 
     def summary(self, width: int = 100) -> Text:
         """Statistics of times and observables, as `conclave run` prints them."""
@@ -317,6 +323,9 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
             options[name] = _words.number(value)
     if until is not None:
         options["until"] = _words.horizon(until)
+    if chosen.runs_for_ever and not {"until", "max_parallel_time",
+                                     "max_interactions"} & set(options):
+        raise _core.Error(f"{chosen.name} has no stop condition: give until=..., or say who leads")
     kept = _kept_options(options, trace, history, final)
     prepared = _core.prepare(chosen.core, options)
     if not quiet:

@@ -246,9 +246,12 @@ class Simulation:
         self.n = sum(self._init.values())
         self._protocol, self._is_network = self._made(rule, transition_order, volume, kwargs)
         self._protocol.give({}, self._init)
+        if self._protocol.is_open:
+            raise ValueError("the rule reaches too many states to list them, as ppsim does; use "
+                             "conclave.Simulation")
         if continuous_time and not self._is_network:
-            raise ValueError("continuous time is for reactions; write the rule as a list of them")
-        self.continuous_time = self._is_network
+            self._protocol.in_continuous_time()
+        self.continuous_time = continuous_time or self._is_network
         self.snapshots: list[Snapshot] = []
         self._begin(self._init)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import hashlib
 import json
+import math
 import os
 import re
 from fractions import Fraction
-from typing import Any, Callable, Collection, Hashable, Iterable, Mapping, Union
+from typing import Any, Callable, Collection, Hashable, Iterable, Iterator, Mapping, Union
 
 from . import _core
 from ._words import fraction, label, number
@@ -57,6 +59,10 @@ def _start(init: Mapping[str, int]) -> str:
     return "start given: " + ", ".join(f"{count} of {name}" for name, count in init.items()) + "\n"
 
 
+class _TooManyStates(Exception):
+    """The rule reaches more than MOST_STATES."""
+
+
 class _Table:
     """The transitions of a rule between all states that it reaches."""
 
@@ -68,28 +74,65 @@ class _Table:
         self.states: dict[Hashable, State] = {}
         self.outcomes: dict[tuple[Hashable, Hashable], dict[tuple[Hashable, Hashable], Fraction]]
         self.outcomes = {}
+        self._answers: dict[tuple[Hashable, Hashable], Any] = {}  # not yet part of the outcomes
 
     def add(self, states: Iterable[State]) -> bool:
         """Adds these and all that meetings of them lead to; true if there were new ones."""
         waiting = {_key(state): state for state in states if _key(state) not in self.states}
         if not waiting:
             return False
+        self._probe({**self.states, **waiting})
         while waiting:
             key = next(iter(waiting))  # the first that was met
             state = self.states[key] = waiting.pop(key)
-            if len(self.states) > MOST_STATES:
-                raise _core.Error(f"the rule reaches more than {MOST_STATES} states, too many for "
-                                  "a table of all their meetings; a text (.pp) may have 2^64")
+            if len(self.states) + len(waiting) > MOST_STATES:
+                raise _TooManyStates
             for other_key, other in list(self.states.items()):
                 self._meet(key, state, other_key, other, waiting)
                 if other_key != key:
                     self._meet(other_key, other, key, state, waiting)
         return True
 
+    def _probe(self, reached: dict[Hashable, State], partners: int = 4) -> None:
+        """Lets every state meet itself and a few others, which finds out soon whether there are too
+        many for a table. What was asked is not asked again."""
+        if len(reached) > MOST_STATES:
+            raise _TooManyStates
+        some = list(reached.items())[:partners]
+        waiting = list(reached.items())
+        while waiting:
+            a_key, a = waiting.pop()
+            for b_key, b in [*some, (a_key, a)]:
+                for pair in (((a_key, a), (b_key, b)), ((b_key, b), (a_key, a))):
+                    for key, state in self._results(*pair[0], *pair[1]):
+                        if key not in reached:
+                            reached[key] = state
+                            waiting.append((key, state))
+                if len(reached) > MOST_STATES:
+                    raise _TooManyStates
+
+    def _results(self, a_key: Hashable, a: State, b_key: Hashable,
+                 b: State) -> Iterable[tuple[Hashable, State]]:
+        if (a_key, b_key) in self._answers or (a_key in self.states and b_key in self.states):
+            return []
+        answer = self._answers[a_key, b_key] = self._called(a, b)
+        return [(_key(state), state) for pair, _ in answer for state in pair]
+
+    def meet(self, a: State, b: State) -> dict[tuple[Hashable, Hashable], Fraction]:
+        """Asks what these two become, with probabilities. Nothing is remembered, and several
+        threads may ask at once."""
+        alone = copy.copy(self)
+        alone.states, alone.outcomes = {_key(a): a, _key(b): b}, {}
+        alone._meet(_key(a), a, _key(b), b, {})
+        if self._order != "asymmetric":
+            alone._meet(_key(b), b, _key(a), a, {})
+        return alone._ordered(_key(a), _key(b))
+
     def _meet(self, a_key: Hashable, a: State, b_key: Hashable, b: State,
               waiting: dict[Hashable, State]) -> None:
         shares: dict[tuple[Hashable, Hashable], Fraction] = {}
-        for (c, d), share in self._called(a, b):
+        answer = self._answers.pop((a_key, b_key), None)
+        for (c, d), share in self._called(a, b) if answer is None else answer:
             pair = (_key(c), _key(d))
             shares[pair] = shares[pair] + share if pair in shares else share
             for key, state in zip(pair, (c, d)):
@@ -121,6 +164,9 @@ class _Table:
         u, v = copy.deepcopy(a), copy.deepcopy(b)
         outcome: Outcome = rule(u, v, **self._params)
         return (u, v) if outcome is None else outcome  # it has changed them in place
+
+    def forget(self) -> None:
+        self.states, self.outcomes, self._answers = {}, {}, {}
 
     def rules(self) -> Iterable[tuple[Hashable, Hashable, Hashable, Hashable, Fraction]]:
         """All that changes something, with the order of initiator and responder as asked for."""
@@ -155,6 +201,39 @@ class _Table:
         return {}
 
 
+class _OpenRule:
+    """A rule with too many states for a table: pairs are asked for when they meet.
+
+    A state is a number that follows from its `repr` alone, so that trials do not depend on the
+    order in which states appear; its highest bit says whether it leads."""
+
+    def __init__(self, name: str, table: _Table, leads: Callable[[State], bool]) -> None:
+        self._name, self._table, self._leads = name, table, leads
+        self.objects: dict[int, State] = {}
+
+    def number_of(self, state: State) -> int:
+        text = repr(_key(state))
+        if " at 0x" in text:
+            raise _core.Error(f"{self._name} reaches more than {MOST_STATES} states, which are "
+                              f"told apart by their repr, and {text} does not say what it is")
+        digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+        number_ = int.from_bytes(digest, "big") >> 1 | bool(self._leads(state)) << 63
+        if self.objects.setdefault(number_, state) != state:
+            raise _core.Error(f"{self._name}: {self.objects[number_]!r} and {state!r} are "
+                              "different states with the same repr")
+        return number_
+
+    def meet(self, a: int, b: int) -> tuple[int, list[tuple[int, int, int]]]:
+        outcomes = self._table.meet(self.objects[a], self.objects[b])
+        total = math.lcm(*(share.denominator for share in outcomes.values()))
+        if sum(outcomes.values()) > 1 or total >= 2**32:
+            raise _core.Error(f"{self._name}: the probabilities of {self.objects[a]!r} and "
+                              f"{self.objects[b]!r} add up to more than 1, or need a common "
+                              "denominator beyond 2^32")
+        return total, [(self.number_of(c), self.number_of(d), int(share * total))
+                       for (c, d), share in outcomes.items() if share]
+
+
 class _Names:
     """A name of a text for every state, readable where the state is a word."""
 
@@ -185,8 +264,9 @@ class Protocol:
       decides, the value is a dict of pairs with probabilities, exact if they are Fractions;
     * a function `rule(u, v, **params)` that returns such a value, or None where nothing changes. It
       is called once per pair of states that can be reached from `states` or `init`, which may be
-      any hashable objects; dataclasses (frozen or with unsafe_hash) it may change in place. There
-      may be 2048 states, which takes some ten seconds; with more, write a text;
+      any hashable objects; dataclasses (frozen or with unsafe_hash) it may change in place. A rule
+      with more than 2048 states is asked when two of them first meet: it can be run and simulated,
+      stops when one leader is left, and has no text to verify or export;
     * a list of reactions, `[(A + B >> 2 * C).k(2.5)]` (see `species`);
     * the text of a `.pp` file, or the path of one, or of a `.crn` or `.rules` file.
 
@@ -214,6 +294,8 @@ class Protocol:
         self._volume = volume
         self._names = _Names()
         self._table: _Table | None = None
+        self._open_rule: _OpenRule | None = None
+        self._is_continuous = False
         self._reactions: list[Reaction] | None = None
         self._text: str | None = None
         self._cores: dict[str | None, Any] = {}
@@ -257,6 +339,8 @@ class Protocol:
     @property
     def states(self) -> list[State]:
         """The states of a protocol written in Python, as far as they are known."""
+        if self._open_rule is not None:
+            return list(self._open_rule.objects.values())
         return list(self._names.objects.values())
 
     @property
@@ -268,9 +352,21 @@ class Protocol:
         """Whether it is one of the catalog."""
         return self._text is None and self._table is None and self._reactions is None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its rule reaches more states than can be listed."""
+        return self._open_rule is not None
+
+    @property
+    def runs_for_ever(self) -> bool:
+        """Whether nothing but a given time ends a trial."""
+        return self._open_rule is not None and self._leader is None
+
     def core_with(self, stop: str | None, init: Mapping[str, int] | None = None) -> Any:
         """The compiled protocol with another stop condition, and with a start called `given` that
         has these agents, by the names of their states. Those of the catalog keep theirs."""
+        if self._open_rule is not None:
+            return self._open_core(stop, init)
         if init is not None:
             self._refuse_if_listed("a start")
             return _core.text(os.path.basename(self.name), self.text(stop, init))
@@ -278,6 +374,18 @@ class Protocol:
             self._refuse_if_listed("a stop condition")
             self._cores[stop] = _core.text(os.path.basename(self.name), self.text(stop))
         return self._cores[stop]
+
+    def _open_core(self, stop: str | None, init: Mapping[str, int] | None) -> Any:
+        rule = self._open_rule
+        assert rule is not None
+        if init is not None:
+            raise _core.Error(f"{self.name} reaches more than {MOST_STATES} states: it can be run, "
+                              "and not be verified, searched or exported")
+        if self._observe or stop not in (None, "false", "count(leader) == 1"):
+            raise _core.Error(f"{self.name} reaches more than {MOST_STATES} states, and so has no "
+                              "observables and no stop condition but count(leader) == 1")
+        stops = self._leader is not None and stop != "false"
+        return self._cores.setdefault(stop, _core.rule(self.name, rule.meet, stops))
 
     def _refuse_if_listed(self, what: str) -> None:
         if self.is_listed:
@@ -287,6 +395,9 @@ class Protocol:
     def text(self, stop: str | None = None, init: Mapping[str, int] | None = None) -> str:
         """The protocol as a text of conclave, what a `.pp`, `.rules` or `.crn` file would hold."""
         self._refuse_if_listed("a text")
+        if self._open_rule is not None:
+            raise _core.Error(f"{self.name} reaches more than {MOST_STATES} states, too many for a "
+                              "text that lists their meetings; a text with fields may have 2^64")
         if self._text is not None:
             return self._own_text(stop, init)
         if self._reactions is not None:
@@ -310,11 +421,35 @@ class Protocol:
                               "give states=... or init=...")
         name = self._names.of
         lines = ["states " + ", ".join(name.values())]
-        for a, b, c, d, share in self._table.rules():
-            line = f"{name[a]},{name[b]} -> {name[c]},{name[d]}"
-            lines.append(line if share is _CERTAIN or share == 1 else f"{line} : {number(share)}")
+        if self._is_continuous:
+            lines += self._continuous_rules()
+        else:
+            lines += self._discrete_rules()
         first = f"start given: all of {next(iter(name.values()))}\n"
         return "\n".join(lines) + "\n" + (first if init is None else _start(init))
+
+    def _discrete_rules(self) -> Iterator[str]:
+        assert self._table is not None
+        name = self._names.of
+        for a, b, c, d, share in self._table.rules():
+            line = f"{name[a]},{name[b]} -> {name[c]},{name[d]}"
+            yield line if share is _CERTAIN or share == 1 else f"{line} : {number(share)}"
+
+    def _continuous_rules(self) -> Iterator[str]:
+        """Every ordered pair meets at the rate 1 / (n - 1), so that n pairs do per unit of time."""
+        assert self._table is not None
+        name = self._names.of
+        yield "reactions {"
+        for a, b, c, d, share in self._table.rules():
+            rate = number(2 * share if a == b else share)
+            yield f"   {name[a]} + {name[b]} -> {name[c]} + {name[d]} rate {rate}"
+        yield "   volume n - 1\n}"
+
+    def in_continuous_time(self) -> None:
+        """From now on, pairs meet after exponential waits; for rules, dicts or functions."""
+        self._is_continuous = True
+        self.name = self.name.removesuffix(".rules") + ".pp"
+        self._cores.clear()
 
     def _statements(self, stop: str | None) -> str:
         lines = []
@@ -344,8 +479,29 @@ class Protocol:
             raise _core.Error(f"{self.name}: no state belongs to {what!r}")
         return " | ".join(members)
 
+    def _leads(self, state: State) -> bool:
+        what = self._leader
+        if callable(what) and not isinstance(what, (Molecules, type)):
+            return bool(what(state))
+        if isinstance(what, Collection) and not isinstance(what, (str, tuple)):
+            return state in what
+        return what is not None and bool(state == what)
+
     def _add_states(self, states: Iterable[State]) -> None:
-        if self._table is None or not self._table.add(states):
+        if self._table is None:
+            return
+        states = list(states)
+        try:
+            if self._open_rule is None and not self._table.add(states):
+                return
+        except _TooManyStates:
+            self._table.forget()
+            self._names = _Names()
+            self._cores.clear()
+            self._open_rule = _OpenRule(self.name, self._table, self._leads)
+        if self._open_rule is not None:
+            for state in [*(self.init or ()), *states]:
+                self._open_rule.number_of(state)
             return
         for key, state in self._table.states.items():
             if key not in self._names.of:
@@ -358,6 +514,8 @@ class Protocol:
             return str(state)
         if self._table is None:
             return str(state)
+        if self._open_rule is not None:
+            return f"s{self._open_rule.number_of(state):016x}"
         name = self._names.of.get(_key(state))
         if name is None:
             raise _core.Error(f"{self.name} has no state {state!r}")
@@ -365,6 +523,8 @@ class Protocol:
 
     def object_of(self, name: str) -> State:
         """The state of that name."""
+        if self._open_rule is not None and re.fullmatch("s[0-9a-f]{16}", name):
+            return self._open_rule.objects.get(int(name[1:], 16), name)
         return self._names.objects.get(name, name)
 
     def give(self, options: dict[str, Any], init: Mapping[State, int]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import os
 import tempfile
+import warnings as _warnings
 from pathlib import Path
 from typing import Any, Iterable, Mapping
 
 from . import _core, _words
 from ._optional import needed
 from ._progress import Bar
+from ._run import allow_files, refuse_unknown
 from .protocol import Protocol
 
 
@@ -52,13 +54,17 @@ def _written(protocol: Protocol, folder: Path) -> str:
     return str(path)
 
 
-def sweep(plan: Mapping[str, Any] | str | os.PathLike[str], output: str | os.PathLike[str], *,
-          threads: Any = None, extend: bool = False, mix_versions: bool = False,
-          quiet: bool = False) -> Results:
+def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
+          output: str | os.PathLike[str] | None = None, *, threads: Any = None, shard: str = "",
+          dry_run: bool = False, extend: bool = False, mix_versions: bool = False,
+          max_file_size: Any = None, quiet: bool = False, **unknown: Any) -> Any:
     """Carries out a plan, from where it was left, and returns its results.
 
     The plan is the path of a TOML file as `conclave sweep` reads it, or a dict of the same shape;
-    protocols in it may be `Protocol` objects.
+    protocols in it may be `Protocol` objects. `output` may be left out where the plan is a file:
+    the results then lie beside the caller under the plan's name with `.db`. The other keywords are
+    the options of `conclave sweep`; with `dry_run=True` nothing is stored, and the result is a
+    list with a dict per cell: its trials, and how long one of them takes, judging by the first.
 
     >>> import conclave as cv, tempfile, os
     >>> plan = {"trials": 5, "run": {"protocol": "fratricide", "n": [10, 20]}}
@@ -66,22 +72,43 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str], output: str | os.Pat
     ...     found = cv.sweep(plan, os.path.join(folder, "results.db"))
     ...     print(len(found), list(found.frame().groupby("n")["trial"].count()))
     10 [5, 5]
+    >>> [cell["trials"] for cell in cv.sweep(plan, dry_run=True)]
+    [5, 5]
     """
-    threads_text = "" if threads is None else _words.number(threads)
+    refuse_unknown("sweep", unknown, sweep.__kwdefaults__ or ())
+    allow_files(max_file_size)
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(plan, Mapping):
             path = Path(folder) / "plan.toml"
             path.write_text(_plan_text(plan, Path(folder)), encoding="utf-8")
         else:
             path = Path(plan)
-        with Bar("sweep", 0, quiet) as bar:
-            def look(done: int, total: int) -> None:
-                if bar is not None:
-                    bar.__self__._total = total  # type: ignore[attr-defined]
-                    bar(done, 0)
-            _core.sweep(str(path), os.fspath(output), threads_text, extend, mix_versions,
-                        None if bar is None else look)
+        if dry_run:
+            return _core.sweep_estimate(str(path), shard)
+        if output is None:
+            output = _default_output(plan, shard)
+        options = {"threads": "" if threads is None else _words.number(threads), "shard": shard,
+                   "extend": extend, "mix_versions": mix_versions}
+        _carry_out(path, os.fspath(output), options, quiet)
     return Results(output)
+
+
+def _default_output(plan: Any, shard: str) -> str:
+    if isinstance(plan, Mapping):
+        raise _core.Error("a plan that is a dict has no name: say where the results are to go")
+    stem = Path(plan).stem
+    return f"{stem}.{shard.replace('/', '-of-')}.db" if shard else f"{stem}.db"
+
+
+def _carry_out(path: Path, output: str, options: dict[str, Any], quiet: bool) -> None:
+    with Bar("sweep", 0, quiet) as bar:
+        def look(done: int, total: int) -> None:
+            if bar is not None:
+                bar.__self__._total = total  # type: ignore[attr-defined]
+                bar(done, 0)
+        found = _core.sweep(str(path), output, options, None if bar is None else look)
+    for warning in [] if quiet else found:
+        _warnings.warn(warning, stacklevel=3)
 
 
 class Results:
@@ -125,10 +152,22 @@ def _conditions(where: str | Iterable[str]) -> list[str]:
 
 def report(files: Results | str | os.PathLike[str] | Iterable[Any],
            page: str | os.PathLike[str] = "", *, figures: str | os.PathLike[str] = "",
-           kinds: Iterable[str] = (), only: Iterable[str] = (), title: str = "") -> None:
+           kinds: Iterable[str] = (), only: Iterable[str] = (), where: str | Iterable[str] = (),
+           title: str = "", explorer: str = "", axes: str = "", size: Any = "",
+           font_size: Any = "", no_title: bool = False, bands: bool = False,
+           max_file_size: Any = None, **unknown: Any) -> None:
     """Writes a page with tables, fitted laws and figures of files of results, as `conclave report`
-    does; `figures` is a folder for the figures as files of the given kinds."""
+    does, with its options as keywords. `figures` is a folder for the figures as files of the given
+    kinds, `size` a text such as "640x430" or a pair of numbers."""
+    refuse_unknown("report", unknown, report.__kwdefaults__ or ())
+    allow_files(max_file_size)
     if isinstance(files, (Results, str, os.PathLike)):
         files = [files]
     paths = [each.path if isinstance(each, Results) else os.fspath(each) for each in files]
-    _core.report(paths, os.fspath(page), os.fspath(figures), list(kinds), list(only), title)
+    if not isinstance(size, str):
+        size = "x".join(_words.number(each) for each in size)
+    _core.report(paths, {"page": os.fspath(page), "figures": os.fspath(figures),
+                         "kinds": _conditions(kinds), "only": _conditions(only),
+                         "where": _conditions(where), "title": title, "explorer": explorer,
+                         "axes": axes, "size": size, "font_size": str(font_size),
+                         "no_title": no_title, "bands": bands})

@@ -105,6 +105,7 @@ class SignalWatch {
 };
 
 void bind_runs(py::module_& module);
+void bind_rule(py::module_& module);
 void bind_simulation(py::module_& module);
 void bind_exact(py::module_& module);
 void bind_store(py::module_& module);

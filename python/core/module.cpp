@@ -222,6 +222,7 @@ PYBIND11_MODULE(_core, module) {
     if (raised) conclave::python::translate(std::move(raised), error_type);
   });
   conclave::python::bind_runs(module);
+  conclave::python::bind_rule(module);
   conclave::python::bind_simulation(module);
   conclave::python::bind_exact(module);
   conclave::python::bind_store(module);

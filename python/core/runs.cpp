@@ -107,6 +107,7 @@ class Trials {
   // Ctrl-C came while they ran: these are the first trials, all that were complete.
   void interrupt() { was_interrupted_ = true; }
   bool was_interrupted() const { return was_interrupted_; }
+  std::uint64_t asked() const { return asked_; }
 
   const catalog::PreparedRun& run() const { return *prepared_.run; }
   std::size_t size() const { return rows_.size(); }
@@ -278,6 +279,7 @@ void bind_runs(py::module_& module) {
       .def("__len__", &Trials::size)
       .def_property_readonly("not_converged", &Trials::not_converged)
       .def_property_readonly("was_interrupted", &Trials::was_interrupted)
+      .def_property_readonly("asked", &Trials::asked)
       .def("csv", &Trials::csv)
       .def("jsonl", &Trials::jsonl)
       .def("trace", &Trials::trace)

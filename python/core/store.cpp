@@ -3,18 +3,23 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/version.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/option_values.hpp"
+#include "conclave/plot/figure.hpp"
 #include "conclave/report/report.hpp"
 #include "conclave/sweep/export.hpp"
+#include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/results.hpp"
+#include "conclave/sweep/shard.hpp"
 #include "conclave/sweep/sweep.hpp"
 
 #include "python/core/core.hpp"
@@ -29,28 +34,65 @@ void check_memory(const sweep::Plan& plan, std::uint64_t memory) {
   }
 }
 
-// Carries out the plan in a file; `look(trials done, trials)` is called now and then. False where
-// some trial did not converge.
-bool carry_out(const std::string& plan_path, const std::string& output, const std::string& threads,
-               bool extend, bool mix_versions, const py::object& look) {
+unsigned worker_count(const std::string& threads) {
+  if (threads.empty()) return std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<unsigned>(experiment::count_option_64("--threads", threads, 1, 1024));
+}
+
+sweep::Shard shard_of(const std::string& text) {
+  return text.empty() ? sweep::Shard{} : sweep::parse_shard(text);
+}
+
+// Carries out the plan in a file; `look(trials done, trials)` is called now and then. Returns the
+// plan's warnings.
+std::vector<std::string> carry_out(const std::string& plan_path, const std::string& output,
+                                   const py::dict& options, const py::object& look) {
   const sweep::Plan plan = sweep::read_plan(plan_path);
+  const sweep::Shard shard = shard_of(options["shard"].cast<std::string>());
   const std::uint64_t memory = experiment::available_memory();
   check_memory(plan, memory);
-  const unsigned workers =
-      threads.empty()
-          ? std::max(1u, std::thread::hardware_concurrency())
-          : static_cast<unsigned>(experiment::count_option_64("--threads", threads, 1, 1024));
-  sweep::Store store(
-      output, plan,
-      {.code = cli::code_version(), .extends = extend, .mixes_versions = mix_versions});
-  sweep::Sweep sweep(plan, {}, sweep::Results(output), store, memory);
+  const unsigned workers = worker_count(options["threads"].cast<std::string>());
+  sweep::Store store(output, plan,
+                     {.code = cli::code_version(),
+                      .shard = shard,
+                      .extends = options["extend"].cast<bool>(),
+                      .mixes_versions = options["mix_versions"].cast<bool>()});
+  sweep::Sweep sweep(plan, shard, sweep::Results(output), store, memory);
   std::atomic<bool> stop = false;
   attend([&] { sweep.work(workers, stop); }, stop,
          [&] {
            const sweep::SweepProgress progress = sweep.progress();
            if (!look.is_none()) look(progress.trials_done, progress.trials);
          });
-  return sweep::Results(output).not_converged() == 0;
+  return plan.warnings;
+}
+
+// The table that `--dry-run` prints, as one dict per cell.
+py::list estimate(const std::string& plan_path, const std::string& shard_text) {
+  const sweep::Plan plan = sweep::read_plan(plan_path);
+  const sweep::Shard shard = shard_of(shard_text);
+  std::vector<sweep::Pilot> pilots;
+  std::atomic<bool> stop = false;
+  attend(
+      [&] {
+        for (std::size_t id = 0; id < plan.cells.size() && !stop; ++id) {
+          pilots.push_back(sweep::run_pilot(plan, id, stop));
+        }
+      },
+      stop);
+  py::list cells;
+  for (std::size_t id = 0; id < pilots.size(); ++id) {
+    const std::uint64_t trials = sweep::trials_in(shard, id, plan.cells[id].sampling);
+    py::dict cell;
+    cell["cell"] = id;
+    cell["trials"] = trials;
+    cell["steps_per_trial"] = pilots[id].steps;
+    cell["seconds_per_trial"] = pilots[id].seconds;
+    cell["is_complete"] = pilots[id].is_complete;
+    cell["run"] = sweep::cell_text(plan.cells[id]);
+    cells.append(cell);
+  }
+  return cells;
 }
 
 std::string csv_of(const std::string& path, const std::vector<std::string>& where) {
@@ -94,27 +136,40 @@ py::dict about(const std::string& path) {
   return result;
 }
 
-void write_report(const std::vector<std::string>& files, const std::string& page,
-                  const std::string& figures, const std::vector<std::string>& kinds,
-                  const std::vector<std::string>& only, const std::string& title) {
+plot::Looks looks_of(const py::dict& options) {
+  const auto text = [&](const char* name) { return options[name].cast<std::string>(); };
+  plot::Looks looks{.has_title = !options["no_title"].cast<bool>(),
+                    .has_bands = options["bands"].cast<bool>()};
+  if (!text("axes").empty()) looks.axes = plot::parse_axes(text("axes"));
+  if (!text("size").empty()) looks.size = plot::parse_size(text("size"));
+  if (!text("font_size").empty()) looks.font_size = plot::parse_font_size(text("font_size"));
+  return looks;
+}
+
+void write_report(const std::vector<std::string>& files, const py::dict& options) {
+  const auto text = [&](const char* name) { return options[name].cast<std::string>(); };
+  const auto list = [&](const char* name) {
+    return options[name].cast<std::vector<std::string>>();
+  };
+  const report::ReportOptions wanted{.files = files,
+                                     .page = text("page"),
+                                     .figures = text("figures"),
+                                     .kinds = list("kinds"),
+                                     .looks = looks_of(options),
+                                     .only = list("only"),
+                                     .where = list("where"),
+                                     .title = text("title"),
+                                     .version = cli::code_version(),
+                                     .explorer = text("explorer")};
   std::atomic<bool> stop = false;
-  attend(
-      [&] {
-        report::write_report({.files = files,
-                              .page = page,
-                              .figures = figures,
-                              .kinds = kinds,
-                              .only = only,
-                              .title = title,
-                              .version = cli::code_version()});
-      },
-      stop);
+  attend([&] { report::write_report(wanted); }, stop);
 }
 
 }  // namespace
 
 void bind_store(py::module_& module) {
   module.def("sweep", &carry_out);
+  module.def("sweep_estimate", &estimate);
   module.def("results_csv", &csv_of);
   module.def("results_jsonl", &jsonl_of);
   module.def("results_cells", &cells_of);

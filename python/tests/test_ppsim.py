@@ -118,3 +118,20 @@ def test_plotters_and_time_trials():
     early = time_trials(duel, [20], [{"L": 20}], lambda config: config["L"] <= 10, num_trials=5)
     tenths = early["time"] * 10
     assert len(early) == 5 and numpy.allclose(tenths, tenths.round())
+
+
+def test_rules_have_continuous_time():
+    """The last two leaders of n agents meet at the rate 2 / (n - 1)."""
+    times = []
+    for seed in range(400):
+        sim = Simulation({"L": 2, "F": 9}, {("L", "L"): ("L", "F")}, seed=seed,
+                         continuous_time=True)
+        sim.run()
+        assert sim.config_dict == {"L": 1, "F": 10}
+        times.append(sim.time)
+    assert len(set(times)) == 400
+    mean = sum(times) / 400
+    assert abs(mean - 5) < 5 * 5 / 20  # five standard deviations of the mean
+    assert Simulation({"L": 5}, {("L", "L"): ("L", "F")}, continuous_time=True).continuous_time
+    with pytest.raises(ValueError, match="too many states"):
+        Simulation({0: 10}, lambda u, v: (u + 1, v))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+import statistics
 from fractions import Fraction
 
 import pytest
@@ -119,8 +120,9 @@ def test_mistakes_and_exceptions_of_a_rule_surface(monkeypatch):
     with pytest.raises(cv.Error, match="a rule gives two states"):
         cv.Protocol(lambda u, v: 7, states=["a"])
     monkeypatch.setattr("conclave.protocol.MOST_STATES", 50)
+    many = cv.Protocol(lambda u, v: ((u + 1) % 60, v), states=[0])
     with pytest.raises(cv.Error, match="more than 50 states"):
-        cv.Protocol(lambda u, v: (u + 1, v), states=[0])
+        many.text()
     with pytest.raises(cv.Error, match="needs states to begin with"):
         cv.run(cv.Protocol(lambda u, v: None), n=10)
     with pytest.raises(cv.Error, match="must be hashable"):
@@ -181,3 +183,65 @@ def test_verify_search_and_export_take_them(tmp_path):
     assert (tmp_path / "chain" / "census.prism").exists()
     worst = cv.search(duel, n=6, budget=2000)
     assert worst.mean > 0 and worst.trials <= 2500
+
+
+def highest(u, v):
+    """More states than a table has room for: the largest number wins, and its owner leads."""
+    top = max(u[0], v[0])
+    return (top, u[1] and u[0] == top), (top, v[1] and v[0] == top)
+
+
+def test_a_rule_may_have_more_states_than_a_table():
+    init = {(number, True): 1 for number in range(3000)}
+    protocol = cv.Protocol(highest, init=init, leader=leads)
+    run = cv.run(protocol, trials=4, seed=2, until=40, final=True, threads=2)
+    assert run.final(1) == {(2999, False): 2999, (2999, True): 1}
+    again = cv.Protocol(highest, init=init, leader=leads)
+    assert cv.run(again, trials=4, seed=2, until=40, threads=1).csv() == run.csv()
+    sim = cv.Simulation(protocol, seed=1)
+    sim.run(until=2, every=1)
+    assert sim.history.shape[0] == 3 and sum(sim.config.values()) == 3000
+    assert sim.copy().config == sim.config == pickle.loads(pickle.dumps(sim)).config
+
+
+def leads(state):
+    return state[1]
+
+
+def ticks(u, v, most):
+    """A timer that runs at every other meeting; whoever is at its end is no leader any more."""
+    return {((min(u[0] + 1, most), u[1] and u[0] < most), v): Fraction(1, 2)}
+
+
+def test_a_large_rule_has_the_law_of_its_table():
+    """With fewer states the same rule has a table; times agree in mean."""
+    means = []
+    for most in (2000, 2100):
+        init = {(most - 20, True): 40}
+        protocol = cv.Protocol(ticks, init=init, params={"most": most},
+                               states=[(0, True)] if most > 2048 else (),
+                               leader=leads, stop="count(leader) == 1")
+        times = [row["interactions"] for row in cv.run(protocol, trials=400)]
+        means.append((statistics.mean(times), statistics.stdev(times) / 20))
+    assert abs(means[0][0] - means[1][0]) < 5 * (means[0][1] + means[1][1])
+
+
+def test_what_a_large_rule_refuses():
+    def count(u, v):
+        return (u + 1) % 5000, v
+
+    protocol = cv.Protocol(count, init={0: 10})
+    for call, sentence in ((lambda: cv.run(protocol), "give until"),
+                           (lambda: cv.verify(protocol), "can be run"),
+                           (lambda: protocol.text(), "too many for a text"),
+                           (lambda: cv.run(protocol, until=1, fault="corrupt:1@0"), "fault")):
+        with pytest.raises(cv.Error, match=sentence):
+            call()
+
+    def broken(u, v):
+        return (u + 1, v) if u < 3000 else 1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        cv.run(cv.Protocol(broken, init={0: 2}), until=10**5)
+    with pytest.raises(cv.Error, match="does not say what it is"):
+        cv.run(cv.Protocol(lambda u, v: (object(), v), init={0: 2}), until=10)

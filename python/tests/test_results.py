@@ -1,5 +1,8 @@
 """Sweeps, files of results, reports."""
 
+import inspect
+import re
+
 import pytest
 
 import conclave as cv
@@ -44,3 +47,39 @@ def test_a_report_is_a_page(tmp_path):
     assert "A title" in (tmp_path / "page.html").read_text()
     cv.report([found], figures=tmp_path / "figures", kinds=["csv"])
     assert list((tmp_path / "figures").glob("*.csv"))
+
+
+def test_every_option_of_the_command_line_is_a_keyword(program, tmp_path):
+    for command, function in (("sweep", cv.sweep), ("report", cv.report)):
+        told = program(command, "--help").stdout
+        options = {name.replace("-", "_") for name in re.findall(r"--([a-z][a-z-]+)", told)}
+        options -= {"help", "output"}
+        names = set(inspect.signature(function).parameters)
+        missing = {each for each in options if f"--{each.replace('_', '-')} " in told} - names
+        assert not missing, (command, missing)
+        with pytest.raises(cv.Error, match="has no option"):
+            function("x", nonsense=1)
+
+
+def test_shards_and_estimates(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.toml").write_text(
+        'trials = 4\n[[run]]\nprotocol = "fratricide"\nn = [10, 20]\n')
+    cells = cv.sweep("plan.toml", dry_run=True)
+    assert [cell["trials"] for cell in cells] == [4, 4] and cells[0]["is_complete"]
+    assert len(cv.sweep("plan.toml")) == 8 and (tmp_path / "plan.db").exists()
+    parts = [cv.sweep("plan.toml", shard=f"{part}/3") for part in (1, 2, 3)]
+    assert sum(map(len, parts)) == 8 and (tmp_path / "plan.2-of-3.db").exists()
+    with pytest.raises(cv.Error, match="where the results are to go"):
+        cv.sweep({"trials": 1, "run": {"protocol": "pll", "n": 5}})
+
+
+def test_the_looks_of_figures(tmp_path):
+    found = cv.sweep({"trials": 5, "run": {"protocol": "fratricide", "n": [10, 20, 40]}},
+                     tmp_path / "r.db")
+    cv.report(found, figures=tmp_path / "a", kinds=["tex"], axes="loglog", no_title=True,
+              where="n>=20", size=(500, 300), font_size=8)
+    text = "".join(each.read_text() for each in (tmp_path / "a").glob("*.tex"))
+    assert "xmode=log" in text and "ymode=log" in text
+    with pytest.raises(cv.Error, match="axes"):
+        cv.report(found, figures=tmp_path / "b", axes="round")

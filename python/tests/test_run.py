@@ -252,7 +252,10 @@ def test_a_run_that_is_interrupted_keeps_its_complete_trials(tmp_path):
     run = raised.value.run
     assert 0 < len(run) < 10**7 and "interrupted" in run.summary()
     whole = cv.run("fratricide", n=1000, trials=len(run), engine="agents", seed=3)
-    assert run.csv() == whole.csv() == (tmp_path / "rows.csv").read_text()
+    mark = f"# interrupted: {len(run)} of {10**7} trials\n"
+    assert run.csv() == whole.csv() + mark == (tmp_path / "rows.csv").read_text()
+    assert run.rows[-1]["interrupted"] and run.rows[-1]["asked"] == 10**7
+    assert run.rows[:-1] == whole.rows[:-1] and len(run.frame()) == len(run)
 
 
 def cpu_seconds(thread):

@@ -471,6 +471,14 @@ class Solve(unittest.TestCase):
                             self.chain.with_suffix("")], check=True)
             self.assertEqual(self.answer("--exact")["expected"], rounds)
 
+    def test_gives_the_election_of_raft_in_ticks(self):
+        script = pathlib.Path(__file__).resolve().parents[2] / "examples/chains/raft_election.py"
+        path = self.chain.with_suffix("")
+        subprocess.run([sys.executable, script, "2", "1", "10", "10", path], check=True)
+        self.assertEqual(self.answer("--exact")["expected"], "293/18")
+        terms = self.answer("--exact", "--rewards", path.with_suffix(".trew"))
+        self.assertEqual(terms["expected"], "10/9")
+
     def test_says_how_far_rows_miss_one(self):
         self.chain.write_text("3 5\n0 0 1\n1 0 0.3333333\n1 1 0.3333333\n1 2 0.3333333\n2 0 1\n",
                               "ascii")
@@ -684,6 +692,18 @@ class Terminal(unittest.TestCase):
         lengths = [len(line) for line in shown.split("\r\033[K")[1:-1]]
         self.assertGreater(lengths[0], 30)
         self.assertLess(lengths[-1], 30)  # after it was resized
+
+    def test_is_as_wide_as_help_may_be(self):
+        """Only commands to be copied stay in one line."""
+        listed = re.findall("^  ([a-z]+) {5,}", conclave("--help").stdout, re.M)
+        self.assertGreater(len(listed), 15)
+        for command in ("", *listed, "cluster init", "cluster repair"):
+            shown, _ = on_terminal([*command.split(), "--help"], 80)
+            long = [line for line in shown.splitlines() if len(line) > 80
+                    and not re.match("  (conclave|mpirun|sqlite3) ", line)]
+            self.assertEqual(long, [], command)
+            plain = conclave(*command.split(), "--help").stdout
+            self.assertEqual(shown.split(), plain.split())
 
     def test_is_as_wide_as_tables_may_be(self):
         commands = (["list"], ["run", "pll", "--n", "50", "--trials", "3"],
@@ -1179,6 +1199,32 @@ class Schedules(unittest.TestCase):
         self.assertEqual(len(failing), 1)
         self.assertEqual(len(failing[0]["counterexample"]), 5)
 
+    def test_events_say_what_the_sentences_say(self):
+        _, found = self.explore("kmpp-async", "--n", "3", "--param", "reading=chosen-in-c1",
+                                "--param", "phases=2", "--param", "referees=1")
+        steps = next(each for each in found["properties"] if not each["holds"])["counterexample"]
+        under_way = []
+        for step in steps[:-1]:
+            first, *others = step["events"]
+            if first["event"] == "wake":
+                self.assertIn(f"node {first['node']} is woken", step["step"])
+            else:
+                text = " ".join([first["kind"], *(f"{name}={value}" for name, value
+                                                  in first["payload"].items())])
+                self.assertIn(f"node {first['to']} gets {text} from {first['from']}",
+                              step["step"])
+                under_way.remove((first["from"], first["to"], text))  # it has been sent
+            for event in others:
+                if event["event"] == "become":
+                    self.assertIn(f"-> {event['standing']}", step["step"])
+                    continue
+                text = " ".join([event["kind"], *(f"{name}={value}" for name, value
+                                                  in event["payload"].items())])
+                under_way.append((event["from"], event["to"], text))
+                self.assertTrue(any(f"node {event['from']} sends {text} to" in each and
+                                    str(event["to"]) in each for each in step["details"]))
+        self.assertEqual(steps[-1]["events"], [])
+
     def test_refuse_what_is_too_large(self):
         for words, part in ((["--n", "7"], "1 ... 6 nodes"),
                             (["--n", "4", "--max-configurations", "1000"], "1000"),
@@ -1200,6 +1246,12 @@ class Schedules(unittest.TestCase):
                          "with probability 1, every schedule comes to an end")
         status, found = self.explore("flood-max", "--n", "4", "--graph", "undirected-ring")
         self.assertEqual((status, found["params"]["diameter"]), (0, 2))
+
+    def test_terms_are_bounded_where_elections_are_repeated(self):
+        status, found = self.explore("raft-election", "--n", "2")
+        self.assertEqual((status, found["params"]["terms"]), (0, 2))
+        self.assertEqual(found["properties"][0]["property"],
+                         "at most one node is elected in a term")
 
 
 class Comparisons(unittest.TestCase):

@@ -273,10 +273,11 @@ class Pictures(InAFolder):
             self.assertIn(f"{state} (2 trials)", picture)
 
     def test_move(self):
-        film = self.file("h.gif")
-        result = conclave("plot", self.file("h.csv"), "--animate", film)
+        film, picture = self.file("h.gif"), self.file("beside.svg")
+        result = conclave("plot", self.file("h.csv"), "--animate", film, "-o", picture)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue(pathlib.Path(film).read_bytes().startswith(b"GIF8"))
+        self.assertIn("</svg>", pathlib.Path(picture).read_text())
 
     @unittest.skipUnless(shutil.which("ffmpeg"), "ffmpeg is not installed: no film as .mp4 is made")
     def test_move_with_ffmpeg(self):

@@ -59,6 +59,8 @@ class Package(unittest.TestCase):
             self.assertTrue((share / name).is_file(), name)
         page = (share / "man/man1/conclave-run.1").read_text()
         self.assertIn("\\fB\\-\\-trials\\fR \\fIT\\fR\nNumber of trials", page)
+        first = (share / "man/man1/conclave.1").read_text()
+        self.assertIn("\nconclave \\- a laboratory for randomized leader election\n", first)
 
     def complete(self, *words):
         """The words that bash offers after these."""

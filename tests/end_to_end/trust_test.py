@@ -544,6 +544,14 @@ class Interruption(Folder):
         trials = [row["trial"] for row in document["rows"]]
         self.assertEqual(trials, list(range(document["summary"]["trials"])))
 
+    def test_of_a_run_is_marked_in_rows(self):
+        rows = [json.loads(line) for line in self.interrupted("--format", "jsonl").splitlines()]
+        self.assertEqual([row["trial"] for row in rows], list(range(len(rows))))
+        self.assertEqual([row.get("interrupted") for row in rows[-2:]], [None, True])
+        self.assertEqual(rows[-1]["asked"], 1000000)
+        *lines, last = self.interrupted("--format", "csv").splitlines()
+        self.assertEqual(last, f"# interrupted: {len(lines) - 1} of 1000000 trials")
+
     def test_of_a_sweep_is_marked_and_only_the_prefix_is_used(self):
         self.sweep()
         with self.database() as database:

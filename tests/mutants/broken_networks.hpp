@@ -1,6 +1,7 @@
 // Networks with one mistake each.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -58,7 +59,8 @@ struct PrefersFirstPorts : protocols::KmppAsync {
   using KmppAsync::KmppAsync;
 
   template <class Event>
-  void on(Node& node, const Event& event, auto& effects, Choice auto& choice) const {
+  void on(Node& node, const Event& event, auto& effects, Choice auto& choice) const
+      requires(!std::same_as<Event, Timeout>) {
     FirstPorts<std::remove_reference_t<decltype(effects)>> first{effects};
     KmppAsync::on(node, event, first, choice);
   }

@@ -17,9 +17,12 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/poisson_clock.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/model/trial.hpp"
+#include "conclave/population/direct_method.hpp"
+#include "conclave/text/text_protocol.hpp"
 
 #include "tests/unit/uniformity.hpp"
 
@@ -144,6 +147,36 @@ std::string small_text(const std::string& volume = "5", const std::string& dimer
                      volume, dimer);
 }
 
+// Calls take(counts) with the census of each trial at a time.
+template <class Take>
+void run_censuses(const std::string& text, const std::string& engine, const std::string& time,
+                  std::uint64_t trials, Take take) {
+  run_trials(*prepared(text, 10, engine, time), trials, [&](const TrialResult& result) {
+    Counts counts;
+    for (std::size_t i = 0; i < 3; ++i) counts.push_back(static_cast<int>(observed(result, i)));
+    take(counts);
+  });
+}
+
+// The same by the direct method alone, which `auto` uses for parts of larger populations.
+template <class Take>
+void run_direct_method(const std::string& text, double time, std::uint64_t trials, Take take) {
+  using Protocol = text::TextProtocol<std::uint8_t>;
+  const auto read = std::make_shared<const text::ProtocolText>("test.crn", text);
+  const auto network = text::Compiled::make(read, {}, 10);
+  const Protocol protocol(*network);
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
+    const StreamName name{.seed = 5, .trial = trial};
+    population::DirectMethod<Protocol> engine(protocol, 10, *protocol.census(0), name);
+    engine.watch(Watch::nothing);
+    engine.advance(PoissonClock(name, network->ticks_per_time().as_double()).points_before(time));
+    Counts counts(3, 0);
+    for (const auto& [state, count] : engine.census())
+      counts[state.index] = static_cast<int>(count);
+    take(counts);
+  }
+}
+
 // How well trials fit the law of the census at a time.
 double fit_at(const std::string& text, const std::string& engine, const std::string& time,
               std::uint64_t trials) {
@@ -151,13 +184,16 @@ double fit_at(const std::string& text, const std::string& engine, const std::str
   std::vector<double> expected = equation.law(std::stod(time));
   for (double& each : expected) each *= static_cast<double>(trials);
   std::vector<double> found(expected.size(), 0.0);
-  run_trials(*prepared(text, 10, engine, time), trials, [&](const TrialResult& result) {
-    Counts counts;
-    for (std::size_t i = 0; i < 3; ++i) counts.push_back(static_cast<int>(observed(result, i)));
+  const auto note = [&](const Counts& counts) {
     const auto place = std::ranges::find(equation.states(), counts);
     ASSERT_NE(place, equation.states().end());
     ++found[static_cast<std::size_t>(place - equation.states().begin())];
-  });
+  };
+  if (engine == "direct method") {
+    run_direct_method(text, std::stod(time), trials, note);
+  } else {
+    run_censuses(text, engine, time, trials, note);
+  }
   const Buckets buckets = pool_buckets(found, expected);
   return chi_square(buckets.observed, buckets.expected).p_value;
 }
@@ -173,8 +209,14 @@ TEST(Reactions, CensusHasTheLawOfTheMasterEquation) {
   }
 }
 
+TEST(Reactions, TheDirectMethodHasTheLawOfTheMasterEquation) {
+  for (const std::string time : {"0.25", "2"}) {
+    EXPECT_GE(fit_at(small_text(), "direct method", time, many), reject) << time;
+  }
+}
+
 TEST(Reactions, MistakesInRatesAreRejected) {
-  for (const std::string engine : {"agents", "events"}) {
+  for (const std::string engine : {"agents", "events", "direct method"}) {
     EXPECT_LT(fit_at(small_text("5", "1/2"), engine, "0.25", many), reject) << engine;
     EXPECT_LT(fit_at(small_text("10"), engine, "0.25", many), reject) << engine;  // n, not V
   }
@@ -236,6 +278,19 @@ TEST(Reactions, TimesOfStopConditionsAreContinuous) {
     for (double& each : evenly) each *= mean / ticks_per_time;
     EXPECT_LT(fit_times(evenly), reject) << engine;
   }
+}
+
+// With molecules that do not react, `auto` has enough of them to use the direct method.
+TEST(Reactions, TimesAreContinuousWhereFewMoleculesReact) {
+  const std::string text = std::string(stages_text) + "Z -> Z\n";
+  const auto at = text.find("B = 1");
+  const auto run = prepared(text.substr(0, at) + "Z = rest, " + text.substr(at), 1000, "auto", "");
+  std::vector<double> times;
+  run_trials(*run, 4000, [&](const TrialResult& result) {
+    ASSERT_EQ(result.ending, Ending::converged);
+    times.push_back(result.time.value());
+  });
+  EXPECT_GE(fit_times(times), reject);
 }
 
 // --- moments of linear networks ---

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/experiment/description.hpp"
@@ -164,6 +165,7 @@ Json look_of(WatchedTrial& watched) {
             {"faults", faults_of(watched)}};
   if (!watched.is_population()) return look;
   const population::NextMeeting next = watched.next_meeting();
+  if (!watched.steps().empty()) look["steps"] = watched.steps();
   look["next"] = Json{{"number", next.number.as_double()}, {"agents", agents_of(next.agents)}};
   return look;
 }
@@ -261,6 +263,15 @@ __attribute__((export_name("conclave_open"))) uint32_t conclave_open(const char*
 
 __attribute__((export_name("conclave_advance"))) void conclave_advance(double number) {
   trial().advance_to(interactions(number));
+}
+
+__attribute__((export_name("conclave_interactions_at"))) const char* conclave_interactions_at(
+    const char* time) {
+  return answer([&] {
+    const auto fraction = parse_fraction(time);
+    if (!fraction) throw Error(fmt::format("'{}' is no time, such as 12.5", time));
+    return Json(trial().interactions_at(*fraction).as_double()).dump();
+  });
 }
 
 __attribute__((export_name("conclave_change"))) const char* conclave_change(double most) {

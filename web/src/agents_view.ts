@@ -1,12 +1,12 @@
-// Agents in words: what the colours mean, the variables of one agent, and what the last interaction
-// changed. Variables have the paper's names; which lines of its pseudocode were executed is not
-// shown, because the engines do not know: a protocol is compiled code, not a text that is followed.
+// Agents in words: what the colours mean, the variables of one agent by the paper's names, and what
+// the last interaction changed.
 import { html, nothing, type TemplateResult } from "lit";
 import { short } from "./draw/shapes";
 import { meaning, named } from "./names";
 import { colours } from "./palette";
 import type { Picture } from "./picture";
 import type { Player } from "./player";
+import { executedList } from "./steps_view";
 
 const dot = (colour: string, text: string) => html`<span><i style=${`background:${colour}`}></i>${text}</span>`;
 
@@ -23,10 +23,11 @@ export function legend(player: Player, picture: Picture) {
   const few = paint.values.length <= 8;
   return html`<div class="legend"><label class="inline">Colour <select @change=${(event: Event) => player.colourBy((event.target as HTMLSelectElement).value)}>
       <option value="" ?selected=${run.view === ""}>output</option>${frame.columns.map((each) => html`<option value=${each.name} ?selected=${each.name === run.view}>${each.name}</option>`)}</select></label>
-    ${paint.column === 0 ? html`${dot("var(--leader)", "leader")}${dot("var(--follower)", "follower")}`
-      : few ? paint.values.map((v) => dot(colour(v), named(player.about, column, v)))
+    ${paint.column === 0 && !player.isLeaderless ? html`${dot("var(--leader)", "leader")}${dot("var(--follower)", "follower")}`
+      : paint.column === 0 ? nothing : few ? paint.values.map((v) => dot(colour(v), named(player.about, column, v)))
       : html`${dot(colour(paint.values[0]!), short(paint.values[0]!))}${dot(colour(paint.values.at(-1)!), short(paint.values.at(-1)!))}`}
-    ${player.isRing && run.protocol === "prl" ? html`<span>▲ live bullet</span><span>△ dummy</span><span>■ signal</span><span>spokes: distL</span>` : nothing}
+    ${player.isRing && run.protocol === "prl" ? html`<span>▲ live bullet</span><span>△ dummy</span><span>■ signal</span><span>ring: shield</span><span>spokes: distL</span>` : nothing}
+    ${player.isRing && run.protocol === "fischer-jiang" ? html`<span>▲ bullet</span><span>ring: shield</span>` : nothing}
     ${frame.table && !frame.table.counts ? nothing : html`<span>engine ${frame.look.engine} counts agents by state</span>`}</div>`;
 }
 
@@ -70,15 +71,15 @@ export function inspector(player: Player, picked: number, close: () => void) {
     const all = changes(player, agent);
     return html`<p class="small">${name} <b>${agent}</b>${all.length === 0 ? html` <span class="soft">stays as it was</span>` : nothing}</p>${all.length > 0 ? html`<ul class="small changes">${all}</ul>` : nothing}`;
   };
-  return html`${part("initiator", met[0])}${part("responder", met[1])}
-    <details><summary>All their variables</summary><div class="row pair"><div><p class="small soft">initiator</p>${variables(player, met[0])}</div><div><p class="small soft">responder</p>${variables(player, met[1])}</div></div></details>
-    ${player.about?.paper ? html`<p class="small soft">Pseudocode: ${player.about.paper}</p>` : nothing}`;
+  return html`${part("initiator", met[0])}${part("responder", met[1])}${executedList(player)}
+    <details><summary>All their variables</summary><div class="row pair"><div><p class="small soft">initiator</p>${variables(player, met[0])}</div><div><p class="small soft">responder</p>${variables(player, met[1])}</div></div></details>`;
 }
 
 // Beside the agent under the pointer.
 export function tip(player: Player, picture: Picture, agent: number, width: number) {
   const spot = picture.spots[agent];
   if (!spot || !player.frame?.table) return nothing;
+  const met = player.frame.change?.agents?.includes(agent);
   const side = spot.x > width / 2 ? `right:${width - spot.x + 14}px` : `left:${spot.x + 14}px`;
-  return html`<div class="tip" style=${`${side};top:${Math.max(4, spot.y - 10)}px`}><b>agent ${agent}</b>${variables(player, agent)}</div>`;
+  return html`<div class="tip" style=${`${side};top:${Math.max(4, spot.y - 10)}px`}><b>agent ${agent}</b>${variables(player, agent)}${met ? executedList(player) : nothing}</div>`;
 }

@@ -11,6 +11,7 @@ import { Picture } from "./picture";
 import { first, Player } from "./player";
 import { command, measured, overlays } from "./results_view";
 import { freshRun, setup } from "./setup_view";
+import { pseudocode } from "./steps_view";
 import { transport } from "./time_view";
 import { Traces } from "./traces_view";
 import { addressOf, runOfAddress, type Run } from "./words";
@@ -113,10 +114,11 @@ class App extends LitElement {
     const canvas = event.currentTarget as HTMLElement;
     if (this.player.isNetwork) canvas.style.cursor = this.player.isChoosing && this.picture.parcelAt(event) ? "pointer" : "";
     const agent = this.player.isNetwork ? -1 : this.picture.agentAt(event);
-    if (agent === this.hovered) return;
-    this.hovered = agent;
-    this.requestUpdate();
+    if (agent !== this.hovered) this.point(agent);
   }
+
+  // Shows the variables of an agent as the pointer does; -1: of none.
+  point(agent: number) { this.hovered = agent; this.requestUpdate(); }
 
   // The parts of the page.
 
@@ -159,10 +161,11 @@ class App extends LitElement {
           <section class="card" aria-label="Command">${command(player)}</section>
         </div>
         <div class="stack">
-          <section class="card" aria-label="Chart" ?hidden=${player.isNetwork}><h2>Leaders over time</h2><div class="chart"></div>${overlays(player)}</section>
+          <section class="card" aria-label="Chart" ?hidden=${player.isNetwork}><h2>${player.isLeaderless ? "Over time" : "Leaders over time"}</h2><div class="chart"></div>${overlays(player)}</section>
           ${player.isNetwork ? hand(player) : html`
             <section class="card" aria-label="Agent"><h2>${this.picked >= 0 ? `Agent ${this.picked}` : "Last interaction"}</h2>${inspector(player, this.picked, () => { this.picked = -1; update(); })}</section>
             <section class="card" aria-label="Attack"><h2>Attack</h2>${attacks(player, this.tool, (tool) => { this.tool = tool; update(); })}</section>`}
+          ${pseudocode(player, (content) => { this.editor.edit(content); location.hash = "#own"; })}
           <section class="card" aria-label="Measured"><h2>Measured</h2>${measured(player)}</section>
         </div>
       </div>`;
@@ -172,6 +175,7 @@ class App extends LitElement {
     const look = this.player.frame?.look;
     if (!look) return "The engine is being loaded";
     if (!look.population) return `Space-time diagram of ${look.n} nodes up to time ${this.player.clock.toFixed(2)}; ${look.leaders} elected`;
+    if (this.player.isLeaderless) return `${look.n} agents after ${look.now} interactions`;
     return `${look.n} agents, ${look.leaders} leaders, after ${look.now} interactions`;
   }
 }

@@ -7,8 +7,12 @@ import type { NetworkEvent } from "./engine";
 export const mostBytes = 1 << 20;
 const mostNodes = 64, mostSteps = 5000, longestText = 1000, mostDetails = 200, longestLink = 6000;
 
-// One step: what happens, in a sentence of `explore`, or who meets whom, in `verify`.
-export interface Step { title: string; details: string[]; words: string[]; pair: [number, number] | null }
+// An event at a node in a step of `explore`.
+export type Happening = { event: "wake"; node: number } | { event: "become"; node: number; standing: string; phase: number }
+  | { event: "receive" | "send"; from: number; to: number; kind: string; payload: Record<string, number> };
+
+// One step: what happens, in a sentence and in events of `explore`, or who meets whom, in `verify`.
+export interface Step { title: string; details: string[]; events: Happening[]; words: string[]; pair: [number, number] | null }
 
 export interface Counterexample {
   kind: "messages" | "agents";
@@ -50,7 +54,7 @@ export function counterexamplesIn(content: string): Counterexample[] {
     check(steps.length > 0 && steps.every(isObject), "a step is no object");
     const isVerified = "configuration" in (steps[0] as object);
     const claim = isVerified ? `${text(property.name, "the name")}: ${text(property.statement, "the statement")}` : text(property.property, "the property");
-    found.push({ ...about, claim, kind: isVerified ? "agents" : "messages", steps: (steps as Record<string, unknown>[]).map((step) => (isVerified ? meeting(step, n) : sentence(step))) });
+    found.push({ ...about, claim, kind: isVerified ? "agents" : "messages", steps: (steps as Record<string, unknown>[]).map((step) => (isVerified ? meeting(step, n) : sentence(step, n))) });
   }
   check(found.length > 0, "it holds none; everything that it is about holds");
   return found;
@@ -65,9 +69,26 @@ function paramsText(params: unknown): string {
   }).join(" ");
 }
 
-function sentence(step: Record<string, unknown>): Step {
+function sentence(step: Record<string, unknown>, n: number): Step {
   const details = list(step.details ?? [], mostDetails, "details").map((each) => text(each, "a detail"));
-  return { title: text(step.step, "a step"), details, words: [], pair: null };
+  const events = list(step.events ?? [], mostDetails, "events").map((each) => happening(each, n));
+  return { title: text(step.step, "a step"), details, events, words: [], pair: null };
+}
+
+function happening(thing: unknown, n: number): Happening {
+  check(isObject(thing), "an event is no object");
+  const number = (each: unknown, most: number, what: string): number => {
+    check(typeof each === "number" && Number.isInteger(each) && each >= 0 && each <= most, `${what} of an event is no number up to ${most}`);
+    return each;
+  };
+  const { event } = thing;
+  if (event === "wake") return { event, node: number(thing.node, n - 1, "the node") };
+  if (event === "become") return { event, node: number(thing.node, n - 1, "the node"), standing: text(thing.standing, "the standing"), phase: number(thing.phase, 1e9, "the phase") };
+  check(event === "receive" || event === "send", "an event is none of wake, receive, send, become");
+  const { payload } = thing;
+  check(isObject(payload) && Object.keys(payload).length <= 16, "the payload of a message is no object");
+  const fields = Object.entries(payload).map(([name, value]) => [text(name, "a field"), number(value, Number.MAX_SAFE_INTEGER, "a field")]);
+  return { event, from: number(thing.from, n - 1, "from"), to: number(thing.to, n - 1, "to"), kind: text(thing.kind, "the kind"), payload: Object.fromEntries(fields) as Record<string, number> };
 }
 
 function meeting(step: Record<string, unknown>, n: number): Step {
@@ -76,54 +97,43 @@ function meeting(step: Record<string, unknown>, n: number): Step {
   const title = text(step.interaction, "an interaction");
   const pair = /^\((\d+),(\d+)\)/.exec(title)?.slice(1).map(Number) as [number, number] | undefined;
   check(!pair || pair.every((agent) => agent < n), "an interaction is between agents that are not there");
-  return { title, details: [], words, pair: pair ?? null };
+  return { title, details: [], events: [], words, pair: pair ?? null };
 }
 
-// The messages of a schedule, as far as its sentences tell them; step i happens at time i.
-export function flowOf({ steps, n }: Counterexample): Flow {
+// The messages of a schedule, step i at time i. What is not received stays under way to the end.
+export function flowOf({ steps }: Counterexample): Flow {
   const events: NetworkEvent[] = [];
-  const waiting = new Map<string, NetworkEvent[]>();
-  const deliver = (from: number, to: number, time: number) => {
-    const oldest = waiting.get(`${from}-${to}`)?.shift();
-    if (oldest) oldest.time = time;
-  };
-  const isNode = (node: number) => node < n;
+  const waiting = new Map<string, NetworkEvent[]>();   // on each edge in the order of sending
   steps.forEach((step, i) => {
     const time = i + 1;
-    const round = /^round \d+$/.test(step.title);
-    if (round) for (const all of waiting.values()) while (all.length > 0) all.shift()!.time = time;
-    const got = /^node (\d+) (?:is woken|gets [^]* from (\d+))(?: -> (.*))?$/.exec(step.title);
-    if (got && isNode(Number(got[1]))) {
-      if (got[2] !== undefined) deliver(Number(got[2]), Number(got[1]), time); else events.push({ time, event: "wake", node: Number(got[1]) });
-      events.push(...standing(Number(got[1]), got[3] ?? "", time));
-    }
-    for (const line of step.details) {
-      const became = /^node (\d+) -> (.*)$/.exec(line);
-      if (became && round && isNode(Number(became[1]))) events.push(...standing(Number(became[1]), became[2]!, time));
-      const sent = /^node (\d+) sends (\S+)(?: \S+=\S+)* to ((?:\d+, )*\d+)$/.exec(line);
-      if (!sent || !isNode(Number(sent[1]))) continue;
-      for (const node of sent[3]!.split(", ").map(Number).filter(isNode)) {
-        const message: NetworkEvent = { time: steps.length + 1, event: "deliver", node, from: Number(sent[1]), message: sent[2]!, sent: time };
-        const edge = `${message.from}-${node}`;
-        waiting.set(edge, [...(waiting.get(edge) ?? []), message]);
-        events.push(message);
+    for (const each of step.events) {
+      if (each.event === "wake") events.push({ time, event: "wake", node: each.node });
+      if (each.event === "become") events.push(...standing(each.node, each.standing, each.phase, time));
+      if (each.event !== "send" && each.event !== "receive") continue;
+      const edge = `${each.from}-${each.to}`;
+      if (each.event === "receive") {
+        const oldest = waiting.get(edge)?.shift();
+        if (oldest) oldest.time = time;
+        continue;
       }
+      const message: NetworkEvent = { time: steps.length + 1, event: "deliver", node: each.to, from: each.from, message: each.kind, sent: time };
+      waiting.set(edge, [...(waiting.get(edge) ?? []), message]);
+      events.push(message);
     }
   });
   return { events, kinds: [...new Set(events.flatMap((each) => each.message ?? []))], end: steps.length, unit: "step" };
 }
 
-function standing(node: number, view: string, time: number): NetworkEvent[] {
-  const phase = /^candidate, phase (\d+)/.exec(view);
-  if (phase) return [{ time, event: "phase", node, phase: Number(phase[1]) }];
-  if (view.startsWith("not elected")) return [{ time, event: "retire", node }];
-  return view.startsWith("elected") ? [{ time, event: "elect", node }] : [];
+function standing(node: number, name: string, phase: number, time: number): NetworkEvent[] {
+  if (name === "candidate") return phase > 0 ? [{ time, event: "phase", node, phase }] : [];
+  if (name === "not elected") return [{ time, event: "retire", node }];
+  return name === "elected" ? [{ time, event: "elect", node }] : [];
 }
 
 // A short counterexample as a link: the file it would be, compressed, in letters of addresses.
 export async function linkOf({ kind, protocol, n, params, claim, steps }: Counterexample): Promise<string | null> {
   const told = kind === "agents" ? { name: claim.split(": ")[0], statement: claim.split(": ").slice(1).join(": ") } : { property: claim };
-  const lines = steps.map((step) => (kind === "agents" ? { interaction: step.title, configuration: step.words.join(" ") } : { step: step.title, details: step.details }));
+  const lines = steps.map((step) => (kind === "agents" ? { interaction: step.title, configuration: step.words.join(" ") } : { step: step.title, details: step.details, events: step.events }));
   const settings = Object.fromEntries(params.split(" ").filter((each) => each).map((each) => [each.split("=")[0], each.slice(each.indexOf("=") + 1)]));
   const document = JSON.stringify({ protocol, n, params: settings, properties: [{ ...told, counterexample: lines }] });
   const packed = await bytesOf(new Blob([document]).stream().pipeThrough(new CompressionStream("deflate-raw")));

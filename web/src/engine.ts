@@ -9,9 +9,15 @@ export interface Description {
   parameters: { name: string; meaning: string; default: string; allowed: string }[];
   init: Named[]; engines: Named[]; observables: Named[];
   errata: { id: string; place: string; remark: string }[];
+  steps?: Step[];
   messages?: string[]; ids?: Named[]; delays?: Named[]; wakeups?: Named[];
+  graph?: string; any_graph?: boolean;   // the graph that messages travel on, and whether it can be another
   warnings?: string[];
 }
+
+// A step of the pseudocode, under the numbers of its lines in the paper; of message passing, what a
+// node does with a kind of message.
+export interface Step { line: string; text: string; sets: string }
 
 export interface FaultSeen {
   text: string; at: number; agents: number; leaders: number; recovered: boolean; recovery?: number;
@@ -22,6 +28,7 @@ export interface Look {
   now: string; time: number; leaders: number; converged: boolean; over: boolean; engine: string;
   start: string; n: number; population: boolean; observables: Record<string, string>;
   faults: FaultSeen[]; next?: { number: number; agents: [number, number] | null };
+  steps?: string[];   // the lines that the last interaction executed
 }
 
 export interface Column { name: string; labels: string[] }
@@ -47,7 +54,7 @@ interface Exports {
   conclave_error(): number; conclave_list(): number;
   conclave_describe(name: number, content: number): number;
   conclave_open(words: number, content: number, grid: number): number;
-  conclave_advance(interactions: number): void; conclave_change(most: number): number;
+  conclave_advance(interactions: number): void; conclave_interactions_at(time: number): number; conclave_change(most: number): number;
   conclave_look(): number; conclave_table(): number; conclave_values(): number;
   conclave_counts(): number; conclave_columns(): number; conclave_row(): number;
   conclave_trace(): number; conclave_events(): number; conclave_arcs(): number;
@@ -93,6 +100,7 @@ export class Engine {
   }
 
   advance(interactions: number): void { this.exports.conclave_advance(interactions); }
+  interactionsAt(time: string): number { return this.with([time], ([a]) => JSON.parse(this.text(this.exports.conclave_interactions_at(a!)))); }
   change(most: number): Change | null { return JSON.parse(this.text(this.exports.conclave_change(most))); }
   look(): Look { return JSON.parse(this.text(this.exports.conclave_look())); }
   row(): string { return this.text(this.exports.conclave_row()); }

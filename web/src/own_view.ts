@@ -1,7 +1,10 @@
-// The editor for protocol texts, which are checked by the engine as one types.
+// The editor for protocol texts, which are checked by the engine as one types. Beside the lines stand
+// their numbers: the place of a mistake is marked there, and the rule that decided the last
+// interaction where this text is the one that runs.
 import { html, nothing } from "lit";
 import { examples } from "./examples";
 import type { Player } from "./player";
+import { firedLines } from "./steps_view";
 import { emptyRun, type Run } from "./words";
 
 export class Editor {
@@ -26,12 +29,22 @@ export class Editor {
     const place = /:(\d+):(\d+):/.exec(this.verdict);
     return html`<div class="desk editor">
       <section class="card"><label for="text">A protocol in your own words; it is checked as you type</label>
-        <textarea id="text" spellcheck="false" wrap="off" aria-invalid=${place ? "true" : "false"} aria-describedby="verdict" .value=${this.draft} @input=${(event: Event) => this.check((event.target as HTMLTextAreaElement).value)}></textarea>
+        <div class="numbered"><div class="numbers" aria-hidden="true"><ol>${this.numbers(place ? Number(place[1]) : 0)}</ol></div>
+          <textarea id="text" spellcheck="false" wrap="off" aria-invalid=${place ? "true" : "false"} aria-describedby="verdict" .value=${this.draft} @scroll=${scrollNumbers} @input=${(event: Event) => this.check((event.target as HTMLTextAreaElement).value)}></textarea></div>
         <p id="verdict" class=${this.verdict.startsWith("ok") ? "right mono" : "wrong mono"} role="status">${this.verdict}</p>
         <div class="row"><button class="main" ?disabled=${!this.verdict.startsWith("ok")} @click=${() => this.run(this.ownRun())}>Run it</button>
+        ${this.player.content === this.draft && firedLines(this.player).length > 0 ? html`<span class="small soft">marked: the rule of the last interaction</span>` : nothing}
         ${place ? html`<button @click=${() => this.jump(root, Number(place[1]), Number(place[2]))}>Go to line ${place[1]}</button>` : nothing}</div></section>
       <section class="card"><h2>Texts to begin with</h2><ul class="chips">${examples.map((each) => html`<li><button @click=${() => this.check(each.content)}>${each.name}</button></li>`)}</ul></section></div>`;
   }
+
+  private numbers(wrong: number) {
+    const fired = this.player.content === this.draft ? firedLines(this.player) : [];
+    return this.draft.split("\n").map((_, i) => html`<li class=${i + 1 === wrong ? "bad" : fired.includes(i + 1) ? "ran" : ""}>${i + 1}</li>`);
+  }
+
+  // Shows the text of a run.
+  edit(content: string): void { void this.check(content); }
 
   private jump(root: HTMLElement, line: number, column: number) {
     const area = root.querySelector<HTMLTextAreaElement>("#text")!;
@@ -45,4 +58,10 @@ export class Editor {
     run.words.push(["n", "200"], ["engine", "agents"], ["seed", "1"]);
     return { ...run, text: this.draft };
   }
+}
+
+// The numbers follow the text.
+function scrollNumbers(event: Event): void {
+  const area = event.target as HTMLTextAreaElement;
+  area.parentElement!.querySelector("ol")!.style.transform = `translateY(${-area.scrollTop}px)`;
 }

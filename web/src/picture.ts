@@ -82,8 +82,8 @@ export class Picture {
     if (this.chart?.place !== place) this.chart = new Chart(place);
     const last = points.at(-1)!.values;
     const moves = (name: string) => points.some((each) => each.values[name] !== undefined && each.values[name] !== last[name]);
-    const names = Object.keys(last).filter((name) => last[name]! <= frame!.look.n && moves(name)).slice(0, 2);
-    this.chart.draw(points, names, others, scene.theme, frame!.look.time);
+    const names = Object.keys(last).filter((name) => last[name]! <= frame!.look.n && moves(name)).slice(0, this.player.isLeaderless ? 4 : 2);
+    this.chart.draw(points, names, others, scene.theme, frame!.look.time, !this.player.isLeaderless);
   }
 
   agentAt(event: MouseEvent): number { return nearest(this.spots, event, 20); }

@@ -22,6 +22,7 @@ export class Player {
   private turn: Promise<unknown> = Promise.resolve();   // the last thing that was asked of the engine
   private sought: number | null = null;                 // where the time line was dragged to
   list: Description[] = [];
+  private described: { content: string; about: Description } | null = null;   // of the text that is shown
   run: Run = emptyRun("pll");
   frame: Frame | null = null;
   previous: Frame | null = null;   // before the last single interaction
@@ -45,10 +46,15 @@ export class Player {
     this.list = await this.engine.load(this.module.slice(0));
   }
 
-  get about(): Description | undefined { return this.list.find((each) => each.name === this.run.protocol); }
+  get about(): Description | undefined {
+    if (this.content) return this.described?.content === this.content ? this.described.about : undefined;
+    return this.list.find((each) => each.name === this.run.protocol);
+  }
   get content(): string { return contentOf(this.run); }
   get now(): number { return Number(this.frame?.look.now ?? 0); }
   get isNetwork(): boolean { return this.frame !== null && !this.frame.look.population; }
+  // Whether it is about something else than leaders.
+  get isLeaderless(): boolean { return this.content !== "" && !/^\s*leader\b/m.test(this.content); }
   get isRing(): boolean { return this.about?.network === "directed ring"; }
   get isByHand(): boolean { return this.isNetwork && isByHand(this.run); }
   // Whether the next message is to be chosen; afterwards the rest arrives by itself.
@@ -60,7 +66,9 @@ export class Player {
     await this.turn;
     this.run = { ...run };
     try {
-      const { way, frame } = await this.engine.open(wordsOf(run), contentOf(run), run.view, Number(run.at) || 0);
+      await this.describe();
+      if (this.isLeaderless && !run.view) this.run.view = this.about?.variables[0]?.name ?? "";
+      const { way, frame } = await this.engine.open(wordsOf(run), this.content, this.run.view, Number(run.at) || 0);
       this.forget();
       way.forEach((look) => this.remember(look));
       this.take(frame);
@@ -72,6 +80,11 @@ export class Player {
     }
     this.write();
     this.changed();
+  }
+
+  private async describe(): Promise<void> {
+    const { content, described } = this;
+    if (content && described?.content !== content) this.described = { content, about: await this.engine.describe(this.run.protocol, content) };
   }
 
   private forget(): void {
@@ -206,6 +219,27 @@ export class Player {
       if (this.sought === target) this.sought = null;
     }
     this.write();
+  }
+
+  // Goes to a time, given as the user wrote it; the picture follows, and a pause ends it.
+  async goToTime(text: string): Promise<void> {
+    this.pause();
+    if (this.isNetwork) return this.setClock(Math.max(0, Math.min(this.flow!.end, Number(text) || 0)));
+    try {
+      const target = await this.engine.interactionsAt(text.trim());
+      if (target <= this.now) return await this.goTo(target);
+      this.playing = true;
+      this.previous = null;
+      while (this.playing && this.now < Math.min(target, longest)) {
+        const before = this.now;
+        if (!(await this.ask(() => this.engine.hurry(40, Math.min(target, longest), this.run.view))) || this.now === before) break;
+      }
+    } catch (error) {
+      this.fail(error);
+    }
+    this.pause();
+    this.write();
+    this.changed();
   }
 
   async restart(): Promise<void> {

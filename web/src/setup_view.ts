@@ -7,9 +7,14 @@ import { isByHand } from "./hand";
 import type { Player } from "./player";
 import { emptyRun, param, value, withParam, withValue, type Run } from "./words";
 
-// Sizes that show something at once; other protocols get these defaults.
-const sizes: Record<string, string> = { prl: "40", coalescence: "64", electleader: "64", flooding: "12", "kmpp-async": "16", "kmpp-sync": "16", "afek-gafni-async": "16", "afek-gafni-sync": "16", ppl: "200", timers: "200", ciw: "16", "optimal-silent": "32", "propagate-reset": "200", "assign-ranks": "64", "detect-collision": "64" };
-const starts: Record<string, string> = { prl: "random", ppl: "all-leaders", electleader: "same" };
+// Sizes that show something at once; other protocols get 100 agents or 16 nodes, texts 400.
+const sizes: Record<string, string> = {
+  pll: "1000", "pll-sym": "400", ppl: "200", timers: "200", "ag-minions": "400", prl: "40", "fischer-jiang": "24", coalescence: "64",
+  electleader: "64", "propagate-reset": "200", "assign-ranks": "64", "detect-collision": "64", ciw: "16", "optimal-silent": "32",
+  flooding: "12", "chang-roberts": "12", "hirschberg-sinclair": "12", peterson: "12", "itai-rodeh": "12", "sublinear-sync": "32", "raft-election": "5",
+};
+const starts: Record<string, string> = { prl: "random", "fischer-jiang": "random", ppl: "all-leaders", electleader: "same" };
+const graphs: Record<string, string> = { coalescence: "grid:8x8", "flood-max": "grid:4x4" };
 const defaults: Record<string, string> = { delay: "unit", wakeup: "all", ids: "unique", engine: "auto" };
 const anyEngine: Named[] = [{ name: "agents", meaning: "" }, { name: "events", meaning: "" }, { name: "counts", meaning: "" }];
 
@@ -20,7 +25,7 @@ export function freshRun(player: Player, protocol: string): Run {
   const run = emptyRun(protocol);
   run.words.push(["n", sizes[protocol] ?? (own ? "400" : about?.messages ? "16" : "100")]);
   if (own || (about && !about.delays && !about.messages)) run.words.push(["engine", "agents"]);
-  if (protocol === "coalescence") run.words.push(["graph", "grid:8x8"]);
+  if (graphs[protocol]) run.words.push(["graph", graphs[protocol]]);
   if (protocol === "electleader") run.words.push(["param", "r=16"]);
   if (starts[protocol]) run.words.push(["init", starts[protocol]]);
   run.words.push(["seed", "1"]);
@@ -29,7 +34,7 @@ export function freshRun(player: Player, protocol: string): Run {
 
 // `chosen` is told of a protocol that the user picks.
 export function setup(player: Player, chosen: (protocol: string) => unknown) {
-  return guard([player.run, player.list, player.isNetwork], () => form(player, chosen));
+  return guard([player.run, player.list, player.about, player.isNetwork], () => form(player, chosen));
 }
 
 function form(player: Player, chosen: (protocol: string) => unknown): TemplateResult {
@@ -49,7 +54,7 @@ function form(player: Player, chosen: (protocol: string) => unknown): TemplateRe
       ${choice(player, "init", about?.init ?? [], "Start")}
       ${choice(player, "engine", about?.delays ? [] : [{ name: "auto", meaning: "chosen by size" }, ...(about?.engines ?? anyEngine)], "Engine")}
       ${choice(player, "delay", delays(player), "Delays")}${choice(player, "wakeup", about?.wakeups ?? [], "Wake-ups")}${choice(player, "ids", about?.ids ?? [], "Identifiers")}
-      ${!about?.delays && (player.content || /--graph|any/.test(network)) ? field(player, "graph", "Graph", "complete, grid:8x8, gnp:0.1") : nothing}
+      ${about?.any_graph || player.content || /--graph|any/.test(network) ? graph(player) : nothing}
       ${run.protocol === "electleader" ? slider(player) : nothing}
     </div>
     ${about && about.parameters.length > 0 ? html`<details><summary>Parameters</summary><div class="fields">${about.parameters.map((each) => html`
@@ -71,11 +76,17 @@ function choice(player: Player, option: string, items: Named[], label: string) {
   </select></label>`;
 }
 
-const field = (player: Player, option: string, label: string, hint = "", usual = "") =>
-  input(option, label, value(player.run, option) || usual, (text) => player.show(withValue(player.run, option, text)), hint);
+// The graph by its name on the command line, with some of them to choose from.
+function graph(player: Player) {
+  return html`${field(player, "graph", "Graph", player.about?.graph ?? "complete", "", "graphs")}
+    <datalist id="graphs">${["complete", "ring", "undirected-ring", "grid:8x8", "regular:3", "gnp:0.1"].map((each) => html`<option value=${each}></option>`)}</datalist>`;
+}
 
-function input(id: string, label: string, text: string, change: (text: string) => unknown, hint: string) {
-  return html`<label for=${id}>${label}</label><input id=${id} type="text" autocomplete="off" spellcheck="false" .value=${text} placeholder=${hint}
+const field = (player: Player, option: string, label: string, hint = "", usual = "", list = "") =>
+  input(option, label, value(player.run, option) || usual, (text) => player.show(withValue(player.run, option, text)), hint, list);
+
+function input(id: string, label: string, text: string, change: (text: string) => unknown, hint: string, list = "") {
+  return html`<label for=${id}>${label}</label><input id=${id} type="text" autocomplete="off" spellcheck="false" .value=${text} placeholder=${hint} list=${list || nothing}
     @change=${(event: Event) => change((event.target as HTMLInputElement).value.trim())} />`;
 }
 

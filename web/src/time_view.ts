@@ -13,6 +13,7 @@ export function transport(player: Player, changed: () => void) {
       <button class="main" @click=${() => player.play()} ?disabled=${!player.frame}>${player.playing ? "❚❚ Pause" : "▶ Play"}</button>
       <button @click=${() => player.step()} title=${network ? "Next event" : "One interaction"}>step</button>
       ${network ? nothing : html`<button @click=${() => player.nextChange()}>next change</button>`}
+      <input class="goto" type="text" inputmode="decimal" autocomplete="off" aria-label="Go to this time" placeholder="go to time" @change=${(event: Event) => { const field = event.target as HTMLInputElement; void player.goToTime(field.value); field.value = ""; }} />
     </div>
     ${timeline(player)}
     <div class="speed"><label for="speed">Speed</label>
@@ -46,6 +47,6 @@ function status(player: Player) {
   const network = player.isNetwork;
   return html`<div class="status" aria-live="off">
     ${network ? html`<span>time <b>${player.clock.toFixed(3)}</b></span><span>messages in all <b>${look.now}</b></span>` : html`<span>interactions <b>${wholeText(Number(look.now))}</b></span><span>parallel time <b>${fineText(look.time)}</b></span>`}
-    <span>${network ? "elected in the end" : "leaders"} <b>${wholeText(look.leaders)}</b></span>
+    ${player.isLeaderless ? nothing : html`<span>${network ? "elected in the end" : "leaders"} <b>${wholeText(look.leaders)}</b></span>`}
     <span class=${look.converged ? "badge done" : "badge"}>${network ? (look.converged ? "elects" : "elects nobody") : look.converged ? "converged" : look.over ? "can never converge" : "running"}</span></div>`;
 }

@@ -126,6 +126,7 @@ const calls = {
     return frame(column, change);
   },
   look: (column: string) => frame(column),
+  interactionsAt: (time: string) => trial.engine.interactionsAt(time),
   row: () => trial.engine.row(),
   events: () => trial.engine.events(),
   arcs: () => trial.engine.arcs(),

@@ -17,6 +17,15 @@ const server = await serve();
 const chrome = await browser();
 const tests = [];
 const test = (name, work) => tests.push([name, work]);
+// The number of interactions once the page stands still.
+async function settled(page) {
+  for (let last = -1; ;) {
+    const at = await now(page);
+    if (at === last) return at;
+    last = at;
+    await page.waitForTimeout(60);
+  }
+}
 const now = (page) => page.evaluate(() => Number(window.conclave.frame().look.now));
 
 const { page, complaints } = await open(chrome.context, server.address);
@@ -34,8 +43,7 @@ test("every protocol plays, pauses, steps and goes back", async () => {
     await play.click();
     await page.waitForTimeout(120);
     if (/Pause/.test(await play.innerText())) await play.click();
-    await page.waitForTimeout(60);
-    const played = await now(page);
+    const played = await settled(page);
     assert.ok(network || played > 0, `${name} does not play`);
     if (network) continue;
     await page.getByRole("button", { name: "step", exact: true }).click();
@@ -122,6 +130,40 @@ test("the adversary can be played by hand: the chosen message arrives, and the l
   await page.waitForFunction(() => !location.hash.includes("order:"));
 });
 
+test("the lines that the last interaction executed are marked, beside the agents and in the list", async () => {
+  await show(page, "#run/pll?n=60&engine=agents&seed=2&at=40");
+  assert.equal(await page.locator("dl.code .ran").count(), 0);
+  for (let i = 0; i < 4; ++i) {
+    await page.getByRole("button", { name: "next change" }).click();
+    await page.waitForFunction((last) => window.conclave.frame().change && Number(window.conclave.frame().look.now) > last, await now(page) - 1);
+    await page.waitForFunction(() => {
+      const marked = [...document.querySelectorAll("dl.code .ran dt")].map((each) => each.textContent);
+      const { steps } = window.conclave.frame().look;
+      return steps.length >= 2 && marked.sort().join(";") === [...steps].sort().join(";");
+    });
+  }
+  const [initiator] = await page.evaluate(() => window.conclave.frame().change.agents);
+  await page.evaluate((agent) => document.querySelector("conclave-app").point(agent), initiator);
+  assert.ok(await page.locator(".tip .executed li").count() >= 2);
+  await page.evaluate(() => document.querySelector("conclave-app").point(-1));
+  // The rule of a text, in its card and in the editor.
+  await show(page, "#run/epidemic.pp?n=20&engine=agents&seed=1");
+  assert.equal(await page.evaluate(() => window.conclave.run().view), "state");
+  await page.getByRole("button", { name: "next change" }).click();
+  await page.locator("dl.code .ran").waitFor();
+  assert.match(await page.locator("dl.code .ran").innerText(), /S \+ I -> I \+ I/);
+  await page.getByRole("button", { name: "Edit it" }).click();
+  await page.locator(".numbers .ran").waitFor();
+  assert.equal(await page.locator(".numbers .ran").innerText(), await page.evaluate(() => String(document.querySelector("#text").value.split("\n").indexOf("S + I -> I + I") + 1)));
+  // The handlers of message passing.
+  await show(page, "#run/kmpp-async?n=6&seed=1");
+  await page.getByRole("button", { name: "To the start" }).click();
+  await page.waitForFunction(() => /is woken/.test(document.querySelector("[aria-label='What nodes do']").textContent));
+  assert.match(await page.locator("[aria-label='What nodes do'] .executed").innerText(), /^wake-up /);
+  await page.getByRole("button", { name: "step", exact: true }).click();
+  await page.waitForFunction(() => document.querySelector("dl.code .ran dt")?.textContent === "REQUEST");
+});
+
 const printed = (...words) => { try { return execFileSync(conclave, [...words, "--format", "json", "--quiet"], { encoding: "utf8" }); } catch (error) { return error.stdout; } };
 const drop = (on, name, content) => on.locator("#trace").setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from(content) });
 
@@ -140,6 +182,10 @@ test("counterexamples of explore and verify are opened, stepped through, and bec
     const told = page.locator("[aria-live=polite]");
     assert.match(await told.innerText(), /^2 of/);
     assert.ok((await told.innerText()).endsWith(steps[1].step ?? steps[1].interaction));
+    if (steps[0].events) {
+      const kinds = new Set(steps.flatMap((each) => each.events).flatMap((each) => each.kind ?? []));
+      assert.deepEqual((await page.locator(".traces .legend span").allInnerTexts()).slice(0, -1), [...kinds]);
+    }
     const link = await page.evaluate(() => location.hash);
     assert.match(link, /^#traces\/[\w-]+$/);
     const again = await open(chrome.context, server.address + link);
@@ -156,6 +202,8 @@ test("files that are no counterexamples are refused, and what they say is only t
   const bad = ["", "{", "[]", "null", file({ n: 1e9 }), file({ n: "2" }), file({ protocol: 7 }), file({ properties: {} }), file({ properties: [] }), file({ params: [1] }),
     file({ properties: [{ property: "x", counterexample: [] }] }), file({ properties: [{ property: "x", counterexample: [7] }] }),
     file({ properties: [{ property: "x", counterexample: [{ step: "y".repeat(2000) }] }] }),
+    file({ properties: [{ property: "x", counterexample: [{ ...step, events: [{ event: "wake", node: 2 }] }] }] }),
+    file({ properties: [{ property: "x", counterexample: [{ ...step, events: [{ event: "send", from: 0, to: 1, kind: "A", payload: { x: "y" } }] }] }] }),
     file({ properties: [{ name: "a", statement: "b", counterexample: [{ interaction: "(0,9)", configuration: "A B" }] }] }), `"${"x".repeat(2 ** 20)}"`];
   for (const content of bad) {
     await drop(page, "good.json", file({}));

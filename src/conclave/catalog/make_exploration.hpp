@@ -24,7 +24,8 @@ namespace conclave::catalog {
 
 // Ranks are only compared. With identifiers, which break ties, all orders of the nodes are alike up
 // to their names, so that one rank will do; without, n ranks give all orders and all ties.
-// Round numbers are told from the next by their parity.
+// Round numbers are told from the next by their parity. Two terms are enough for a leader to hear
+// of a later one.
 template <class Parameters>
 Parameters with_few_ranks(Parameters parameters, std::size_t n, bool has_identifiers) {
   if constexpr (requires { parameters.ranks; }) {
@@ -32,6 +33,9 @@ Parameters with_few_ranks(Parameters parameters, std::size_t n, bool has_identif
   }
   if constexpr (requires { parameters.round_numbers; }) {
     if (!parameters.round_numbers) parameters.round_numbers = 2;
+  }
+  if constexpr (requires { parameters.terms; }) {
+    if (!parameters.terms) parameters.terms = 2;
   }
   return parameters;
 }

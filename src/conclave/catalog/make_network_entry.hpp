@@ -56,8 +56,17 @@ inline constexpr std::array watched_observables{
     Observable{"candidates_in_last_phase",
                "watch=1 only: nodes that have begun the highest phase that any has begun"},
 };
+// A protocol that keeps a record has its observables besides, and they come last.
+template <KeepsRecord P>
+inline constexpr auto recorded_observables = [] {
+  std::array<Observable, network_observables.size() + P::info.observables.size()> all{};
+  std::ranges::copy(network_observables, all.begin());
+  std::ranges::copy(P::info.observables, all.begin() + network_observables.size());
+  return all;
+}();
 template <MessageProtocol P>
 constexpr std::span<const Observable> observables_of() {
+  if constexpr (KeepsRecord<P>) return recorded_observables<P>;
   if constexpr (requires(const P& protocol) { protocol.is_watched(); }) {
     return watched_observables;
   }
@@ -137,7 +146,7 @@ class PreparedNetwork final : public PreparedRun {
   // Nodes, and about twenty messages per node on their way at once if many are woken.
   std::uint64_t bytes_per_trial() const override {
     const std::uint64_t messages = setting_.wakeup == "one" ? 2 : 20;
-    const std::uint64_t bytes = is_synchronous ? 28 : delay_name() == "unit" ? 11 : 72;
+    const std::uint64_t bytes = is_synchronous ? 28 : delay_name() == "unit" ? 8 : 36;
     return n_ * (sizeof(typename P::Node) + messages * bytes + (counts_edges_ ? 64 * messages : 1));
   }
 
@@ -149,9 +158,10 @@ class PreparedNetwork final : public PreparedRun {
   std::span<const ParameterValue> parameters() const override { return parameters_; }
   std::span<const Observable> observables() const override {
     if constexpr (requires { protocol_.is_watched(); }) {
-      if (protocol_.is_watched()) return watched_observables;
+      return protocol_.is_watched() ? std::span<const Observable>(watched_observables)
+                                    : std::span<const Observable>(network_observables);
     }
-    return network_observables;
+    return observables_of<P>();
   }
   const TrialPlan& plan() const override { return plan_; }
   std::string_view graph() const override { return graph_name_; }

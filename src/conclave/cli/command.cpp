@@ -2,6 +2,8 @@
 #include "conclave/cli/command.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +38,43 @@ std::vector<std::string> command_names(const CLI::App& app) {
 std::string unknown(std::string_view kind, const std::string& given,
                     const std::vector<std::string>& names) {
   return unknown_name(kind, given, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+// Where a line that is too long goes on: below the second column of a list, such as the meaning of
+// an option; at the left in a paragraph. Nothing where it must stay as it is: a command.
+std::optional<std::size_t> continuation_of(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(' ');
+  if (first == 0) return 0;
+  const std::size_t gap = line.find("  ", first);
+  if (gap == std::string_view::npos) return first >= 20 ? std::optional(first) : std::nullopt;
+  return line.find_first_not_of(' ', gap);
+}
+
+// The line, broken after `width` columns, with the lines after the first indented.
+std::string folded(std::string_view line, std::size_t width, std::size_t indent) {
+  const std::string head(line.substr(0, indent));
+  return head + wrapped(line.substr(indent), width, indent);
+}
+
+// Help has lines of up to 100 columns. For a narrower terminal they are broken elsewhere, together
+// with the lines that they go on in.
+std::string narrowed(std::string_view text, std::size_t width) {
+  std::string result;
+  const auto next_line = [&text] {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    return line;
+  };
+  while (!text.empty()) {
+    std::string line(next_line());
+    const auto indent = line.size() > width ? continuation_of(line) : std::nullopt;
+    while (indent && text.find_first_not_of(' ') == *indent && text[*indent] != '\n') {
+      line += ' ';
+      line += next_line().substr(*indent);
+    }
+    result += (indent ? folded(line, width, *indent) : line) + '\n';
+  }
+  return result;
 }
 
 // The meaning of an option, wrapped beside its name: CLI11 gives names 30 columns and does not
@@ -226,7 +265,10 @@ Exit Program::run(int argc, char** argv) {
     app_->parse(
         std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes the last first
   } catch (const CLI::Success& success) {                         // --help, --version
-    return static_cast<Exit>(app_->exit(success));
+    std::ostringstream shown;
+    const auto status = static_cast<Exit>(app_->exit(success, shown, shown));
+    fmt::print("{}", narrowed(shown.str(), output_width()));
+    return status;
   } catch (const CLI::ParseError& error) {
     throw Error(explain(*app_, error, words));
   }

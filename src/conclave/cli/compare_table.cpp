@@ -139,9 +139,10 @@ void print_table(const PaperTable& table, const TableOptions& options,
     const std::size_t end = std::min(begin + table.rows.size(), rows.size());
     print_measured(table.unit, std::span(rows).subspan(begin, end - begin));
   }
-  fmt::print(
-      "\nFirst what the papers promise, without constants; then what was measured: means with 95 "
-      "%\nintervals over the trials that ended.\n");
+  fmt::print("\n{}\n",
+             wrapped("First what the papers promise, without constants; then what was measured: "
+                     "means with 95 % intervals over the trials that ended.",
+                     output_width(), 0));
 }
 
 void print_csv(const PaperTable& table, const std::vector<MeasuredRow>& rows) {

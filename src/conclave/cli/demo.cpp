@@ -83,18 +83,23 @@ TextTable network_table() {
                     {"CPU S"}});
 }
 
+// At most six characters up to 999999, also of times that are not whole.
+std::string units(double time) {
+  return time < 100'000 ? fmt::format("{:.5g}", time) : fmt::format("{:.6g}", time);
+}
+
 TableEntries network_entries(const catalog::Entry& entry, const Election& election) {
   const NetworkOutcome& network = *election.result.network;
   const double messages = election.result.interactions.as_double();
-  return {std::string(entry.info.name),
-          fmt::format("{}", election.n),
-          network.rounds ? "synchronous" : "asynchronous",
-          network.rounds ? fmt::format("{} rounds", *network.rounds)
-                         : fmt::format("{:.6g} units", network.time),
-          four_digits(messages),
-          four_digits(messages / static_cast<double>(election.n)),
-          std::string(entry.info.bound),
-          fmt::format("{:.2f}", election.seconds)};
+  return {
+      std::string(entry.info.name),
+      fmt::format("{}", election.n),
+      network.rounds ? "synchronous" : "asynchronous",
+      network.rounds ? fmt::format("{} rounds", *network.rounds) : units(network.time) + " units",
+      four_digits(messages),
+      four_digits(messages / static_cast<double>(election.n)),
+      std::string(entry.info.bound),
+      fmt::format("{:.2f}", election.seconds)};
 }
 
 // The entries of the table of populations or of networks; parts of protocols, which elect no leader

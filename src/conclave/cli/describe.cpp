@@ -125,6 +125,11 @@ Exit describe_table(const catalog::Entry& entry, const std::optional<AgentSizes>
   const auto name = [](const auto& item) { return item.name; };
   const auto meaning = [](const auto& item) { return item.meaning; };
   print_section("Variables", info.variables, name, variable_text);
+  print_section(
+      entry.network ? "What a node does (when it is woken, or gets a message)"
+                    : "What two agents do (lines of the paper's pseudocode, in our own words)",
+      info.steps, [](const PseudocodeStep& step) { return step.line; },
+      [](const PseudocodeStep& step) { return step.text; });
   print_section("Parameters (--param)", entry.parameters, name, parameter_text);
   print_section("Initial configurations (--init; the first is the default)", entry.starts, name,
                 meaning);

@@ -1,7 +1,9 @@
 // `conclave explore`: every schedule of a message-passing protocol on a handful of nodes.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -97,12 +99,34 @@ void print_text(const ExploreOptions& options, const Exploration& result) {
   print_counterexamples(result);
 }
 
+Json json_of(const schedules::TraceEvent& event) {
+  using Kind = schedules::TraceEvent::Kind;
+  constexpr std::array<std::string_view, 4> names{"wake", "receive", "send", "become"};
+  Json json{{"event", names[static_cast<std::size_t>(event.kind)]}};
+  if (event.kind == Kind::wake || event.kind == Kind::become) json["node"] = event.node;
+  if (event.kind == Kind::become) {
+    json["standing"] = event.standing;
+    json["phase"] = event.phase;
+  }
+  if (event.message.empty()) return json;
+  const bool is_sent = event.kind == Kind::send;
+  json["from"] = is_sent ? event.node : event.peer;
+  json["to"] = is_sent ? event.peer : event.node;
+  json["kind"] = event.message;
+  json["payload"] = Json::object();
+  for (const auto& [name, value] : event.payload) json["payload"][std::string(name)] = value;
+  return json;
+}
+
 Json json_of(const ExploredProperty& property) {
   Json json{{"property", property.name}, {"holds", property.holds}};
   if (property.holds) return json;
   Json steps = Json::array();
   for (const schedules::TraceStep& step : property.counterexample) {
-    steps.push_back({{"step", step.title}, {"details", step.details}});
+    Json events = Json::array();
+    for (const schedules::TraceEvent& event : step.events) events.push_back(json_of(event));
+    steps.push_back(
+        {{"step", step.title}, {"details", step.details}, {"events", std::move(events)}});
   }
   json["counterexample"] = std::move(steps);
   return json;

@@ -30,6 +30,11 @@ std::string without_blank_start(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first);
 }
 
+// The program's own title begins with its name, which the page says already.
+std::string without_name(const std::string& meaning, const std::string& name) {
+  return meaning.starts_with(name + ": ") ? meaning.substr(name.size() + 2) : meaning;
+}
+
 std::string spaced(std::string name) {
   std::ranges::replace(name, '-', ' ');
   return name;
@@ -71,8 +76,8 @@ std::string manual_page(const CommandHelp& command, const std::string& name,
   return fmt::format(".TH \"{}\" 1 \"\" \"conclave {}\" \"conclave\"\n.SH NAME\n{} \\- {}\n"
                      ".SH SYNOPSIS\n\\fB{}\\fR{}{}{}\n.SH OPTIONS\n{}{}.SH DETAILS\n.nf\n{}\n.fi\n"
                      ".SH SEE ALSO\n{}\n",
-                     name, version, escaped(name), escaped(command.meaning), spaced(name), words,
-                     command.commands.empty() ? "" : " \\fICOMMAND\\fR",
+                     name, version, escaped(name), escaped(without_name(command.meaning, name)),
+                     spaced(name), words, command.commands.empty() ? "" : " \\fICOMMAND\\fR",
                      command.options.empty() ? "" : " [\\fIoptions\\fR]", options_text(command),
                      commands_text(command, name), escaped(without_blank_start(command.footer)),
                      name == "conclave"

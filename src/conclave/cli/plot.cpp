@@ -20,17 +20,17 @@ struct PlotCommandOptions {
   bool linear_time = false;
 };
 
-Exit animate(const plot::FilmOptions& options) {
+void animate(const plot::FilmOptions& options) {
   const std::string file = plot::animate(options);
   if (file != options.film) {
     tell("ffmpeg is not installed: {} has some moments side by side instead\n", file);
   }
-  return Exit::done;
 }
 
 Exit plot_trace(PlotCommandOptions& options) {
   if (!options.film.empty()) {
-    return animate({options.plot.trace, options.film, options.plot.title});
+    animate({options.plot.trace, options.film, options.plot.title});
+    if (options.plot.files.empty()) return Exit::done;
   }
   if (options.plot.files.empty()) throw Error("--output is required; try: conclave plot --help");
   if (options.linear_time && !options.figure.axes.empty()) {
@@ -53,7 +53,7 @@ void add_plot(Command& conclave) {
                             "A picture (.svg, .pdf, .png), its data (.csv) or a drawing for LaTeX "
                             "with pgfplots (.tex); repeatable");
   command.option("--animate", "FILM", options->film,
-                 "Of a history: a film, .gif or (with ffmpeg) .mp4, a bar per state");
+                 "A film of a history, .gif or (with ffmpeg) .mp4, a bar per state");
   command.list_option(
       "--columns", "NAME,...", options->plot.columns,
       "Columns of the trace (default leaders, or all numbers where the trace has no leaders)");

@@ -122,7 +122,7 @@ class RowWriter {
 
   void take(const experiment::Row& row) {
     summary_.add(row);
-    if (format_ == "jsonl") output_.write(rows_.json(row) + '\n');
+    if (format_ == "jsonl") hold_back(rows_.json(row) + '\n');
     if (format_ == "json") output_.write((first_ ? "\n" : ",\n") + rows_.json(row));
     if (format_ == "csv" && first_) output_.write(rows_.csv_header() + '\n');
     if (format_ == "csv") output_.write(rows_.csv(row) + '\n');
@@ -137,7 +137,8 @@ class RowWriter {
 
   // After an interrupt the rows are the first ones in trial order, and fewer than `asked`.
   void finish(std::uint64_t asked) {
-    if (summary_.trials() < asked) summary_.mark_interrupted(asked);
+    if (summary_.trials() < asked) mark_interrupted(asked);
+    hold_back({});
     if (format_ == "json") output_.write("\n],\n\"summary\":" + summary_.json() + "}\n");
     if (format_ == "table") output_.write(summary_.table(width_));
     output_.finish();
@@ -149,11 +150,26 @@ class RowWriter {
   const experiment::RunSummary& summary() const { return summary_; }
 
  private:
+  // The last line is written when it is known whether a row follows: after an interrupt it says so.
+  void hold_back(std::string line) { output_.write(std::exchange(held_back_, std::move(line))); }
+
+  void mark_interrupted(std::uint64_t asked) {
+    summary_.mark_interrupted(asked);
+    if (!held_back_.empty()) {
+      held_back_.resize(held_back_.size() - 2);  // a brace and the end of the line
+      held_back_ += fmt::format(",\"interrupted\":true,\"asked\":{}}}\n", asked);
+    }
+    if (format_ == "csv") {
+      output_.write(fmt::format("# interrupted: {} of {} trials\n", summary_.trials(), asked));
+    }
+  }
+
   std::string_view format_;
   std::size_t width_;  // of the table
   experiment::RowFormat rows_;
   experiment::RunSummary summary_;
   Output output_;
+  std::string held_back_;
   std::optional<Output> trace_;
   std::optional<experiment::HistoryWriter> history_;
   std::optional<Output> final_;
@@ -237,7 +253,7 @@ Examples:
   conclave run pll --n 1e5 --until 20 --every 0.5 --history h.csv --final middle.csv
 
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
-130 interrupted (finished rows are kept).)";
+130 interrupted (finished rows are kept, and the last one says so).)";
 
 void add_network_options(Command& command, RunOptions& options) {
   command.option("--delay", "NAME", options.words.delay,

@@ -13,13 +13,24 @@ Json json_array(const Items& items, Convert convert) {
   return array;
 }
 
+constexpr auto named = [](const auto& item) -> Json {
+  return {{"name", item.name}, {"meaning", item.meaning}};
+};
+
+void append_network(const catalog::NetworkOffer& network, Json& description) {
+  description["messages"] = network.kinds;
+  description["ids"] = json_array(network.ids, named);
+  description["delays"] = json_array(network.delays, named);
+  description["wakeups"] = json_array(network.wakeups, named);
+  if (network.own_graph == "complete" && !network.runs_on_any_graph) return;
+  description["graph"] = network.own_graph;
+  description["any_graph"] = network.runs_on_any_graph;
+}
+
 }  // namespace
 
 Json description_of(const catalog::Entry& entry) {
   const ProtocolInfo& info = entry.info;
-  const auto named = [](const auto& item) -> Json {
-    return {{"name", item.name}, {"meaning", item.meaning}};
-  };
   Json description{
       {"name", info.name},
       {"title", info.title},
@@ -50,6 +61,11 @@ Json description_of(const catalog::Entry& entry) {
                               return {{"id", e.id}, {"place", e.place}, {"remark", e.remark}};
                             })},
   };
+  if (!info.steps.empty()) {
+    description["steps"] = json_array(info.steps, [](const PseudocodeStep& step) -> Json {
+      return {{"line", step.line}, {"text", step.text}, {"sets", step.sets}};
+    });
+  }
   if (!info.paper.empty()) {
     description["source"] = name_of(info.source);
     if (!info.version.empty()) description["version"] = info.version;
@@ -72,16 +88,7 @@ Json description_of(const catalog::Entry& entry) {
                   {"meaning", function.meaning}};
         });
   }
-  if (entry.network) {
-    description["messages"] = entry.network->kinds;
-    description["ids"] = json_array(entry.network->ids, named);
-    description["delays"] = json_array(entry.network->delays, named);
-    description["wakeups"] = json_array(entry.network->wakeups, named);
-    if (entry.network->own_graph != "complete" || entry.network->runs_on_any_graph) {
-      description["graph"] = entry.network->own_graph;
-      description["any_graph"] = entry.network->runs_on_any_graph;
-    }
-  }
+  if (entry.network) append_network(*entry.network, description);
   return description;
 }
 

@@ -68,8 +68,16 @@ void WatchedTrial::finish() {
   if (!result_ && live_->planned.is_over()) result_ = std::move(live_->planned).result();
 }
 
+// Before the trial is advanced up to this time.
+void WatchedTrial::note_steps(Interactions time) {
+  if (time <= now()) return;
+  steps_.clear();
+  if (next_meeting().number == time) live_->engine().note_next(steps_);
+}
+
 void WatchedTrial::advance_to(Interactions time) {
   if (!live_) return;
+  note_steps(time);
   live_->planned.advance_to(time, always);
   finish();
   if (!result_ || time == Interactions::max()) return;
@@ -107,6 +115,13 @@ double WatchedTrial::time() const {
   Clock* const clock = live_->trial->clock();
   if (clock != nullptr) return clock->time_after(now());
   return now().as_double() / static_cast<double>(run_->n());
+}
+
+Interactions WatchedTrial::interactions_at(const Fraction& time) const {
+  if (!live_) return 0u;
+  Clock* const clock = live_->trial->clock();
+  if (clock != nullptr) return clock->interactions_at(time);
+  return ParallelClock(run_->n()).interactions_at(time);
 }
 
 bool WatchedTrial::is_over() const { return result_.has_value(); }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/base/numbers.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/experiment/run_text.hpp"
@@ -63,13 +64,19 @@ class WatchedTrial {
   std::optional<Change> advance_to_change(Interactions most);
 
   Interactions now() const;
-  double time() const;        // of the trial's clock: parallel time, or the network's own
+  double time() const;  // of the trial's clock: parallel time, or the network's own
+  // How many interactions have happened at that time; 0 for message passing.
+  Interactions interactions_at(const Fraction& time) const;
   bool is_over() const;       // the row is final
   bool is_converged() const;  // now
   std::uint64_t leaders() const;
   std::vector<Observation> observations() const;
   population::AgentTable table() const;
   population::NextMeeting next_meeting();
+  // The steps of the pseudocode that the last interaction executed, by the names of their lines
+  // (ProtocolInfo::steps; of a text, the lines of its rules). Known where the trial was advanced to
+  // that interaction from the one before, or from the last that changed something.
+  const std::vector<std::string>& steps() const { return steps_; }
   const std::vector<FaultOutcome>& faults() const;
   const std::vector<NetworkEvent>& events() const;  // of message passing, in order of time
 
@@ -82,12 +89,14 @@ class WatchedTrial {
   struct Live;
 
   void finish();
+  void note_steps(Interactions time);
 
   catalog::Entry entry_;  // first: the run looks at its strings
   std::unique_ptr<const catalog::PreparedRun> run_;
   std::unique_ptr<catalog::Workspace> workspace_;
   std::uint64_t trial_;
-  std::unique_ptr<Live> live_;         // of populations
+  std::unique_ptr<Live> live_;  // of populations
+  std::vector<std::string> steps_;
   std::optional<TrialResult> result_;  // once it is over
 };
 

@@ -5,6 +5,8 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,23 @@ template <class C>
 concept CorruptibleConfiguration = ConfigurationProtocol<C> &&
     requires(C& configuration, AgentCount agent, Stream& choice) {
   { configuration.strike(agent, FaultKind::corrupt, choice) } -> std::same_as<void>;
+};
+
+// One with stretches in which many meetings do the same little: `pass` carries out the first of
+// these (initiator + responder * 2^32), up to one that does more, or none, and returns how many. It
+// does what `meet` would; those meetings make no random choice, and nothing that `converged`,
+// `hopeless`, `leaders` or `observations` tell changes.
+template <class C>
+concept PassingConfiguration = ConfigurationProtocol<C> &&
+    requires(C& configuration, std::span<const std::uint64_t> meetings) {
+  { configuration.pass(meetings) } -> std::same_as<std::size_t>;
+};
+
+// One that fetches into the caches what meetings to come will look at: the second comes sooner.
+template <class C>
+concept FetchingConfiguration = ConfigurationProtocol<C> &&
+    requires(const C& view, std::uint64_t meeting) {
+  { view.fetch(meeting, meeting) } -> std::same_as<void>;
 };
 
 }  // namespace conclave

@@ -9,7 +9,8 @@
 // one way only, ports that messages leave by come first (network_of below). Edges are FIFO and lose
 // nothing. A node is woken by the environment at most once, and only while it sleeps; a message
 // wakes it too. Events of one node are handled one at a time, and all effects of an event are
-// carried out in the order in which they were given, before the node's next event.
+// carried out in the order in which they were given, before the node's next event. A node has one
+// timer; the host owns time, and tells the node when the timer runs out.
 //
 // Protocols guarantee this. Everything random goes through `choice`; nothing but the node's state,
 // the event and the choices decides what happens; a state is all that must be kept of a node. A
@@ -36,8 +37,14 @@ using Identifier = std::uint32_t;  // 0 for every node of an anonymous network
 
 inline constexpr Port no_port = 0xffffffff;
 
+// Time in whole ticks, so that equal times are equal. A unit is the longest time that a message can
+// take.
+using Ticks = std::uint64_t;
+inline constexpr Ticks ticks_per_unit = Ticks{1} << 32;
+
 // Events.
-struct WakeUp {};  // the environment wakes the node
+struct WakeUp {};   // the environment wakes the node
+struct Timeout {};  // the node's timer has run out, and is not set any more
 
 template <class Message>
 struct Received {
@@ -64,6 +71,17 @@ concept EffectsOf = requires(E& effects, Port port, std::uint32_t count, const M
   effects.send_to_some(count, message, choice);
 };
 
+// Hosts of protocols with a timer offer this besides. A timer that is set while it runs is set
+// anew.
+template <class E, class Message>
+concept TimedEffectsOf = EffectsOf<E, Message> &&
+    requires(E& effects, Ticks (*delay)(AnyChoice&), AnyChoice& choice) {
+  // The timer runs out after delay(choice) ticks, which are also returned. A host that tries all
+  // orders of events knows no time: it does not ask for the delay, and returns 0.
+  { effects.set_timer(delay, choice) } -> std::same_as<Ticks>;
+  effects.cancel_timer();  // no effect where none is set
+};
+
 // The archetype: declared only, for use in concepts.
 template <class Message>
 struct AnyEffects {
@@ -71,9 +89,13 @@ struct AnyEffects {
   void broadcast(const Message& message);
   template <class C>
   void send_to_some(std::uint32_t count, const Message& message, C& choice);
+  template <class Delay, class C>
+  Ticks set_timer(const Delay& delay, C& choice);
+  void cancel_timer();
 };
 
-// Where a node stands in the election; it never goes back to an earlier one of these.
+// Where a node stands in the election. Unless the protocol has terms (HasTerms), it never goes back
+// to an earlier one of these.
 enum class Standing : std::uint8_t { asleep, candidate, retired, elected };
 
 // The public part of a node's state, for tables, pictures, and an adversary that sees all coin
@@ -120,6 +142,14 @@ concept AsynchronousProtocol = MessageProtocol<P> &&
   { protocol.on(node, event, effects, choice) } -> std::same_as<void>;
 };
 
+// One whose nodes also act when their timer runs out.
+template <class P>
+concept HasTimer = AsynchronousProtocol<P> &&
+    requires(const P& protocol, typename P::Node& node, AnyEffects<typename P::Message>& effects,
+             AnyChoice& choice) {
+  { protocol.on(node, Timeout{}, effects, choice) } -> std::same_as<void>;
+};
+
 // One that acts once per round, on all messages of the round before.
 template <class P>
 concept SynchronousProtocol = MessageProtocol<P> &&
@@ -148,6 +178,25 @@ constexpr bool is_settled(const NodeView& view) {
     return view.is_informed;
   }
 }
+
+// A protocol that elects again where an election fails says so as `has_terms`. The phase of a node
+// is the term of its election; there is at most one leader in a term, and an elected node retires
+// when it hears of a later one. A node may give up when the terms run out.
+template <class P>
+concept HasTerms = MessageProtocol<P> && requires(const P& protocol, const typename P::Node& node) {
+  requires P::has_terms;
+  { protocol.has_given_up(node) } -> std::same_as<bool>;
+};
+
+// A protocol whose rows tell more than messages and time names a `Record`. It is shown a node
+// before and after each of its events, with the time since the first wake-up, and gives the
+// observables that the protocol's `info` lists.
+template <class P>
+concept KeepsRecord = MessageProtocol<P> &&
+    requires(typename P::Record& record, Ticks now, const typename P::Node& node) {
+  { record.saw(now, node, node) } -> std::same_as<void>;
+  record.observations();
+};
 
 // A protocol for networks whose nodes all start at once says so as `starts_together`; one that does
 // not use identifiers as `is_anonymous`; one that needs them as `needs_identifiers`.

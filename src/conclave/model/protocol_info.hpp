@@ -61,6 +61,14 @@ struct Erratum {
   std::string_view remark;
 };
 
+// A step of the pseudocode in our own words, under the numbers of its lines in the paper; of
+// message passing, what a node does when it handles something.
+struct PseudocodeStep {
+  std::string_view line;  // "39-41"; of message passing a kind of message, "wake-up" or "round"
+  std::string_view text;
+  std::string_view sets{};  // the fields of the state that it may change: "leader, color"
+};
+
 // How the algorithm came to us. Only what was read is the paper's word for word.
 enum class Source : std::uint8_t {
   read,           // from the paper itself
@@ -113,6 +121,7 @@ struct ProtocolInfo {
   std::span<const Variable> variables;
   std::span<const Observable> observables;
   std::span<const Erratum> errata;
+  std::span<const PseudocodeStep> steps{};  // model/steps.hpp
 };
 
 }  // namespace conclave

@@ -18,9 +18,9 @@
 
 namespace conclave::network {
 
-// Time in whole ticks, so that equal times are equal. A message takes 1 ... unit ticks.
-using Ticks = std::uint64_t;
-inline constexpr Ticks unit = Ticks{1} << 32;
+using conclave::Ticks;
+// A message takes 1 ... unit ticks.
+inline constexpr Ticks unit = ticks_per_unit;
 // The delay of fast messages, under adversaries that slow others down.
 inline constexpr Ticks soon = unit >> 10;
 

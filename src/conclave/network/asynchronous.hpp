@@ -1,18 +1,21 @@
-// The asynchronous network: wake-ups and deliveries one after the other, in order of time, until no
-// message is on its way and no wake-up is left. At equal times, wake-ups come first, then messages
-// in the order of their sending.
+// The asynchronous network: wake-ups, deliveries and timers one after the other, in order of time,
+// until no message is on its way, no timer is set and no wake-up is left. At equal times, wake-ups
+// come first, then messages in the order of their sending, then timers in the order of their
+// setting.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include "conclave/model/message.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversarial_transit.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/constant_transit.hpp"
+#include "conclave/network/detail/timers.hpp"
 #include "conclave/network/network_state.hpp"
 
 namespace conclave::network {
@@ -27,19 +30,28 @@ class Asynchronous {
   // not ask. 1 <= n < 2^32.
   Asynchronous(const P& protocol, NodeCount n, const StreamName& name, DelayAdversary* delay,
                WakeupAdversary& wakeup, const NetworkOptions& options = {})
-      : state_(protocol, n, name, options), wakeup_(wakeup), transit_(n, delay, &state_) {}
+      : state_(protocol, n, name, options),
+        wakeup_(wakeup),
+        transit_(n, delay, &state_),
+        timers_(n) {}
   Asynchronous(const Asynchronous&) = delete;
   Asynchronous& operator=(const Asynchronous&) = delete;
 
   // Runs until quiescence; an empty result, `interrupted`, if keep_going says no. Once only. Exact,
-  // O(1) expected time per message.
+  // O(1) expected time per message, O(log n) per timer.
   TrialResult run(const KeepGoing& keep_going) {
     const auto prefetch = [this](NodeIndex node) { state_.prefetch(node); };
     std::optional<Waking> waking = wakeup_.next();
-    for (std::uint64_t steps = 0;; ++steps) {
-      if (steps % look_up == 0 && !keep_going(state_.accounts().messages())) return {};
+    for (std::uint64_t next_look = 0;; ++work_) {
+      if (work_ >= next_look) {
+        next_look = work_ + look_up;
+        if (!keep_going(state_.accounts().messages())) return {};
+      }
       const Delivery<Message>* delivery = transit_.next(prefetch);
       if (waking && state_.asleep() == 0) waking.reset();  // all are awake
+      if constexpr (HasTimer<P>) {
+        if (fire_before(delivery, waking)) continue;
+      }
       if (waking && (delivery == nullptr || waking->at <= delivery->at)) {
         state_.set_now(waking->at);
         wake(waking->node);
@@ -57,11 +69,12 @@ class Asynchronous {
   const NetworkState<P>& state() const { return state_; }
   // Memory of the nodes and of the messages on their way, at most so far.
   std::size_t bytes() const {
-    return state_.n() * sizeof(typename P::Node) + state_.n() / 8 + transit_.bytes();
+    return state_.n() * sizeof(typename P::Node) + state_.n() / 8 + transit_.bytes() +
+           timers_.bytes();
   }
 
  private:
-  static constexpr std::uint64_t look_up = 1 << 20;
+  static constexpr std::uint64_t look_up = 1 << 14;  // events and messages between two looks
 
   // The effects of a node's events.
   struct Effects {
@@ -76,11 +89,30 @@ class Asynchronous {
       if (count + 1 == network.state_.n()) return broadcast(message);
       network.multicast(from, network.state_.some_neighbours(from, count, choice), message);
     }
+    Ticks set_timer(const auto& delay, Choice auto& choice) {
+      const Ticks ticks = delay(choice);
+      network.timers_.set(from, network.state_.now() + ticks);
+      return ticks;
+    }
+    void cancel_timer() { network.timers_.cancel(from); }
   };
 
   void wake(NodeIndex node) {
     Effects effects{*this, node};
     state_.wake(node, effects);
+  }
+
+  // Fires the first timer if it comes before the next delivery and wake-up; tells whether it did.
+  bool fire_before(const Delivery<Message>* delivery, const std::optional<Waking>& waking) {
+    const detail::Timers::Due* const first = timers_.next();
+    if (first == nullptr || (delivery != nullptr && delivery->at <= first->at)) return false;
+    if (waking && waking->at <= first->at) return false;
+    const detail::Timers::Due due = *first;
+    timers_.cancel(due.node);
+    state_.set_now(due.at);
+    Effects effects{*this, due.node};
+    state_.act(due.node, Timeout{}, effects);
+    return true;
   }
 
   void deliver(const Delivery<Message>& due) {
@@ -108,6 +140,7 @@ class Asynchronous {
 
   void multicast(NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
     state_.account(message, to.size());
+    work_ += to.size();
     if (!state_.is_followed()) return transit_.post_some(state_.now(), from, to, message);
     for (const NodeIndex each : to) post(from, each, message);
   }
@@ -117,6 +150,7 @@ class Asynchronous {
       return state_.for_each_neighbour(from, [&](NodeIndex to) { send(from, to, message); });
     }
     state_.account(message, state_.n() - 1);
+    work_ += state_.n();
     if (!state_.is_followed()) return transit_.post_all(state_.now(), from, message);
     for (NodeCount step = 1; step < state_.n(); ++step) {
       post(from, static_cast<NodeIndex>((from + step) % state_.n()), message);
@@ -127,6 +161,8 @@ class Asynchronous {
   WakeupAdversary& wakeup_;
   bool is_adaptive_ = wakeup_.is_adaptive();
   Transit<P> transit_;
+  [[no_unique_address]] std::conditional_t<HasTimer<P>, detail::Timers, detail::NoTimers> timers_;
+  std::uint64_t work_ = 0;  // events and messages so far
 };
 
 }  // namespace conclave::network

@@ -1,6 +1,7 @@
 // Messages on their way when all take one unit of time: first sent, first delivered, so that a
 // stream of bytes is all that is needed, and edges are FIFO by themselves. Ten bytes hold an
-// answer; a message to many is written once, with four bytes for each who gets it, and one to all
+// answer, and five one that follows another of its kind to the same node, as where many answer in
+// turn; a message to many is written once, with four bytes for each who gets it, and one to all
 // with none.
 #pragma once
 
@@ -37,7 +38,9 @@ class ConstantTransit {
 
   // Returns the time of arrival.
   Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
+    if (append_to_last(now, from, to, message)) return now + unit;
     std::uint8_t* end = begin_record(now, from, message, false, 1);
+    last_ = {record_, now, to, static_cast<unsigned>(message.kind)};
     write(end, to);
     end_record(end);
     return now + unit;
@@ -80,6 +83,12 @@ class ConstantTransit {
     std::uint32_t used = 0;
     std::array<std::uint8_t, block_bytes> bytes;
   };
+  struct Last {  // the newest record, if it goes to one node
+    std::uint8_t* begin = nullptr;
+    Ticks sent = 0;
+    NodeIndex to = 0;
+    unsigned kind = 0;
+  };
   struct Mark {  // the next records arrive at this time
     Ticks arrives;
     std::uint64_t records;
@@ -99,7 +108,10 @@ class ConstantTransit {
   }
 
   // A record: 3 bits kind, 1 bit "to many", 4 bits length; the message; sender; receiver, or the
-  // number of receivers (0: all) and themselves.
+  // number of receivers (0: all) and themselves. With length 15: 3 bits kind; the true length;
+  // receiver; number of messages; and for each itself and its sender.
+  static constexpr std::size_t many_to_one = 15;
+  static_assert(detail::Wire<Message>::most_bytes < many_to_one);
   std::uint8_t* begin_record(Ticks now, NodeIndex from, const Message& message, bool to_many,
                              std::size_t listed) {
     const std::size_t most_bytes = 32 + listed * sizeof(NodeIndex);
@@ -107,6 +119,8 @@ class ConstantTransit {
     if (marks_.empty() || marks_.back().arrives != now + unit) marks_.push_back({now + unit, 0});
     ++marks_.back().records;
     std::uint8_t* const begin = blocks_.back()->bytes.data() + blocks_.back()->used;
+    record_ = begin;
+    last_ = {};
     const std::size_t length = detail::Wire<Message>::encode(message, begin + 1);
     *begin = static_cast<std::uint8_t>(static_cast<unsigned>(message.kind) | (to_many ? 8u : 0u) |
                                        length << 4);
@@ -114,6 +128,44 @@ class ConstantTransit {
     write(end, from);
     return end;
   }
+  // Adds a message to the newest record, if it is one of the same time to the same node that nobody
+  // has begun to read.
+  bool append_to_last(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
+    if (last_.begin == nullptr || last_.to != to || last_.sent != now) return false;
+    if (last_.kind != static_cast<unsigned>(message.kind)) return false;
+    Block& block = *blocks_.back();
+    const auto offset = static_cast<std::size_t>(last_.begin - block.bytes.data());
+    if (blocks_.size() == 1 && read_ > offset) return false;
+    if (block.used + 64 > block_bytes) return false;
+    if (*last_.begin >> 4 != many_to_one) make_many_to_one();
+    std::uint8_t* end = block.bytes.data() + block.used;
+    const std::size_t length = last_.begin[1];
+    if (detail::Wire<Message>::encode(message, end) > length) return false;
+    end += length;
+    write(end, from);
+    end_record(end);
+    std::uint8_t* const count = last_.begin + 2 + sizeof(NodeIndex);
+    const std::uint8_t* old = count;
+    std::uint8_t* place = count;
+    write(place, read<std::uint32_t>(old) + 1);
+    return true;
+  }
+
+  // Rewrites the newest record, which has one message.
+  void make_many_to_one() {
+    const std::uint8_t head = *last_.begin;
+    const std::size_t length = head >> 4;
+    std::array<std::uint8_t, 32> message_and_sender;
+    std::memcpy(message_and_sender.data(), last_.begin + 1, length + sizeof(NodeIndex));
+    std::uint8_t* end = last_.begin;
+    write(end, static_cast<std::uint8_t>((head & 7) | many_to_one << 4));
+    write(end, static_cast<std::uint8_t>(length));
+    write(end, last_.to);
+    write(end, std::uint32_t{1});
+    std::memcpy(end, message_and_sender.data(), length + sizeof(NodeIndex));
+    end_record(end + length + sizeof(NodeIndex));
+  }
+
   void end_record(const std::uint8_t* end) {
     blocks_.back()->used = static_cast<std::uint32_t>(end - blocks_.back()->bytes.data());
   }
@@ -135,6 +187,8 @@ class ConstantTransit {
     delivery = current_;
     if (to_all_) {
       current_.to = current_.to + 1 == n_ ? 0 : current_.to + 1;
+    } else if (left_ > 0 && from_many_) {
+      read_one_of_many();
     } else if (left_ > 0) {
       const std::uint8_t* place = blocks_.front()->bytes.data() + read_;
       current_.to = read<NodeIndex>(place);
@@ -153,6 +207,11 @@ class ConstantTransit {
     }
     const std::uint8_t* place = blocks_.front()->bytes.data() + read_;
     const auto head = read<std::uint8_t>(place);
+    from_many_ = head >> 4 == many_to_one;
+    if (from_many_) {
+      open_many_to_one(head & 7, place);
+      return true;
+    }
     current_.message = detail::Wire<Message>::decode(head & 7, place, head >> 4);
     place += head >> 4;
     current_.from = read<NodeIndex>(place);
@@ -167,6 +226,25 @@ class ConstantTransit {
     read_ = static_cast<std::uint32_t>(place - blocks_.front()->bytes.data());
     current_.at = arrival_of_record();
     return true;
+  }
+
+  void open_many_to_one(std::uint8_t kind, const std::uint8_t* place) {
+    kind_ = kind;
+    length_ = read<std::uint8_t>(place);
+    current_.to = read<NodeIndex>(place);
+    left_ = read<std::uint32_t>(place);
+    to_all_ = false;
+    read_ = static_cast<std::uint32_t>(place - blocks_.front()->bytes.data());
+    current_.at = arrival_of_record();
+    read_one_of_many();
+  }
+
+  void read_one_of_many() {
+    const std::uint8_t* place = blocks_.front()->bytes.data() + read_;
+    current_.message = detail::Wire<Message>::decode(kind_, place, length_);
+    place += length_;
+    current_.from = read<NodeIndex>(place);
+    read_ = static_cast<std::uint32_t>(place - blocks_.front()->bytes.data());
   }
 
   Ticks arrival_of_record() {
@@ -184,6 +262,12 @@ class ConstantTransit {
   Delivery<Message> current_{};  // of the record being taken apart
   NodeCount left_ = 0;           // deliveries it still holds
   bool to_all_ = false;
+  bool from_many_ = false;   // it holds the messages of many to one
+  std::uint8_t kind_ = 0;    // of these
+  std::uint8_t length_ = 0;  // and how many bytes they have
+
+  std::uint8_t* record_ = nullptr;  // the newest
+  Last last_;
 
   std::array<Delivery<Message>, lookahead> ring_{};
   std::uint64_t head_ = 0;

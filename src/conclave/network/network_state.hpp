@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "conclave/base/check.hpp"
@@ -84,6 +85,7 @@ class NetworkState final : public NetworkView {
   template <class Event, class Effects>
   void act(NodeIndex index, const Event& event, Effects& effects) {
     Node& node = nodes_.touch(index, [this](NodeIndex which) { return sleeper(which); });
+    if constexpr (KeepsRecord<P>) return act_recorded(index, node, event, effects);
     if (options_.watcher == nullptr && !front_runner_) {
       return protocol_.on(node, event, effects, coins_);
     }
@@ -180,6 +182,14 @@ class NetworkState final : public NetworkView {
         options_.has_identifiers ? static_cast<Identifier>(identifiers_(index) + 1) : 0);
   }
 
+  template <class Event, class Effects>
+  void act_recorded(NodeIndex index, Node& node, const Event& event, Effects& effects) {
+    const Node before = node;
+    protocol_.on(node, event, effects, coins_);
+    record_.saw(now_ - first_waking_, before, node);
+    observe(index, protocol_.view(before), protocol_.view(node));
+  }
+
   void observe(NodeIndex index, NodeView before, NodeView after) {
     before.awaited = after.awaited = 0;
     if (before == after) return;
@@ -195,6 +205,11 @@ class NetworkState final : public NetworkView {
         {"last_phase", std::uint64_t{last_phase}},
         {"message_bits", bits},
         {"message_bits_per_log_n", n() > 1 ? static_cast<double>(bits) / log_n : 0.0}};
+    if constexpr (KeepsRecord<P>) {
+      for (Observation& each : record_.observations()) {
+        result.observations.push_back(std::move(each));
+      }
+    }
   }
 
   // Whether the protocol's parameters ask for its candidates by phase.
@@ -217,6 +232,16 @@ class NetworkState final : public NetworkView {
     result.observations.push_back({"candidates_in_last_phase", last});
   }
 
+  struct NoRecord {};
+  template <class Q>
+  struct RecordOf {
+    using type = NoRecord;
+  };
+  template <KeepsRecord Q>
+  struct RecordOf<Q> {
+    using type = typename Q::Record;
+  };
+
   P protocol_;
   NetworkOptions options_;
   detail::NodeStore<P> nodes_;
@@ -229,6 +254,7 @@ class NetworkState final : public NetworkView {
   Ticks first_waking_ = 0;
   std::uint64_t candidates_ = 0;
   mutable std::optional<detail::FrontRunner> front_runner_;
+  [[no_unique_address]] typename RecordOf<P>::type record_;
 };
 
 }  // namespace conclave::network

@@ -30,6 +30,9 @@ class Recorder final : public Watcher {
     const bool was_asleep = before.standing == Standing::asleep;
     if (was_asleep) add(after.standing == Standing::retired ? "join" : "wake");
     if (after.phase > before.phase) add("phase");
+    const bool stands_again =
+        before.standing == Standing::retired && after.standing == Standing::candidate;
+    if (stands_again) add("stand");
     if (before.standing == after.standing || after.standing == Standing::candidate) return;
     if (after.standing == Standing::elected) add("elect");
     if (after.standing == Standing::retired && !was_asleep) add("retire");

@@ -157,7 +157,9 @@ void SpaceTimeDiagram::add_lives(std::vector<Part>& parts) const {
       since = time;
     };
     for (const Event& event : events_) {
-      const std::string_view begun = event.kind == "join" ? "retire" : std::string_view(event.kind);
+      const std::string_view begun = event.kind == "join"    ? "retire"
+                                     : event.kind == "stand" ? "wake"
+                                                             : std::string_view(event.kind);
       const auto* const begins = std::ranges::find(stretches, begun, &Stretch::begins);
       if (event.node != node || begins == stretches.end() || begun == now) continue;
       draw_until(event.time);
@@ -184,11 +186,12 @@ struct TypeColour {
   std::size_t colour;
 };
 constexpr std::array type_colours{
-    TypeColour{"REQUEST", 0}, TypeColour{"APPROVED", 1},  TypeColour{"DECLINED", 2},
-    TypeColour{"DECIDE", 3},  TypeColour{"WINS", 4},      TypeColour{"LOSES", 5},
-    TypeColour{"LEADER", 7},  TypeColour{"REPLY", 1},     TypeColour{"WINNER", 7},
-    TypeColour{"CAPTURE", 0}, TypeColour{"CONTEST", 2},   TypeColour{"RELEASE", 3},
-    TypeColour{"ACCEPT", 1},  TypeColour{"IDENTIFIER", 0}};
+    TypeColour{"REQUEST", 0}, TypeColour{"APPROVED", 1},   TypeColour{"DECLINED", 2},
+    TypeColour{"DECIDE", 3},  TypeColour{"WINS", 4},       TypeColour{"LOSES", 5},
+    TypeColour{"LEADER", 7},  TypeColour{"REPLY", 1},      TypeColour{"WINNER", 7},
+    TypeColour{"CAPTURE", 0}, TypeColour{"CONTEST", 2},    TypeColour{"RELEASE", 3},
+    TypeColour{"ACCEPT", 1},  TypeColour{"IDENTIFIER", 0}, TypeColour{"REQUESTVOTE", 0},
+    TypeColour{"VOTE", 1},    TypeColour{"REFUSAL", 2},    TypeColour{"HEARTBEAT", 7}};
 
 // Two hexadecimal digits of a colour.
 int byte_of(std::string_view colour, std::size_t at) {

@@ -3,8 +3,9 @@
 // the graph that another pipeline draws from; O(1) per interaction, near the memory's speed.
 //
 // The trial is the same, interaction by interaction, whichever of its inner loops runs: by_name
-// looks transitions up, for protocols that occupy few states; in_groups computes 32 meetings at
-// once in SIMD registers, for protocols with a branch-free shortcut; passing_over skips groups that
+// looks transitions up, for protocols that occupy few states; briefly counts in words of 32 bits
+// while nothing else happens; in_groups computes 32 meetings at once in SIMD registers, for
+// protocols with a branch-free shortcut; passing_over skips groups that
 // change nothing; meet_calmly tells the tally sums instead of single changes; one_by_one is the
 // plain loop that the others are measured against. The file is long because each kind of tally has
 // its own loop.
@@ -17,17 +18,21 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/model/brief_words.hpp"
 #include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/agent_memory.hpp"
 #include "conclave/population/agent_table.hpp"
+#include "conclave/population/detail/brief_agents.hpp"
 #include "conclave/population/detail/calm_meetings.hpp"
 #include "conclave/population/detail/instruction_set.hpp"
 #include "conclave/population/detail/named_agents.hpp"
@@ -46,6 +51,10 @@ inline constexpr AgentCount groups_from_agents = 64;
 
 // Below this size a trial is over before a table of its own pays for a protocol of few states.
 inline constexpr AgentCount names_from_agents = 256;
+
+// Agents change between brief words and states, which takes O(n), once in so many interactions per
+// agent at most, and only within one call of `advance`: what is outside sees states.
+inline constexpr std::uint64_t brief_interactions_per_agent = 16;
 
 // The pipeline that draws the meetings of a topology.
 template <Topology topology>
@@ -128,6 +137,7 @@ class Agents : public detail::TallyHost<P> {
   // happened.
   Interactions advance(Interactions budget) {
     const Interactions before = now_;
+    may_be_brief_ = budget >= size() * brief_interactions_per_agent;
     while (budget > 0u && !is_over()) {
       const std::span<const std::uint64_t> meetings = pairs_.upcoming();
       const std::uint64_t most = budget.as_uint64().value_or(meetings.size());
@@ -137,6 +147,7 @@ class Agents : public detail::TallyHost<P> {
       now_ += used;
       budget -= used;
     }
+    end_brief_words();
     return now_ - before;
   }
 
@@ -163,6 +174,12 @@ class Agents : public detail::TallyHost<P> {
   NextMeeting next_meeting() {
     const Meeting next{pairs_.upcoming().front()};
     return {now_ + 1u, std::pair<AgentCount, AgentCount>(next.initiator(), next.responder())};
+  }
+
+  // The steps that it executes; the trial is not changed by the question.
+  void note_next(std::vector<std::string>& steps) {
+    const Meeting next{pairs_.upcoming().front()};
+    steps = this->steps_of(state(next.initiator()), state(next.responder()));
   }
 
   // The states that some agent is in, with how many; O(n).
@@ -261,8 +278,27 @@ class Agents : public detail::TallyHost<P> {
     return done;
   }
 
+  // As many of the first meetings as can be told in brief words; 0 if agents have none now.
+  std::size_t briefly(std::span<const std::uint64_t> meetings) requires HasBriefWords<P> {
+    if (!brief_.is_running()) {
+      if (!may_be_brief_ || now_ < brief_again_ || !brief_.suits(tally_)) return 0;
+      brief_again_ = now_ + size() * brief_interactions_per_agent;
+      if (!brief_.begin(agents_)) return 0;
+    }
+    const std::size_t done = brief_.meet(meetings);
+    if (done < meetings.size()) end_brief_words();
+    return done;
+  }
+
+  void end_brief_words() {
+    if constexpr (HasBriefWords<P>) brief_.end(protocol_, tally_, agents_);
+  }
+
   template <bool prefetching>
   std::size_t by_state(std::span<const std::uint64_t> meetings) {
+    if constexpr (HasBriefWords<P>) {
+      if (const std::size_t done = briefly(meetings)) return done;
+    }
     if constexpr (HasShortcut<P>) {
       if (agents_.size() >= groups_from_agents) {
         return in_groups<prefetching>(meetings);
@@ -547,6 +583,11 @@ class Agents : public detail::TallyHost<P> {
   MeetingTable* table_ = nullptr;
   std::optional<Named> named_;  // the agents, as long as their states have names
   Interactions now_;
+
+  using Brief = typename detail::BriefAgentsOf<P>::type;
+  [[no_unique_address]] Brief brief_{protocol_};  // the agents, as long as they have brief words
+  bool may_be_brief_ = false;
+  Interactions brief_again_;  // not before
 };
 
 }  // namespace conclave::population

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -94,6 +95,12 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
 
   State state(AgentCount agent) const { return Storage::unpack(protocol_, agents_[agent]); }
   AgentCount size() const { return agents_.size(); }
+
+  // The steps that the next event executes.
+  void note_next(std::vector<std::string>& steps) const {
+    const auto agents = next_agents();
+    if (agents) steps = this->steps_of(state(agents->first), state(agents->second));
+  }
 
   // The states that some agent is in, with how many; O(n).
   Census<State> census() const {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
@@ -18,9 +19,10 @@
 
 namespace conclave::population {
 
-// Between two chunks the caller may stop the trial; small enough for a prompt answer (a few
-// hundredths of a second), large enough to cost nothing. Results do not depend on it.
-inline constexpr std::uint64_t interactions_per_chunk = std::uint64_t{1} << 22;
+// Between two chunks the caller may stop the trial; small enough for a prompt answer (some tenths
+// of a second where an interaction takes a microsecond), large enough to cost nothing. Results do
+// not depend on it.
+inline constexpr std::uint64_t interactions_per_chunk = std::uint64_t{1} << 18;
 
 // An engine as a trial sees it. The functions mean what they mean in PopulationEngine and
 // HoldingEngine (model/population.hpp).
@@ -43,6 +45,10 @@ class TrialEngine : public TrialView {
   virtual AgentTable table() const = 0;
   // The trial is not changed by the question.
   virtual NextMeeting next_meeting() = 0;
+  // The steps of the pseudocode that the interaction of `next_meeting` executes (model/steps.hpp),
+  // by the names of their lines; left alone where the engine does not know who meets. They are in
+  // `steps`, which must live as long, at the latest when the interaction has been simulated.
+  virtual void note_next(std::vector<std::string>& steps) = 0;
   // How many agents the fault has hit.
   virtual AgentCount strike(const Fault& fault) = 0;
   // Interactions that the engine did not jump over; 0 if it never jumps.
@@ -101,6 +107,9 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
   NextMeeting next_meeting() override {
     if constexpr (requires { engine_.next_meeting(); }) return engine_.next_meeting();
     return {engine_.now() + 1u};
+  }
+  void note_next(std::vector<std::string>& steps) override {
+    if constexpr (requires { engine_.note_next(steps); }) engine_.note_next(steps);
   }
   AgentCount strike(const Fault& fault) override { return engine_.strike(fault); }
   std::uint64_t effective_interactions() const override {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/model/configuration_protocol.hpp"
 #include "conclave/population/agent_table.hpp"
+#include "conclave/population/noting_stream.hpp"
 #include "conclave/population/pair_pipeline.hpp"
 
 namespace conclave::population {
@@ -43,6 +46,9 @@ class Stepping {
     const Meeting next{pairs_.upcoming().front()};
     return {now_ + 1u, std::pair<AgentCount, AgentCount>(next.initiator(), next.responder())};
   }
+
+  // The steps of the next interaction will be in `steps` once it has been simulated.
+  void note_next(std::vector<std::string>& steps) { steps_ = &steps; }
 
   void watch(Watch what) { watch_ = what; }
   bool has_stopped() const { return watch_ == Watch::convergence && (converged() || hopeless()); }
@@ -88,8 +94,19 @@ class Stepping {
   }
 
   std::size_t meet_all(std::span<const std::uint64_t> meetings) {
+    if (steps_ != nullptr) return meet_and_note(Meeting{meetings.front()});
     std::size_t used = 0;
     while (used < meetings.size()) {
+      if constexpr (PassingConfiguration<C>) {
+        const std::size_t passed = configuration_.pass(meetings.subspan(used));
+        used += passed;
+        now_ += passed;
+        if (used == meetings.size()) break;
+      }
+      if constexpr (FetchingConfiguration<C>) {
+        const std::uint64_t* const next = meetings.data() + used;
+        configuration_.fetch(next[2 * fetch_ahead], next[fetch_ahead]);
+      }
       const Meeting meeting{meetings[used++]};
       now_ += 1u;
       configuration_.meet(meeting.initiator(), meeting.responder(), now_, choice_);
@@ -97,6 +114,19 @@ class Stepping {
     }
     return used;
   }
+
+  // A configuration cannot be copied, so that steps are noted while it changes.
+  std::size_t meet_and_note(Meeting meeting) {
+    NotingStream noting(choice_);
+    now_ += 1u;
+    configuration_.meet(meeting.initiator(), meeting.responder(), now_, noting);
+    choice_ = noting;
+    *std::exchange(steps_, nullptr) = noting.lines();
+    return 1;
+  }
+
+  static constexpr std::size_t fetch_ahead = 3;  // meetings
+  static_assert(2 * fetch_ahead <= PairPipeline::lookahead);
 
   static bool can_hit(const Fault& fault, bool is_leader) {
     if (fault.kind == FaultKind::kill_leaders) return is_leader;
@@ -110,6 +140,7 @@ class Stepping {
   C configuration_;
   Interactions now_;
   Watch watch_ = Watch::convergence;
+  std::vector<std::string>* steps_ = nullptr;  // where those of the next interaction are wanted
 };
 
 }  // namespace conclave::population

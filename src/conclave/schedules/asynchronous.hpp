@@ -1,6 +1,7 @@
 // All schedules of an asynchronous protocol on a small network: in every configuration any sleeping
-// node may wake up, and the oldest message of any edge may arrive, with every outcome of the random
-// choices that follow. A schedule need not wake up all nodes.
+// node may wake up, any timer that is set may run out, and the oldest message of any edge may
+// arrive, with every outcome of the random choices that follow. A schedule need not wake up all
+// nodes.
 #pragma once
 
 #include <cstddef>
@@ -47,14 +48,15 @@ class AsynchronousSchedules {
   void for_each_choice(const Configuration& c, Visit&& visit) const {
     for_each_event(c, [&](Configuration& next, const Event& event) {
       drop_what_is_ignored(next);
-      visit(std::move(next), event.place == none ? event.node : n_ + event.place);
+      visit(std::move(next), number_of(event));
     });
   }
 
   std::uint32_t violated(const Configuration& c) const {
     bool all_sleep = true;
     for (std::size_t i = 0; i < n_; ++i) all_sleep = all_sleep && is_asleep(c, i);
-    return detail::violations(protocol_, c, c.under_way.empty() && !all_sleep);
+    const bool is_over = c.under_way.empty() && c.timers == 0 && !all_sleep;
+    return detail::violations(protocol_, c, is_over);
   }
 
   // The schedule step by step in words; the last entry is the configuration in which it ends.
@@ -81,10 +83,19 @@ class AsynchronousSchedules {
 
   struct Event {
     std::size_t node;
-    std::size_t place;      // the message's index in under_way; none for a wake-up
+    std::size_t place;      // the message's index in under_way, or one of the two below
     std::size_t first_new;  // messages sent have this index or a larger one after the step
   };
-  static constexpr std::size_t none = SIZE_MAX;
+  static constexpr std::size_t waking = SIZE_MAX;
+  static constexpr std::size_t timeout = SIZE_MAX - 1;
+
+  static bool is_message(std::size_t place) { return place < timeout; }
+
+  // Different for all events of a configuration.
+  std::size_t number_of(const Event& event) const {
+    if (is_message(event.place)) return 2 * n_ + event.place;
+    return event.place == waking ? event.node : n_ + event.node;
+  }
 
   bool is_asleep(const Configuration& c, std::size_t node) const {
     return protocol_.view(c.nodes[node]).standing == Standing::asleep;
@@ -95,11 +106,14 @@ class AsynchronousSchedules {
     if (!c.is_placed) {
       std::size_t number = 0;  // each placement is an event of its own
       return detail::for_each_placement(protocol_, c, [&](Configuration& next) {
-        visit(next, Event{number++, none, 0});
+        visit(next, Event{number++, waking, 0});
       });
     }
     for (std::size_t node = 0; node < n_; ++node) {
-      if (is_asleep(c, node)) for_each_outcome(c, node, none, visit);
+      if (is_asleep(c, node)) for_each_outcome(c, node, waking, visit);
+    }
+    for (std::size_t node = 0; node < n_; ++node) {
+      if (c.has_timer(node)) for_each_outcome(c, node, timeout, visit);
     }
     for (std::size_t place = 0; place < c.under_way.size(); ++place) {
       if (is_oldest(c, place)) for_each_outcome(c, c.under_way[place].to, place, visit);
@@ -122,17 +136,27 @@ class AsynchronousSchedules {
     detail::Outcomes choice;
     do {
       Configuration next = c;
-      if (place != none) {
+      if (is_message(place)) {
         next.under_way.erase(next.under_way.begin() + static_cast<std::ptrdiff_t>(place));
       }
       const std::size_t first_new = next.under_way.size();
       detail::Sink<P, detail::Outcomes> sink(next, node, choice);
-      if (place == none)
+      if (place == waking)
         protocol_.on(next.nodes[node], WakeUp{}, sink, choice);
+      else if (place == timeout)
+        fire(next, node, sink, choice);
       else
         deliver(next, c.under_way[place], sink, choice);
       visit(next, Event{node, place, first_new});
     } while (choice.next());
+  }
+
+  template <class Sink>
+  void fire(Configuration& next, std::size_t node, Sink& sink, detail::Outcomes& choice) const {
+    if constexpr (HasTimer<P>) {
+      sink.cancel_timer();
+      protocol_.on(next.nodes[node], Timeout{}, sink, choice);
+    }
   }
 
   template <class Sink>
@@ -147,12 +171,12 @@ class AsynchronousSchedules {
     protocol_.on(node, Received<Message>{port, what.message}, sink, choice);
   }
 
-  // A node that knows the leader ignores every message, so it does not matter when one arrives: it
-  // is removed at once and counts as no step. That the node really ignores it is checked.
+  // It does not matter when a message arrives that a node ignores for ever: it is removed at once
+  // and counts as no step. That the node really ignores it is checked.
   void drop_what_is_ignored(Configuration& c) const {
     const auto is_ignored = [&](const detail::UnderWay<Message>& what) {
       const auto& node = c.nodes[what.to];
-      if (!protocol_.view(node).is_informed) return false;
+      if (!detail::ignores(protocol_, node, what.message)) return false;
       if (!detail::expects(protocol_, node, what.message) || reacts(c, what)) c.broke_rule = true;
       return true;
     };
@@ -168,23 +192,32 @@ class AsynchronousSchedules {
     Configuration scratch = c;
     detail::Sink<P, detail::Outcomes> sink(scratch, what.to, choice);
     deliver(scratch, what, sink, choice);
-    return scratch.nodes[what.to] != c.nodes[what.to] ||
+    return scratch.nodes[what.to] != c.nodes[what.to] || scratch.timers != c.timers ||
            scratch.under_way.size() != c.under_way.size();
   }
 
   TraceStep text_of(const Configuration& now, const Configuration& next, const Event& event) const {
     if (!now.is_placed) return {detail::placement_text(protocol_, next), {}};
     TraceStep step{"node " + std::to_string(event.node), detail::sends_text(next, event.first_new)};
-    if (event.place == none) {
+    if (event.place == waking) {
       step.title += " is woken";
+      step.events.push_back({.kind = TraceEvent::Kind::wake, .node = event.node});
+    } else if (event.place == timeout) {
+      step.title += "'s timer runs out";
     } else {
       const auto& what = now.under_way[event.place];
+      step.events.push_back(
+          detail::message_event<P>(TraceEvent::Kind::receive, event.node, what.from, what.message));
       step.title +=
           " gets " + detail::message_text<P>(what.message) + " from " + std::to_string(what.from);
     }
     const NodeView before = protocol_.view(now.nodes[event.node]);
     const NodeView after = protocol_.view(next.nodes[event.node]);
-    if (before != after) step.title += " -> " + detail::view_text(after);
+    if (before != after) {
+      step.title += " -> " + detail::view_text(after);
+      step.events.push_back(detail::become_event(event.node, after));
+    }
+    detail::append_sends(next, event.first_new, step);
     return step;
   }
 

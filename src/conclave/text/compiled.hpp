@@ -108,6 +108,7 @@ class Compiled {
   const Number& ticks_per_time() const { return ticks_per_time_; }
   const std::vector<MassAction>& reactions() const { return reactions_; }
   const Number& volume() const { return volume_; }
+  const Channels& channels() const { return channels_; }
   std::uint32_t jump_scale() const { return jump_scale_; }
   const std::uint32_t* jump_weights() const { return jump_weights_.data(); }
 
@@ -164,6 +165,7 @@ class Compiled {
   std::vector<MassAction> reactions_;
   Number volume_;
   Number ticks_per_time_;
+  Channels channels_;
   std::uint32_t jump_scale_ = 1;
   std::vector<std::uint32_t> jump_weights_;  // of a network, by ordered pair of states
 };

@@ -55,6 +55,7 @@ void Compiled::make_network(Resolver& resolver) {
   reactions_ = resolved_reactions(resolver);
   const Uniformized network = uniformized(reactions_, space_->size(), n_, volume_);
   ticks_per_time_ = network.ticks_per_molecule * n;
+  channels_ = text::channels(reactions_, n_, volume_, network.ticks_per_molecule);
   transitions_.emplace(network.reactions, *space_);
   jump_scale_ = text::jump_scale(n_);
   for (const Reaction& each : network.reactions) {

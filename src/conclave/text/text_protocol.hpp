@@ -19,6 +19,7 @@
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/text/compiled.hpp"
 #include "conclave/text/condition_tally.hpp"
 #include "conclave/text/reaction_clock.hpp"
@@ -63,6 +64,7 @@ class TextProtocol {
   static constexpr bool meets_few_states = !is_small;
 
   void interact(State& u, State& v, Choice auto& choice) const {
+    note_rule(u, v, choice);
     if constexpr (!is_small) {
       if (table_ == nullptr) {
         if (!program_->meet(u.index, v.index)) interact_by_rules(u, v, choice);
@@ -121,6 +123,14 @@ class TextProtocol {
     for (; pick >= outcome->weight; ++outcome) pick -= outcome->weight;
     set(u, v, *outcome);
   }
+
+  // For the direct method (population/direct_method.hpp): the reactions of a network.
+  std::uint64_t channel_total() const requires is_small { return compiled_->channels().total; }
+  const std::vector<Channel>& channels() const requires is_small {
+    return compiled_->channels().list;
+  }
+  std::size_t species_of(const State& state) const { return state.index; }
+  State state_of_species(std::size_t species) const { return state_of(species); }
 
   // The continuous time of a network of reactions.
   bool has_clock() const { return compiled_->is_network(); }
@@ -265,6 +275,18 @@ class TextProtocol {
     const Outcome outcome = drawn(compiled_->reaction(u.index, v.index), u, v, choice);
     u = state_of(outcome.u);
     v = state_of(outcome.v);
+  }
+
+  // The line of the rule that decides; rules of imported texts have no line in this one.
+  template <class C>
+  void note_rule([[maybe_unused]] State u, [[maybe_unused]] State v,
+                 [[maybe_unused]] C& choice) const {
+    if constexpr (TakesNotes<C>) {
+      const Rule* const rule = compiled_->transitions().rule_for(u.index, v.index);
+      if (rule != nullptr && rule->place().file == 0) {
+        choice.note(std::to_string(rule->place().line));
+      }
+    }
   }
 
   const Compiled* compiled_;

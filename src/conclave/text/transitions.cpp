@@ -1,5 +1,6 @@
 #include "conclave/text/transitions.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -101,10 +102,14 @@ Reaction Transitions::reaction(StateIndex u, StateIndex v) const {
     if (found.u() == u && found.v() == v) return {};
     return {.outcomes = {{found.u(), found.v(), 1}}};
   }
-  for (const Rule& rule : rules_) {
-    if (rule.admits(u, v) && rule.applies(u, v)) return rule.reaction(u, v);
-  }
-  return {};
+  const Rule* const rule = rule_for(u, v);
+  return rule != nullptr ? rule->reaction(u, v) : Reaction{};
+}
+
+const Rule* Transitions::rule_for(StateIndex u, StateIndex v) const {
+  const auto found = std::ranges::find_if(
+      rules_, [&](const Rule& rule) { return rule.admits(u, v) && rule.applies(u, v); });
+  return found == rules_.end() ? nullptr : &*found;
 }
 
 bool Transitions::reacts(StateIndex u, StateIndex v) const {

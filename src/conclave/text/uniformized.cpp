@@ -156,6 +156,51 @@ Uniformized uniformized(const std::vector<MassAction>& network, std::size_t spec
   }
 }
 
+namespace {
+
+// The probability that a tick is a given ordered pair and this reaction, times n (n - 1); of a
+// reaction of one molecule that of all pairs with a given first one, times n.
+Number chance(const MassAction& each, AgentCount n, const Number& volume, const Number& ticks) {
+  if (!each.is_pair) return each.rate / ticks;
+  const Number both = each.rate * Number(static_cast<std::int64_t>(n) - 1) / volume / ticks;
+  return each.reactants[0] == each.reactants[1] ? both / Number(2) : both;
+}
+
+// With one denominator for all chances.
+Channels exact_channels(const std::vector<MassAction>& network, AgentCount n, const Number& volume,
+                        const Number& ticks) {
+  Number denominator = 1;
+  for (const MassAction& each : network) {
+    if (each.is_active()) {
+      const Number product = chance(each, n, volume, ticks) * denominator;
+      denominator = denominator * Number::from_whole(product.denominator());
+    }
+  }
+  const Number others(static_cast<std::int64_t>(n) - 1);
+  const Number total = denominator * Number(static_cast<std::int64_t>(n)) * others;
+  if (compare(total, Number(largest_total)) > 0) return {};
+  Channels result{.list = {}, .total = static_cast<std::uint64_t>(total.numerator())};
+  for (const MassAction& each : network) {
+    if (!each.is_active()) continue;
+    Number weight = chance(each, n, volume, ticks) * denominator;
+    if (!each.is_pair) weight = weight * others;
+    result.list.push_back({each.reactants, each.products, each.is_pair,
+                           static_cast<std::uint64_t>(weight.numerator())});
+  }
+  return result;
+}
+
+}  // namespace
+
+Channels channels(const std::vector<MassAction>& network, AgentCount n, const Number& volume,
+                  const Number& ticks_per_molecule) {
+  try {
+    return exact_channels(network, n, volume, ticks_per_molecule);
+  } catch (const NumberError&) {
+    return {};
+  }
+}
+
 std::uint32_t jump_weight(const Reaction& reaction, std::uint32_t scale) {
   __extension__ using Wide = unsigned __int128;
   Wide weight = 0;

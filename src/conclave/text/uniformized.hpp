@@ -60,6 +60,26 @@ struct Uniformized {
 Uniformized uniformized(const std::vector<MassAction>& network, std::size_t species, AgentCount n,
                         const Number& volume);
 
+// One way to react, for engines that draw reactions instead of pairs: with `a` molecules of the
+// first reactant, a tick is this reaction with probability weight * a / total if it has one
+// reactant, weight * a * b / total if the second is another one, and weight * a * (a - 1) / total
+// if it is the same.
+struct Channel {
+  std::array<StateIndex, 2> reactants{};
+  std::array<StateIndex, 2> products{};
+  bool is_pair = false;
+  std::uint64_t weight = 0;
+};
+struct Channels {
+  std::vector<Channel> list{};
+  std::uint64_t total = 0;
+};
+
+// All reactions that can happen, exactly; a total of 0 where it would be larger than 2^62, as with
+// rates of many digits, or in large populations. O(reactions).
+Channels channels(const std::vector<MassAction>& network, AgentCount n, const Number& volume,
+                  const Number& ticks_per_molecule);
+
 // The probability that a pair reacts, in units of 1 / scale and rounded up: what engines that jump
 // over null ticks weigh pairs with, before they decide by the exact probability.
 std::uint32_t jump_weight(const Reaction& reaction, std::uint32_t scale);

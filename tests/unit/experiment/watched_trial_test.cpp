@@ -2,7 +2,9 @@
 // faults are those of the trial that runs in one piece.
 #include "conclave/experiment/watched_trial.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -63,6 +65,7 @@ TEST(WatchedTrial, StandsWhereItWasSentAndGoesOnAfterItsEnd) {
   trial.advance_to(100u);
   EXPECT_EQ(trial.now(), 100u);
   EXPECT_DOUBLE_EQ(trial.time(), 100.0 / 30);
+  EXPECT_EQ(trial.interactions_at({7u, 2u}), 105u);
   trial.advance_to(100'000u);
   EXPECT_TRUE(trial.is_over());
   EXPECT_EQ(trial.now(), 100'000u);
@@ -94,6 +97,123 @@ TEST(WatchedTrial, NothingChangesOnceOneLeaderIsLeft) {
   ASSERT_EQ(trial.leaders(), 1u);
   EXPECT_FALSE(trial.advance_to_change(500u).has_value());
   EXPECT_EQ(trial.now(), 100'500u);
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(WatchedTrial, TellsTheStepsOfSingleInteractions) {
+  WatchedTrial trial({.words = words_of("30", "agents")});
+  std::size_t resigned = 0;
+  for (unsigned i = 1; i <= 300; ++i) {
+    const std::uint64_t before = trial.leaders();
+    trial.advance_to(Interactions(i));
+    EXPECT_EQ(trial.steps(), trial.leaders() < before ? Lines{"1"} : Lines{});
+    resigned += trial.steps().size();
+  }
+  EXPECT_GT(resigned, 20u);
+  const auto change = trial.advance_to_change(100'000u);
+  ASSERT_TRUE(change);
+  EXPECT_EQ(trial.steps(), Lines{"1"});
+  trial.advance_to(trial.now() + 2u);
+  EXPECT_TRUE(trial.steps().empty()) << "two interactions at once";
+}
+
+bool sets(const catalog::Entry& entry, const Lines& lines, const std::string& variable) {
+  return std::ranges::any_of(entry.info.steps, [&](const PseudocodeStep& step) {
+    const std::string all = ", " + std::string(step.sets) + ",";
+    return std::ranges::find(lines, step.line) != lines.end() &&
+           all.find(", " + variable + ",") != std::string::npos;
+  });
+}
+
+// Variables of two agents that differ, and that none of the steps sets.
+std::string unexplained(const WatchedTrial& trial, const population::AgentTable& before) {
+  const population::AgentTable after = trial.table();
+  const std::size_t width = 1 + after.variables.size();
+  for (std::size_t i = 0; i < after.values.size(); ++i) {
+    if (i % width == 0 || after.values[i] == before.values[i]) continue;
+    const std::string& variable = after.variables[i % width - 1].name;
+    if (!sets(trial.entry(), trial.steps(), variable)) return variable;
+  }
+  return {};
+}
+
+TEST(WatchedTrial, StepsExplainEveryChangeInEveryProtocolAndNotingThemChangesNothing) {
+  for (const catalog::Entry& entry : catalog::entries()) {
+    if (entry.network) continue;
+    SCOPED_TRACE(entry.info.name);
+    EXPECT_FALSE(entry.info.steps.empty());
+    RunText words{.protocol = std::string(entry.info.name), .n = "16", .seed = "7"};
+    words.engine = "agents";
+    words.max_interactions = "1000";
+    if (entry.info.name == "electleader") words.init = "same";
+    WatchedTrial trial({.words = words});
+    Lines known;
+    for (const PseudocodeStep& step : entry.info.steps) known.emplace_back(step.line);
+    for (unsigned i = 1; i <= 1000; ++i) {
+      const population::AgentTable before = trial.table();
+      trial.advance_to(Interactions(i));
+      ASSERT_EQ(unexplained(trial, before), "") << "interaction " << i;
+      for (const std::string& line : trial.steps()) {
+        ASSERT_NE(std::ranges::find(known, line), known.end()) << line;
+      }
+    }
+    WatchedTrial whole({.words = words});
+    whole.advance_to(Interactions(1000u));
+    EXPECT_EQ(trial.table().values, whole.table().values);
+    trial.advance_to(Interactions::max());
+    whole.advance_to(Interactions::max());
+    EXPECT_EQ(trial.row(), whole.row());
+  }
+}
+
+// Two agents of electleader reset if one of them was resetting before, and only then.
+TEST(WatchedTrial, TellsWhichModulesOfElectleaderRan) {
+  WatchedTrial trial(
+      {.words = {
+           .protocol = "electleader", .n = "32", .seed = "4", .params = {"r=8"}, .init = "same"}});
+  std::size_t resets = 0;
+  for (unsigned i = 1; i <= 3000; ++i) {
+    const population::AgentTable before = trial.table();
+    const auto agents = *trial.next_meeting().agents;
+    const auto is_resetting = [&](AgentCount agent) {
+      return before.values[agent * (1 + before.variables.size()) + 1] == 0;
+    };
+    trial.advance_to(Interactions(i));
+    const bool told = std::ranges::find(trial.steps(), "1: 1-2") != trial.steps().end();
+    ASSERT_EQ(told, is_resetting(agents.first) || is_resetting(agents.second)) << i;
+    resets += told ? 1 : 0;
+  }
+  EXPECT_GT(resets, 100u);
+}
+
+TEST(WatchedTrial, TellsTheRulesOfATextByTheirLines) {
+  const std::string content = "states A, B, C\n\nA + B -> C + C\nunordered B + C -> B + B\n"
+                              "start all: 5 of A, 5 of B, rest of C\nstop when none(A)\n";
+  for (const char* const engine : {"agents", "events"}) {
+    WatchedTrial trial({.words = {.protocol = "mine.pp",
+                                  .n = "15",
+                                  .seed = "3",
+                                  .engine = engine,
+                                  .graph = "undirected-ring"},
+                        .content = content});
+    std::size_t told = 0;
+    for (unsigned i = 0; i < 200; ++i) {
+      const population::NextMeeting next = trial.next_meeting();
+      if (!next.agents) break;
+      const auto state = [&, table = trial.table()](AgentCount agent) {
+        return static_cast<char>('A' + static_cast<int>(table.values[2 * agent + 1]));
+      };
+      const std::string pair{state(next.agents->first), state(next.agents->second)};
+      Lines expected;
+      if (pair == "AB") expected = {"3"};
+      if (pair == "BC" || pair == "CB") expected = {"4"};
+      trial.advance_to(next.number);
+      EXPECT_EQ(trial.steps(), expected) << engine << ": " << pair;
+      told += expected.size();
+    }
+    EXPECT_GT(told, 5u);
+  }
 }
 
 TEST(WatchedTrial, MessagesAreWatchedAsEvents) {

@@ -76,6 +76,10 @@ struct ShoutInRounds : Shout {
 };
 static_assert(SynchronousProtocol<ShoutInRounds>);
 static_assert(EffectsOf<AnyEffects<Shout::Message>, Shout::Message>);
+static_assert(TimedEffectsOf<AnyEffects<Shout::Message>, Shout::Message>);
+static_assert(!HasTimer<Shout>);
+static_assert(!HasTerms<Shout>);
+static_assert(!KeepsRecord<Shout>);
 
 const auto always = [](Interactions) { return true; };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -219,6 +220,73 @@ TEST(LastArrivals, NeverLetAMessageOvertake) {
     if (step % 1000 == 0) {
       for (const NodeIndex to : receivers) send(from, to);
     }
+  }
+}
+
+// Sends at unit delays, and keeps what it sends in a plain queue, too.
+class SentInOrder {
+ public:
+  using Message = protocols::KmppAsync::Message;
+  static constexpr NodeIndex n = 40;
+
+  void send(Stream& choice) {
+    const auto kind = static_cast<protocols::KmppAsync::Kind>(choice.below(3));
+    Message message{kind, static_cast<std::uint8_t>(choice.below(3)), 0, 0};
+    if (choice.chance(1, 8)) message.rank = choice.word();
+    const NodeIndex from = choice.below(n);
+    const std::uint32_t way = choice.below(40);
+    if (way == 0) {
+      transit_.post_all(now_, from, message);
+      for (NodeIndex step = 1; step < n; ++step) note(from, (from + step) % n, message);
+    } else if (way < 4) {
+      const std::vector<NodeIndex> to{choice.below(n), choice.below(n), choice.below(n)};
+      transit_.post_some(now_, from, to, message);
+      for (const NodeIndex each : to) note(from, each, message);
+    } else {
+      if (choice.chance(1, 6)) usual_receiver_ = choice.below(n);
+      EXPECT_EQ(transit_.post(now_, from, usual_receiver_, message), now_ + unit);
+      note(from, usual_receiver_, message);
+    }
+    if (choice.chance(1, 9)) now_ += choice.below(3);
+  }
+
+  // Whether the next delivery is the right one.
+  bool receive() {
+    const auto* const next = transit_.next([](NodeIndex) {});
+    if (next == nullptr || expected_.empty()) return next == nullptr && expected_.empty();
+    const Delivery<Message> due = *next;
+    transit_.drop();
+    const Delivery<Message> right = expected_.front();
+    expected_.pop_front();
+    now_ = std::max(now_, due.at);
+    return due.at == right.at && due.from == right.from && due.to == right.to &&
+           due.message == right.message;
+  }
+  bool is_empty() const { return expected_.empty(); }
+
+ private:
+  void note(NodeIndex from, NodeIndex to, const Message& message) {
+    expected_.push_back({now_ + unit, from, to, message});
+  }
+
+  ConstantTransit<protocols::KmppAsync> transit_{n, nullptr, nullptr};
+  std::deque<Delivery<Message>> expected_;
+  Ticks now_ = 0;
+  NodeIndex usual_receiver_ = 0;
+};
+
+TEST(ConstantTransit, DeliversEverythingInTheOrderOfSending) {
+  Stream choice({.seed = 4});
+  SentInOrder queue;
+  for (int round = 0; round < 300; ++round) {
+    const std::uint32_t crowd = choice.below(4) == 0 ? 2000 : 8;
+    for (std::uint32_t sent = 0; sent < crowd; ++sent) {
+      queue.send(choice);
+      if (!choice.chance(1, 3)) continue;
+      ASSERT_TRUE(queue.receive()) << round;
+    }
+    while (!queue.is_empty()) ASSERT_TRUE(queue.receive()) << round;
+    ASSERT_TRUE(queue.receive());
   }
 }
 

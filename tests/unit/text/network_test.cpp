@@ -96,6 +96,26 @@ Propensities by_meetings(const text::Uniformized& protocol, const std::vector<st
   return all;
 }
 
+// By the channels of the direct method.
+Propensities by_channels(const text::Channels& channels, const std::vector<std::int64_t>& counts,
+                         const Number& ticks_per_time) {
+  Propensities all;
+  for (const text::Channel& each : channels.list) {
+    const auto [u, v] = each.reactants;
+    Number ways(counts[u]);
+    if (each.is_pair) ways = ways * Number(counts[v] - (u == v ? 1 : 0));
+    const Number chance = Number::fraction(static_cast<Number::Whole>(each.weight),
+                                           static_cast<Number::Whole>(channels.total));
+    if (each.is_pair) {
+      add(all, {u, v}, {each.products[0], each.products[1]}, chance * ways * ticks_per_time);
+    } else {
+      add(all, {u}, {each.products[0]}, chance * ways * ticks_per_time);
+    }
+  }
+  std::erase_if(all, [](const auto& each) { return compare(each.second, 0) == 0; });
+  return all;
+}
+
 void expect_equal(const Propensities& a, const Propensities& b, const std::string& what) {
   ASSERT_EQ(a.size(), b.size()) << what;
   for (const auto& [change, amount] : a) {
@@ -132,10 +152,28 @@ TEST(Uniformized, HasThePropensitiesOfTheNetwork) {
     const auto protocol = text::uniformized(reactions, species, static_cast<AgentCount>(n), volume);
     expect_equal(by_mass_action(reactions, counts, volume), by_meetings(protocol, counts, n),
                  fmt::format("round {}", round));
+    const auto channels =
+        text::channels(reactions, static_cast<AgentCount>(n), volume, protocol.ticks_per_molecule);
+    expect_equal(by_mass_action(reactions, counts, volume),
+                 by_channels(channels, counts, protocol.ticks_per_molecule * Number(n)),
+                 fmt::format("channels of round {}", round));
   }
 }
 
-// The test above must reject this mistake.
+TEST(Channels, AreNotListedWhereTheNumbersDoNotFit) {
+  const text::MassAction pair{.is_pair = true, .reactants = {0, 1}, .products = {1, 1}, .rate = 3};
+  text::MassAction odd = pair;
+  odd.rate = Number::fraction(1'000'003, 999'983);
+  const auto total = [&](AgentCount n) {
+    const Number volume(static_cast<std::int64_t>(n));
+    const auto ticks = text::uniformized({pair, odd}, 2, n, volume).ticks_per_molecule;
+    return text::channels({pair, odd}, n, volume, ticks).total;
+  };
+  EXPECT_GT(total(1000), 0u);
+  EXPECT_EQ(total(10'000'000'000), 0u);
+}
+
+// The propensities of the network must reject this mistake.
 TEST(Uniformized, IsNotOffByTheFactorTwoOfEqualMolecules) {
   const text::MassAction pair{.is_pair = true, .reactants = {0, 0}, .products = {1, 1}, .rate = 3};
   text::MassAction halved = pair;

@@ -1,4 +1,4 @@
-// Agents on a ring, and what the protocol prl sends along it.
+// Agents on a ring, and what the protocols prl and fischer-jiang send along it.
 import { palette, type Theme } from "../palette";
 import type { Frame } from "../worker";
 import { fillDots, leaderAt, markLeader, painter, ringAround, type Context, type Paint, type Scene, type Spot } from "./shapes";
@@ -13,8 +13,8 @@ export function ringSpots(rows: number, { width, height }: Scene): Spot[] {
   });
 }
 
-// The ring of prl: leaders with shields, live and dummy bullets outside, signals inside, distances
-// as spokes towards the centre.
+// Leaders with shields (in fischer-jiang shields travel, so that any agent may hold one), live and dummy bullets outside,
+// signals inside, distances as spokes towards the centre.
 export function drawRing(context: Context, frame: Frame, spots: Spot[], paint: Paint, scene: Scene): void {
   const { width, height, theme } = scene;
   const columns = frame.columns.map((each) => each.name);
@@ -49,13 +49,14 @@ export function drawRing(context: Context, frame: Frame, spots: Spot[], paint: P
     context.stroke();
     context.globalAlpha = 1;
   }
+  const travels = !columns.includes("signal");
   fillDots(context, spots, painter(frame, paint, theme));
   spots.forEach((spot, i) => {
     const leads = leaderAt(frame, i);
     if (leads) markLeader(context, spot, theme, paint.column === 0);
-    if (leads && at(i, "shield") === 1) ringAround(context, { ...spot, r: spot.r + 4 }, theme.accent, 2.5);
+    if ((leads || travels) && at(i, "shield") === 1) ringAround(context, { ...spot, r: spot.r + 4 }, theme.accent, 2.5);
     const bullet = at(i, "bullet");
-    if (bullet > 0) drawBullet(context, toward(spot, spot.r + 13), bullet === 2, theme);
+    if (bullet > 0) drawBullet(context, toward(spot, spot.r + 13), travels || bullet === 2, theme);
     if (at(i, "signal") === 1) {
       const place = toward(spot, -spot.r - 7);
       context.fillStyle = palette[2]!;

@@ -23,6 +23,13 @@ export function nextOnEdges(flow: Flow, time: number): NetworkEvent[] {
     .filter((each) => !seen.has(`${each.from}-${each.node}`) && seen.add(`${each.from}-${each.node}`));
 }
 
+// The wake-ups and deliveries that were the last ones up to a time.
+export function latestEvents(flow: Flow, time: number): NetworkEvent[] {
+  const all = flow.events.filter((each) => (each.event === "deliver" || each.event === "wake") && each.time <= time);
+  const last = all.reduce((latest, each) => Math.max(latest, each.time), -1);
+  return all.filter((each) => each.time === last);
+}
+
 // `turn` is the length of a step where messages are chosen one by one: time is then drawn up to
 // two steps beyond now, and messages under way wait at its end.
 export function drawSpaceTime(context: Context, flow: Flow, n: number, until: number, scene: Scene, turn = 0): Parcel[] {

@@ -39,7 +39,7 @@ class NodeStore {
 
   // The node, asleep when it is touched for the first time.
   Node& touch(NodeIndex node, const auto& asleep) {
-    if (!is_touched(node)) {
+    if (untouched_ > 0 && !is_touched(node)) {
       touched_[node / 64] |= std::uint64_t{1} << node % 64;
       --untouched_;
       std::construct_at(nodes_ + node, asleep(node));

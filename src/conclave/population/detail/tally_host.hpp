@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
+#include "conclave/population/noting_stream.hpp"
 
 namespace conclave::population::detail {
 
@@ -107,6 +109,20 @@ class TallyHost {
       if (oracle_.denies()) return protocol_.interact_leaderless(u, v, choice_);
     }
     protocol_.interact(u, v, choice_);
+  }
+
+  // The steps that the next interaction executes if agents in these states meet: carries it out on
+  // copies, of the states and of the stream.
+  std::vector<std::string> steps_of(State u, State v) const {
+    NotingStream choice(choice_);
+    if constexpr (AsksOracle<P>) {
+      if (oracle_.denies()) {
+        protocol_.interact_leaderless(u, v, choice);
+        return choice.lines();
+      }
+    }
+    protocol_.interact(u, v, choice);
+    return choice.lines();
   }
 
   // Lets the oracle see the configuration after so many interactions.

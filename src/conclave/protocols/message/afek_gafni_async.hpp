@@ -83,6 +83,29 @@ class AfekGafniAsync {
       Erratum{"R2", "announcement",
               "who has captured everybody tells everybody: n - 1 messages more, so that all know"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "wake-up",
+          "the node is a candidate of level 0, owns itself, and wants to capture its first "
+          "neighbour"},
+      PseudocodeStep{
+          "CAPTURE",
+          "ignored if a stronger candidate has come by; otherwise the node asks its owner to "
+          "let it go, or gives itself at once if it has none"},
+      PseudocodeStep{
+          "CONTEST",
+          "an owner that is stronger by now ignores it; otherwise it is killed and lets the "
+          "node go"},
+      PseudocodeStep{
+          "RELEASE",
+          "unless a stronger candidate has come by since, the node gives itself to the one that "
+          "asked"},
+      PseudocodeStep{
+          "ACCEPT",
+          "the candidate's level grows by 1; it goes on to the next neighbour, or is elected if "
+          "it has all"},
+      PseudocodeStep{"LEADER", "the node notes the leader"},
+  };
   static constexpr ProtocolInfo info{
       .name = "afek-gafni-async",
       .title =
@@ -98,6 +121,7 @@ class AfekGafniAsync {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr bool needs_identifiers = true;
 

@@ -83,6 +83,17 @@ class AfekGafniSync {
       Erratum{"R2", "announcement",
               "who has captured everybody tells everybody: n - 1 messages and a round more"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"wake-up", "the node is a candidate and owns itself"},
+      PseudocodeStep{
+          "CAPTURE",
+          "of all that arrive in a round the node looks at the strongest, and gives itself to "
+          "it if that is stronger than its owner"},
+      PseudocodeStep{"ACCEPT",
+                     "a candidate that gets as many as it asked for goes on with c times as many "
+                     "neighbours; otherwise it retires; with all others captured it is elected"},
+      PseudocodeStep{"LEADER", "the node notes the leader"},
+  };
   static constexpr ProtocolInfo info{
       .name = "afek-gafni-sync",
       .title = "candidates capture nodes in doubling numbers: deterministic, O(log n) rounds",
@@ -97,6 +108,7 @@ class AfekGafniSync {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr bool needs_identifiers = true;
 

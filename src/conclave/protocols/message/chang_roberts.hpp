@@ -62,6 +62,14 @@ class ChangRoberts {
       Erratum{"R1", "announcement", detail::ring_announcement},
       Erratum{"R2", "sleepers", detail::ring_sleepers},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"wake-up", "the node sends its identifier to the next one"},
+      PseudocodeStep{
+          "IDENTIFIER",
+          "a candidate swallows what is lower than its own and wins when its own comes back; "
+          "all else is passed on"},
+      PseudocodeStep{"LEADER", "the node notes the leader and passes the message on"},
+  };
   static constexpr ProtocolInfo info{
       .name = "chang-roberts",
       .title =
@@ -79,6 +87,7 @@ class ChangRoberts {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr Topology topology = Topology::directed_ring;
   static constexpr bool needs_identifiers = true;

@@ -65,6 +65,13 @@ class FloodMax {
       Variable{"highest", "identifier", "the highest heard of"},
       Variable{"rounds", "0 ... diameter", "since the start"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"wake-up",
+                     "the node is a candidate and has heard of its own identifier alone"},
+      PseudocodeStep{"HIGHEST",
+                     "of all that arrive in a round the node keeps the highest and tells it to its "
+                     "neighbours; after D rounds its owner is elected"},
+  };
   static constexpr ProtocolInfo info{
       .name = "flood-max",
       .title = "everybody repeats the highest identifier heard of, as many rounds as the diameter",
@@ -80,6 +87,7 @@ class FloodMax {
       .variables = variables,
       .observables = {},
       .errata = {},
+      .steps = steps,
   };
   static constexpr Topology topology = Topology::any;
   static constexpr bool needs_identifiers = true;

@@ -52,6 +52,13 @@ class Flooding {
       Variable{"highest", "identifier", "the highest heard of"},
       Variable{"awaited", "0 ... n-1", "nodes not heard of yet"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"wake-up", "the node enters and tells everybody its identifier"},
+      PseudocodeStep{
+          "IDENTIFIER",
+          "a node that slept enters first; it keeps the highest identifier that it has heard "
+          "of, and after n - 1 of them it knows the leader"},
+  };
   static constexpr ProtocolInfo info{
       .name = "flooding",
       .title = "everybody tells everybody its identifier: fastest, and n (n - 1) messages",
@@ -66,6 +73,7 @@ class Flooding {
       .variables = variables,
       .observables = {},
       .errata = {},
+      .steps = steps,
   };
   static constexpr bool is_port_blind = true;
   static constexpr bool needs_identifiers = true;

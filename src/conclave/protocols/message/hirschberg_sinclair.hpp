@@ -72,6 +72,18 @@ class HirschbergSinclair {
       Erratum{"R4", "defeated candidates",
               "one that has met a higher identifier begins no further phase"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"wake-up", "the node begins its first phase: it sends probes both ways"},
+      PseudocodeStep{
+          "PROBE",
+          "a node with a higher identifier swallows it; the last node of its way answers; a "
+          "candidate that gets its own is alone and wins; all else is passed on"},
+      PseudocodeStep{
+          "REPLY",
+          "passed on to its candidate, which begins the next phase, twice as far, with the "
+          "second of them"},
+      PseudocodeStep{"LEADER", "the node notes the leader and passes the message on"},
+  };
   static constexpr ProtocolInfo info{
       .name = "hirschberg-sinclair",
       .title =
@@ -89,6 +101,7 @@ class HirschbergSinclair {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr Topology topology = Topology::undirected_ring;
   static constexpr bool needs_identifiers = true;

@@ -90,6 +90,16 @@ class ItaiRodeh {
               "the papers also have a variant that sends bits, on which a well-known case study of "
               "model checking is based, and one of 2.4417 n bits in the mean: other algorithms"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"wake-up",
+                     "the node is active: it draws an identifier and sends a token round"},
+      PseudocodeStep{
+          "TOKEN",
+          "an active node drops it if it is weaker than its own, gives up if it is stronger, "
+          "and marks it if they are equal; one that comes home unmarked makes its owner the "
+          "leader, a marked one makes it draw again"},
+      PseudocodeStep{"LEADER", "the node knows that there is a leader and passes the message on"},
+  };
   static constexpr ProtocolInfo info{
       .name = "itai-rodeh",
       .title =
@@ -107,6 +117,7 @@ class ItaiRodeh {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr Topology topology = Topology::directed_ring;
   static constexpr bool is_anonymous = true;

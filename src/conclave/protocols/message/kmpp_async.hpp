@@ -187,6 +187,33 @@ class KmppAsync {
           "the constants of the proofs mean nothing below n of about 10^5; in Lemma 8 a referee "
           "may send one DECIDE per phase of its chosen and a last one"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "wake-up",
+          "Alg 1 lines 4-7: the node draws a rank, is a candidate, and asks the referees of "
+          "phase 1, itself among them (Alg 2 lines 1-6)"},
+      PseudocodeStep{
+          "REQUEST",
+          "Alg 3: a referee without a chosen one chooses the candidate and approves; its chosen "
+          "is approved again; one that is behind is declined; one that is ahead becomes the "
+          "contender, about whom the chosen is asked to decide"},
+      PseudocodeStep{
+          "APPROVED",
+          "Alg 2 lines 7-15: with the last answer of its phase, a candidate that nobody has "
+          "declined begins the next, and after the last one is elected"},
+      PseudocodeStep{"DECLINED",
+                     "Alg 2 lines 7-10: with the last answer of its phase, the candidate retires"},
+      PseudocodeStep{
+          "DECIDE",
+          "Alg 4: the chosen retires if the contender is ahead of it; the contender wins if the "
+          "chosen is no candidate any more, and loses otherwise"},
+      PseudocodeStep{"WINS", "Alg 5 lines 2-5: the referee chooses the contender and approves it"},
+      PseudocodeStep{
+          "LOSES",
+          "Alg 5 lines 7-12: the referee declines the contender; if that has taken the place of "
+          "another meanwhile and is ahead, it asks the chosen once more"},
+      PseudocodeStep{"LEADER", "Alg 1 line 1: the node is not elected, knows the leader and ends"},
+  };
   static constexpr ProtocolInfo info{
       .name = "kmpp-async",
       .title = "referees approve candidates in growing numbers: O(n) messages, any delays",
@@ -200,6 +227,7 @@ class KmppAsync {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr bool is_port_blind = true;
 

@@ -149,6 +149,21 @@ class KmppSync {
       Erratum{"C4", "Section 3",
               "the irrational chances n^(-2/3) and n^(-1/3) are rounded up to multiples of 2^-31"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "wake-up",
+          "the node draws a rank and is a silent candidate; in its first round, and three and "
+          "six rounds later, it tosses a coin whether to become active and ask referees"},
+      PseudocodeStep{
+          "REQUEST",
+          "a referee answers all requests of a round with the highest rank among them; a silent "
+          "candidate that is asked does not toss any more"},
+      PseudocodeStep{
+          "REPLY",
+          "a candidate that gets its own rank from all referees announces itself; otherwise it "
+          "retires"},
+      PseudocodeStep{"WINNER", "the node knows the leader"},
+  };
   static constexpr ProtocolInfo info{
       .name = "kmpp-sync",
       .title = "three attempts to become active, one round of referees: O(n) messages, 9 rounds",
@@ -162,6 +177,7 @@ class KmppSync {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr bool is_port_blind = true;
 

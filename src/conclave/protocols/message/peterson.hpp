@@ -75,6 +75,18 @@ class Peterson {
               "the node that gets its own value is elected; it stands for the highest identifier, "
               "which is another node's"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"wake-up", "the node is active and sends its identifier as its first value"},
+      PseudocodeStep{
+          "FIRST",
+          "an active node that gets its own value is alone and wins; otherwise it sends on the "
+          "larger of the two; a relay passes it on"},
+      PseudocodeStep{
+          "SECOND",
+          "an active node goes on with the first value if neither its own nor this one is larger; "
+          "otherwise it becomes a relay"},
+      PseudocodeStep{"LEADER", "the node notes the leader and passes the message on"},
+  };
   static constexpr ProtocolInfo info{
       .name = "peterson",
       .title = "active nodes of a ring compare with two before them: at most half survive a phase",
@@ -92,6 +104,7 @@ class Peterson {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr Topology topology = Topology::directed_ring;
   static constexpr bool needs_identifiers = true;

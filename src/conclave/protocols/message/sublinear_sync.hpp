@@ -95,6 +95,17 @@ class SublinearSync {
       Erratum{"R4", "referees", "nobody asks itself; at most n - 1 are asked"},
       Erratum{"R5", "chance", "2 log n / n is rounded up to a multiple of 2^-31"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "wake-up",
+          "the node is a candidate with a small probability; then it draws a rank and asks "
+          "random referees"},
+      PseudocodeStep{"REQUEST", "a referee answers the highest rank of the round alone"},
+      PseudocodeStep{
+          "WINNER",
+          "a candidate that gets it from all of its referees is elected; otherwise it knows "
+          "that it is not"},
+  };
   static constexpr ProtocolInfo info{
       .name = "sublinear-sync",
       .title = "implicit election: a few candidates, referees that answer the highest rank alone",
@@ -115,6 +126,7 @@ class SublinearSync {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr bool is_port_blind = true;
   static constexpr bool is_anonymous = true;

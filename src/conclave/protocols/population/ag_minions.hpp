@@ -24,6 +24,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 
 namespace conclave::protocols {
 
@@ -74,6 +75,13 @@ class AgMinions {
               "roles in the meeting, without which they would never be"},
       Erratum{"4", "m", "ceil(lg n)^3; the paper's constant is not known to us"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "1",
+          "a leader with the larger value stays one, at a tie the initiator; its value grows by 1",
+          "leader, value"},
+      PseudocodeStep{"2", "everybody else follows and has the larger value", "leader, value"},
+  };
   static constexpr ProtocolInfo info{
       .name = "ag-minions",
       .title = "leaders raise a value, the defeated remember the largest: polylogarithmic",
@@ -91,6 +99,7 @@ class AgMinions {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
   static constexpr std::array starts{Start{"clean", "every agent is a leader with value 1", true}};
 
@@ -107,11 +116,13 @@ class AgMinions {
     return {.leader = true, .value = number - m_ + 1};
   }
 
-  constexpr void interact(State& u, State& v, Choice auto&) const {
+  constexpr void interact(State& u, State& v, Choice auto& choice) const {
     const std::uint32_t top = std::max(u.value, v.value);
     const bool u_stays = u.leader && u.value == top;
     const bool is_tied = tie_ == Tie::contender && v.value == top && !u.leader;
     const bool v_stays = v.leader && (v.value > u.value || is_tied);
+    note(choice, "1", u_stays || v_stays);
+    note(choice, "2", !u_stays || !v_stays);
     u = after(u_stays, top);
     v = after(v_stays, top);
   }

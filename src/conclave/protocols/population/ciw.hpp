@@ -15,6 +15,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/rank_tally.hpp"
 
 namespace conclave::protocols {
@@ -42,6 +43,13 @@ class Ciw {
       Erratum{"2", "the output",
               "rank 0 leads; another choice renames the ranks and changes no time"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "1",
+          "two agents of the same rank meet: the responder moves on to the next, after the last "
+          "to rank 0",
+          "rank"},
+  };
   static constexpr ProtocolInfo info{
       .name = "ciw",
       .title = "silent ranking with n states: of two equal ranks one moves on, modulo n",
@@ -61,6 +69,7 @@ class Ciw {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
 
   enum StartIndex : std::size_t { random, equal, barrier, pairs, correct };
@@ -99,8 +108,10 @@ class Ciw {
   }
   constexpr State arbitrary(Choice auto& choice) const { return {.rank = choice.below(n_)}; }
 
-  constexpr void interact(State& u, State& v, Choice auto&) const {
-    if (u.rank == v.rank) v.rank = v.rank + 1 == n_ ? 0 : v.rank + 1;
+  constexpr void interact(State& u, State& v, Choice auto& choice) const {
+    if (u.rank != v.rank) return;
+    note(choice, "1");
+    v.rank = v.rank + 1 == n_ ? 0 : v.rank + 1;
   }
 
   State zero() const { return {}; }

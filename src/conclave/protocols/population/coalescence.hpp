@@ -11,6 +11,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 
 namespace conclave::protocols {
 
@@ -28,6 +29,13 @@ struct Coalescence {
   static constexpr std::array variables{
       Variable{"leader", "{false, true}", "the output; initially true"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "1",
+          "a leader initiates: the leadership moves to the responder; where that one leads "
+          "already, the two merge",
+          "leader"},
+  };
   static constexpr ProtocolInfo info{
       .name = "coalescence",
       .title = "leaders walk along the arcs and merge where they meet: strongly connected graphs",
@@ -42,6 +50,7 @@ struct Coalescence {
       .variables = variables,
       .observables = {},
       .errata = {},
+      .steps = steps,
   };
   static constexpr std::array starts{Start{"clean", "every agent is a leader", true}};
 
@@ -52,7 +61,8 @@ struct Coalescence {
   constexpr State arbitrary(Choice auto& choice) const { return {.leader = choice.chance(1, 2)}; }
   State zero() const { return {.leader = false}; }
 
-  constexpr void interact(State& u, State& v, Choice auto&) const {
+  constexpr void interact(State& u, State& v, Choice auto& choice) const {
+    note(choice, "1", u.leader);
     v.leader = static_cast<bool>(v.leader | u.leader);
     u.leader = false;
   }

@@ -117,6 +117,24 @@ class FischerJiang {
               "ours: one leader, and on the way to the left from it, its own shield included, a "
               "shield comes before a bullet"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"a", "the responder leads and holds no bullet: it fires one", "bullet"},
+      PseudocodeStep{"b",
+                     "the initiator's bullet moves on to the responder; of two bullets one stays",
+                     "bullet"},
+      PseudocodeStep{"c",
+                     "the responder's shield moves on to the initiator; of two shields one stays",
+                     "shield"},
+      PseudocodeStep{"e", "the initiator's bullet hits a shield and is gone", "bullet"},
+      PseudocodeStep{
+          "f", "the initiator's bullet hits a leader without a shield, which becomes a follower",
+          "bullet, leader"},
+      PseudocodeStep{
+          "g",
+          "the oracle says that there is no leader: the agent becomes one, with a bullet and a "
+          "shield",
+          "leader, bullet, shield"},
+  };
   static constexpr ProtocolInfo info{
       .name = "fischer-jiang",
       .title = "self-stabilizing on rings with 8 states and an oracle that knows whether a leader "
@@ -137,6 +155,7 @@ class FischerJiang {
       .variables = variables,
       .observables = observables,
       .errata = errata,
+      .steps = steps,
   };
 
   enum StartIndex : std::size_t {
@@ -225,32 +244,37 @@ class FischerJiang {
 
   // The oracle says that there is no leader.
   void interact_leaderless(State& l, State& r, Choice auto& choice) const {
-    const bool l_is_new = create_ != Create::responder && make_leader(l);  // (g)
-    const bool r_is_new = create_ != Create::initiator && make_leader(r);  // (g)
+    const bool l_is_new = create_ != Create::responder && make_leader(l);
+    const bool r_is_new = create_ != Create::initiator && make_leader(r);
+    note(choice, "g", l_is_new || r_is_new);
     if (ends_ == Ends::no || !(l_is_new || r_is_new)) interact(l, r, choice);
   }
 
   // The oracle says that there is one.
-  void interact(State& l, State& r, Choice auto&) const {
+  void interact(State& l, State& r, Choice auto& choice) const {
     bool fires = r.leader && !r.bullet;  // (a) is decided before anything moves
     if (fires && fire_ == Fire::first) r.bullet = true;
     if (l.bullet) {
       l.bullet = false;
       if (r.shield) {
-        // (e) The bullet is absorbed, also by a leader's shield.
+        note(choice, "e");  // the bullet is absorbed, also by a leader's shield
       } else if (r.leader && !(r.bullet && guard_ == Guard::yes)) {
-        r.leader = false;  // (f)
+        note(choice, "f");
+        r.leader = false;
         fires = false;
         if (hit_ == Hit::pass) r.bullet = true;
       } else {
-        r.bullet = true;  // (b), and (d): of two bullets one stays
+        note(choice, "b");  // and (d): of two bullets one stays
+        r.bullet = true;
       }
     }
-    if (r.shield) {  // (c), and (d): of two shields one stays
+    if (r.shield) {
+      note(choice, "c");  // and (d): of two shields one stays
       r.shield = false;
       l.shield = true;
     }
-    if (fires) r.bullet = true;  // (a)
+    note(choice, "a", fires);
+    if (fires) r.bullet = true;
   }
 
   using Packed = std::uint8_t;

@@ -10,6 +10,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 
 namespace conclave::protocols {
 
@@ -28,6 +29,9 @@ struct Fratricide {
   static constexpr std::array variables{
       Variable{"leader", "{false, true}", "the output; initially true"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"1", "two leaders meet: the responder resigns", "leader"},
+  };
   static constexpr ProtocolInfo info{
       .name = "fratricide",
       .title = "two leaders meet, one resigns: the two-state baseline",
@@ -43,6 +47,7 @@ struct Fratricide {
       .variables = variables,
       .observables = {},
       .errata = {},
+      .steps = steps,
   };
   static constexpr std::array starts{Start{"clean", "every agent is a leader", true}};
 
@@ -52,7 +57,8 @@ struct Fratricide {
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
   constexpr State arbitrary(Choice auto& choice) const { return {.leader = choice.chance(1, 2)}; }
 
-  constexpr void interact(State& u, State& v, Choice auto&) const {
+  constexpr void interact(State& u, State& v, Choice auto& choice) const {
+    note(choice, "1", u.leader && v.leader);
     // "If both lead, v resigns", without a branch, which could not be predicted at the start.
     v.leader = static_cast<bool>(v.leader & !u.leader);
   }

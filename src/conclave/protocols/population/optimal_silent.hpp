@@ -23,6 +23,7 @@
 #include "conclave/base/whole_numbers.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/propagate_reset.hpp"
 #include "conclave/protocols/population/detail/rank_tally.hpp"
 
@@ -118,6 +119,21 @@ class OptimalSilent {
               "resets again"},
       Erratum{"9", "constants", "R_max, D_max and E_max of 0 are refused: D_max = 0 never ends"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "1-4",
+          "one of the two is resetting: the reset spreads, waits or ends (Propagate-Reset); of two "
+          "resetting agents that would lead, the responder will follow",
+          "role, children, leader, number, delaytimer"},
+      PseudocodeStep{"5-7", "two settled agents have the same rank: both trigger a reset",
+                     "role, children, leader, number, delaytimer"},
+      PseudocodeStep{"8-12",
+                     "a settled agent with less than two children gives an unsettled one its rank",
+                     "role, children, number"},
+      PseudocodeStep{"13-15", "an unsettled agent loses patience by 1", "number"},
+      PseudocodeStep{"16-18", "its patience is at an end: both trigger a reset",
+                     "role, children, leader, number, delaytimer"},
+  };
   static constexpr ProtocolInfo info{
       .name = "optimal-silent",
       .title = "silent ranking in linear time: resets, and ranks along a binary tree",
@@ -136,6 +152,7 @@ class OptimalSilent {
       .variables = variables,
       .observables = {},
       .errata = errata,
+      .steps = steps,
   };
 
   enum StartIndex : std::size_t {
@@ -223,8 +240,9 @@ class OptimalSilent {
   }
 
   // Protocol 3.
-  constexpr void interact(State& a, State& b, Choice auto&) const {
-    if (is_resetting(a) || is_resetting(b)) {  // lines 1-4
+  constexpr void interact(State& a, State& b, Choice auto& choice) const {
+    if (is_resetting(a) || is_resetting(b)) {
+      note(choice, "1-4");
       if (is_resetting(a)) {
         detail::propagate_reset(*this, a, b);
       } else {
@@ -233,14 +251,15 @@ class OptimalSilent {
       if (is_resetting(a) && is_resetting(b) && a.leader && b.leader) b.leader = false;
       if (reading_ != Reading::fall_through) return;
     }
-    if (a.is(Duty::settled) && b.is(Duty::settled) && a.number == b.number) {  // lines 5-7
+    if (a.is(Duty::settled) && b.is(Duty::settled) && a.number == b.number) {
+      note(choice, "5-7");
       trigger(a);
       trigger(b);
     }
-    give_rank(a, b);  // lines 8-12
-    give_rank(b, a);
-    lose_patience(a, a, b);  // lines 13-18
-    lose_patience(b, a, b);
+    give_rank(a, b, choice);  // lines 8-12
+    give_rank(b, a, choice);
+    lose_patience(a, a, b, choice);  // lines 13-18
+    lose_patience(b, a, b, choice);
   }
 
   // Trigger.
@@ -333,19 +352,22 @@ class OptimalSilent {
   }
 
   // Lines 9-12.
-  constexpr void give_rank(State& i, State& j) const {
+  constexpr void give_rank(State& i, State& j, Choice auto& choice) const {
     if (!i.is(Duty::settled) || !j.is(Duty::unsettled) || i.children >= 2) return;
     const std::uint64_t rank = 2 * std::uint64_t{i.number} + i.children;
     if (rank > n_) return;
+    note(choice, "8-12");
     j = settled(static_cast<std::uint32_t>(rank), 0);
     ++i.children;
   }
 
   // Lines 14-18, for i, which is one of a and b.
-  constexpr void lose_patience(State& i, State& a, State& b) const {
+  constexpr void lose_patience(State& i, State& a, State& b, Choice auto& choice) const {
     if (!i.is(Duty::unsettled)) return;
+    note(choice, "13-15");
     if (i.number > 0) --i.number;
     if (i.number > 0) return;
+    note(choice, "16-18");
     trigger(a);
     trigger(b);
   }

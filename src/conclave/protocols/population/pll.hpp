@@ -22,6 +22,7 @@
 #include <tuple>
 
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/pll_common.hpp"
 
 namespace conclave::protocols {
@@ -83,6 +84,65 @@ class Pll {
       Erratum{"L4", "lines 3, 24", "a new timer counts the interaction of its birth; as printed"},
       Erratum{"L7", "Table 3", "an agent in status X is a leader; as printed"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "1-3",
+          "two new agents (X) meet: the initiator becomes a candidate (A), the responder a timer "
+          "(B) "
+          "and a follower",
+          "status, leader"},
+      PseudocodeStep{
+          "4-5",
+          "a new agent that meets any other becomes a candidate that follows and has no coins to "
+          "flip",
+          "status, done, leader"},
+      detail::synchronization_steps[0],
+      detail::synchronization_steps[1],
+      detail::synchronization_steps[2],
+      PseudocodeStep{
+          "11-14",
+          "a candidate that has entered an epoch sets the variable of its module: rand to 1, "
+          "level_B to 0",
+          "variable, done"},
+      PseudocodeStep{"16-17", "both are in epoch 1: QuickElimination (lines 35-41)"},
+      PseudocodeStep{"18-19", "both are in epoch 2: Tournament (lines 43-48)"},
+      PseudocodeStep{"20-21", "both are in epoch 3: BackUp (lines 50-57)"},
+      detail::synchronization_steps[3],
+      detail::synchronization_steps[4],
+      detail::synchronization_steps[5],
+      PseudocodeStep{
+          "35-36",
+          "QuickElimination: a leader that is still playing initiates a meeting with a follower: "
+          "head, and its level_Q grows",
+          "variable"},
+      PseudocodeStep{"35, 37", "QuickElimination: it responds instead: tail, and it is done",
+                     "done"},
+      PseudocodeStep{
+          "39-41",
+          "QuickElimination: of two candidates that are done, the one with the smaller level_Q "
+          "takes the larger and follows",
+          "leader, variable"},
+      PseudocodeStep{
+          "43-44",
+          "Tournament: a leader that meets a follower appends a bit to its nonce: 0 as initiator, "
+          "1 "
+          "as responder",
+          "variable"},
+      PseudocodeStep{
+          "46-48",
+          "Tournament: of two candidates whose nonces are complete, the one with the smaller takes "
+          "the larger and follows",
+          "leader, variable"},
+      PseudocodeStep{"50-51",
+                     "BackUp: the initiator leads and has ticked: head, and its level_B grows",
+                     "variable"},
+      PseudocodeStep{
+          "53-55",
+          "BackUp: of two candidates, the one with the smaller level_B takes the larger and "
+          "follows",
+          "leader, variable"},
+      PseudocodeStep{"57", "BackUp: two leaders are left over: the responder resigns", "leader"},
+  };
   static constexpr ProtocolInfo info{
       .name = "pll",
       .title = "time-optimal leader election: lottery, tournament, backup",
@@ -98,6 +158,7 @@ class Pll {
       .variables = variables,
       .observables = detail::pll_observables,
       .errata = errata,
+      .steps = steps,
   };
   static constexpr std::array starts{Start{"clean", "every agent in status X (Table 3)", true}};
 
@@ -144,17 +205,17 @@ class Pll {
   Interactions state_count() const { return 14 * constants_.c_max + 7 + 3 * constants_.nonce; }
 
   // Algorithm 1.
-  constexpr void interact(State& a0, State& a1, Choice auto&) const {
+  constexpr void interact(State& a0, State& a1, Choice auto& choice) const {
     const Pair a{&a0, &a1};
     const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
-    assign_status(a);                                                     // lines 1-6
-    const std::array<bool, 2> tick = detail::synchronize(a, constants_);  // lines 7-10
-    for (const std::size_t i : both) {                                    // lines 11-15
-      if (a[i]->epoch > init[i]) enter_epoch(*a[i]);
+    assign_status(a, choice);                                                     // lines 1-6
+    const std::array<bool, 2> tick = detail::synchronize(a, constants_, choice);  // lines 7-10
+    for (const std::size_t i : both) {                                            // lines 11-15
+      if (a[i]->epoch > init[i]) enter_epoch(*a[i], choice);
     }
-    if (a0.epoch == 1) quick_elimination(a);  // lines 16-17
-    if (a0.epoch == 2) tournament(a);         // lines 18-19
-    if (a0.epoch == 3) back_up(a, tick[0]);   // lines 20-21
+    if (a0.epoch == 1) quick_elimination(a, choice);  // lines 16-17
+    if (a0.epoch == 2) tournament(a, choice);         // lines 18-19
+    if (a0.epoch == 3) back_up(a, tick[0], choice);   // lines 20-21
   }
 
   // A state in 32 bits: the variable below, five fields above it.
@@ -187,15 +248,17 @@ class Pll {
   static constexpr detail::Both both{};
 
   // Lines 1-6: every agent gets its status at its first interaction.
-  static constexpr void assign_status(Pair a) {
-    if (a[0]->is_x() && a[1]->is_x()) {  // lines 1-3
+  static constexpr void assign_status(Pair a, Choice auto& choice) {
+    if (a[0]->is_x() && a[1]->is_x()) {
+      note(choice, "1-3");
       a[0]->status = Status::a;
       a[1]->status = Status::b;
       a[1]->leader = false;
       return;
     }
-    for (const std::size_t i : both) {  // lines 4-6: a late agent is a follower without coin flips
+    for (const std::size_t i : both) {  // a late agent is a follower without coin flips
       if (!a[i]->is_x()) continue;
+      note(choice, "4-5");
       a[i]->status = Status::a;
       a[i]->done = true;
       a[i]->leader = false;
@@ -203,7 +266,8 @@ class Pll {
   }
 
   // Lines 12-14. `done` has no meaning any more and gets the value that most agents have.
-  static constexpr void enter_epoch(State& s) {
+  static constexpr void enter_epoch(State& s, Choice auto& choice) {
+    note(choice, "11-14");
     if (!s.is_a()) return;
     s.done = true;
     if (s.epoch == 2) s.rand() = 1;
@@ -213,44 +277,52 @@ class Pll {
 
   // Algorithm 3: a leader flips a coin whenever it meets a follower (initiator = head), until its
   // first tail; those who have stopped spread the largest number of heads.
-  constexpr void quick_elimination(Pair a) const {
-    for (const std::size_t i : both) {  // lines 35-38
+  constexpr void quick_elimination(Pair a, Choice auto& choice) const {
+    note(choice, "16-17");
+    for (const std::size_t i : both) {
       if (!a[i]->leader || a[1 - i]->leader || a[i]->done) continue;
+      note(choice, i == 0 ? "35-36" : "35, 37");
       if (i == 0) a[0]->level_q() = constants_.next_level(a[0]->level_q());
       if (i == 1) a[1]->done = true;
       break;
     }
     if (!a[0]->is_a() || !a[1]->is_a() || !a[0]->done || !a[1]->done) return;
-    take_larger(a);  // lines 39-42
+    take_larger(a, "39-41", choice);
   }
 
   // Algorithm 4: a leader builds a nonce of k bits, then the largest nonce spreads.
-  constexpr void tournament(Pair a) const {
-    for (const std::size_t i : both) {  // lines 43-45
+  constexpr void tournament(Pair a, Choice auto& choice) const {
+    note(choice, "18-19");
+    for (const std::size_t i : both) {
       if (!a[i]->leader || a[1 - i]->leader || a[i]->rand() >= constants_.nonce) continue;
+      note(choice, "43-44");
       a[i]->rand() = static_cast<std::uint16_t>(std::size_t{2} * a[i]->rand() + i);
       break;
     }
     if (!a[0]->is_a() || !a[1]->is_a() || !has_nonce(*a[0]) || !has_nonce(*a[1])) return;
-    take_larger(a);  // lines 46-49
+    take_larger(a, "46-48", choice);
   }
 
   // Line 46.
   constexpr bool has_nonce(State& s) const { return constants_.has_nonce(s.rand(), s.leader); }
 
   // Algorithm 5. Only the initiator's tick is a head: this is the coin flip (line 50).
-  constexpr void back_up(Pair a, bool initiator_ticks) const {
-    if (initiator_ticks && a[0]->leader) {  // lines 50-52
+  constexpr void back_up(Pair a, bool initiator_ticks, Choice auto& choice) const {
+    note(choice, "20-21");
+    if (initiator_ticks && a[0]->leader) {
+      note(choice, "50-51");
       a[0]->level_b() = constants_.next_level(a[0]->level_b());
     }
-    if (a[0]->is_a() && a[1]->is_a()) take_larger(a);        // lines 53-56
-    if (a[0]->leader && a[1]->leader) a[1]->leader = false;  // line 57
+    if (a[0]->is_a() && a[1]->is_a()) take_larger(a, "53-55", choice);
+    note(choice, "57", a[0]->leader && a[1]->leader);
+    if (a[0]->leader && a[1]->leader) a[1]->leader = false;
   }
 
   // Lines 40-41, 47-48, 54-55: the agent with the smaller value takes the larger and is a follower.
-  static constexpr void take_larger(Pair a) {
+  static constexpr void take_larger(Pair a, const char* lines, Choice auto& choice) {
     for (const std::size_t i : both) {
       if (a[i]->variable >= a[1 - i]->variable) continue;
+      note(choice, lines);
       a[i]->variable = a[1 - i]->variable;
       a[i]->leader = false;
       return;

@@ -11,6 +11,7 @@
 // ones one resigns.
 //
 // Only BackUp() is printed in the paper; docs/errata-pll-sym.md tells how the rest is read.
+// The file is long because errata and steps are told beside the algorithm, for `describe`.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include <tuple>
 
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/pll_common.hpp"
 
 namespace conclave::protocols {
@@ -100,6 +102,70 @@ class PllSym {
               "status_L of a follower is never read, so it is not kept"},
       Erratum{"S9", "lines 9, 46", "corrected as in pll (errata L1, L2 there)"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{
+          "coins",
+          "two followers whose coins are J or K meet: J,J and K,K change into each other, J and K "
+          "become F0 and F1",
+          "coin"},
+      PseudocodeStep{
+          "status",
+          "two new agents meet: X,X and Y,Y change into each other, of X and Y the first becomes a "
+          "candidate (A), the second a timer (B) and a follower",
+          "status, leader, coin, ready, status_L"},
+      PseudocodeStep{
+          "4-5",
+          "a new agent that meets any other becomes a candidate that follows and has no coins to "
+          "flip",
+          "status, done, leader, coin, ready, status_L"},
+      detail::synchronization_steps[0],
+      detail::synchronization_steps[1],
+      detail::synchronization_steps[2],
+      PseudocodeStep{
+          "11-14",
+          "a candidate that has entered an epoch sets the variable of its module: rand to 1, "
+          "level_B to 0",
+          "variable, done, ready, status_L"},
+      PseudocodeStep{"16-17", "both are in epoch 1: QuickElimination (lines 35-41)"},
+      PseudocodeStep{"18-19", "both are in epoch 2: Tournament (lines 43-48)"},
+      PseudocodeStep{"20-21", "both are in epoch 3: BackUp (Algorithm 6)"},
+      detail::synchronization_steps[3],
+      detail::synchronization_steps[4],
+      detail::synchronization_steps[5],
+      PseudocodeStep{
+          "35-36",
+          "QuickElimination: a leader that is still playing sees F0: head, and its level_Q grows",
+          "variable"},
+      PseudocodeStep{"35, 37", "QuickElimination: it sees F1 instead: tail, and it is done",
+                     "done"},
+      PseudocodeStep{
+          "39-41",
+          "QuickElimination: of two candidates that are done, the one with the smaller level_Q "
+          "takes the larger and follows",
+          "leader, variable, coin, ready, status_L"},
+      PseudocodeStep{"43-44",
+                     "Tournament: a leader that sees F0 or F1 appends the bit 0 or 1 to its nonce",
+                     "variable"},
+      PseudocodeStep{
+          "46-48",
+          "Tournament: of two candidates whose nonces are complete, the one with the smaller takes "
+          "the larger and follows",
+          "leader, variable, coin, ready, status_L"},
+      PseudocodeStep{"6: 1-2", "BackUp: the status_L of a leader alternates", "status_L"},
+      PseudocodeStep{"6: 3-4", "BackUp: a leader that has ticked is ready to flip", "ready"},
+      PseudocodeStep{"6: 5-7",
+                     "BackUp: a leader that is ready sees F0: head, and its level_B grows",
+                     "variable, ready"},
+      PseudocodeStep{"6: 8-10", "BackUp: a leader that is ready sees F1: tail", "ready"},
+      PseudocodeStep{
+          "6: 12-15",
+          "BackUp: of two candidates, the one with the smaller level_B takes the larger and "
+          "follows",
+          "leader, variable, coin, ready, status_L"},
+      PseudocodeStep{"6: 16-18",
+                     "BackUp: of two leaders whose status_L differ, the one with 1 resigns",
+                     "leader, coin, ready, status_L"},
+  };
   static constexpr ProtocolInfo info{
       .name = "pll-sym",
       .title = "pll without initiator and responder: symmetric transitions, coins from followers",
@@ -117,6 +183,7 @@ class PllSym {
       .variables = variables,
       .observables = detail::pll_observables,
       .errata = errata,
+      .steps = steps,
   };
   static constexpr std::array starts{Start{"clean", "every agent in status X (Table 3)", true}};
 
@@ -181,19 +248,19 @@ class PllSym {
   Interactions state_count() const { return 50 * constants_.c_max + 27 + 6 * constants_.nonce; }
 
   // Algorithm 1, with the rules of Section 4.
-  constexpr void interact(State& a0, State& a1, Choice auto&) const {
+  constexpr void interact(State& a0, State& a1, Choice auto& choice) const {
     const Pair a{&a0, &a1};
     const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
-    if (!a0.leader && !a1.leader) change_coins(a);
-    assign_status(a);                                                     // instead of lines 1-6
-    const std::array<bool, 2> tick = detail::synchronize(a, constants_);  // lines 7-10
+    if (!a0.leader && !a1.leader) change_coins(a, choice);
+    assign_status(a, choice);  // instead of lines 1-6
+    const std::array<bool, 2> tick = detail::synchronize(a, constants_, choice);  // lines 7-10
     if (a0.is_new()) return;            // X,X or Y,Y: they have no variables of a module yet
     for (const std::size_t i : both) {  // lines 11-15
-      if (a[i]->epoch > init[i]) enter_epoch(*a[i]);
+      if (a[i]->epoch > init[i]) enter_epoch(*a[i], choice);
     }
-    if (a0.epoch == 1) quick_elimination(a);  // lines 16-17
-    if (a0.epoch == 2) tournament(a);         // lines 18-19
-    if (a0.epoch == 3) back_up(a, tick);      // lines 20-21
+    if (a0.epoch == 1) quick_elimination(a, choice);  // lines 16-17
+    if (a0.epoch == 2) tournament(a, choice);         // lines 18-19
+    if (a0.epoch == 3) back_up(a, tick, choice);      // lines 20-21
   }
 
   // A state in 32 bits: the variable below, eight fields above it.
@@ -229,10 +296,11 @@ class PllSym {
   static constexpr detail::Both both{};
 
   // J,J -> K,K and K,K -> J,J and J,K -> F0,F1, for two that were followers before (S5).
-  static constexpr void change_coins(Pair a) {
+  static constexpr void change_coins(Pair a, Choice auto& choice) {
     const Coin c0 = a[0]->coin;
     const Coin c1 = a[1]->coin;
     if (c0 > Coin::k || c1 > Coin::k) return;  // F0 and F1 are for ever
+    note(choice, "coins");
     for (const std::size_t i : both) {
       const bool was_j = (i == 0 ? c0 : c1) == Coin::j;
       if (c0 == c1) a[i]->coin = was_j ? Coin::k : Coin::j;
@@ -241,12 +309,13 @@ class PllSym {
   }
 
   // X,X -> Y,Y and Y,Y -> X,X and X,Y -> A,B; a late agent is a follower without coin flips.
-  static constexpr void assign_status(Pair a) {
+  static constexpr void assign_status(Pair a, Choice auto& choice) {
     const Status s0 = a[0]->status;
     const Status s1 = a[1]->status;
     const bool both_new = a[0]->is_new() && a[1]->is_new();
     for (const std::size_t i : both) {
       if (!a[i]->is_new()) continue;
+      note(choice, both_new ? "status" : "4-5");
       const bool was_x = a[i]->status == Status::x;
       if (both_new && s0 == s1) a[i]->status = was_x ? Status::y : Status::x;
       if (both_new && s0 != s1) a[i]->status = was_x ? Status::a : Status::b;
@@ -268,7 +337,8 @@ class PllSym {
   }
 
   // Lines 12-14. `done` has no meaning any more and gets the value that most agents have.
-  static constexpr void enter_epoch(State& s) {
+  static constexpr void enter_epoch(State& s, Choice auto& choice) {
+    note(choice, "11-14");
     if (!s.is_a()) return;
     s.done = true;
     s.variable = s.epoch == 2 ? 1 : 0;  // rand, level_B
@@ -278,56 +348,68 @@ class PllSym {
 
   // Algorithm 3: a leader flips a coin whenever it meets a follower with F0 (head) or F1 (tail),
   // until its first tail; those who have stopped spread the largest number of heads.
-  constexpr void quick_elimination(Pair a) const {
-    for (const std::size_t i : both) {  // lines 35-38
+  constexpr void quick_elimination(Pair a, Choice auto& choice) const {
+    note(choice, "16-17");
+    for (const std::size_t i : both) {
       if (!a[i]->leader || a[i]->done) continue;
+      note(choice, "35-36", a[1 - i]->coin == Coin::f0);
+      note(choice, "35, 37", a[1 - i]->coin == Coin::f1);
       if (a[1 - i]->coin == Coin::f0) a[i]->level_q() = constants_.next_level(a[i]->level_q());
       if (a[1 - i]->coin == Coin::f1) a[i]->done = true;
     }
     if (!a[0]->is_a() || !a[1]->is_a() || !a[0]->done || !a[1]->done) return;
-    take_larger(a);  // lines 39-42
+    take_larger(a, "39-41", choice);
   }
 
   // Algorithm 4: a leader builds a nonce of k bits, then the largest nonce spreads.
-  constexpr void tournament(Pair a) const {
-    for (const std::size_t i : both) {  // lines 43-45
+  constexpr void tournament(Pair a, Choice auto& choice) const {
+    note(choice, "18-19");
+    for (const std::size_t i : both) {
       if (!a[i]->leader || a[i]->rand() >= constants_.nonce) continue;
       const Coin coin = a[1 - i]->coin;
+      note(choice, "43-44", coin >= Coin::f0);
       if (coin == Coin::f0) a[i]->rand() = static_cast<std::uint16_t>(2 * a[i]->rand());
       if (coin == Coin::f1) a[i]->rand() = static_cast<std::uint16_t>(2 * a[i]->rand() + 1);
     }
     if (!a[0]->is_a() || !a[1]->is_a() || !has_nonce(*a[0]) || !has_nonce(*a[1])) return;
-    take_larger(a);  // lines 46-49
+    take_larger(a, "46-48", choice);
   }
 
   // Line 46.
   constexpr bool has_nonce(State& s) const { return constants_.has_nonce(s.rand(), s.leader); }
 
   // Algorithm 6. A tick makes a leader ready, and its next look at F0 or F1 is its flip.
-  constexpr void back_up(Pair a, const std::array<bool, 2>& tick) const {
-    for (const std::size_t i : both) {  // lines 1-11
+  constexpr void back_up(Pair a, const std::array<bool, 2>& tick, Choice auto& choice) const {
+    note(choice, "20-21");
+    for (const std::size_t i : both) {
       if (!a[i]->leader) continue;
+      note(choice, "6: 1-2");
       a[i]->status_l = static_cast<std::uint8_t>(1 - a[i]->status_l);
       const Coin coin = a[1 - i]->coin;
       if (tick[i]) {
+        note(choice, "6: 3-4");
         a[i]->ready = true;
       } else if (a[i]->ready && coin == Coin::f0) {
+        note(choice, "6: 5-7");
         a[i]->level_b() = constants_.next_level(a[i]->level_b());
         a[i]->ready = false;
       } else if (a[i]->ready && coin == Coin::f1) {
+        note(choice, "6: 8-10");
         a[i]->ready = false;
       }
     }
-    if (a[0]->is_a() && a[1]->is_a()) take_larger(a);  // lines 12-15
+    if (a[0]->is_a() && a[1]->is_a()) take_larger(a, "6: 12-15", choice);
     if (a[0]->leader && a[1]->leader && a[0]->status_l != a[1]->status_l) {
-      resign(a[0]->status_l == 1 ? *a[0] : *a[1]);  // lines 16-18
+      note(choice, "6: 16-18");
+      resign(a[0]->status_l == 1 ? *a[0] : *a[1]);
     }
   }
 
   // The agent with the smaller value takes the larger and is a follower. A follower keeps its coin.
-  static constexpr void take_larger(Pair a) {
+  static constexpr void take_larger(Pair a, const char* lines, Choice auto& choice) {
     for (const std::size_t i : both) {
       if (a[i]->variable >= a[1 - i]->variable) continue;
+      note(choice, lines);
       a[i]->variable = a[1 - i]->variable;
       if (a[i]->leader) resign(*a[i]);
       return;

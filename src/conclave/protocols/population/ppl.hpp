@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,8 +22,10 @@
 #include <tuple>
 #include <vector>
 
+#include "conclave/model/brief_words.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/upper_bound.hpp"
 
 namespace conclave::protocols {
@@ -116,6 +119,22 @@ class Ppl {
               "safe: exactly one leader, timer_L >= t_max/2 everywhere, and the leader is shielded "
               "with timer_I >= t_emit/2 or there is no virus"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"1", "both agents' timer_L become the larger of the two minus 1", "timer_L"},
+      PseudocodeStep{"2",
+                     "timer_L is 0: no leader was heard of for long, and the agent becomes one",
+                     "leader"},
+      PseudocodeStep{"3", "one of the two leads: both fill their timer_L", "timer_L"},
+      PseudocodeStep{"4", "both carry the virus that lives longer, and it ages by 1", "virus"},
+      PseudocodeStep{"5", "a leader with a virus and without a shield resigns", "leader"},
+      PseudocodeStep{"6", "both timer_I count down", "timer_I"},
+      PseudocodeStep{
+          "7", "the initiator leads and its timer_I is 0: it emits a virus and raises its shield",
+          "virus, shield"},
+      PseudocodeStep{"8", "the responder leads and its timer_I is 0: it lowers its shield",
+                     "shield"},
+      PseudocodeStep{"9", "a timer_I that is 0 is filled", "timer_I"},
+  };
   static constexpr ProtocolInfo info{
       .name = "ppl",
       .title = "loosely stabilizing: from any configuration, one leader soon and for long",
@@ -132,6 +151,7 @@ class Ppl {
       .variables = variables,
       .observables = observables,
       .errata = errata,
+      .steps = steps,
   };
 
   enum StartIndex : std::size_t {
@@ -241,24 +261,33 @@ class Ppl {
   }
 
   // Algorithm 1. Conditions that the processor cannot predict are written without branches.
-  constexpr void interact(State& a0, State& a1, Choice auto&) const {
-    a0.timer_l = a1.timer_l = minus_one(std::max(a0.timer_l, a1.timer_l));  // line 1
-    a0.leader |= a0.timer_l == 0;                                           // line 2
+  constexpr void interact(State& a0, State& a1, Choice auto& choice) const {
+    note(choice, "1");
+    a0.timer_l = a1.timer_l = minus_one(std::max(a0.timer_l, a1.timer_l));
+    note(choice, "2", a0.timer_l == 0);
+    a0.leader |= a0.timer_l == 0;
     a1.leader |= a1.timer_l == 0;
-    if (a0.leader | a1.leader) a0.timer_l = a1.timer_l = t_max_;  // line 3
+    note(choice, "3", a0.leader || a1.leader);
+    if (a0.leader | a1.leader) a0.timer_l = a1.timer_l = t_max_;
 
-    a0.virus = a1.virus = minus_one(std::max(a0.virus, a1.virus));  // line 4
-    a0.leader &= a0.shield | (a0.virus == 0);                       // line 5
+    note(choice, "4");
+    a0.virus = a1.virus = minus_one(std::max(a0.virus, a1.virus));
+    note(choice, "5", a0.virus > 0 && (is_exposed(a0) || is_exposed(a1)));
+    a0.leader &= a0.shield | (a0.virus == 0);
     a1.leader &= a1.shield | (a1.virus == 0);
 
-    a0.timer_i = minus_one(a0.timer_i);  // line 6
+    note(choice, "6");
+    a0.timer_i = minus_one(a0.timer_i);
     a1.timer_i = minus_one(a1.timer_i);
-    if (a0.timer_i == 0 && a0.leader) {  // line 7
+    if (a0.timer_i == 0 && a0.leader) {
+      note(choice, "7");
       a0.virus = t_virus_;
       a0.shield = true;
     }
-    if (a1.timer_i == 0 && a1.leader) a1.shield = false;  // line 8
-    if (a0.timer_i == 0) a0.timer_i = t_emit_;            // line 9
+    note(choice, "8", a1.timer_i == 0 && a1.leader);
+    if (a1.timer_i == 0 && a1.leader) a1.shield = false;
+    note(choice, "9", a0.timer_i == 0 || a1.timer_i == 0);
+    if (a0.timer_i == 0) a0.timer_i = t_emit_;
     if (a1.timer_i == 0) a1.timer_i = t_emit_;
   }
 
@@ -355,6 +384,7 @@ class Ppl {
     void lose_leaders(AgentCount count) { leaders_ -= count; }
 
     constexpr AgentCount leaders() const { return leaders_; }
+    constexpr bool is_calm() const { return leaders_ > 0 && late_ == 0 && infected_ == 0; }
     constexpr bool hopeless() const { return false; }
     std::vector<Observation> observations() const {
       if (!is_watched_) return {};
@@ -395,6 +425,68 @@ class Ppl {
     AgentCount late_ = 0;          // timer_L < t_max/2; G_half: none
     AgentCount infected_ = 0;      // V_clean: none
     AgentCount safe_leaders_ = 0;  // L_safe: some
+  };
+
+  // A state without virus in 32 bits, where all have heard of a leader lately: timer_I above, and
+  // below it how far timer_L is above some line at or beyond t_max/2, leaders one higher than
+  // t_max. So lines 1 and 3 are one: both get the larger less one, and leaders stay where they are.
+  class Brief {
+   public:
+    constexpr explicit Brief(const Ppl& protocol)
+        : t_max_(protocol.t_max_), t_emit_(protocol.t_emit_) {
+      const auto low_bits = static_cast<std::uint32_t>(32 - std::bit_width(t_emit_ + 1));
+      const std::uint32_t low_mask = (std::uint32_t{1} << low_bits) - 1;
+      line_ = std::max((t_max_ + 1) / 2, t_max_ + 1 - std::min(t_max_ + 1, low_mask));
+      fields_ = {.low_mask = low_mask, .top = t_max_ + 1 - line_};
+    }
+
+    constexpr BriefFields fields() const { return fields_; }
+    constexpr bool suits(const Tally& tally) const { return tally.is_calm(); }
+
+    // A leader's timer_L is t_max from its first interaction on.
+    constexpr bool fits(Packed word) const {
+      const Packed timer_l = word & timer_l_mask;
+      const Packed least = (word & leader_bit) != 0 ? t_max_ : line_;
+      return (word & virus_mask) == 0 && timer_l >= least;
+    }
+
+    constexpr std::uint32_t shorten(Packed word) const {
+      const auto timer_i = static_cast<std::uint32_t>((word & timer_i_mask) / timer_i_one);
+      const auto timer_l = static_cast<std::uint32_t>(word & timer_l_mask);
+      const bool leads = (word & leader_bit) != 0;
+      return timer_i * fields_.one() + (leads ? fields_.top : timer_l - line_);
+    }
+
+    constexpr Packed restore(std::uint32_t word, Packed before) const {
+      const Packed timer_i = word / fields_.one();
+      const Packed timer_l = std::min(t_max_, line_ + (word & fields_.low_mask));
+      return (before & flags_mask) | timer_i * timer_i_one | timer_l;
+    }
+
+    // Line 9 for followers; not where a leader's timer_I fires, or where timer_L gets to the line.
+    constexpr bool meet(std::uint32_t& u, std::uint32_t& v) const {
+      for (const std::uint32_t word : {u, v}) {
+        if (word < fields_.least() && (word & fields_.low_mask) == fields_.top) return false;
+      }
+      std::uint32_t next_u = wound_up(u);
+      std::uint32_t next_v = wound_up(v);
+      if (!fields_.meet(next_u, next_v)) return false;
+      u = next_u;
+      v = next_v;
+      return true;
+    }
+
+   private:
+    // One that counts down to t_emit in place of one that counts down to 0.
+    constexpr std::uint32_t wound_up(std::uint32_t word) const {
+      if (word >= fields_.least()) return word;
+      return (t_emit_ + 1) * fields_.one() + (word & fields_.low_mask);
+    }
+
+    std::uint32_t t_max_;
+    std::uint32_t t_emit_;
+    std::uint32_t line_ = 0;
+    BriefFields fields_{};
   };
 
   // ceil(ln N), exactly: the least k with N <= e^k, and no e^k with k > 0 is an integer.
@@ -471,6 +563,8 @@ class Ppl {
     return s;
   }
 
+  static constexpr bool is_exposed(const State& s) { return s.leader && !s.shield; }
+
   // max(value - 1, 0)
   template <class T>
   static constexpr T minus_one(T value) {
@@ -485,6 +579,7 @@ class Ppl {
   Packed half_timer_i_;  // the smallest timer_I >= t_emit/2, in its place
 };
 static_assert(HasShortcut<Ppl>);
+static_assert(HasBriefWords<Ppl>);
 static_assert(SelfStabilizing<Ppl>);
 static_assert(TallyOf<Ppl::Tally, Ppl>);
 static_assert(MeasuresHolding<Ppl>);

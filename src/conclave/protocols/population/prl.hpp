@@ -30,6 +30,7 @@
 #include "conclave/base/position_set.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/leader_changes.hpp"
 
 namespace conclave::protocols {
@@ -107,6 +108,45 @@ class Prl {
               "three steps of the proofs are false or printed the wrong way round; the theorem "
               "survives"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"1", "the initiator leads: its distL is 0", "distL"},
+      PseudocodeStep{
+          "2",
+          "the responder's distL is 0 if it leads; otherwise, unless it holds a bullet, one more "
+          "than the initiator's, at most N",
+          "distL"},
+      PseudocodeStep{
+          "3-5",
+          "distL has reached N, so there was no leader among so many: the responder becomes one "
+          "and "
+          "fires a live bullet behind its shield",
+          "distL, leader, bullet, shield, signal"},
+      PseudocodeStep{
+          "6-7",
+          "the initiator leads and has got a signal: it takes it for the chance to attack, raises "
+          "its shield and fires a live bullet",
+          "bullet, shield, signal"},
+      PseudocodeStep{
+          "8-9",
+          "the responder leads and has got a signal: it takes it for the duty to expose itself, "
+          "lowers its shield and fires a dummy",
+          "bullet, shield, signal"},
+      PseudocodeStep{
+          "10-12",
+          "the initiator's bullet meets a leader and disappears; a live one kills a leader without "
+          "shield",
+          "leader, bullet"},
+      PseudocodeStep{
+          "13-15",
+          "the initiator's bullet moves on to a follower, where a bullet in its place absorbs it, "
+          "and wipes out the signal there",
+          "bullet, signal"},
+      PseudocodeStep{
+          "16",
+          "signals travel against the bullets: the initiator takes over the responder's, and a "
+          "leader sends a new one",
+          "signal"},
+  };
   static constexpr ProtocolInfo info{
       .name = "prl",
       .title = "self-stabilizing leader election on directed rings: bullets, shields, signals",
@@ -122,6 +162,7 @@ class Prl {
       .variables = variables,
       .observables = observables,
       .errata = errata,
+      .steps = steps,
   };
 
   static constexpr std::array starts{
@@ -194,30 +235,38 @@ class Prl {
   constexpr std::uint64_t bound() const { return bound_; }
 
   // Algorithm 1.
-  constexpr void interact(State& l, State& r, Choice auto&) const {
-    if (l.leader) l.distance = 0;  // line 1
-    if (r.leader) {                // line 2
+  constexpr void interact(State& l, State& r, Choice auto& choice) const {
+    note(choice, "1", l.leader);
+    if (l.leader) l.distance = 0;
+    note(choice, "2", r.leader || r.bullet == Bullet::none);
+    if (r.leader) {
       r.distance = 0;
     } else if (r.bullet == Bullet::none) {
       r.distance = std::min(l.distance + 1, bound_);
     }
-    if (r.distance == bound_) {  // lines 3-5: no leader for N agents to the left
+    if (r.distance == bound_) {  // no leader for N agents to the left
+      note(choice, "3-5");
       r.leader = true;
       r.distance = 0;
       fire_live(r);
     }
-    if (l.leader && l.signal) fire_live(l);   // lines 6-7
-    if (r.leader && r.signal) fire_dummy(r);  // lines 8-9
+    note(choice, "6-7", l.leader && l.signal);
+    if (l.leader && l.signal) fire_live(l);
+    note(choice, "8-9", r.leader && r.signal);
+    if (r.leader && r.signal) fire_dummy(r);
     if (l.bullet != Bullet::none) {
-      if (r.leader) {  // lines 10-12
+      if (r.leader) {
+        note(choice, "10-12");
         if (l.bullet == Bullet::live && !r.shield) r.leader = false;
-      } else {  // lines 13-15
+      } else {
+        note(choice, "13-15");
         if (r.bullet == Bullet::none) r.bullet = l.bullet;
         r.signal = false;
       }
       l.bullet = Bullet::none;  // lines 12, 15
     }
-    l.signal = l.signal || r.signal || r.leader;  // line 16
+    note(choice, "16");
+    l.signal = l.signal || r.signal || r.leader;
   }
 
   // A state in one word: five bits of flags below the distance.

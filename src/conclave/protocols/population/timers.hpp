@@ -20,6 +20,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/upper_bound.hpp"
 
 namespace conclave::protocols {
@@ -85,6 +86,14 @@ class Timers {
       Erratum{"5", "t_max", "k N with k = 8; the paper's factor is not known to us"},
       Erratum{"6", "the safe set", "that of ppl without its conditions on viruses"},
   };
+  static constexpr std::array steps{
+      PseudocodeStep{"1", "two leaders meet: the responder resigns", "leader"},
+      PseudocodeStep{"2", "one of the two leads: both fill their timers", "timer"},
+      PseudocodeStep{"3", "the larger timer spreads, one less", "timer"},
+      PseudocodeStep{
+          "4", "the timers are at 0: the initiator becomes a leader, and both fill their timers",
+          "leader, timer"},
+  };
   static constexpr ProtocolInfo info{
       .name = "timers",
       .title = "loosely stabilizing by timers alone: slow to elect, and the leader stays for long",
@@ -104,6 +113,7 @@ class Timers {
       .variables = variables,
       .observables = holding_observables,
       .errata = errata,
+      .steps = steps,
   };
 
   enum StartIndex : std::size_t {
@@ -172,18 +182,20 @@ class Timers {
     return {.leader = leader, .timer = choice.below(t_max_ + 1)};
   }
 
-  constexpr void interact(State& x, State& y, Choice auto&) const {
+  constexpr void interact(State& x, State& y, Choice auto& choice) const {
     if (reading_ == Reading::ppl) {
-      count_down(x, y);
+      count_down(x, y, choice);
+      note(choice, "2", x.leader || y.leader);
       if (x.leader || y.leader) fill(x, y);
-      if (x.leader && y.leader) y.leader = false;
+      remove_one(x, y, choice);
       return;
     }
-    if (x.leader && y.leader) y.leader = false;
+    remove_one(x, y, choice);
     if (x.leader || y.leader) {
+      note(choice, "2");
       fill(x, y);
     } else {
-      count_down(x, y);
+      count_down(x, y, choice);
     }
   }
 
@@ -248,14 +260,21 @@ class Timers {
  private:
   static constexpr std::uint64_t usual_k = 8;
 
+  static constexpr void remove_one(State& x, State& y, Choice auto& choice) {
+    note(choice, "1", x.leader && y.leader);
+    if (x.leader && y.leader) y.leader = false;
+  }
+
   constexpr void fill(State& x, State& y) const { x.timer = y.timer = t_max_; }
 
   // The larger timer spreads, one less; at 0 there is a leader.
-  constexpr void count_down(State& x, State& y) const {
+  constexpr void count_down(State& x, State& y, Choice auto& choice) const {
+    note(choice, "3");
     const std::uint32_t larger = std::max(x.timer, y.timer);
     const bool times_out = larger == 0 || (larger == 1 && reading_ != Reading::late);
     x.timer = y.timer = larger == 0 ? 0 : larger - 1;
     if (!times_out) return;
+    note(choice, "4");
     x.leader = true;
     if (reading_ == Reading::both) y.leader = true;
     fill(x, y);

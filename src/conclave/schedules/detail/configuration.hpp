@@ -51,6 +51,9 @@ struct Configuration {
   std::uint32_t rounds = 0;                    // synchronous networks: since the first wake-up
   bool is_late = false;                        // ... a message was sent after the last allowed one
   bool broke_rule = false;                     // a message came that must not come
+  std::uint32_t timers = 0;                    // bit i: the timer of node i is set
+
+  bool has_timer(std::size_t node) const { return (timers >> node & 1) != 0; }
 
   // Appends the configuration as bytes, messages edge by edge: those on different edges have no
   // order. Equal configurations, and only they, give equal bytes.
@@ -60,6 +63,7 @@ struct Configuration {
     append_number(rounds, bytes);
     bytes.push_back(
         static_cast<char>((is_placed ? 0 : 4) + (is_late ? 2 : 0) + (broke_rule ? 1 : 0)));
+    if constexpr (HasTimer<P>) append_number(timers, bytes);
     for (std::uint8_t edge = 0; edge < size * size; ++edge) {
       for (const auto& [from, to, message] : under_way) {
         if (from * size + to != edge) continue;
@@ -127,6 +131,13 @@ class Sink {
       --count;
     }
   }
+
+  // The timer runs out when the schedule says so: there is no delay to draw.
+  Ticks set_timer(const auto&, C&) {
+    configuration_.timers |= 1u << node_;
+    return 0;
+  }
+  void cancel_timer() { configuration_.timers &= ~(1u << node_); }
 
  private:
   void put(std::size_t to, const Message& message) {

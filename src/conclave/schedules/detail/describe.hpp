@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -11,27 +12,59 @@
 #include "conclave/base/fields.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/schedules/detail/configuration.hpp"
+#include "conclave/schedules/trace_step.hpp"
 
 namespace conclave::schedules::detail {
+
+// A message that one node sends or gets.
+template <MessageProtocol P>
+TraceEvent message_event(TraceEvent::Kind kind, std::size_t node, std::size_t peer,
+                         const typename P::Message& message) {
+  TraceEvent event{.kind = kind,
+                   .node = node,
+                   .peer = peer,
+                   .message = P::kinds[static_cast<std::size_t>(message.kind)]};
+  const auto append_field = [&](const auto& field) {
+    const auto value = static_cast<std::uint64_t>(as_integer(message.*field.member));
+    if (field.name != "kind" && value != 0) event.payload.emplace_back(field.name, value);
+  };
+  std::apply([&](const auto&... field) { (append_field(field), ...); }, P::Message::fields);
+  return event;
+}
 
 // A message by its kind and the fields that are not zero: "REQUEST phase=1 id=2".
 template <MessageProtocol P>
 std::string message_text(const typename P::Message& message) {
-  std::string text{P::kinds[static_cast<std::size_t>(message.kind)]};
-  const auto append_field = [&](const auto& field) {
-    const auto value = as_integer(message.*field.member);
-    if (field.name == "kind" || value == 0) return;
-    text += ' ' + std::string(field.name) + '=' + std::to_string(value);
-  };
-  std::apply([&](const auto&... field) { (append_field(field), ...); }, P::Message::fields);
+  const TraceEvent event = message_event<P>(TraceEvent::Kind::send, 0, 0, message);
+  std::string text{event.message};
+  for (const auto& [name, value] : event.payload) {
+    text += ' ' + std::string(name) + '=' + std::to_string(value);
+  }
   return text;
+}
+
+inline constexpr std::array<std::string_view, 4> standing_names{"asleep", "candidate",
+                                                                "not elected", "elected"};
+
+inline TraceEvent become_event(std::size_t node, const NodeView& view) {
+  return {.kind = TraceEvent::Kind::become,
+          .node = node,
+          .standing = standing_names[static_cast<std::size_t>(view.standing)],
+          .phase = view.phase};
+}
+
+// The messages with index `first` or larger.
+template <MessageProtocol P>
+void append_sends(const Configuration<P>& configuration, std::size_t first, TraceStep& step) {
+  for (std::size_t i = first; i < configuration.under_way.size(); ++i) {
+    const auto& [from, to, message] = configuration.under_way[i];
+    step.events.push_back(message_event<P>(TraceEvent::Kind::send, from, to, message));
+  }
 }
 
 // A node's standing and, for a candidate, what it waits for.
 inline std::string view_text(const NodeView& view) {
-  constexpr std::array<std::string_view, 4> standings{"asleep", "candidate", "not elected",
-                                                      "elected"};
-  std::string text{standings[static_cast<std::size_t>(view.standing)]};
+  std::string text{standing_names[static_cast<std::size_t>(view.standing)]};
   const bool is_candidate = view.standing == Standing::candidate;
   if (is_candidate && view.phase > 0) text += ", phase " + std::to_string(view.phase);
   if (is_candidate && view.rank > 0) text += ", rank " + std::to_string(view.rank);

@@ -14,8 +14,9 @@ namespace conclave::schedules::detail {
 // The properties that the protocol's problem asks for.
 template <MessageProtocol P>
 inline constexpr std::array<std::string_view, 4> election_properties{
-    "at most one node is elected",
-    P::info.problem == Problem::implicit_election
+    HasTerms<P> ? "at most one node is elected in a term" : "at most one node is elected",
+    HasTerms<P> ? "in the end one node is elected and every node knows it, unless terms ran out"
+    : P::info.problem == Problem::implicit_election
         ? "in the end one node is elected and the others know that they are not"
         : "in the end one node is elected and every node knows it",
     "nobody takes another node for the leader",
@@ -37,6 +38,20 @@ concept HasExpectations = requires(const P& protocol, const typename P::Node& no
   { protocol.expects(node, message) } -> std::same_as<bool>;
 };
 
+// A protocol may say which messages a node ignores, now and for ever. Without that, who knows the
+// leader ignores all, unless it may hear of a later term.
+template <class P>
+concept SaysWhatIsIgnored = requires(const P& protocol, const typename P::Node& node,
+                                     const typename P::Message& message) {
+  { protocol.ignores(node, message) } -> std::same_as<bool>;
+};
+
+template <MessageProtocol P>
+bool ignores(const P& protocol, const typename P::Node& node, const typename P::Message& message) {
+  if constexpr (SaysWhatIsIgnored<P>) return protocol.ignores(node, message);
+  return !HasTerms<P> && protocol.view(node).is_informed;
+}
+
 template <MessageProtocol P>
 bool expects(const P& protocol, const typename P::Node& node, const typename P::Message& message) {
   if constexpr (HasExpectations<P>) return protocol.expects(node, message);
@@ -49,9 +64,36 @@ bool follows(const P& protocol, const typename P::Node& node, const typename P::
   return true;
 }
 
+// The same where every term has an election of its own.
+template <HasTerms P>
+std::uint32_t term_violations(const P& protocol, const Configuration<P>& c, bool is_over) {
+  std::uint32_t result = c.broke_rule ? +rule_broken : 0;
+  std::size_t elected = 0;
+  std::size_t settled = 0;
+  bool has_given_up = false;
+  for (std::size_t i = 0; i < c.size; ++i) {
+    const NodeView view = protocol.view(c.nodes[i]);
+    settled += is_settled<P>(view) ? 1 : 0;
+    has_given_up = has_given_up || protocol.has_given_up(c.nodes[i]);
+    if (view.standing != Standing::elected) continue;
+    ++elected;
+    for (std::size_t j = 0; j < c.size; ++j) {
+      const NodeView other = protocol.view(c.nodes[j]);
+      if (j == i || other.phase != view.phase) continue;
+      if (other.standing == Standing::elected) result |= two_elected;
+      const bool is_right = follows(protocol, c.nodes[j], c.nodes[i]);
+      if (other.is_informed && !is_right) result |= wrong_leader;
+    }
+  }
+  const bool is_elected = elected == 1 && settled == c.size;
+  if (is_over && !is_elected && !has_given_up) result |= not_elected;
+  return result;
+}
+
 // `is_over`: nothing more happens unless somebody else is woken.
 template <MessageProtocol P>
 std::uint32_t violations(const P& protocol, const Configuration<P>& c, bool is_over) {
+  if constexpr (HasTerms<P>) return term_violations(protocol, c, is_over);
   std::size_t elected = 0;
   std::size_t settled = 0;
   std::size_t leader = 0;

@@ -15,6 +15,7 @@
 
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 
 namespace conclave::protocols::detail {
 
@@ -121,17 +122,21 @@ constexpr std::uint8_t next_color(std::uint8_t color) {
 
 // Lines 23-34, Algorithm 2, CountUp(); says who ticks.
 template <class State>
-constexpr std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstants& constants) {
+constexpr std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstants& constants,
+                                       Choice auto& choice) {
   std::array<bool, 2> tick{false, false};  // line 7
-  for (const std::size_t i : both) {       // lines 23-29
+  for (const std::size_t i : both) {
     if (!a[i]->is_b()) continue;
+    note(choice, "23-24");
     a[i]->count() = constants.next_count(a[i]->count());
     if (a[i]->count() != 0) continue;
+    note(choice, "25-27");
     a[i]->color = next_color(a[i]->color);
     tick[i] = true;
   }
-  for (const std::size_t i : both) {  // lines 30-34: the colour behind catches up
+  for (const std::size_t i : both) {  // the colour behind catches up
     if (a[1 - i]->color != next_color(a[i]->color)) continue;
+    note(choice, "30-33");
     a[i]->color = a[1 - i]->color;
     tick[i] = true;
     if (a[i]->is_b()) a[i]->count() = 0;
@@ -143,14 +148,33 @@ constexpr std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstan
 // Lines 7-10: time goes on, who ticks enters the next epoch, and both go on in the later one. Says
 // who has ticked.
 template <class State>
-constexpr std::array<bool, 2> synchronize(const PllPair<State>& a, const PllConstants& constants) {
-  const std::array<bool, 2> tick = count_up(a, constants);  // lines 7-8
-  for (const std::size_t i : both) {                        // line 9
+constexpr std::array<bool, 2> synchronize(const PllPair<State>& a, const PllConstants& constants,
+                                          Choice auto& choice) {
+  note(choice, "7-8");
+  const std::array<bool, 2> tick = count_up(a, constants, choice);
+  for (const std::size_t i : both) {
+    note(choice, "9", tick[i]);
     if (tick[i]) a[i]->epoch = constants.next_epoch(a[i]->epoch);
   }
-  a[0]->epoch = a[1]->epoch = std::max(a[0]->epoch, a[1]->epoch);  // line 10
+  note(choice, "10");
+  a[0]->epoch = a[1]->epoch = std::max(a[0]->epoch, a[1]->epoch);
   return tick;
 }
+
+// The steps of `synchronize`.
+inline constexpr std::array synchronization_steps{
+    PseudocodeStep{"7-8", "nobody has ticked yet; time goes on (CountUp, lines 23-33)"},
+    PseudocodeStep{"9", "an agent that has ticked enters the next epoch", "epoch"},
+    PseudocodeStep{"10", "both agents go on in the later epoch", "epoch"},
+    PseudocodeStep{"23-24", "CountUp: a timer (B) counts its interactions", "variable"},
+    PseudocodeStep{"25-27", "CountUp: its count is over, so that its color goes on, and it ticks",
+                   "color"},
+    PseudocodeStep{
+        "30-33",
+        "CountUp: the agent whose color is behind takes the other's and ticks; a timer begins to "
+        "count anew",
+        "color, variable"},
+};
 
 inline constexpr std::array pll_observables{
     Observable{"epoch_at_convergence", "largest epoch of any agent when the trial ends"},

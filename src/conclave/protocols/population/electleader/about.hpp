@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/protocols/population/electleader/history.hpp"
@@ -68,6 +69,63 @@ inline constexpr std::array errata{
             "(early-identifier)"},
 };
 
+inline constexpr std::string_view every_column =
+    "role, rank, resetCount, delayTimer, type, countdown, generation, probation, counter, error";
+
+// "7: 8-11" are lines 8 to 11 of Protocol 7.
+inline constexpr std::array steps{
+    PseudocodeStep{
+        "1: 1-2",
+        "PropagateReset: one of the two is resetting; the reset spreads, waits, or ends with both "
+        "of them clean (Protocols 4 and 6)",
+        every_column},
+    PseudocodeStep{"1: 3-4", "both are ranking: AssignRanks (Protocol 7), and both count down",
+                   "countdown"},
+    PseudocodeStep{
+        "8: 1-2",
+        "FastLeaderElect: two agents in leader election tell each other the smallest identifier; "
+        "one that has counted down and holds it is the sheriff",
+        "type"},
+    PseudocodeStep{"8: 3-4",
+                   "an agent in leader election meets one that is not: it becomes a recipient",
+                   "type"},
+    PseudocodeStep{
+        "9",
+        "a sheriff hands half of its badges to a recipient; whoever has a single badge is a deputy",
+        "type"},
+    PseudocodeStep{"10", "a deputy gives its next label to a recipient"},
+    PseudocodeStep{"7: 8-11",
+                   "both learn the labels that the other has heard of; with n of them they fall "
+                   "asleep",
+                   "type"},
+    PseudocodeStep{
+        "11",
+        "a sleeper counts its meetings, and whoever it meets falls asleep, too; one that has slept "
+        "long enough turns its label into a rank",
+        "type, rank"},
+    PseudocodeStep{"1: verify",
+                   "a ranker whose countdown is over, or that meets a verifier, becomes a verifier",
+                   every_column},
+    PseudocodeStep{"2: 1-2", "StableVerify: both are verifying; their probation runs down",
+                   "probation"},
+    PseudocodeStep{"2: 3-4", "both are of one generation: DetectCollision (Protocol 3)"},
+    PseudocodeStep{
+        "3: 3-5",
+        "they hold the same rank, the same message twice, or a message that contradicts: an error",
+        "error, counter"},
+    PseudocodeStep{"3: 6-7",
+                   "each stamps the messages of its rank that it meets, and they share all evenly",
+                   "counter"},
+    PseudocodeStep{
+        "2: 5-8",
+        "an error is dealt with: by a full reset on probation, else by a soft one, which starts a "
+        "new generation with clean messages",
+        every_column},
+    PseudocodeStep{"2: 10-12", "the other is a generation ahead: a soft reset to that generation",
+                   "generation, probation, counter, error"},
+    PseudocodeStep{"2: 13", "the generations do not fit together: a full reset", every_column},
+};
+
 inline constexpr ProtocolInfo about{
     .name = "electleader",
     .title = "self-stabilizing ranking with a space-time trade-off r; rank 1 leads",
@@ -83,6 +141,7 @@ inline constexpr ProtocolInfo about{
     .variables = variables,
     .observables = History::observables,
     .errata = errata,
+    .steps = steps,
 };
 
 }  // namespace conclave::protocols::electleader

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "conclave/base/choice.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
 
 namespace conclave::protocols::electleader {
@@ -25,11 +26,13 @@ class AssignRanks {
     if (u.type == Type::electing || v.type == Type::electing) {  // line 1
       elect_sheriff(a, b, choice);
     } else if (u.type == Type::sleeper || v.type == Type::sleeper) {  // line 3
+      note(choice, "11");
       sleep(u, v);
     } else if (u.has_channel() && v.has_channel()) {
-      deputize_or_label(u, v);
-      merge_channels(u, v);         // lines 8-9
-      if (u.sum == constants_.n) {  // lines 10-11
+      deputize_or_label(u, v, choice);
+      note(choice, "7: 8-11");
+      merge_channels(u, v);
+      if (u.sum == constants_.n) {
         fall_asleep(u);
         fall_asleep(v);
       }
@@ -38,20 +41,21 @@ class AssignRanks {
 
  private:
   // Lines 4-7.
-  void deputize_or_label(Ranker& u, Ranker& v) const {
-    if (u.type == Type::sheriff && v.type == Type::recipient) return deputize(u, v);
-    if (v.type == Type::sheriff && u.type == Type::recipient) return deputize(v, u);
-    if (u.type == Type::deputy && v.type == Type::recipient) return label(u, v);
-    if (v.type == Type::deputy && u.type == Type::recipient) return label(v, u);
+  void deputize_or_label(Ranker& u, Ranker& v, Choice auto& choice) const {
+    if (u.type == Type::sheriff && v.type == Type::recipient) return deputize(u, v, choice);
+    if (v.type == Type::sheriff && u.type == Type::recipient) return deputize(v, u, choice);
+    if (u.type == Type::deputy && v.type == Type::recipient) return label(u, v, choice);
+    if (v.type == Type::deputy && u.type == Type::recipient) return label(v, u, choice);
   }
 
   // Protocol 8.
   void elect_sheriff(Agent& a, Agent& b, Choice auto& choice) const {
     Ranker& u = a.ranker;
     Ranker& v = b.ranker;
-    if (u.type == v.type) {  // lines 1-2
+    note(choice, u.type == v.type ? "8: 1-2" : "8: 3-4");
+    if (u.type == v.type) {
       fast_leader_elect(a, b, choice);
-    } else {  // lines 3-4; which of the two becomes a recipient is erratum 11
+    } else {  // which of the two becomes a recipient is erratum 11
       const bool swapped = constants_.reading == Reading::other_recipient;
       const bool u_changes = (u.type == Type::electing) != swapped;
       become_recipient(u_changes ? u : v, u_changes ? v : u);
@@ -116,7 +120,8 @@ class AssignRanks {
   }
 
   // Protocol 9: w the sheriff, x the recipient.
-  void deputize(Ranker& w, Ranker& x) const {
+  void deputize(Ranker& w, Ranker& x, Choice auto& choice) const {
+    note(choice, "9");
     x.type = Type::sheriff;  // line 2
     x.label = {};
     x.high = w.high;                                              // line 3
@@ -135,14 +140,15 @@ class AssignRanks {
   }
 
   // Protocol 10: w the deputy, x the recipient.
-  void label(Ranker& w, Ranker& x) const {
+  void label(Ranker& w, Ranker& x, Choice auto& choice) const {
     if (!x.label.is_none()) return;
     const bool is_guarded = constants_.reading != Reading::no_guard;
     if (is_guarded && w.sum < constants_.r) return;  // line 1: the deputy's channel (erratum 14)
     if (w.counter >= constants_.labels) return;      // line 3
-    ++w.counter;                                     // line 4
-    set_channel(w, w.label.deputy, w.counter);       // line 5
-    x.label = {w.label.deputy, w.counter};           // line 6
+    note(choice, "10");
+    ++w.counter;                                // line 4
+    set_channel(w, w.label.deputy, w.counter);  // line 5
+    x.label = {w.label.deputy, w.counter};      // line 6
   }
 
   static void set_channel(Ranker& u, std::uint32_t deputy, std::uint32_t value) {
@@ -154,6 +160,7 @@ class AssignRanks {
 
   // Protocol 7, lines 8-9.
   static void merge_channels(Ranker& u, Ranker& v) {
+    if (u.sum == v.sum && u.channel == v.channel) return;
     const std::size_t size = u.channel.size();
     std::uint32_t* const x = u.channel.data();
     std::uint32_t* const y = v.channel.data();

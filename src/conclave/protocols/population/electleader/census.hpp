@@ -26,7 +26,8 @@ class Census {
   std::uint32_t rankers() const { return on_duty_[1]; }
   std::uint32_t verifiers() const { return on_duty_[2]; }
   std::uint32_t dormant() const { return dormant_; }
-  std::uint32_t ranked() const { return ranked_; }
+  std::uint32_t ranked() const { return of_type(Type::ranked); }
+  std::uint32_t of_type(Type type) const { return of_type_[static_cast<std::size_t>(type)]; }
   std::uint32_t leaders() const { return with_rank_[0]; }
   bool ranking_is_correct() const { return different_ranks_ == n_; }
 
@@ -48,7 +49,7 @@ class Census {
   void count(const Agent& agent, std::uint32_t one) {  // adding 2^32 - 1 subtracts 1
     on_duty_[static_cast<std::size_t>(agent.duty)] += one;
     if (agent.is(Duty::ranking)) {
-      if (agent.ranker.type == Type::ranked) ranked_ += one;
+      of_type_[static_cast<std::size_t>(agent.ranker.type)] += one;
     } else if (agent.is(Duty::resetting)) {
       if (agent.resetter.count == 0) dormant_ += one;
     } else {
@@ -68,8 +69,8 @@ class Census {
   std::uint32_t n_;
   std::array<std::uint32_t, 3> on_duty_{};
   std::uint32_t dormant_ = 0;
-  std::uint32_t ranked_ = 0;
-  std::uint32_t different_ranks_ = 0;  // of verifiers
+  std::array<std::uint32_t, 6> of_type_{};  // rankers
+  std::uint32_t different_ranks_ = 0;       // of verifiers
   std::vector<std::uint32_t> with_rank_;
   std::array<std::uint32_t, generations> in_generation_{};
   std::array<std::uint32_t, generations> on_probation_{};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conclave/base/choice.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
 #include "conclave/protocols/population/electleader/messages.hpp"
 
@@ -32,11 +33,9 @@ class DetectCollision {
   Cause interact(Agent& a, Agent& b, AgentIndex u, AgentIndex v, M& messages,
                  Choice auto& choice) const {
     if (a.verifier.standing.group != b.verifier.standing.group) return Cause::none;  // lines 1-2
-    if (a.verifier.rank == b.verifier.rank) return Cause::same_rank;                 // line 3
-    if (messages.share_one(u, v)) return Cause::message_twice;
-    if (messages.contradict(u, v) || messages.contradict(v, u)) {  // line 5
-      return Cause::wrong_content;
-    }
+    const Cause cause = error_between(a, b, u, v, messages);
+    note(choice, cause != Cause::none ? "3: 3-5" : "3: 6-7");
+    if (cause != Cause::none) return cause;
     update_messages(a, u, v, messages, choice);  // line 6
     update_messages(b, v, u, messages, choice);
     messages.balance(u, v);  // line 7
@@ -44,6 +43,16 @@ class DetectCollision {
   }
 
  private:
+  // Lines 3-5.
+  template <MessageSystem M>
+  static Cause error_between(const Agent& a, const Agent& b, AgentIndex u, AgentIndex v,
+                             M& messages) {
+    if (a.verifier.rank == b.verifier.rank) return Cause::same_rank;
+    if (messages.share_one(u, v)) return Cause::message_twice;
+    if (messages.contradict(u, v) || messages.contradict(v, u)) return Cause::wrong_content;
+    return Cause::none;
+  }
+
   // Protocol 13.
   template <MessageSystem M>
   void update_messages(Agent& a, AgentIndex u, AgentIndex v, M& messages,

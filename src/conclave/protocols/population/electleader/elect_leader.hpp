@@ -6,10 +6,13 @@
 // Agents hold up to 2 r^2 messages each, so that the protocol owns its whole configuration.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "conclave/base/choice.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
@@ -18,6 +21,7 @@
 #include "conclave/protocols/population/electleader/census.hpp"
 #include "conclave/protocols/population/electleader/dense_messages.hpp"
 #include "conclave/protocols/population/electleader/engine/lazy_messages.hpp"
+#include "conclave/protocols/population/electleader/engine/waiting.hpp"
 #include "conclave/protocols/population/electleader/history.hpp"
 #include "conclave/protocols/population/electleader/sizes.hpp"
 #include "conclave/protocols/population/electleader/starts.hpp"
@@ -42,6 +46,7 @@ class ElectLeader {
         starts_(constants_, groups_),
         transition_(constants_, groups_),
         agents_(n),
+        waiting_(constants_),
         census_(constants_.n) {
     for (AgentIndex u = 0; u < n; ++u) put(u, starts_.make(start, u, choice));
     history_.begin(census_, constants_.n);
@@ -52,7 +57,8 @@ class ElectLeader {
   ElectLeader& operator=(const ElectLeader&) = delete;
 
   // The interaction with this number: u initiates, v responds.
-  void meet(AgentCount u, AgentCount v, Interactions number, Stream& choice) {
+  void meet(AgentCount u, AgentCount v, Interactions number, Choice auto& choice) {
+    waiting_.settle(agents_);
     const Member first{agents_[u], static_cast<AgentIndex>(u)};
     const Member second{agents_[v], static_cast<AgentIndex>(v)};
     census_.remove(first.agent);
@@ -64,6 +70,26 @@ class ElectLeader {
     census_.add(second.agent);
     history_.note_phases(census_, constants_.n, number);
     is_safe_ = is_safe_now();
+  }
+
+  // Carries out the first of these meetings (initiator + responder * 2^32) as long as agents only
+  // wait (engine/waiting.hpp), and returns how many. Not beside literal messages: those are the
+  // reference.
+  std::size_t pass(std::span<const std::uint64_t> meetings) requires(!M::is_literal) {
+    return waiting_.pass(census_, meetings, agents_);
+  }
+
+  // Fetches the agents of a meeting soon to come, and the channels of one that comes sooner, where
+  // there are more than the caches hold.
+  [[gnu::always_inline]] void fetch(std::uint64_t meeting, std::uint64_t sooner) const {
+    if (agents_.size() < fetch_from_agents) return;
+    for (const std::uint64_t u : {meeting & 0xffffffffu, meeting >> 32}) {
+      fetch_bytes(&agents_[u], sizeof(Agent));
+    }
+    for (const std::uint64_t u : {sooner & 0xffffffffu, sooner >> 32}) {
+      const std::vector<std::uint32_t>& channel = agents_[u].ranker.channel;
+      fetch_bytes(channel.data(), channel.size() * sizeof(std::uint32_t));
+    }
   }
 
   AgentCount size() const { return agents_.size(); }
@@ -80,6 +106,7 @@ class ElectLeader {
   // clean messages; a verifier keeps its generation and probation.
   void strike(AgentCount agent, FaultKind kind, Stream& choice) {
     const auto u = static_cast<AgentIndex>(agent);
+    waiting_.settle(agents_);
     Agent& old = agents_[u];
     StartingAgent fresh;
     switch (kind) {
@@ -98,7 +125,11 @@ class ElectLeader {
     is_safe_ = is_safe_now();
   }
 
-  const Agent& agent(AgentCount u) const { return agents_[u]; }
+  // Up to O(r) per meeting since it was last asked for, where agents wait.
+  const Agent& agent(AgentCount u) const {
+    waiting_.settle(agents_);
+    return agents_[u];
+  }
 
   // For tests.
   const Constants& constants() const { return constants_; }
@@ -118,10 +149,17 @@ class ElectLeader {
                                        std::size_t start, bool has_faults) {
     const std::uint64_t r = *parameters.r;
     const bool uses_messages = has_faults || start == Starts::dup || start == Starts::dupq0;
-    return n * (sizeof(Agent) + 4 * r) + M::bytes(n, r, uses_messages);
+    return n * (sizeof(Agent) + 4 * r) + Hearsay::bytes(n) + M::bytes(n, r, uses_messages);
   }
 
  private:
+  static constexpr AgentCount fetch_from_agents = 20'000;
+  [[gnu::always_inline]] static void fetch_bytes(const void* begin, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += 64) {
+      __builtin_prefetch(static_cast<const std::byte*>(begin) + at, 1, 2);
+    }
+  }
+
   // Replaces an agent that the census does not count and that is in no room.
   void put(AgentIndex u, const StartingAgent& start) {
     agents_[u] = start.agent;
@@ -140,7 +178,8 @@ class ElectLeader {
   Groups groups_;
   Starts starts_;
   Transition<M> transition_;
-  std::vector<Agent> agents_;
+  mutable std::vector<Agent> agents_;  // together they are the agents: see `agent`
+  mutable Waiting waiting_;
   Census census_;
   History history_;
   bool is_safe_ = false;

@@ -6,12 +6,15 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "conclave/base/choice.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/electleader/about.hpp"
 #include "conclave/protocols/population/electleader/assign_ranks.hpp"
 #include "conclave/protocols/population/electleader/census.hpp"
@@ -66,6 +69,7 @@ class PropagateResetAlone {
       .variables = std::span(variables).subspan(1, 2),
       .observables = observables,
       .errata = std::span(errata).subspan(2, 1),
+      .steps = std::span(steps).first(1),
   };
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
@@ -86,10 +90,11 @@ class PropagateResetAlone {
     if (census_.dormant() == n) dormant_at_ = Interactions();
   }
 
-  void meet(AgentCount first, AgentCount second, Interactions number, Stream&) {
+  void meet(AgentCount first, AgentCount second, Interactions number, Choice auto& choice) {
     Agent& u = agents_[first];
     Agent& v = agents_[second];
     if (!u.is(Duty::resetting) && !v.is(Duty::resetting)) return;
+    note(choice, "1: 1-2");
     census_.remove(u);
     census_.remove(v);
     if (u.is(Duty::resetting)) {
@@ -152,6 +157,7 @@ class AssignRanksAlone {
       .variables = std::span(variables).subspan(4, 9),
       .observables = observables,
       .errata = std::span(errata).subspan(3, 6),
+      .steps = std::span(steps).subspan(2, 6),
   };
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
@@ -168,7 +174,7 @@ class AssignRanksAlone {
     active_ = n;
   }
 
-  void meet(AgentCount first, AgentCount second, Interactions number, Stream& choice) {
+  void meet(AgentCount first, AgentCount second, Interactions number, Choice auto& choice) {
     Agent& u = agents_[first];
     Agent& v = agents_[second];
     const Type u_before = u.ranker.type;
@@ -295,6 +301,7 @@ class DetectCollisionAlone {
       .variables = std::span(variables).subspan(15, 3),
       .observables = observables,
       .errata = std::span(errata).subspan(10, 5),
+      .steps = std::span(steps).subspan(11, 2),
   };
 
   static std::string objection(const Parameters& parameters, AgentCount n) {
@@ -330,7 +337,7 @@ class DetectCollisionAlone {
   DetectCollisionAlone(const DetectCollisionAlone&) = delete;
   DetectCollisionAlone& operator=(const DetectCollisionAlone&) = delete;
 
-  void meet(AgentCount first, AgentCount second, Interactions, Stream& choice) {
+  void meet(AgentCount first, AgentCount second, Interactions, Choice auto& choice) {
     Agent& u = agents_[first];
     Agent& v = agents_[second];
     if (cause_ != Cause::none) return;

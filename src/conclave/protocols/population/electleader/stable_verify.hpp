@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "conclave/base/choice.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
 #include "conclave/protocols/population/electleader/detect_collision.hpp"
 #include "conclave/protocols/population/electleader/messages.hpp"
@@ -58,23 +59,29 @@ class StableVerify {
   // Protocol 2.
   VerifyOutcome interact(Member u, Member v, Choice auto& choice) {
     VerifyOutcome outcome;
-    for (Verifier* state : {&u.agent.verifier, &v.agent.verifier}) {  // lines 1-2
+    note(choice, "2: 1-2");
+    for (Verifier* state : {&u.agent.verifier, &v.agent.verifier}) {
       if (state->probation > 0) --state->probation;
     }
-    if (u.agent.verifier.generation == v.agent.verifier.generation) {  // line 3
-      detect(u, v, outcome, choice);                                   // line 4
-      for (Member i : {u, v}) {                                        // line 5
-        if (i.agent.verifier.error) handle_error(i, outcome);          // lines 6-8
+    if (u.agent.verifier.generation == v.agent.verifier.generation) {
+      note(choice, "2: 3-4");
+      detect(u, v, outcome, choice);
+      for (Member i : {u, v}) {
+        if (!i.agent.verifier.error) continue;
+        note(choice, "2: 5-8");
+        handle_error(i, outcome);
       }
       return outcome;  // line 9
     }
     for (auto [i, j] : {std::pair{u, v}, std::pair{v, u}}) {  // line 10
       if (!may_follow(i.agent.verifier, j.agent.verifier)) continue;
-      soft_reset(i, j.agent.verifier.generation);  // line 11
+      note(choice, "2: 10-12");
+      soft_reset(i, j.agent.verifier.generation);
       ++outcome.soft_resets;
       if (constants_.reading != Reading::no_return) return outcome;  // line 12 (erratum 28)
     }
-    trigger(u, outcome);  // line 13
+    note(choice, "2: 13");
+    trigger(u, outcome);
     return outcome;
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "conclave/base/choice.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
 #include "conclave/protocols/population/electleader/assign_ranks.hpp"
 #include "conclave/protocols/population/electleader/coins.hpp"
@@ -30,15 +31,17 @@ class Transition {
   Outcome interact(Member u, Member v, Choice auto& choice) {
     Outcome outcome;
     if (derandomize_) exchange_coins(u.agent.coins, v.agent.coins);  // Appendix B
-    if (u.agent.is(Duty::resetting)) {                               // line 1
-      propagate_reset(u, v);                                         // line 2
+    note(choice, "1: 1-2", u.agent.is(Duty::resetting) || v.agent.is(Duty::resetting));
+    if (u.agent.is(Duty::resetting)) {
+      propagate_reset(u, v);
     } else if (v.agent.is(Duty::resetting)) {
       propagate_reset(v, u);
     }
-    if (u.agent.is(Duty::ranking) && v.agent.is(Duty::ranking)) {  // line 3
-      outcome.has_winner = assign_ranks(u, v, choice);             // lines 4 and following
+    if (u.agent.is(Duty::ranking) && v.agent.is(Duty::ranking)) {
+      note(choice, "1: 3-4");
+      outcome.has_winner = assign_ranks(u, v, choice);  // lines 4 and following
     }
-    begin_to_verify(u, v);
+    begin_to_verify(u, v, choice);
     if (u.agent.is(Duty::verifying) && v.agent.is(Duty::verifying)) {
       outcome.verified = verify_.interact(u, v, choice);
     }
@@ -69,12 +72,13 @@ class Transition {
   }
 
   // A ranker whose countdown is 0, or that meets a verifier, becomes a verifier (erratum 1).
-  void begin_to_verify(Member u, Member v) {
+  void begin_to_verify(Member u, Member v, Choice auto& choice) {
     if (!u.agent.is(Duty::ranking) && !v.agent.is(Duty::ranking)) return;
     const auto must = [](const Agent& agent) {
       return agent.is(Duty::verifying) || (agent.is(Duty::ranking) && agent.ranker.countdown == 0);
     };
     if (!must(u.agent) && !must(v.agent)) return;
+    note(choice, "1: verify");
     for (Member i : {u, v}) {
       if (i.agent.is(Duty::ranking)) verify_.begin(i, i.agent.ranker.rank);
     }
