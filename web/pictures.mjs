@@ -12,7 +12,7 @@ const views = {
   ring: "#run/prl?n=40&init=random&engine=agents&seed=7&at=2000",
   steps: "#run/pll?n=60&engine=agents&seed=3&view=status&at=29",
   graph: "#run/epidemic.pp?n=60&graph=regular:3&engine=agents&seed=4&at=900",
-  ranks: "#run/electleader?n=64&param=r=16&init=same&seed=1&view=role&at=3000",
+  ranks: "#run/electleader?n=64&param=r=16&init=triggered&seed=1&view=role&at=130",
   messages: "#run/kmpp-async?n=16&seed=1&delay=slow-leader&at=1.2",
   hand: "#run/kmpp-async?n=6&seed=1&delay=order:0-1/2-1/1-0/3-4/4-3/5-2",
   lessons: "#lessons",

@@ -16,8 +16,9 @@ class NotingStream : public Stream {
  public:
   explicit NotingStream(const Stream& stream) : Stream(stream) {}
 
-  // A step that both agents execute is noted once.
-  void note(std::string_view line) {
+  // A step that both agents execute is noted once. Not inlined: it is called at every step of a
+  // transition function, and never in a hurry.
+  [[gnu::noinline]] void note(std::string_view line) {
     if (std::ranges::find(lines_, line) == lines_.end()) lines_.emplace_back(line);
   }
   // In the order in which they were executed first.
