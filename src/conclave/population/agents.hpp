@@ -307,7 +307,7 @@ class Agents : public detail::TallyHost<P> {
     if constexpr (detail::PatientTallyOf<Tally, P>) {
       constexpr std::size_t ahead = prefetching ? fetch_ahead : 0;
       if (tally_.is_patient()) {
-        return detail::meet_calmly<ahead>(protocol_, tally_, agents_.data(), meetings, choice_,
+        return detail::meet_calmly<ahead>(protocol_, tally_, std::span(agents_), meetings, choice_,
                                           [this] { return is_over(); });
       }
     }
@@ -318,13 +318,14 @@ class Agents : public detail::TallyHost<P> {
   template <bool prefetching>
   std::size_t one_by_one(std::span<const std::uint64_t> meetings) {
     Packed* const agents = agents_.data();
+    [[maybe_unused]] const bool are_far = agents_.size_bytes() > far_above_bytes;
     const P protocol = protocol_;
     const Watch watch = watch_;
     Tally tally = std::move(tally_);
     std::size_t done = 0;
     while (done < meetings.size()) {
       const std::uint64_t* const word = &meetings[done];
-      if constexpr (prefetching) prefetch(agents, Meeting{word[fetch_ahead]});
+      if constexpr (prefetching) fetch_agents<fetch_ahead>(agents, word, are_far);
       detail::fetch_transition(protocol, agents, word);
       const Meeting meeting{*word};
       meet(protocol, tally, agents[meeting.initiator()], agents[meeting.responder()]);

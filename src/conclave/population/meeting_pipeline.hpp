@@ -23,6 +23,27 @@ struct Meeting {
   std::uint32_t responder() const { return static_cast<std::uint32_t>(word >> 32); }
 };
 
+// Arrays larger than this lie mostly beyond the caches.
+inline constexpr std::size_t far_above_bytes = std::size_t{1} << 22;
+
+// Fetches the agents of the meeting `ahead` places after this one into the nearest cache and, where
+// they are far, those of a much later one into the second: it waits for more lines of memory at
+// once than the first does, which is worth a factor of two from ten million agents on. 64 more
+// meetings must lie behind this one. Inlined by force: GCC 12 drops calls that only prefetch.
+template <std::size_t ahead, class T>
+[[gnu::always_inline]] inline void fetch_agents(const T* agents, const std::uint64_t* meeting,
+                                                bool are_far) {
+  constexpr std::size_t far_ahead = 60;
+  if (are_far) {
+    const Meeting later{meeting[far_ahead]};
+    __builtin_prefetch(agents + later.initiator(), 0, 2);
+    __builtin_prefetch(agents + later.responder(), 0, 2);
+  }
+  const Meeting soon{meeting[ahead]};
+  __builtin_prefetch(agents + soon.initiator(), 1);
+  __builtin_prefetch(agents + soon.responder(), 1);
+}
+
 // Turns `words` words of the stream (a multiple of 8) into at most as many meetings, independent
 // and of the right law, and returns how many it wrote.
 template <class S>

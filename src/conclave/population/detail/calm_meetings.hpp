@@ -47,17 +47,15 @@ struct Weighed {
   std::uint64_t change;
 };
 template <bool watchful, std::size_t ahead, class P, class WordOf, class Packed>
-[[gnu::noinline]] Weighed meet_and_weigh(const P& given, WordOf word_of, Packed* agents,
+[[gnu::noinline]] Weighed meet_and_weigh(const P& given, WordOf word_of, std::span<Packed> all,
                                          std::span<const std::uint64_t> meetings, Stream& choice) {
   using Storage = Stored<P>;
   const P protocol = given;
+  Packed* const agents = all.data();
+  [[maybe_unused]] const bool are_far = all.size_bytes() > far_above_bytes;
   std::uint64_t change = 0;
   for (std::size_t index = 0; index < meetings.size(); ++index) {
-    if constexpr (ahead > 0) {
-      const Meeting later{meetings.data()[index + ahead]};
-      __builtin_prefetch(agents + later.initiator(), 1);
-      __builtin_prefetch(agents + later.responder(), 1);
-    }
+    if constexpr (ahead > 0) fetch_agents<ahead>(agents, meetings.data() + index, are_far);
     fetch_transition(protocol, agents, &meetings[index]);
     const Meeting meeting{meetings[index]};
     typename P::State u = Storage::unpack(protocol, agents[meeting.initiator()]);
@@ -75,7 +73,7 @@ template <bool watchful, std::size_t ahead, class P, class WordOf, class Packed>
 // Carries out all meetings, or those up to the one after which `is_over` holds; returns how many.
 // Fetches the agents `ahead` meetings before their turn unless that is 0.
 template <std::size_t ahead, class P, class Tally, class Packed, class IsOver>
-std::size_t meet_calmly(const P& protocol, Tally& tally, Packed* agents,
+std::size_t meet_calmly(const P& protocol, Tally& tally, std::span<Packed> agents,
                         std::span<const std::uint64_t> meetings, Stream& choice, IsOver is_over) {
   std::size_t done = 0;
   while (done < meetings.size()) {

@@ -56,8 +56,8 @@ class NamedAgents {
                    IsOver is_over) {
     std::size_t done = 0;
     while (done < meetings.size()) {
-      done += meet_by_table<ahead>(table_->results(), table_->stride(), names_.data(),
-                                   meetings.subspan(done));
+      done +=
+          meet_by_table<ahead>(table_->results(), table_->stride(), names_, meetings.subspan(done));
       if (done == meetings.size()) break;
       if (!meet_and_tell(Meeting{meetings[done]}, tally, choice)) break;
       ++done;
@@ -75,14 +75,12 @@ class NamedAgents {
   // function of its own, so that its loop runs in registers.
   template <std::size_t ahead>
   [[gnu::noinline]] static std::size_t meet_by_table(const Result* results, std::size_t stride,
-                                                     Name* names,
+                                                     std::span<Name> agents,
                                                      std::span<const std::uint64_t> meetings) {
+    Name* const names = agents.data();
+    [[maybe_unused]] const bool are_far = agents.size_bytes() > far_above_bytes;
     for (std::size_t k = 0; k < meetings.size(); ++k) {
-      if constexpr (ahead > 0) {
-        const Meeting later{meetings.data()[k + ahead]};
-        __builtin_prefetch(names + later.initiator(), 1);
-        __builtin_prefetch(names + later.responder(), 1);
-      }
+      if constexpr (ahead > 0) fetch_agents<ahead>(names, meetings.data() + k, are_far);
       const Meeting meeting{meetings[k]};
       Name& u = names[meeting.initiator()];
       Name& v = names[meeting.responder()];
