@@ -27,8 +27,8 @@ namespace {
 using experiment::Json;
 using experiment::JsonLeaf;
 
-constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a file of ratios
-constexpr unsigned second_looks = 2;                      // at a cell that seems slower
+constexpr std::size_t most_record_bytes = std::size_t{1} << 20;  // of a file of ratios
+constexpr unsigned second_looks = 2;                             // at a cell that seems slower
 
 // --- the kernels ---
 
@@ -72,7 +72,7 @@ class Kernels {
 
 // --- measuring ---
 
-double median(std::vector<double> values) {
+double median_of(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
 }
@@ -87,8 +87,8 @@ struct Ratios {
     rates.push_back(rate);
     ratios.push_back(rate / ((before + after) / 2));
   }
-  double rate() const { return median(rates); }
-  double ratio() const { return median(ratios); }
+  double rate() const { return median_of(rates); }
+  double ratio() const { return median_of(ratios); }
 };
 
 std::vector<Cell> all_cells() {
@@ -113,7 +113,7 @@ struct Record {
 };
 
 Record read_record(const std::string& path) {
-  const auto leaves = experiment::json_leaves(read_text(path, most_bytes));
+  const auto leaves = experiment::json_leaves(read_text(path, most_record_bytes));
   Record record;
   constexpr std::string_view head = "cells.";
   constexpr std::string_view tail = ".ratio";
@@ -140,8 +140,8 @@ void save(const AllOptions& options, const std::vector<Cell>& cells,
   write_file(options.save, all.dump(2) + '\n');
 }
 
-std::string line(const Cell& cell, const Ratios& measured, std::optional<double> recorded,
-                 bool is_slower) {
+std::string cell_line(const Cell& cell, const Ratios& measured, std::optional<double> recorded,
+                      bool is_slower) {
   std::string comparison = fmt::format("{:>9}  {:>6}", "-", "-");
   if (recorded) {
     comparison = fmt::format("{:>9.4g}  {:>6.2f}{}", *recorded, measured.ratio() / *recorded,
@@ -195,7 +195,7 @@ bool run_all(const AllOptions& options, const std::function<void(const std::stri
       is_slower = before && measured[i].ratio() < *before / options.tolerance;
     }
     slower += is_slower ? 1 : 0;
-    print(line(cells[i], measured[i], before, is_slower));
+    print(cell_line(cells[i], measured[i], before, is_slower));
   }
   if (!options.save.empty()) save(options, cells, measured);
   if (options.compare.empty()) return true;

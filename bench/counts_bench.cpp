@@ -132,7 +132,7 @@ double best_rate(unsigned repeats, const Plan& plan, MakeEngine make, Done done)
 
 // --- workloads ---
 
-struct Rates {
+struct EngineRates {
   double counts = 0;
   std::optional<double> agents;
   std::size_t states = 0;  // occupied at the end
@@ -152,9 +152,9 @@ void check_census(const Engine& engine) {
 constexpr std::uint64_t most_agents_usually = 1'000'000;
 
 template <class P>
-Rates measure(std::string_view name, const P& protocol, std::uint64_t n, const Plan& plan,
-              unsigned repeats) {
-  Rates cell;
+EngineRates measure(std::string_view name, const P& protocol, std::uint64_t n, const Plan& plan,
+                    unsigned repeats) {
+  EngineRates cell;
   cell.counts = best_rate(
       repeats, plan,
       [&](std::uint64_t trial) { return Counts<P>(protocol, n, 0, {.seed = 1, .trial = trial}); },
@@ -178,7 +178,7 @@ Rates measure(std::string_view name, const P& protocol, std::uint64_t n, const P
 Plan whole(double interactions, Watch watch) { return {Extent::whole_runs, interactions, watch}; }
 Plan piece(double interactions) { return {Extent::piece, interactions, Watch::nothing}; }
 
-Rates measure_pll(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+EngineRates measure_pll(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   protocols::Pll::Parameters parameters;
   parameters.resolve(n);
   const Plan plan = whole(38 * agents, Watch::nothing);
@@ -190,30 +190,31 @@ struct Entry {
   std::string_view name;
   std::string_view what;
   std::uint64_t most_usually;  // agents, unless sizes are given
-  Rates (*run)(std::string_view name, std::uint64_t n, double agents, unsigned repeats);
+  EngineRates (*run)(std::string_view name, std::uint64_t n, double agents, unsigned repeats);
 };
 
 template <std::uint32_t q>
-Rates run_table(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+EngineRates run_table(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   return measure(name, RandomTable(n, q), n, piece(100 * agents), repeats);
 }
 
 template <std::uint32_t q>
-Rates run_clock(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+EngineRates run_clock(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   return measure(name, PhaseClock(n, q), n, piece(200 * agents), repeats);
 }
 
-Rates run_epidemic(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+EngineRates run_epidemic(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   const Plan plan = whole(20 * agents * std::log(agents), Watch::convergence);
   return measure(name, Epidemic(n), n, plan, repeats);
 }
 
-Rates run_majority(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+EngineRates run_majority(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
   const Plan plan = whole(20 * agents * std::log(agents), Watch::convergence);
   return measure(name, Majority(n), n, plan, repeats);
 }
 
-Rates run_fratricide(std::string_view name, std::uint64_t n, double agents, unsigned repeats) {
+EngineRates run_fratricide(std::string_view name, std::uint64_t n, double agents,
+                           unsigned repeats) {
   return measure(name, protocols::Fratricide({}, n), n, whole(10 * agents, Watch::nothing),
                  repeats);
 }
@@ -245,7 +246,7 @@ std::string compared(double ours, double rate, const Published* known) {
   return fmt::format("{:>8.1e}{}  {:>5.2f}  {}", rate, is_array ? "a" : " ", ratio, met);
 }
 
-std::string line(const Entry& entry, std::uint64_t n, const Rates& cell, const Peers& peers) {
+std::string line(const Entry& entry, std::uint64_t n, const EngineRates& cell, const Peers& peers) {
   const auto known = peer(entry.name, n);
   const std::string agents = cell.agents ? fmt::format("{:.2e}", *cell.agents) : "-";
   std::string comparison = fmt::format("{:>9}  {:>5}  {}", "-", "-", "-");

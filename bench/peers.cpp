@@ -14,10 +14,10 @@
 namespace conclave::bench {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 20;
-constexpr double most_agents = 4.6e18;  // 2^62
+constexpr std::size_t most_peers_bytes = std::size_t{1} << 20;
+constexpr double most_peer_agents = 4.6e18;  // 2^62
 
-[[noreturn]] void object(const std::string& path, const std::string& reason) {
+[[noreturn]] void object_to(const std::string& path, const std::string& reason) {
   throw Error(fmt::format(
       "peers in '{}': {}; write {{\"agents\": {{\"1e4\": 1.9e8}}, \"counts\": {{\"majority\": "
       "{{\"1e6\": 8.9e8}}}}}}",
@@ -27,8 +27,8 @@ constexpr double most_agents = 4.6e18;  // 2^62
 }  // namespace
 
 Peers::Peers(const std::string& path) : path_(path), machine_("a machine without a name") {
-  const auto leaves = experiment::json_leaves(read_text(path, most_bytes));
-  if (!leaves) object(path, "the file is not JSON");
+  const auto leaves = experiment::json_leaves(read_text(path, most_peers_bytes));
+  if (!leaves) object_to(path, "the file is not JSON");
   for (const experiment::JsonLeaf& leaf : *leaves) {
     if (leaf.path == "machine") machine_ = leaf.value;
     const std::size_t dot = leaf.path.rfind('.');
@@ -36,12 +36,12 @@ Peers::Peers(const std::string& path) : path_(path), machine_("a machine without
     if (dot == std::string::npos || (work != "agents" && !work.starts_with("counts."))) continue;
     const std::optional<double> n = parse_real(leaf.path.substr(dot + 1));
     const std::optional<double> rate = parse_real(leaf.value);
-    if (!n || !rate || !(*n >= 2 && *n <= most_agents && *rate > 0) || std::floor(*n) != *n) {
-      object(path, fmt::format("{} = '{}' is no rate of a size", leaf.path, leaf.value));
+    if (!n || !rate || !(*n >= 2 && *n <= most_peer_agents && *rate > 0) || std::floor(*n) != *n) {
+      object_to(path, fmt::format("{} = '{}' is no rate of a size", leaf.path, leaf.value));
     }
     rates_[{work, static_cast<std::uint64_t>(*n)}] = *rate;
   }
-  if (rates_.empty()) object(path, "no rate of subject agents or counts");
+  if (rates_.empty()) object_to(path, "no rate of subject agents or counts");
 }
 
 std::optional<double> Peers::rate(std::string_view work, std::uint64_t n) const {
