@@ -94,10 +94,12 @@ const std::vector<Walk>& walks() {
 
 template <class Rules>
 RareEstimate estimate(const Walk& walk, std::uint64_t seed, std::uint64_t particles = 100) {
-  using Splitting = population::Splitting<Walk, Rules>;
-  Splitting splitting(walk, {.particles = particles}, {});
+  using Process = population::SteppedProcess<Walk>;
+  const population::SplittingOptions options{.particles = particles};
+  population::Splitting splitting(std::make_unique<Process>(walk), options, {},
+                                  std::make_unique<Rules>());
   const StreamName name{.seed = seed, .purpose = rare_purpose};
-  const auto plan = population::Splitting<Walk>(walk, {.particles = particles}, {})
+  const auto plan = population::Splitting(std::make_unique<Process>(walk), options, {})
                         .pilot({.seed = seed, .purpose = rare_purpose, .part = 1});
   std::vector<RareRepetition> repetitions;
   for (std::uint64_t i = 0; i < 20; ++i) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -17,10 +16,10 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/catalog/rare.hpp"
+#include "conclave/catalog/rare_runner.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/model/rare.hpp"
 #include "conclave/population/rare_process.hpp"
-#include "conclave/population/splitting.hpp"
 #include "conclave/text/population_formula.hpp"
 
 namespace conclave::catalog {
@@ -96,33 +95,6 @@ class FormulaImportance {
   double value_ = 0;
 };
 
-// One function of one way, ready to be piloted and run.
-class RareRunner {
- public:
-  virtual ~RareRunner() = default;
-  virtual void pilot(const StreamName& name, const KeepComputing& keep_computing) = 0;
-  virtual RareRepetition run(const StreamName& name, const KeepComputing& keep_computing) const = 0;
-};
-
-template <class Process>
-class SplittingRunner final : public RareRunner {
- public:
-  SplittingRunner(Process process, const population::SplittingOptions& options)
-      : process_(std::move(process)), options_(options) {}
-
-  void pilot(const StreamName& name, const KeepComputing& keep_computing) override {
-    plan_ = population::Splitting<Process>(process_, options_, keep_computing).pilot(name);
-  }
-  RareRepetition run(const StreamName& name, const KeepComputing& keep_computing) const override {
-    return population::Splitting<Process>(process_, options_, keep_computing).run(plan_, name);
-  }
-
- private:
-  Process process_;
-  population::SplittingOptions options_;
-  population::SplittingPlan plan_;
-};
-
 template <RareSampler Sampler>
 class SamplingRunner final : public RareRunner {
  public:
@@ -140,112 +112,52 @@ class SamplingRunner final : public RareRunner {
   std::uint64_t paths_;
 };
 
-// A protocol built for n and its parameters, and the rows' words about it.
-template <PopulationProtocol P>
+// A protocol built for n and its parameters, the start from which it may fail, and how.
+template <PopulationProtocol P, class Rarity>
 struct RareSubject {
   P protocol;
-  std::string_view name;
-  std::string_view start;
-  std::size_t start_index;
-  std::vector<ParameterValue> parameters;
-  std::string source_hash{};
-  std::shared_ptr<const void> owner{};  // keeps alive what the protocol and the views refer to
+  AgentCount n;
+  std::size_t start;
+  Rarity rarity;
 };
+
+// Splitting of one way to fail, with this importance function.
+template <PopulationProtocol P, class Rarity, class Importance>
+std::unique_ptr<RareRunner> splitting_by(Importance importance,
+                                         const RareSubject<P, Rarity>& subject, std::size_t way,
+                                         const RareRequest& request) {
+  auto failures = subject.rarity.failures();
+  using Process = population::RareProcess<P, Importance, decltype(failures)>;
+  Process process(subject.protocol, subject.n, subject.start, way, std::move(importance),
+                  std::move(failures));
+  return splitting_runner(std::make_unique<population::SteppedProcess<Process>>(std::move(process)),
+                          {request.particles, request.most_levels});
+}
 
 template <PopulationProtocol P, class Rarity>
-class PreparedRarePopulation final : public PreparedRare {
- public:
-  PreparedRarePopulation(const RareRequest& request, AgentCount n, RareSubject<P> subject,
-                         Rarity rarity)
-      : subject_(std::move(subject)), rarity_(std::move(rarity)), n_(n), seed_(request.run.seed) {
-    check_rare_request(subject_.name, request);
-    const std::vector<std::size_t> ways = chosen_ways(subject_.name, rarity_.ways(), request.way);
-    for (const std::size_t way : ways) ways_.push_back(rarity_.ways()[way]);
-    choices_ = chosen_functions(subject_.name, rarity_.functions(), rarity_.ways(), ways,
-                                request.importance);
-    for (const FunctionChoice& choice : choices_) {
-      const auto place = std::ranges::find(ways, choice.way) - ways.begin();
-      functions_.push_back({static_cast<std::size_t>(place), choice.text});
-      runners_.push_back(runner(choice, request));
-    }
-  }
-
-  std::span<const RareWay> ways() const override { return ways_; }
-  std::span<const ChosenFunction> functions() const override { return functions_; }
-  void pilot(std::size_t function, const KeepComputing& keep_computing) override {
-    runners_[function]->pilot(stream_name(function, 0, 1), keep_computing);
-  }
-  RareRepetition run(std::size_t function, std::uint64_t repetition,
-                     const KeepComputing& keep_computing) const override {
-    return runners_[function]->run(stream_name(function, repetition, 0), keep_computing);
-  }
-
-  AgentCount n() const override { return n_; }
-  std::string_view protocol() const override { return subject_.name; }
-  std::string_view start() const override { return subject_.start; }
-  std::span<const ParameterValue> parameters() const override { return subject_.parameters; }
-  std::string_view source_hash() const override { return subject_.source_hash; }
-
- private:
-  using State = typename P::State;
-
-  // The stream of a function depends on its place in the protocol's list alone, not on which others
-  // are used; expressions follow behind, in the order in which they were given.
-  StreamName stream_name(std::size_t function, std::uint64_t repetition, std::uint64_t kind) const {
-    const FunctionChoice& choice = choices_[function];
-    const std::uint64_t place = choice.named.value_or(100 + function);
-    return {.seed = seed_,
-            .trial = repetition,
-            .purpose = rare_purpose,
-            .part = (place * 16 + choice.way) * 2 + kind};
-  }
-
-  std::unique_ptr<RareRunner> runner(const FunctionChoice& choice, const RareRequest& request) {
-    const population::SplittingOptions options{request.particles, request.most_levels};
-    const auto splitting = [&](auto importance) -> std::unique_ptr<RareRunner> {
-      using Importance = decltype(importance);
-      using Process =
-          population::RareProcess<P, Importance, decltype(std::declval<Rarity>().failures())>;
-      return std::make_unique<SplittingRunner<Process>>(
-          Process(subject_.protocol, n_, subject_.start_index, choice.way, std::move(importance),
-                  rarity_.failures()),
-          options);
-    };
+std::unique_ptr<PreparedRare> prepared_rare_of(const RareSubject<P, Rarity>& subject,
+                                               const RareRequest& request, RareLabels labels) {
+  const std::vector<ParameterValue> parameters = labels.parameters;
+  const auto make_runner = [&](const FunctionChoice& choice) -> std::unique_ptr<RareRunner> {
     if (!choice.named) {
-      return splitting(FormulaImportance<P>(subject_.protocol, formula(choice.text)));
+      const auto fields = FormulaFields<P>::fields(subject.protocol);
+      const auto formula = rare_formula(choice.text, fields, subject.n, parameters);
+      return splitting_by(FormulaImportance<P>(subject.protocol, formula), subject, choice.way,
+                          request);
     }
-    return rarity_.with_function(*choice.named, [&](auto function) -> std::unique_ptr<RareRunner> {
-      if constexpr (RareSampler<decltype(function)>) {
-        return std::make_unique<SamplingRunner<decltype(function)>>(std::move(function),
-                                                                    request.particles);
-      } else {
-        return splitting(std::move(function));
-      }
-    });
-  }
-
-  std::shared_ptr<const text::PopulationFormula> formula(const std::string& expression) const {
-    text::Constants constants{{"n", text::Number(static_cast<std::int64_t>(n_))}};
-    for (const ParameterValue& each : subject_.parameters) {
-      if (const auto* whole = std::get_if<std::uint64_t>(&each.value)) {
-        constants.emplace(std::string(each.name), text::Number(static_cast<std::int64_t>(*whole)));
-      } else if (const auto* real = std::get_if<double>(&each.value)) {
-        constants.emplace(std::string(each.name), text::Number::real(*real));
-      }
-    }
-    return std::make_shared<const text::PopulationFormula>(
-        expression, FormulaFields<P>::fields(subject_.protocol), constants);
-  }
-
-  RareSubject<P> subject_;
-  Rarity rarity_;
-  AgentCount n_;
-  std::uint64_t seed_;
-  std::vector<RareWay> ways_;
-  std::vector<FunctionChoice> choices_;
-  std::vector<ChosenFunction> functions_;
-  std::vector<std::unique_ptr<RareRunner>> runners_;
-};
+    return subject.rarity.with_function(
+        *choice.named, [&](auto function) -> std::unique_ptr<RareRunner> {
+          if constexpr (RareSampler<decltype(function)>) {
+            return std::make_unique<SamplingRunner<decltype(function)>>(std::move(function),
+                                                                        request.particles);
+          } else {
+            return splitting_by(std::move(function), subject, choice.way, request);
+          }
+        });
+  };
+  return prepared_rare(request, subject.n, std::move(labels), subject.rarity.ways(),
+                       subject.rarity.functions(), make_runner);
+}
 
 // Throws Error for populations whose paths would take too long.
 inline AgentCount rare_population(AgentCount n) {
@@ -272,13 +184,11 @@ std::unique_ptr<PreparedRare> prepare_rare(const RareRequest& request) {
   if (const std::string objection = rarity.objection_to(start); !objection.empty()) {
     throw Error(fmt::format("start {} of {}: {}", P::starts[start].name, P::info.name, objection));
   }
-  RareSubject<P> subject{.protocol = protocol,
-                         .name = P::info.name,
-                         .start = P::starts[start].name,
-                         .start_index = start,
-                         .parameters = values_in_effect(parameters)};
-  return std::make_unique<PreparedRarePopulation<P, decltype(rarity)>>(
-      request, n, std::move(subject), std::move(rarity));
+  RareLabels labels{.protocol = P::info.name,
+                    .start = P::starts[start].name,
+                    .parameters = values_in_effect(parameters)};
+  const RareSubject<P, decltype(rarity)> subject{protocol, n, start, std::move(rarity)};
+  return prepared_rare_of(subject, request, std::move(labels));
 }
 
 // Adds to the entry how the rare failures of a listed protocol are estimated.

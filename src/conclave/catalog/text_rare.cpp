@@ -109,15 +109,13 @@ std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
   const RareText protocol(*compiled);
   const AgentCount n = rare_population(compiled->agents());
   check_start(protocol, start, n);
-  RareSubject<RareText> subject{.protocol = protocol,
-                                .name = compiled->text().name(),
-                                .start = starts[start].name,
-                                .start_index = start,
-                                .parameters = text_parameters(*compiled),
-                                .source_hash = compiled->text().hash(),
-                                .owner = compiled};
-  return std::make_unique<PreparedRarePopulation<RareText, TextRarity>>(
-      request, n, std::move(subject), TextRarity(protocol));
+  RareLabels labels{.protocol = compiled->text().name(),
+                    .start = starts[start].name,
+                    .parameters = text_parameters(*compiled),
+                    .source_hash = compiled->text().hash(),
+                    .owner = compiled};
+  const RareSubject<RareText, TextRarity> subject{protocol, n, start, TextRarity(protocol)};
+  return prepared_rare_of(subject, request, std::move(labels));
 }
 
 }  // namespace conclave::catalog

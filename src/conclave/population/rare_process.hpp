@@ -1,9 +1,13 @@
 // A population in which one kind of failure is looked for, with the importance of its
 // configuration: what `splitting.hpp` simulates. Complete graph, one interaction after the other.
+// Splitting asks for stretches of interactions, not for single ones, so that it knows processes by
+// virtual functions and is compiled once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -20,6 +24,77 @@ enum class RareStep : std::uint8_t {
   goes_on,
   fails,       // in the way that is looked for
   fails_else,  // in another way
+};
+
+// Why a stretch of interactions has ended.
+enum class StretchEnd : std::uint8_t {
+  enough,  // as many interactions as were asked for
+  fails,   // as in RareStep
+  fails_else,
+  is_low,  // the importance is as low, or as high, as was asked for
+  is_high,
+};
+
+struct Stretch {
+  std::uint64_t interactions = 0;
+  StretchEnd end = StretchEnd::enough;
+};
+
+// A bound that no importance reaches.
+inline constexpr double no_bound = std::numeric_limits<double>::quiet_NaN();
+
+// A process that may fail, as splitting sees it. One object belongs to one thread.
+class FailingProcess {
+ public:
+  // A configuration, which only a process of the same kind can look into.
+  using Configuration = std::shared_ptr<const void>;
+
+  virtual ~FailingProcess() = default;
+  virtual std::unique_ptr<FailingProcess> copy() const = 0;
+  // Back to the start configuration, which is drawn anew where it is random.
+  virtual void restart(Stream& stream) = 0;
+  virtual Configuration configuration() const = 0;
+  virtual void load(const Configuration& configuration) = 0;
+  virtual double importance() const = 0;
+  // Carries out at least one and at most `most` interactions; ends after one that fails, or after
+  // which the importance is at most `low` or at least `high`.
+  virtual Stretch advance(std::uint64_t most, double low, double high, Stream& stream) = 0;
+};
+
+// A process that carries out one interaction after the other: a RareProcess, or one that offers the
+// same.
+template <class Process>
+class SteppedProcess final : public FailingProcess {
+ public:
+  explicit SteppedProcess(Process process) : process_(std::move(process)) {}
+
+  std::unique_ptr<FailingProcess> copy() const override {
+    return std::make_unique<SteppedProcess>(process_);
+  }
+  void restart(Stream& stream) override { process_.restart(stream); }
+  Configuration configuration() const override {
+    return std::make_shared<const Own>(process_.configuration());
+  }
+  void load(const Configuration& configuration) override {
+    process_.load(*static_cast<const Own*>(configuration.get()));
+  }
+  double importance() const override { return process_.value(); }
+
+  Stretch advance(std::uint64_t most, double low, double high, Stream& stream) override {
+    for (std::uint64_t done = 1;; ++done) {
+      const RareStep came = process_.step(stream);
+      if (came == RareStep::fails) return {done, StretchEnd::fails};
+      if (came == RareStep::fails_else) return {done, StretchEnd::fails_else};
+      const double value = process_.value();
+      if (value >= high) return {done, StretchEnd::is_high};
+      if (value <= low) return {done, StretchEnd::is_low};
+      if (done == most) return {done, StretchEnd::enough};
+    }
+  }
+
+ private:
+  using Own = typename Process::Configuration;
+  Process process_;
 };
 
 template <PopulationProtocol P, ImportanceOf<typename P::State> Importance,

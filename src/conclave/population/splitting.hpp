@@ -18,16 +18,11 @@
 // that follow the same run would bias it.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <set>
-#include <utility>
+#include <memory>
 #include <vector>
 
-#include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/real_functions.hpp"
 #include "conclave/model/rare.hpp"
@@ -50,259 +45,62 @@ struct SplittingOptions {
 
 // The rules by which paths are counted, apart from the simulation so that tests can break them.
 struct SplittingRules {
+  virtual ~SplittingRules() = default;
   // A crossing counts only if A was visited since the last one.
-  static bool counts_crossing(bool was_quiet) { return was_quiet; }
+  virtual bool counts_crossing(bool was_quiet) const { return was_quiet; }
   // An entrance that is already beyond the next level is a success there.
-  static bool is_beyond(double value, double level) { return value >= level; }
-  static double share(std::uint64_t successes, std::uint64_t starts) {
+  virtual bool is_beyond(double value, double level) const { return value >= level; }
+  virtual double share(std::uint64_t successes, std::uint64_t starts) const {
     return static_cast<double>(successes) / static_cast<double>(starts);
   }
   // Copies of one entrance go on with different random numbers.
-  static void begin_path(Stream&, const Stream& /*at the level's first path*/) {}
+  virtual void begin_path(Stream&, const Stream& /*at the level's first path*/) const {}
 };
 
-namespace detail {
-[[noreturn]] void throw_too_many_levels(std::uint64_t most, double last);
-[[noreturn]] void throw_stuck(double level);
-[[noreturn]] void throw_too_calm();
-[[noreturn]] void throw_trapped();
-}  // namespace detail
-
-// Process is a RareProcess or offers the same. One object belongs to one thread.
-template <class Process, class Rules = SplittingRules>
+// One object belongs to one thread.
 class Splitting {
  public:
-  using Configuration = typename Process::Configuration;
-
-  Splitting(Process process, const SplittingOptions& options, KeepComputing keep_computing)
-      : process_(std::move(process)),
-        options_(options),
-        keep_computing_(std::move(keep_computing)) {}
+  Splitting(std::unique_ptr<FailingProcess> process, const SplittingOptions& options,
+            KeepComputing keep_computing,
+            std::unique_ptr<const SplittingRules> rules = std::make_unique<SplittingRules>());
 
   // Chooses levels such that a path passes each with a probability of about a quarter. Throws Error
   // where f does not lead to a failure, and Interrupted.
-  SplittingPlan pilot(const StreamName& name) {
-    Stream stream(name);
-    SplittingPlan plan = observed_base(stream);
-    std::vector<Entrance> entrances = base_entrances(plan, stream);
-    while (entrances.empty()) entrances = base_entrances(plan, stream);
-    const std::uint64_t paths = std::max<std::uint64_t>(100, options_.particles / 2);
-    for (;;) {
-      const double here = plan.levels.back();
-      const double next = next_level(entrances, here, plan.quiet, paths, stream);
-      if (next == infinity) return plan;
-      if (plan.levels.size() == options_.most_levels)
-        detail::throw_too_many_levels(options_.most_levels, here);
-      plan.levels.push_back(next);
-      entrances = pilot_entrances(entrances, next, plan.quiet, paths, stream);
-    }
-  }
+  SplittingPlan pilot(const StreamName& name);
 
   // One independent estimate; throws Interrupted.
-  RareRepetition run(const SplittingPlan& plan, const StreamName& name) {
-    Stream stream(name);
-    RareRepetition result;
-    interactions_ = 0;
-    std::vector<Entrance> entrances = base_entrances(plan, stream);
-    result.ln_rate = logarithm_of(static_cast<double>(entrances.size())) -
-                     logarithm_of(static_cast<double>(plan.base_run));
-    for (std::size_t k = 0; k < plan.levels.size(); ++k) {
-      if (entrances.empty()) break;
-      const double next = k + 1 < plan.levels.size() ? plan.levels[k + 1] : infinity;
-      entrances = passed(entrances, next, plan.quiet, options_.particles, stream);
-      const double share = Rules::share(entrances.size(), options_.particles);
-      result.factors.push_back(share);
-      result.ln_rate += logarithm_of(share);
-    }
-    std::set<std::uint32_t> ancestors;
-    for (const Entrance& each : entrances) ancestors.insert(each.ancestor);
-    result.ancestors = ancestors.size();
-    result.interactions = interactions_;
-    return result;
-  }
+  RareRepetition run(const SplittingPlan& plan, const StreamName& name);
 
  private:
-  static constexpr double infinity = std::numeric_limits<double>::infinity();
-  static constexpr std::uint64_t interactions_between_questions = 1 << 14;
-  static constexpr int most_tries = 12;
-  // A path that neither fails nor returns after so many interactions never will.
-  static constexpr std::uint64_t most_interactions_of_a_path = std::uint64_t{1} << 36;
-
   // A configuration in which a path begins. One that has failed has no configuration any more.
   struct Entrance {
-    Configuration configuration{};
+    FailingProcess::Configuration configuration{};
     double value = 0;  // infinite: it has failed
     std::uint32_t ancestor = 0;
   };
 
-  RareStep step(Stream& stream) {
-    if (--patience_ == 0) {
-      patience_ = interactions_between_questions;
-      interactions_ += static_cast<double>(interactions_between_questions);
-      if (keep_computing_ && !keep_computing_(interactions_)) throw Interrupted();
-    }
-    return process_.step(stream);
-  }
-
-  // Samples f along the restarted process until its quiet half and its livelier tenth are known and
-  // have alternated often enough to tell how long a crossing takes.
-  SplittingPlan observed_base(Stream& stream) {
-    constexpr std::uint64_t shortest = 1 << 15, longest = std::uint64_t{1} << 31;
-    constexpr std::uint64_t wanted_crossings = 40;
-    process_.restart(stream);
-    for (std::uint64_t length = shortest; length <= longest; length *= 4) {
-      SplittingPlan plan = observed_plan(length, stream);
-      if (plan.levels.empty()) continue;
-      const std::uint64_t crossings = base_entrances(plan, stream).size();
-      if (crossings < wanted_crossings) continue;
-      const std::uint64_t each = length / crossings + 1;
-      plan.base_run = each * std::max<std::uint64_t>(64, options_.particles / 4);
-      plan.warm_up = std::max(plan.base_run / 4, length / 4);
-      return plan;
-    }
-    detail::throw_too_calm();
-  }
-
-  SplittingPlan observed_plan(std::uint64_t length, Stream& stream) {
-    constexpr std::uint64_t samples = 1 << 13;
-    std::vector<double> values;
-    for (std::uint64_t i = 0; i < length; ++i) {
-      if (step(stream) != RareStep::goes_on) process_.restart(stream);
-      if (i % (length / samples) == 0) values.push_back(process_.value());
-    }
-    std::ranges::sort(values);
-    SplittingPlan plan{.quiet = values[values.size() / 2], .warm_up = 0, .base_run = length};
-    const auto above = std::ranges::upper_bound(values, plan.quiet);
-    if (above != values.end()) {
-      plan.levels.push_back(std::max(*above, values[values.size() - values.size() / 10]));
-    }
-    return plan;
-  }
-
-  // The entrances to level 1 during the base run. A restart counts as a visit of A.
-  std::vector<Entrance> base_entrances(const SplittingPlan& plan, Stream& stream) {
-    std::vector<Entrance> entrances;
-    const auto enter = [&](double value) {
-      const auto ancestor = static_cast<std::uint32_t>(entrances.size());
-      entrances.push_back(
-          {value == infinity ? Configuration{} : process_.configuration(), value, ancestor});
-    };
-    if (plan.warm_up > 0) {
-      process_.restart(stream);
-      for (std::uint64_t i = 0; i < plan.warm_up; ++i) {
-        if (step(stream) != RareStep::goes_on) process_.restart(stream);
-      }
-    }
-    bool was_quiet = false;
-    for (std::uint64_t i = 0; i < plan.base_run; ++i) {
-      const RareStep came = step(stream);
-      if (came == RareStep::fails && Rules::counts_crossing(was_quiet)) enter(infinity);
-      if (came != RareStep::goes_on) process_.restart(stream);
-      was_quiet = was_quiet || came != RareStep::goes_on;
-      const double value = process_.value();
-      if (value >= plan.levels.front()) {
-        if (Rules::counts_crossing(was_quiet)) enter(value);
-        was_quiet = false;
-      } else if (value <= plan.quiet) {
-        was_quiet = true;
-      }
-    }
-    return entrances;
-  }
-
-  // The entrance from which path i of `paths` starts: each is chosen equally often on average.
-  static std::size_t chosen(std::uint64_t i, std::uint64_t paths, std::uint64_t entrances,
-                            std::uint64_t offset) {
-    return static_cast<std::size_t>((entrances * i + offset) / paths);
-  }
-
-  // Starts paths from the entrances and returns the entrances to the next level; where that is
-  // infinite, those that fail.
+  Stretch advance(std::uint64_t most, double low, double high, Stream& stream);
+  void restart_through(std::uint64_t interactions, Stream& stream);
+  SplittingPlan observed_base(Stream& stream);
+  SplittingPlan observed_plan(std::uint64_t length, Stream& stream);
+  std::vector<Entrance> base_entrances(const SplittingPlan& plan, Stream& stream);
   std::vector<Entrance> passed(const std::vector<Entrance>& entrances, double level, double quiet,
-                               std::uint64_t paths, Stream& stream) {
-    std::vector<Entrance> result;
-    const std::uint64_t offset = stream.below64(entrances.size());
-    const Stream first = stream;
-    for (std::uint64_t i = 0; i < paths; ++i) {
-      const Entrance& from = entrances[chosen(i, paths, entrances.size(), offset)];
-      if (Rules::is_beyond(from.value, level)) result.push_back(from);
-      if (from.value >= level) continue;
-      Rules::begin_path(stream, first);
-      process_.load(from.configuration);
-      const double reached = climb(level, quiet, stream);
-      if (!(reached >= level)) continue;
-      result.push_back({reached == infinity ? Configuration{} : process_.configuration(), reached,
-                        from.ancestor});
-    }
-    return result;
-  }
-
-  // Goes on until f >= level, which is returned; infinite after a failure, minus infinity after a
-  // return to A.
-  double climb(double level, double quiet, Stream& stream) {
-    for (std::uint64_t i = 0; i < most_interactions_of_a_path; ++i) {
-      const RareStep came = step(stream);
-      if (came == RareStep::fails) return infinity;
-      if (came == RareStep::fails_else) return minus_infinity;
-      const double value = process_.value();
-      if (value >= level) return value;
-      if (value <= quiet) return minus_infinity;
-    }
-    detail::throw_trapped();
-  }
-
-  // The next level: what a quarter of the paths reach before they return; infinite where that is
-  // the failure.
+                               std::uint64_t paths, Stream& stream);
+  double climb(double level, double quiet, Stream& stream);
   double next_level(const std::vector<Entrance>& entrances, double here, double quiet,
-                    std::uint64_t paths, Stream& stream) {
-    for (int tries = 0; tries < most_tries; ++tries, paths *= 2) {
-      const std::vector<double> highest = summits(entrances, quiet, paths, stream);
-      const double quarter = highest[highest.size() - 1 - highest.size() / 4];
-      if (quarter > here) return quarter;
-      const auto above = std::ranges::upper_bound(highest, here);
-      if (above != highest.end()) return *above;
-    }
-    detail::throw_stuck(here);
-  }
-
-  // How far paths get before they return, ascending.
+                    std::uint64_t paths, Stream& stream);
   std::vector<double> summits(const std::vector<Entrance>& entrances, double quiet,
-                              std::uint64_t paths, Stream& stream) {
-    std::vector<double> highest;
-    const std::uint64_t offset = stream.below64(entrances.size());
-    for (std::uint64_t i = 0; i < paths; ++i) {
-      const Entrance& from = entrances[chosen(i, paths, entrances.size(), offset)];
-      highest.push_back(from.value == infinity ? infinity : summit(from, quiet, stream));
-    }
-    std::ranges::sort(highest);
-    return highest;
-  }
-
-  double summit(const Entrance& from, double quiet, Stream& stream) {
-    process_.load(from.configuration);
-    double highest = from.value;
-    for (;;) {
-      const double reached = climb(std::nextafter(highest, infinity), quiet, stream);
-      if (reached == minus_infinity) return highest;
-      highest = reached;
-      if (highest == infinity) return highest;
-    }
-  }
-
-  // As `passed`, with more and more paths until some get through.
+                              std::uint64_t paths, Stream& stream);
+  double summit(const Entrance& from, double quiet, Stream& stream);
   std::vector<Entrance> pilot_entrances(const std::vector<Entrance>& entrances, double level,
-                                        double quiet, std::uint64_t paths, Stream& stream) {
-    for (int tries = 0; tries < most_tries; ++tries, paths *= 2) {
-      std::vector<Entrance> next = passed(entrances, level, quiet, paths, stream);
-      if (!next.empty()) return next;
-    }
-    detail::throw_stuck(level);
-  }
+                                        double quiet, std::uint64_t paths, Stream& stream);
+  Entrance entrance(double value, std::uint32_t ancestor) const;
 
-  Process process_;
+  std::unique_ptr<FailingProcess> process_;
   SplittingOptions options_;
   KeepComputing keep_computing_;
-  std::uint64_t patience_ = interactions_between_questions;
+  std::unique_ptr<const SplittingRules> rules_;
+  std::uint64_t patience_;  // interactions until the caller is asked again
   double interactions_ = 0;
 };
 
