@@ -2,7 +2,6 @@
 // includes this once per protocol.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -12,11 +11,11 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/exploration.hpp"
+#include "conclave/catalog/explored.hpp"
 #include "conclave/catalog/network_graph.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/schedules/asynchronous.hpp"
-#include "conclave/schedules/estimate.hpp"
 #include "conclave/schedules/search.hpp"
 #include "conclave/schedules/synchronous.hpp"
 
@@ -38,44 +37,6 @@ Parameters with_few_ranks(Parameters parameters, std::size_t n, bool has_identif
     if (!parameters.terms) parameters.terms = 2;
   }
   return parameters;
-}
-
-// Throws Error with an estimate of what the whole exploration would take.
-template <class System>
-void refuse(std::string_view protocol, const ExplorationRequest& request, const System& system,
-            const schedules::SearchResult& result) {
-  const schedules::Estimate estimate = schedules::estimate_schedules(system);
-  throw Error(fmt::format(
-      "{} with n = {} is too large: {} configurations reach only to step {} of about {:.0f}, and "
-      "there are about {:.0e} schedules; use a smaller n, toy parameters (see describe), or a "
-      "larger --max-configurations than {}",
-      protocol, to_string(request.n), result.configurations, result.depth, estimate.steps,
-      estimate.schedules, request.most_configurations));
-}
-
-// Explores. Throws Error if the limit is reached before a counterexample is found.
-template <class System>
-Exploration explored(std::string_view protocol, const ExplorationRequest& request,
-                     const System& system) {
-  const schedules::SearchResult result = schedules::search(
-      system, {.configurations = request.most_configurations, .progress = request.progress});
-  Exploration exploration{.configurations = result.configurations,
-                          .transitions = result.transitions,
-                          .final_configurations = result.final_configurations,
-                          .schedules = result.schedules,
-                          .longest = result.longest,
-                          .is_complete = result.is_complete};
-  for (const schedules::Verdict& verdict : result.verdicts) {
-    exploration.properties.push_back({.name = verdict.property, .holds = verdict.holds});
-    if (verdict.holds) continue;
-    exploration.properties.back().counterexample = system.trace(verdict.counterexample);
-  }
-  const bool is_over_limit = result.configurations > request.most_configurations;
-  const bool nothing_found = std::ranges::all_of(result.verdicts, &schedules::Verdict::holds);
-  if (!result.is_complete && is_over_limit && nothing_found) {
-    refuse(protocol, request, system, result);
-  }
-  return exploration;
 }
 
 template <MessageProtocol P>
@@ -109,16 +70,11 @@ typename P::Parameters explored_parameters(const ExplorationRequest& request, st
 
 template <MessageProtocol P>
 void refuse_size(const ExplorationRequest& request) {
-  const auto graph = port_graph(P::info, network_of<P>, {}, nullptr, schedules::most_nodes);
-  const P protocol(explored_parameters<P>(request, schedules::most_nodes, graph.get()),
-                   schedules::most_nodes);
-  const auto system =
-      schedules_of(protocol, schedules::most_nodes, uses_identifiers<P>(request), graph.get());
-  throw Error(fmt::format(
-      "n = {}: the schedules of {} are walked through for {} ... {} nodes; with {} nodes there are "
-      "already about {:.0e} of them",
-      to_string(request.n), P::info.name, P::info.smallest_n, schedules::most_nodes,
-      schedules::most_nodes, schedules::estimate_schedules(system, 100).schedules));
+  const std::size_t n = schedules::most_nodes;
+  const auto graph = port_graph(P::info, network_of<P>, {}, nullptr, n);
+  const P protocol(explored_parameters<P>(request, n, graph.get()), n);
+  const auto system = schedules_of(protocol, n, uses_identifiers<P>(request), graph.get());
+  refuse_nodes(P::info, request, schedules::SystemOf(system));
 }
 
 // The answer to a request of Entry::explore.
@@ -130,8 +86,10 @@ Exploration explore(const ExplorationRequest& request) {
   const auto parameters = explored_parameters<P>(request, n, graph.get());
   const P protocol(parameters, n);
   const bool has_identifiers = uses_identifiers<P>(request);
+  const auto system = schedules_of(protocol, n, has_identifiers, graph.get());
   Exploration result =
-      explored(P::info.name, request, schedules_of(protocol, n, has_identifiers, graph.get()));
+      explored(P::info.name, request, schedules::SystemOf(system),
+               [&](const schedules::Schedule& schedule) { return system.trace(schedule); });
   result.n = n;
   result.has_identifiers = has_identifiers;
   result.parameters = values_in_effect(parameters);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,8 +102,9 @@ class AsynchronousSchedules {
     return protocol_.view(c.nodes[node]).standing == Standing::asleep;
   }
 
-  template <class Visit>
-  void for_each_event(const Configuration& c, Visit&& visit) const {
+  using VisitEvent = std::function<void(Configuration& next, const Event& event)>;
+
+  void for_each_event(const Configuration& c, const VisitEvent& visit) const {
     if (!c.is_placed) {
       std::size_t number = 0;  // each placement is an event of its own
       return detail::for_each_placement(protocol_, c, [&](Configuration& next) {
@@ -130,9 +132,8 @@ class AsynchronousSchedules {
     return true;
   }
 
-  template <class Visit>
   void for_each_outcome(const Configuration& c, std::size_t node, std::size_t place,
-                        Visit& visit) const {
+                        const VisitEvent& visit) const {
     detail::Outcomes choice;
     do {
       Configuration next = c;

@@ -1,22 +1,21 @@
 // Walks through everything that a small system can do: breadth first, each configuration once, so
-// that a violated property is found with a shortest schedule that leads to it.
+// that a violated property is found with a shortest schedule that leads to it. The search knows
+// systems and configurations by virtual functions, so that it is compiled once for all protocols.
 #pragma once
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "conclave/base/progress.hpp"
-#include "conclave/schedules/detail/interned.hpp"
-#include "conclave/schedules/trap.hpp"
 
 namespace conclave::schedules {
 
@@ -44,6 +43,75 @@ inline constexpr std::string_view almost_sure_termination =
 template <class S>
 concept DrawsAgain = requires {
   requires S::draws_again;
+};
+
+// A configuration of some system, with all that a search asks about it.
+class AnyConfiguration {
+ public:
+  using Visit = std::function<void(AnyConfiguration& next, std::size_t event)>;
+
+  virtual ~AnyConfiguration() = default;
+  // These three as in TransitionSystem.
+  virtual void encode(std::string& bytes) const = 0;
+  virtual std::uint32_t violated() const = 0;
+  // `event` tells steps apart that are different events; 0 where coins are never drawn again. The
+  // configuration lives until `visit` returns.
+  virtual void for_each_step(const Visit& visit) const = 0;
+  // Moves it to the heap.
+  virtual std::unique_ptr<AnyConfiguration> kept() = 0;
+};
+
+// A system as a search sees it.
+class AnySystem {
+ public:
+  virtual ~AnySystem() = default;
+  virtual std::unique_ptr<AnyConfiguration> beginning() const = 0;
+  virtual std::span<const std::string_view> properties() const = 0;
+  virtual bool draws_again() const = 0;
+};
+
+// Keeps a reference to the system.
+template <TransitionSystem S>
+class ConfigurationOf final : public AnyConfiguration {
+ public:
+  using Own = typename S::Configuration;
+  ConfigurationOf(const S& system, Own own) : system_(system), own_(std::move(own)) {}
+
+  void encode(std::string& bytes) const override { system_.encode(own_, bytes); }
+  std::uint32_t violated() const override { return system_.violated(own_); }
+  void for_each_step(const Visit& visit) const override {
+    const auto visit_next = [&](Own&& next, std::size_t event) {
+      ConfigurationOf configuration(system_, std::move(next));
+      visit(configuration, event);
+    };
+    if constexpr (DrawsAgain<S>) {
+      system_.for_each_choice(own_, visit_next);
+    } else {
+      system_.for_each_step(own_, [&](Own&& next) { visit_next(std::move(next), 0); });
+    }
+  }
+  std::unique_ptr<AnyConfiguration> kept() override {
+    return std::make_unique<ConfigurationOf>(system_, std::move(own_));
+  }
+
+ private:
+  const S& system_;
+  Own own_;
+};
+
+// Keeps a reference to the system.
+template <TransitionSystem S>
+class SystemOf final : public AnySystem {
+ public:
+  explicit SystemOf(const S& system) : system_(system) {}
+  std::unique_ptr<AnyConfiguration> beginning() const override {
+    return std::make_unique<ConfigurationOf<S>>(system_, system_.beginning());
+  }
+  std::span<const std::string_view> properties() const override { return S::properties; }
+  bool draws_again() const override { return DrawsAgain<S>; }
+
+ private:
+  const S& system_;
 };
 
 // A schedule: the index of each step among those that were possible then.
@@ -76,181 +144,13 @@ struct SearchLimits {
   ProgressCallback progress{};  // false ends the search with what it has found
 };
 
-// Searches once. Keeps a reference to the system. Exact, except that the number of schedules is
-// rounded from 2^53 on. Takes about 60 bytes per configuration on top of its encoding.
-template <TransitionSystem S>
-class Search {
- public:
-  Search(const S& system, SearchLimits limits) : system_(system), limits_(std::move(limits)) {
-    for (const std::string_view property : S::properties) result_.verdicts.push_back({property});
-    result_.verdicts.push_back({DrawsAgain<S> ? almost_sure_termination : termination});
-  }
-
-  SearchResult run() {
-    meet(system_.beginning(), none, 0);
-    while (!open_.empty()) {
-      if (is_enough()) return std::move(result_);
-      const Configuration configuration = std::move(open_.front());
-      open_.pop_front();
-      expand(configuration);
-    }
-    result_.is_complete = true;
-    if constexpr (DrawsAgain<S>)
-      look_for_a_trap();
-    else
-      count_schedules();
-    return std::move(result_);
-  }
-
- private:
-  using Configuration = typename S::Configuration;
-  static constexpr std::uint32_t none = 0xffffffffu;
-
-  struct Origin {
-    std::uint32_t parent;
-    std::uint32_t step;  // of the parent
-    std::uint32_t depth;
-  };
-
-  bool is_enough() {
-    if (origins_.size() > limits_.configurations) return true;
-    return expanded_ % 1024 == 0 && limits_.progress &&
-           !limits_.progress("exploring the configurations found so far", expanded_,
-                             origins_.size());
-  }
-
-  std::uint32_t meet(Configuration&& configuration, std::uint32_t parent, std::uint32_t step) {
-    bytes_.clear();
-    system_.encode(configuration, bytes_);
-    const auto [number, is_new] = known_.number(bytes_);
-    if (!is_new) return number;
-    origins_.push_back({parent, step, parent == none ? 0 : origins_[parent].depth + 1});
-    result_.configurations = origins_.size();
-    judge(system_.violated(configuration), number);
-    open_.push_back(std::move(configuration));
-    return number;
-  }
-
-  // Keeps the first counterexample to each property; breadth first, none is shorter.
-  void judge(std::uint32_t violated, std::uint32_t where) {
-    for (std::size_t i = 0; i < S::properties.size(); ++i) {
-      Verdict& verdict = result_.verdicts[i];
-      if ((violated >> i & 1) == 0 || !verdict.holds) continue;
-      verdict.holds = false;
-      verdict.counterexample = way_to(where);
-    }
-  }
-
-  Schedule way_to(std::uint32_t where) const {
-    Schedule steps;
-    for (; origins_[where].parent != none; where = origins_[where].parent) {
-      steps.push_back(origins_[where].step);
-    }
-    std::ranges::reverse(steps);
-    return steps;
-  }
-
-  // Configurations are expanded in the order of their numbers.
-  void expand(const Configuration& configuration) {
-    const auto number = static_cast<std::uint32_t>(expanded_++);
-    result_.depth = origins_[number].depth;
-    std::uint32_t step = 0;
-    if constexpr (DrawsAgain<S>) {
-      system_.for_each_choice(configuration, [&](Configuration&& next, std::size_t event) {
-        if (step == 0 || event != last_event_) event_begins_.push_back(targets_.size());
-        last_event_ = event;
-        targets_.push_back(meet(std::move(next), number, step++));
-      });
-      event_counts_.push_back(event_begins_.size());
-    } else {
-      system_.for_each_step(configuration, [&](Configuration&& next) {
-        targets_.push_back(meet(std::move(next), number, step++));
-      });
-    }
-    result_.transitions = targets_.size();
-    ends_.push_back(targets_.size());
-    if (step == 0) ++result_.final_configurations;
-  }
-
-  void look_for_a_trap() {
-    result_.schedules = std::numeric_limits<double>::infinity();
-    const EventGraph graph{std::move(targets_), std::move(event_begins_), std::move(event_counts_)};
-    const auto trap = TrapSearch(graph).find();
-    if (!trap) return;
-    result_.verdicts.back().holds = false;
-    result_.verdicts.back().counterexample = way_to(*trap);
-  }
-
-  // The results of a depth-first walk below one configuration.
-  struct Future {
-    double schedules = 0;
-    std::uint64_t longest = 0;
-    enum : std::uint8_t { unseen, open, done } state = unseen;
-  };
-
-  struct Place {
-    std::uint32_t number;
-    std::size_t next;  // which of its steps comes next, as an index into targets_
-  };
-
-  std::size_t begin_of(std::uint32_t number) const { return number == 0 ? 0 : ends_[number - 1]; }
-
-  // Counts the schedules from every configuration, depth first. A step to a configuration that is
-  // still open closes a cycle: some schedule never ends.
-  void count_schedules() {
-    std::vector<Future> futures(origins_.size());
-    std::vector<Place> path{{0, 0}};
-    while (!path.empty()) {
-      auto& [number, next] = path.back();
-      Future& future = futures[number];
-      future.state = Future::open;
-      if (next == ends_[number]) {
-        if (begin_of(number) == next) future.schedules = 1;
-        future.state = Future::done;
-        path.pop_back();
-        continue;
-      }
-      const Future& after = futures[targets_[next]];
-      if (after.state == Future::open) return report_cycle(path);
-      if (after.state == Future::unseen) {
-        path.push_back({targets_[next], begin_of(targets_[next])});
-        continue;
-      }
-      future.schedules += after.schedules;
-      future.longest = std::max(future.longest, after.longest + 1);
-      ++next;
-    }
-    result_.schedules = futures[0].schedules;
-    result_.longest = futures[0].longest;
-  }
-
-  void report_cycle(const std::vector<Place>& path) {
-    Verdict& verdict = result_.verdicts.back();
-    verdict.holds = false;
-    for (const auto& [number, next] : path) {
-      verdict.counterexample.push_back(static_cast<std::uint32_t>(next - begin_of(number)));
-    }
-  }
-
-  const S& system_;
-  SearchLimits limits_;
-  SearchResult result_;
-  std::size_t expanded_ = 0;
-  std::string bytes_;
-  detail::Interned known_;
-  std::deque<Configuration> open_;
-  std::vector<Origin> origins_;
-  std::vector<std::uint32_t> targets_;  // of all steps, configuration by configuration
-  std::vector<std::size_t> ends_;
-  // Where coins are drawn again: the events of all configurations (trap.hpp).
-  std::vector<std::size_t> event_begins_;
-  std::vector<std::size_t> event_counts_;
-  std::size_t last_event_ = 0;
-};
+// Searches. Exact, except that the number of schedules is rounded from 2^53 on. Takes about 60
+// bytes per configuration on top of its encoding.
+SearchResult search(const AnySystem& system, SearchLimits limits);
 
 template <TransitionSystem S>
 SearchResult search(const S& system, SearchLimits limits) {
-  return Search<S>(system, std::move(limits)).run();
+  return search(SystemOf<S>(system), std::move(limits));
 }
 
 }  // namespace conclave::schedules

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,8 +47,8 @@ class SynchronousSchedules {
 
   void encode(const Configuration& c, std::string& bytes) const { c.encode(bytes); }
 
-  template <class Visit>
-  void for_each_step(const Configuration& c, Visit&& visit) const {
+  void for_each_step(const Configuration& c,
+                     const std::function<void(Configuration&&)>& visit) const {
     if (!c.is_placed) {
       return detail::for_each_placement(protocol_, c,
                                         [&](Configuration& next) { visit(std::move(next)); });
