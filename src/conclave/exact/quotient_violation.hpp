@@ -2,49 +2,28 @@
 // (the quotient) has the same hitting times as the chain over states.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "conclave/exact/state_table.hpp"
-#include "conclave/model/claims.hpp"
 
 namespace conclave::exact {
 
-// The first violation among `states` and all their ordered pairs, in words: a state whose normal
-// form has another output, or two states whose interaction has other outcomes, up to normal forms,
-// than that of their normal forms. Nothing if there is none. O(states^2) interactions.
+// The first violation among the states of `plain` and all their ordered pairs, in words: a state
+// whose normal form has another output, or two states whose interaction has other outcomes, up to
+// normal forms, than that of their normal forms. Nothing if there is none. `plain` is a table
+// without, `normal` one with the congruence, of the same protocol. O(states^2) interactions.
+std::optional<std::string> quotient_violation(NumberedStates& plain, NumberedStates& normal);
+
 template <PopulationProtocol P>
 std::optional<std::string> quotient_violation(
     const P& protocol, const std::vector<typename P::State>& states,
     const typename StateTable<P>::NormalForm& normal_form) {
-  using State = typename P::State;
   StateTable<P> plain(protocol);
+  for (const auto& state : states) plain.number(state);
   StateTable<P> normal(protocol, normal_form);
-  using Outcome = std::tuple<StateNumber, StateNumber, double>;
-  const auto outcomes = [&](StateTable<P>& table, const State& u, const State& v) {
-    const StateNumber first = table.number(u);
-    const StateNumber second = table.number(v);
-    std::vector<Outcome> all;
-    for (const PairOutcome& result : table.outcomes(first, second)) {
-      all.emplace_back(normal.number(table.state(result.u)), normal.number(table.state(result.v)),
-                       result.weight.as_double());
-    }
-    std::ranges::sort(all);
-    return all;
-  };
-  for (const State& u : states) {
-    if (protocol.role(u) != protocol.role(normal_form(u))) return to_text(u);
-    for (const State& v : states) {
-      if (outcomes(plain, u, v) != outcomes(normal, u, v)) {
-        return '(' + to_text(u) + ") meets (" + to_text(v) + ')';
-      }
-    }
-  }
-  return std::nullopt;
+  return quotient_violation(plain, normal);
 }
 
 }  // namespace conclave::exact

@@ -1,5 +1,7 @@
 #include "conclave/exact/start_law.hpp"
 
+#include <map>
+
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
@@ -77,6 +79,15 @@ std::vector<Number> combine(const Network& network, const std::vector<StateLaw>&
 }
 
 }  // namespace
+
+StateLaw law_of_agent(NumberedStates& table, std::size_t start, AgentCount agent) {
+  std::map<StateNumber, Weight> weights;
+  for (const auto& [state, weight] : table.initial_outcomes(start, agent)) {
+    const auto [entry, is_new] = weights.try_emplace(state, weight);
+    if (!is_new) entry->second = entry->second.plus(weight);
+  }
+  return {weights.begin(), weights.end()};
+}
 
 std::vector<double> start_law(const Network& network, const std::vector<StateLaw>& agents,
                               ConfigurationIndex& index, const ProgressCallback& progress) {

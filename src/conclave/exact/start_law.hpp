@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -22,17 +21,7 @@ using StateLaw = std::vector<std::pair<StateNumber, Weight>>;
 
 // The distribution of an agent's state at a start, by its index among the protocol's starts. Adds
 // new states to the table.
-template <PopulationProtocol P>
-StateLaw law_of_agent(StateTable<P>& table, std::size_t start, AgentCount agent) {
-  std::map<StateNumber, Weight> weights;
-  EveryWeightedChoice choice;
-  do {
-    const StateNumber state = table.number(table.protocol().initial(start, agent, choice));
-    const auto [entry, is_new] = weights.try_emplace(state, choice.weight());
-    if (!is_new) entry->second = entry->second.plus(choice.weight());
-  } while (choice.next());
-  return {weights.begin(), weights.end()};
-}
+StateLaw law_of_agent(NumberedStates& table, std::size_t start, AgentCount agent);
 
 // The probability of every configuration of the index at the start; configurations that have no
 // number yet get one. Takes time in proportion to the number of ways to draw all states; throws

@@ -3,17 +3,19 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
+#include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "conclave/base/interactions.hpp"
 #include "conclave/exact/pair_outcomes.hpp"
 #include "conclave/exact/weight.hpp"
 #include "conclave/model/oracle.hpp"
@@ -21,10 +23,51 @@
 
 namespace conclave::exact {
 
+// The states of some protocol by their numbers: all that a verification asks about them. States are
+// numbered in the order in which they are met.
+class NumberedStates : public PairOutcomes {
+ public:
+  std::size_t size() const { return numbers_.size(); }
+
+  // The fields and the output of a state.
+  virtual std::string text(StateNumber state) const = 0;
+  virtual Role role(StateNumber state) const = 0;
+  // The number of the normal form of a state that another table of the same protocol has.
+  virtual StateNumber number_like(const NumberedStates& other, StateNumber state) = 0;
+  // A table of the same protocol without states, with or without the congruence of this one.
+  virtual std::unique_ptr<NumberedStates> empty_table(bool uses_congruence) const = 0;
+  // Adds every state that the protocol has. Throws Error where it cannot name them, or where they
+  // are more than 4096.
+  virtual void add_all_states() = 0;
+  // The states in which an agent may begin, one for each outcome of its random choices, with the
+  // probability of that outcome. `start` is an index among the protocol's starts.
+  virtual std::vector<std::pair<StateNumber, Weight>> initial_outcomes(std::size_t start,
+                                                                       AgentCount agent) = 0;
+
+  // Computes the outcomes of all pairs of known states until no new state appears. O(size^2)
+  // interactions.
+  void close();
+  // Whether agents that meet are told whether there is a leader.
+  virtual bool asks_oracle() const = 0;
+
+ protected:
+  // The number of the state with these fields, and whether it is new. O(log size).
+  std::pair<StateNumber, bool> number_of_fields(std::vector<std::int64_t> fields);
+
+ private:
+  void close(StateNumber u, StateNumber v);
+
+  std::map<std::vector<std::int64_t>, StateNumber> numbers_;
+};
+
+// Throws Error if an agent has too many states for all their pairs to be tried.
+void check_listed_states(Interactions states);
+[[noreturn]] void refuse_listing(std::string_view protocol);
+
 // Keeps a copy of the protocol. `normal_form` maps a state to the representative of its class;
 // empty: each state represents itself.
 template <PopulationProtocol P>
-class StateTable final : public PairOutcomes {
+class StateTable final : public NumberedStates {
  public:
   using State = typename P::State;
   using NormalForm = std::function<State(const State&)>;
@@ -33,7 +76,6 @@ class StateTable final : public PairOutcomes {
       : protocol_(std::move(protocol)), normal_form_(std::move(normal_form)) {}
 
   const P& protocol() const { return protocol_; }
-  std::size_t size() const { return states_.size(); }
   const State& state(StateNumber number) const { return states_[number]; }
   const std::vector<State>& states() const { return states_; }
 
@@ -41,26 +83,47 @@ class StateTable final : public PairOutcomes {
   // first asked for. O(log size).
   StateNumber number(const State& state) {
     const State normal = normal_form_ ? normal_form_(state) : state;
-    const auto [entry, is_new] =
-        numbers_.try_emplace(key(normal), static_cast<StateNumber>(size()));
+    const auto [number, is_new] = number_of_fields(fields_of(normal));
     if (is_new) states_.push_back(normal);
-    return entry->second;
+    return number;
   }
 
-  // Computes the outcomes of all pairs of known states until no new state appears. O(size^2)
-  // interactions.
-  void close() {
-    for (StateNumber u = 0; u < size(); ++u) {
-      for (StateNumber v = 0; v <= u; ++v) {
-        close(u, v);
-        close(v, u);
+  std::string text(StateNumber state) const override { return to_text(states_[state]); }
+  Role role(StateNumber state) const override { return protocol_.role(states_[state]); }
+  StateNumber number_like(const NumberedStates& other, StateNumber state) override {
+    return number(static_cast<const StateTable&>(other).state(state));
+  }
+  std::unique_ptr<NumberedStates> empty_table(bool uses_congruence) const override {
+    return std::make_unique<StateTable>(protocol_, uses_congruence ? normal_form_ : NormalForm{});
+  }
+  void add_all_states() override {
+    if constexpr (SelfStabilizing<P>) {
+      if constexpr (requires { protocol_.state_count(); }) {
+        check_listed_states(protocol_.state_count());
       }
+      EveryWeightedChoice choice;
+      do {
+        number(protocol_.arbitrary(choice));
+      } while (choice.next());
+    } else {
+      refuse_listing(protocol_.info.name);
     }
   }
+  std::vector<std::pair<StateNumber, Weight>> initial_outcomes(std::size_t start,
+                                                               AgentCount agent) override {
+    std::vector<std::pair<StateNumber, Weight>> all;
+    EveryWeightedChoice choice;
+    do {
+      const StateNumber state = number(protocol_.initial(start, agent, choice));
+      all.emplace_back(state, choice.weight());
+    } while (choice.next());
+    return all;
+  }
 
+  bool asks_oracle() const override { return AsksOracle<P>; }
   Told told_in(std::span<const StateNumber> configuration) const override {
     if constexpr (AsksOracle<P>) {
-      const auto leads = [this](StateNumber s) { return protocol_.role(state(s)) == Role::leader; };
+      const auto leads = [this](StateNumber s) { return role(s) == Role::leader; };
       if (std::ranges::none_of(configuration, leads)) return Told::leaderless;
     }
     return Told::nothing;
@@ -84,13 +147,6 @@ class StateTable final : public PairOutcomes {
   }
 
  private:
-  using Key = std::array<std::int64_t, std::tuple_size_v<decltype(State::fields)>>;
-
-  void close(StateNumber u, StateNumber v) {
-    outcomes(u, v);
-    if constexpr (AsksOracle<P>) outcomes(u, v, Told::leaderless);
-  }
-
   void interact(State& u, State& v, EveryWeightedChoice& choice, Told told) const {
     if constexpr (AsksOracle<P>) {
       if (told == Told::leaderless) return protocol_.interact_leaderless(u, v, choice);
@@ -98,10 +154,10 @@ class StateTable final : public PairOutcomes {
     protocol_.interact(u, v, choice);
   }
 
-  static Key key(const State& state) {
+  static std::vector<std::int64_t> fields_of(const State& state) {
     return std::apply(
         [&](const auto&... field) {
-          return Key{static_cast<std::int64_t>(state.*field.member)...};
+          return std::vector<std::int64_t>{static_cast<std::int64_t>(state.*field.member)...};
         },
         State::fields);
   }
@@ -109,7 +165,6 @@ class StateTable final : public PairOutcomes {
   P protocol_;
   NormalForm normal_form_;
   std::vector<State> states_;
-  std::map<Key, StateNumber> numbers_;
 };
 
 // All states that `arbitrary` can return, each as often as outcomes of its choices lead to it.

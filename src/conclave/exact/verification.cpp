@@ -13,27 +13,31 @@
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/exact/analysis.hpp"
 #include "conclave/exact/model_files.hpp"
+#include "conclave/exact/quotient_violation.hpp"
+#include "conclave/exact/reachable_bound.hpp"
 
 namespace conclave::exact {
 namespace {
 
 using Check = ClaimsRecord;
 
-constexpr std::uint64_t most_states = 4096;
 constexpr std::uint64_t most_for_second_solve = 2'000'000;
 
 }  // namespace
 
 NumberedVerification::NumberedVerification(Network network, VerifyOptions options,
-                                           std::size_t start, bool claims_everywhere)
+                                           std::size_t start, bool claims_everywhere,
+                                           bool has_normal_forms)
     : network_(std::move(network)),
       options_(std::move(options)),
       first_(start),
       everywhere_(options_.extent == Extent::everywhere ||
-                  (options_.extent == Extent::as_claimed && claims_everywhere)) {}
+                  (options_.extent == Extent::as_claimed && claims_everywhere)),
+      uses_congruence_(everywhere_ && options_.congruence && has_normal_forms) {}
 
 Report NumberedVerification::run(const Questions& questions) {
-  tracer_.emplace(network_, pairs(), index_, [this](StateNumber state) { return notation(state); });
+  tracer_.emplace(network_, states(), index_,
+                  [this](StateNumber state) { return notation(state); });
   const std::size_t target =
       known_set(options_.target.empty() ? std::string(converged_set) : options_.target);
   const std::size_t within = known_set(options_.within);
@@ -50,9 +54,39 @@ Report NumberedVerification::run(const Questions& questions) {
 std::vector<StateLaw> NumberedVerification::laws_of_agents() {
   std::vector<StateLaw> laws;
   for (AgentCount agent = 0; agent < network_.agents(); ++agent) {
-    laws.push_back(law_of_agent(agent));
+    laws.push_back(law_of_agent(states(), first_, agent));
   }
   return laws;
+}
+
+std::vector<double> NumberedVerification::number_all_states() {
+  const auto plain = states().empty_table(false);
+  plain->add_all_states();
+  const std::size_t listed = plain->size();
+  if (uses_congruence_) {
+    report_congruence(quotient_violation(*plain, *states().empty_table(true)));
+  }
+  std::vector<double> multiplicity;
+  for (StateNumber state = 0; state < listed; ++state) {
+    const StateNumber number = states().number_like(*plain, state);
+    multiplicity.resize(states().size(), 0.0);
+    ++multiplicity[number];
+  }
+  laws_of_agents();  // may have states of their own
+  states().close();
+  multiplicity.resize(states().size(), 1.0);
+  return multiplicity;
+}
+
+// With a table of its own, since the order in which states are numbered shows in traces.
+double NumberedVerification::reachable_bound() const {
+  if (states().asks_oracle()) return 1;  // what a part of the agents does depends on all
+  const auto scratch = states().empty_table(false);
+  std::vector<StateNumber> agents;
+  for (AgentCount agent = 0; agent < network_.agents(); ++agent) {
+    agents.push_back(law_of_agent(*scratch, first_, agent).front().first);
+  }
+  return reachable_at_least(network_, *scratch, agents);
 }
 
 void NumberedVerification::write_files() const {
@@ -63,7 +97,7 @@ void NumberedVerification::write_files() const {
                    .agent_states = {},
                    .labels = {{std::string(converged_set), check().set(Check::converged)}},
                    .start = start_};
-  for (StateNumber state = 0; state < agent_states(); ++state) {
+  for (StateNumber state = 0; state < states().size(); ++state) {
     files.agent_states.push_back(notation(state));
   }
   const std::vector<std::string>& sets = check().named_sets();
@@ -76,25 +110,17 @@ void NumberedVerification::write_files() const {
 void NumberedVerification::explore_all() {
   if (everywhere_) {
     multiplicity_ = number_all_states();
-    check_size(network_, static_cast<double>(agent_states()), options_.bounds);
-    index_ = index_all(network_, agent_states(), options_.bounds.progress);
+    check_size(network_, static_cast<double>(states().size()), options_.bounds);
+    index_ = index_all(network_, states().size(), options_.bounds.progress);
   } else {
     check_reachable(network_, reachable_bound(), options_.bounds);
     index_ = index_as_met(network_);
   }
   start_ = start_law(network_, laws_of_agents(), *index_, options_.bounds.progress);
   seeds_ = static_cast<StateIndex>(index_->size());
-  chain_ = explore(network_, pairs(), *index_, check(), options_.bounds);
+  chain_ = explore(network_, states(), *index_, check(), options_.bounds);
   start_.resize(index_->size());
-  if (options_.exactly) rational_chain_ = explore_exactly(network_, pairs(), *index_);
-}
-
-void NumberedVerification::check_states(Interactions states) {
-  if (states <= most_states) return;
-  throw Error(fmt::format("too large for an exact computation: an agent has {} states, and all "
-                          "configurations can be explored up to {}; take smaller parameters, or "
-                          "explore from a start with --from start",
-                          to_string(states), most_states));
+  if (options_.exactly) rational_chain_ = explore_exactly(network_, states(), *index_);
 }
 
 void NumberedVerification::report_congruence(const std::optional<std::string>& problem) {
@@ -106,8 +132,8 @@ void NumberedVerification::report_congruence(const std::optional<std::string>& p
 void NumberedVerification::describe_space() {
   report_.from_everywhere = everywhere_;
   report_.symmetry = name_of(network_.symmetry());
-  report_.uses_congruence = uses_congruence();
-  report_.agent_states = agent_states();
+  report_.uses_congruence = uses_congruence_;
+  report_.agent_states = states().size();
   report_.classes = index_->size();
   report_.transitions = chain_.transitions();
   double sum = 0;
@@ -275,7 +301,7 @@ void NumberedVerification::report_exactly(const StateSet& target) {
 }
 
 void NumberedVerification::report_holding() {
-  const MarkovChain holding = until_output_changes(network_, pairs(), *index_, options_.bounds);
+  const MarkovChain holding = until_output_changes(network_, states(), *index_, options_.bounds);
   StateSet changed(holding.size());
   changed.insert(static_cast<StateIndex>(index_->size()));
   const std::vector<double> mean = chain::hitting_times(holding, changed).mean;

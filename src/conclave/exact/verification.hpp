@@ -17,23 +17,17 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "conclave/base/error.hpp"
 #include "conclave/chain/hitting_law.hpp"
 #include "conclave/exact/claims_check.hpp"
 #include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/exploration.hpp"
 #include "conclave/exact/network.hpp"
-#include "conclave/exact/quotient_violation.hpp"
-#include "conclave/exact/reachable_bound.hpp"
 #include "conclave/exact/report.hpp"
 #include "conclave/exact/start_law.hpp"
 #include "conclave/exact/state_table.hpp"
 #include "conclave/exact/tracer.hpp"
 #include "conclave/exact/verify_options.hpp"
 #include "conclave/model/claims.hpp"
-#include "conclave/model/oracle.hpp"
 
 namespace conclave::exact {
 
@@ -51,39 +45,32 @@ class NumberedVerification {
     bool measures_holding;  // how long the outputs stay
   };
 
+  // `start` is an index among the protocol's starts. What is known about the protocol: whether it
+  // claims something about all configurations, and whether it has normal forms.
   NumberedVerification(Network network, VerifyOptions options, std::size_t start,
-                       bool claims_everywhere);
+                       bool claims_everywhere, bool has_normal_forms);
 
   // Called once.
   Report run(const Questions& questions);
 
-  // The protocol's states, which get their numbers as they are met.
-  virtual PairOutcomes& pairs() = 0;
-  virtual std::size_t agent_states() const = 0;
+  virtual NumberedStates& states() = 0;
+  virtual const NumberedStates& states() const = 0;
   virtual std::string notation(StateNumber state) const = 0;
-  // The distribution of an agent's state at the start; may add states.
-  virtual StateLaw law_of_agent(AgentCount agent) = 0;
-  // Adds every state that the protocol has; returns how many have the normal form of each number.
-  virtual std::vector<double> number_all_states() = 0;
-  // At most the number of configurations that can be reached from the start.
-  virtual double reachable_bound() const = 0;
-  // Whether states with the same normal form have the same number.
-  virtual bool uses_congruence() const = 0;
   virtual ClaimsRecord& check() = 0;
   virtual const ClaimsRecord& check() const = 0;
 
   const Network& network() const { return network_; }
-  const VerifyOptions& options() const { return options_; }
-  std::size_t start() const { return first_; }
-  // Whether all configurations are explored, not only those reachable from the start.
-  bool is_everywhere() const { return everywhere_; }
-  std::vector<StateLaw> laws_of_agents();
-  // Throws Error if an agent has too many states; called before they are listed and all their
-  // pairs tried.
-  static void check_states(Interactions states);
-  void report_congruence(const std::optional<std::string>& problem);
+  // Whether states with the same normal form have the same number.
+  bool uses_congruence() const { return uses_congruence_; }
 
  private:
+  // The distributions of the agents' states at the start; may add states.
+  std::vector<StateLaw> laws_of_agents();
+  // Adds every state that the protocol has; returns how many have the normal form of each number.
+  std::vector<double> number_all_states();
+  // At most the number of configurations that can be reached from the start.
+  double reachable_bound() const;
+  void report_congruence(const std::optional<std::string>& problem);
   void write_files() const;
   void explore_all();
   void describe_space();
@@ -112,7 +99,8 @@ class NumberedVerification {
   Network network_;
   VerifyOptions options_;
   std::size_t first_;  // the start, among the protocol's
-  bool everywhere_;
+  bool everywhere_;    // all configurations are explored, not only those reachable from the start
+  bool uses_congruence_;
   std::unique_ptr<ConfigurationIndex> index_;
   std::optional<Tracer> tracer_;
   std::vector<double> multiplicity_;  // of each state: how many have this normal form
@@ -132,12 +120,8 @@ class Verification final : public NumberedVerification {
 
   // `start` is an index among the protocol's starts.
   Verification(const P& protocol, Network network, VerifyOptions options, std::size_t start = 0)
-      : NumberedVerification(std::move(network), std::move(options), start,
-                             claims_of(protocol).from_everywhere),
-        protocol_(protocol),
-        claims_(claims_of(protocol_)),
-        table_(protocol_, congruence()),
-        check_(table_, claims_, this->network()) {}
+      : Verification(protocol, claims_of(protocol), std::move(network), std::move(options), start) {
+  }
 
   // Throws Error for unknown sets, for spaces that are too large, where possible before they are
   // explored, and for files that cannot be written; throws Interrupted.
@@ -147,59 +131,23 @@ class Verification final : public NumberedVerification {
   }
 
  private:
-  PairOutcomes& pairs() override { return table_; }
-  std::size_t agent_states() const override { return table_.size(); }
+  // The claims of a protocol refer to it, so those of the copy are made anew.
+  Verification(const P& protocol, const Claims<State>& given, Network network,
+               VerifyOptions options, std::size_t start)
+      : NumberedVerification(std::move(network), std::move(options), start, given.from_everywhere,
+                             given.normal_form != nullptr),
+        protocol_(protocol),
+        claims_(claims_of(protocol_)),
+        table_(protocol_, uses_congruence() ? claims_.normal_form : nullptr),
+        check_(table_, claims_, this->network()) {}
+
+  NumberedStates& states() override { return table_; }
+  const NumberedStates& states() const override { return table_; }
   std::string notation(StateNumber state) const override {
     return claims_.notation(table_.state(state));
   }
-  StateLaw law_of_agent(AgentCount agent) override {
-    return exact::law_of_agent(table_, start(), agent);
-  }
   ClaimsRecord& check() override { return check_; }
   const ClaimsRecord& check() const override { return check_; }
-
-  bool uses_congruence() const override {
-    return is_everywhere() && options().congruence && claims_.normal_form != nullptr;
-  }
-  typename StateTable<P>::NormalForm congruence() const {
-    if (uses_congruence()) return claims_.normal_form;
-    return {};
-  }
-
-  // With a table of its own, since the order in which states are numbered shows in traces.
-  double reachable_bound() const override {
-    if constexpr (AsksOracle<P>) return 1;  // what a part of the agents does depends on all
-    StateTable<P> scratch(protocol_);
-    std::vector<StateNumber> agents;
-    for (AgentCount agent = 0; agent < network().agents(); ++agent) {
-      agents.push_back(exact::law_of_agent(scratch, start(), agent).front().first);
-    }
-    return reachable_at_least(network(), scratch, agents);
-  }
-
-  std::vector<double> number_all_states() override {
-    if constexpr (SelfStabilizing<P>) {
-      if constexpr (requires { protocol_.state_count(); }) check_states(protocol_.state_count());
-      StateTable<P> plain(protocol_);
-      for (const State& state : arbitrary_states(protocol_)) plain.number(state);
-      if (uses_congruence()) {
-        report_congruence(quotient_violation(protocol_, plain.states(), claims_.normal_form));
-      }
-      std::vector<double> multiplicity;
-      for (const State& state : plain.states()) {
-        const StateNumber number = table_.number(state);
-        multiplicity.resize(table_.size(), 0.0);
-        ++multiplicity[number];
-      }
-      laws_of_agents();  // may have states of their own
-      table_.close();
-      multiplicity.resize(table_.size(), 1.0);
-      return multiplicity;
-    } else {
-      throw Error(fmt::format("{} cannot name all its states; explore it from its start",
-                              protocol_.info.name));
-    }
-  }
 
   P protocol_;
   Claims<State> claims_;

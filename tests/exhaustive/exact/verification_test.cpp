@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/error.hpp"
+#include "conclave/exact/quotient_violation.hpp"
 #include "conclave/protocols/population/lemmas/coalescence.hpp"
 #include "conclave/protocols/population/lemmas/fratricide.hpp"
 #include "conclave/protocols/population/lemmas/pll.hpp"
