@@ -21,12 +21,12 @@ std::unique_ptr<const PreparedRun> prepare_text(
   info.name = text.name();
   info.observables = text.observables();
   return prepared(request, Subject<Protocol>{.protocol = Protocol(*compiled),
-                                             .info = info,
-                                             .starts = text.starts(),
-                                             .parameters = text_parameters(*compiled),
-                                             .source_hash = text.hash(),
-                                             .warnings = compiled->warnings(),
-                                             .owner = compiled});
+                                             .labels = {.info = info,
+                                                        .starts = text.starts(),
+                                                        .parameters = text_parameters(*compiled),
+                                                        .source_hash = text.hash(),
+                                                        .warnings = compiled->warnings(),
+                                                        .owner = compiled}});
 }
 
 }  // namespace conclave::catalog

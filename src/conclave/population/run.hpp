@@ -68,6 +68,25 @@ class TrialEngine : public TrialView {
 TrialResult run_planned(TrialEngine& engine, const TrialPlan& plan, const KeepGoing& keep_going,
                         Clock* clock = nullptr);
 
+// Runs of agents in words. Not inlined: compiled once per protocol, not once per engine.
+template <class P>
+[[gnu::noinline]] std::vector<NamedCount> named(const P& protocol,
+                                                const Census<typename P::State>& runs) {
+  std::vector<NamedCount> result;
+  for (const auto& [state, count] : runs) {
+    result.push_back({name_of_state(protocol, state), count});
+  }
+  return result;
+}
+
+// A census in words, in the order of its states.
+template <class P>
+[[gnu::noinline]] std::vector<NamedCount> named_in_order(const P& protocol,
+                                                         Census<typename P::State> census) {
+  sort_by_state(census);
+  return named(protocol, census);
+}
+
 // The functions of an engine behind those of TrialEngine.
 template <PopulationEngine E>
 class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
@@ -93,14 +112,14 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
   std::vector<Observation> observations() const override { return engine_.observations(); }
   std::vector<NamedCount> census() const override {
     if constexpr (requires { engine_.census(); }) {
-      auto counts = engine_.census();
-      sort_by_state(counts);
-      return named(counts);
+      return named_in_order(engine_.protocol(), engine_.census());
     }
     return {};
   }
   std::vector<NamedCount> agents() const override {
-    if constexpr (requires { engine_.runs(); }) return named(engine_.runs());
+    if constexpr (requires { engine_.runs(); }) {
+      return named(engine_.protocol(), engine_.runs());
+    }
     return census();
   }
   AgentTable table() const override { return table_of(engine_); }
@@ -132,15 +151,6 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
   }
 
  private:
-  template <class State>
-  std::vector<NamedCount> named(const Census<State>& counts) const {
-    std::vector<NamedCount> result;
-    for (const auto& [state, count] : counts) {
-      result.push_back({name_of_state(engine_.protocol(), state), count});
-    }
-    return result;
-  }
-
   E& engine_;
 };
 

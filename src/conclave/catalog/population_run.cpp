@@ -1,0 +1,60 @@
+#include "conclave/catalog/population_run.hpp"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/resolve.hpp"
+
+namespace conclave::catalog {
+namespace {
+
+// From this size on, `auto` looks during the run which engine does best.
+constexpr AgentCount adaptive_from_agents = AgentCount{1} << 14;
+
+// Below this size nothing is gained by jumping.
+constexpr AgentCount events_from_agents = 64;
+
+}  // namespace
+
+PopulationRun::PopulationRun(const RunRequest& request, RunLabels labels, Topology topology)
+    : labels_(std::move(labels)),
+      is_ring_(topology == Topology::directed_ring),
+      n_(checked_population(request.n)),
+      seed_(request.seed),
+      plan_(request.plan),
+      graph_(accepted_graph(labels_.info, topology, request.graph)),
+      digraph_(topology == Topology::any ? request.digraph : nullptr),
+      start_(start_index(labels_.info, labels_.starts, request.start)),
+      given_(request.given) {}
+
+void PopulationRun::choose_engine(const RunRequest& request, const EngineHints& hints) {
+  const std::string_view name = labels_.info.name;
+  const std::optional<Engine> named = named_engine(request.engine, is_complete(), name);
+  engine_ = named ? *named : best_engine(hints);
+  const std::string_view engine_name = engine_info(engine_).name;
+  if (keeps_census() && !hints.has_small_census) {
+    throw Error(fmt::format("engine {} cannot start {} from {} with n = {}: more than {} agents in "
+                            "different states; use engine agents",
+                            engine_name, name, PopulationRun::start(), n_, most_different_agents));
+  }
+  if (!keeps_census() && n_ > hints.most_agents) {
+    throw Error(fmt::format("n = {} is too large for engine {}, which holds at most {} agents", n_,
+                            engine_name, hints.most_agents));
+  }
+  refuse_network_options(request, name);
+}
+
+Engine PopulationRun::best_engine(const EngineHints& hints) const {
+  const bool jumps = is_ring_ || hints.is_mostly_null;
+  if (!is_complete()) return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
+  if (!hints.has_small_census) return Engine::agents;
+  if (n_ >= adaptive_from_agents) return Engine::adaptive;
+  // Which pairs react, and how rarely, changes while a network of reactions runs.
+  if (hints.has_clock && n_ >= events_from_agents) return Engine::adaptive;
+  return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
+}
+
+}  // namespace conclave::catalog
