@@ -23,6 +23,12 @@ foreach(linker IN ITEMS mold lld)
   endif()
 endforeach()
 
+# GCC collects garbage as soon as it has used 128 MB, again and again in large sources; half a
+# gigabyte saves a fifteenth of the time.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(conclave_flags INTERFACE --param=ggc-min-heapsize=524288)
+endif()
+
 # Headers are precompiled where time matters, in ./demo and ./test. Every other build reads them as
 # text, so that a file that lacks an #include does not get far.
 set(conclave_precompiles OFF)
@@ -52,6 +58,25 @@ function(conclave_precompile target)
   else()
     target_precompile_headers(${target} REUSE_FROM conclave_base)
   endif()
+endfunction()
+
+# conclave_precompile_gtest(TARGET KIND [options...])
+# Precompiles GoogleTest for a test, once for all tests of a kind, which are those with the same
+# options. No other header: a test that lacks an #include is to fail.
+function(conclave_precompile_gtest target kind)
+  if(NOT conclave_precompiles)
+    return()
+  endif()
+  set(shared conclave_gtest_${kind})
+  if(NOT TARGET ${shared})
+    set(source ${PROJECT_BINARY_DIR}/${shared}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "// Nothing but precompiled headers.\n")
+    add_library(${shared} OBJECT ${source})
+    target_link_libraries(${shared} PRIVATE conclave_flags GTest::gtest)
+    target_compile_options(${shared} PRIVATE ${ARGN})
+    target_precompile_headers(${shared} PRIVATE <gtest/gtest.h>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()
 
 # conclave_compile_together(TARGET [number])
