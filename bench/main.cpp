@@ -113,8 +113,8 @@ void run_subject(const Request& request) {
 // Tables name the machine and the version, wherever they are copied to.
 Exit run(const Request& request) {
   const auto code = request.named.find("code");
-  print(fmt::format("conclave {} on {}\n", code == request.named.end() ? "" : code->second,
-                    machine_name()));
+  print(fmt::format("measured: conclave {} on {}\n",
+                    code == request.named.end() ? "" : code->second, machine_name()));
   if (request.subject == "all") return run_all(all_options(request), print) ? done : slower;
   run_subject(request);
   return done;
