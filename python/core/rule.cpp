@@ -182,7 +182,9 @@ Protocol rule(const std::string& name, const py::function& meet, bool stops) {
                        .prepare = [book, info, starts](const catalog::RunRequest& request) {
                          return catalog::prepared(
                              request,
-                             catalog::Subject<RuleProtocol>{RuleProtocol(book), info, starts, {}});
+                             catalog::Subject<RuleProtocol>{
+                                 .protocol = RuleProtocol(book),
+                                 .labels = {.info = info, .starts = starts, .parameters = {}}});
                        }};
   return {name, std::move(entry)};
 }
