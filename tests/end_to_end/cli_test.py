@@ -1252,6 +1252,8 @@ class Schedules(unittest.TestCase):
         self.assertEqual((status, found["params"]["terms"]), (0, 2))
         self.assertEqual(found["properties"][0]["property"],
                          "at most one node is elected in a term")
+        self.assertIn("low = 3.5", conclave("explore", "raft-election", "--n", "2", "--param",
+                                            "low=3.5").stdout)
 
 
 class Comparisons(unittest.TestCase):

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,9 +38,9 @@ struct ExploreOptions {
 std::string parameters_text(const Exploration& result) {
   std::string text;
   for (const auto& [name, value] : result.parameters) {
-    const auto* number = std::get_if<std::uint64_t>(&value);
-    text += fmt::format(", {} = {}", name,
-                        number != nullptr ? std::to_string(*number) : std::get<std::string>(value));
+    text +=
+        fmt::format(", {} = {}", name,
+                    std::visit([](const auto& each) { return fmt::format("{}", each); }, value));
   }
   return text;
 }
