@@ -2,7 +2,6 @@
 #include "conclave/cli/command.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -41,12 +40,12 @@ std::string unknown(std::string_view kind, const std::string& given,
 }
 
 // Where a line that is too long goes on: below the second column of a list, such as the meaning of
-// an option; at the left in a paragraph. Nothing where it must stay as it is: a command.
-std::optional<std::size_t> continuation_of(std::string_view line) {
+// an option; at the left in a paragraph. npos where it must stay as it is: a command.
+std::size_t continuation_of(std::string_view line) {
   const std::size_t first = line.find_first_not_of(' ');
   if (first == 0) return 0;
   const std::size_t gap = line.find("  ", first);
-  if (gap == std::string_view::npos) return first >= 20 ? std::optional(first) : std::nullopt;
+  if (gap == std::string_view::npos) return first >= 20 ? first : gap;
   return line.find_first_not_of(' ', gap);
 }
 
@@ -56,23 +55,25 @@ std::string folded(std::string_view line, std::size_t width, std::size_t indent)
   return head + wrapped(line.substr(indent), width, indent);
 }
 
+// Takes the first line off the text.
+std::string_view next_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(text.size(), line.size() + 1));
+  return line;
+}
+
 // Help has lines of up to 100 columns. For a narrower terminal they are broken elsewhere, together
 // with the lines that they go on in.
 std::string narrowed(std::string_view text, std::size_t width) {
   std::string result;
-  const auto next_line = [&text] {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    return line;
-  };
   while (!text.empty()) {
-    std::string line(next_line());
-    const auto indent = line.size() > width ? continuation_of(line) : std::nullopt;
-    while (indent && text.find_first_not_of(' ') == *indent && text[*indent] != '\n') {
+    std::string line(next_line(text));
+    const std::size_t indent = line.size() > width ? continuation_of(line) : line.npos;
+    while (indent != line.npos && text.find_first_not_of(' ') == indent && text[indent] != '\n') {
       line += ' ';
-      line += next_line().substr(*indent);
+      line += next_line(text).substr(indent);
     }
-    result += (indent ? folded(line, width, *indent) : line) + '\n';
+    result += (indent != line.npos ? folded(line, width, indent) : line) + '\n';
   }
   return result;
 }
