@@ -26,6 +26,7 @@
 #include "conclave/model/oracle.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/leader_changes.hpp"
 
 namespace conclave::protocols {
