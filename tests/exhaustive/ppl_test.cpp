@@ -134,7 +134,6 @@ struct Variant {
     static constexpr std::tuple fields =
         std::tuple_cat(Agent::fields, std::tuple{Field{"changed", &State::changed}});
   };
-  static constexpr auto& info = Ppl::info;
   Variant(const Question& asked, bool watched)
       : ppl(ppl_with(asked.constants, asked.n)), question(asked), watches_outputs(watched) {}
 

@@ -105,8 +105,10 @@ class StateTable final : public NumberedStates {
       do {
         number(protocol_.arbitrary(choice));
       } while (choice.next());
+    } else if constexpr (requires { P::info.name; }) {
+      refuse_listing(P::info.name);
     } else {
-      refuse_listing(protocol_.info.name);
+      refuse_listing("this protocol");
     }
   }
   std::vector<std::pair<StateNumber, Weight>> initial_outcomes(std::size_t start,
