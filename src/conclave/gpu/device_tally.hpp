@@ -31,6 +31,7 @@ struct DeviceTally<P> {
   static constexpr std::size_t words(const P& protocol, AgentCount n) {
     return type::words(protocol, n);
   }
+  // NOLINTNEXTLINE(readability-non-const-parameter): the tally writes into these words
   CONCLAVE_HOST_DEVICE static type make(const P& protocol, AgentCount n, std::uint64_t* words) {
     return type(protocol, n, words);
   }

@@ -229,6 +229,7 @@ class TableProtocol {
   }
 
   // Replaces the operands by the result; how many items are left.
+  // NOLINTNEXTLINE(readability-non-const-parameter): it writes through references into the stack
   static constexpr std::size_t apply(TableStep::Operation operation, std::int64_t* stack,
                                      std::size_t top) {
     using enum TableStep::Operation;

@@ -117,7 +117,7 @@ Ranks::~Ranks() {
   MPI_Finalize();
 }
 
-void Ranks::work(const std::atomic<bool>& stop) {
+void Ranks::work(const std::atomic<bool>& stop) const {
   const std::string plan = broadcast({});
   if (plan.empty()) return;
   worker_loop(unpacked_plan(Packet(plan)), static_cast<unsigned>(rank_on_node_), stop);

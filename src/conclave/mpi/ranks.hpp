@@ -25,7 +25,7 @@ class Ranks {
   void serve(const sweep::Plan& plan, sweep::Sweep& sweep, const std::atomic<bool>& stop);
 
   // For the others: runs what the owner hands out, until it says that there is no more.
-  void work(const std::atomic<bool>& stop);
+  void work(const std::atomic<bool>& stop) const;
 
  private:
   void answer(sweep::Sweep& sweep, const std::atomic<bool>& stop);

@@ -21,6 +21,7 @@ class NotingStream : public Stream {
   [[gnu::noinline]] void note(std::string_view line) {
     if (std::ranges::find(lines_, line) == lines_.end()) lines_.emplace_back(line);
   }
+  const Stream& stream() const { return *this; }  // as it goes on
   // In the order in which they were executed first.
   const std::vector<std::string>& lines() const { return lines_; }
 

@@ -120,7 +120,7 @@ class Stepping {
     NotingStream noting(choice_);
     now_ += 1u;
     configuration_.meet(meeting.initiator(), meeting.responder(), now_, noting);
-    choice_ = noting;
+    choice_ = noting.stream();
     *std::exchange(steps_, nullptr) = noting.lines();
     return 1;
   }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -72,7 +73,7 @@ class EightMeetings {
                                                        const std::uint64_t* eight, __m512i after) {
     alignas(64) std::uint32_t lanes[16];
     _mm512_store_si512(lanes, after);
-    for (int k = 0; k < 8; ++k) {
+    for (std::size_t k = 0; k < 8; ++k) {
       words[Meeting{eight[k]}.initiator()] = lanes[2 * k];
       words[Meeting{eight[k]}.responder()] = lanes[2 * k + 1];
     }
@@ -171,14 +172,12 @@ class BriefAgents {
 
 // Those of a protocol, or nothing where it has no brief words.
 template <class P>
-struct BriefAgentsOf {
-  struct type {
-    explicit type(const P&) {}
-  };
+struct NoBriefAgents {
+  explicit NoBriefAgents(const P&) {}
 };
+template <class P>
+struct BriefAgentsOf : std::type_identity<NoBriefAgents<P>> {};
 template <HasBriefWords P>
-struct BriefAgentsOf<P> {
-  using type = BriefAgents<P>;
-};
+struct BriefAgentsOf<P> : std::type_identity<BriefAgents<P>> {};
 
 }  // namespace conclave::population::detail

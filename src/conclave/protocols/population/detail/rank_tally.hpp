@@ -23,6 +23,7 @@ class RankTally {
   // For devices (gpu/device_tally.hpp): the same in borrowed words, which are zero.
   using OnDevice = RankTally<P, Borrowed<std::uint64_t>>;
   static constexpr std::size_t words(const P& protocol, AgentCount) { return protocol.ranks(); }
+  // NOLINTNEXTLINE(readability-non-const-parameter): it writes into these words
   constexpr RankTally(const P& protocol, AgentCount, std::uint64_t* words)
       : protocol_(&protocol), agents_(words, protocol.ranks()) {}
 
