@@ -52,7 +52,7 @@ class Watched {
     typename P::State new_u = u;
     typename P::State new_v = v;
     interact(new_u, new_v, noting);
-    const Lines lines(noting.lines().begin(), noting.lines().end());
+    Lines lines(noting.lines().begin(), noting.lines().end());
     explain(u, new_u, lines);
     explain(v, new_v, lines);
     interact(u, v, plain);
