@@ -446,8 +446,10 @@ class Prl::TallyWith {
   std::vector<Observation> observations() const { return changes_.observations(observables); }
 
  private:
+  // A lane that has no trial yet has no words.
   static constexpr Borrowed<std::uint64_t> part(std::uint64_t* words, AgentCount n,
                                                 std::size_t index) {
+    if (words == nullptr) return {nullptr, Sets::words(n)};
     return {words + index * Sets::words(n), Sets::words(n)};
   }
 
