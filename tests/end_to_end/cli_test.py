@@ -559,6 +559,8 @@ class Interruption(unittest.TestCase):
         self.assertEqual(process.returncode, 130)
         self.assertEqual([row["trial"] for row in finished], list(range(len(finished))))
         if finished:
+            self.assertEqual((finished[-1].pop("interrupted"), finished[-1].pop("asked")),
+                             (True, 100000))
             self.assertEqual(finished[:1], rows("fratricide", "--n", "20000", "--seed", "3",
                                                  "--engine", "agents"))
 
