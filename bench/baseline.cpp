@@ -15,6 +15,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/output.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
 #include "conclave/experiment/json.hpp"
 
@@ -157,8 +158,8 @@ void print_head(const AllOptions& options, const Record& recorded,
   print("rate: work per CPU second of one core; ratio: to a calibration kernel that is run before "
         "and after,\nmedian of the repeats\n");
   if (!options.compare.empty()) {
-    print(fmt::format("recorded in {} by {} on {}\n", options.compare, recorded.code,
-                      recorded.machine));
+    print(fmt::format("recorded in {} by {} on {}\n", printable(options.compare),
+                      excerpt(recorded.code), excerpt(recorded.machine)));
     if (recorded.machine != machine_name()) {
       print("that is another machine: ratios differ between kinds of processors\n");
     }

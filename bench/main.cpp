@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/printable.hpp"
 
 #include "bench/agents_bench.hpp"
 #include "bench/baseline.hpp"
@@ -132,10 +133,10 @@ int main(int argc, char** argv) {
   try {
     return conclave::bench::run(conclave::bench::request_of({argv + 1, argv + argc}));
   } catch (const conclave::Error& error) {
-    fmt::print(stderr, "conclave: {}\n", error.what());
+    fmt::print(stderr, "conclave: {}\n", conclave::printable(error.what()));
     return Exit::misused;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "conclave: {}\n", error.what());
+    fmt::print(stderr, "conclave: {}\n", conclave::printable(error.what()));
     return Exit::failed;
   }
 }

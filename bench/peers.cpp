@@ -8,6 +8,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
 #include "conclave/experiment/json.hpp"
 
@@ -37,7 +38,8 @@ Peers::Peers(const std::string& path) : path_(path), machine_("a machine without
     const std::optional<double> n = parse_real(leaf.path.substr(dot + 1));
     const std::optional<double> rate = parse_real(leaf.value);
     if (!n || !rate || !(*n >= 2 && *n <= most_peer_agents && *rate > 0) || std::floor(*n) != *n) {
-      object_to(path, fmt::format("{} = '{}' is no rate of a size", leaf.path, leaf.value));
+      object_to(path, fmt::format("{} = '{}' is no rate of a size", excerpt(leaf.path),
+                                  excerpt(leaf.value)));
     }
     rates_[{work, static_cast<std::uint64_t>(*n)}] = *rate;
   }
@@ -50,7 +52,9 @@ std::optional<double> Peers::rate(std::string_view work, std::uint64_t n) const 
 }
 
 std::string Peers::note() const {
-  if (are_given()) return fmt::format("peer: rates in {}, measured on {}\n", path_, machine_);
+  if (are_given()) {
+    return fmt::format("peer: rates in {}, measured on {}\n", printable(path_), excerpt(machine_));
+  }
   return "peer: constants, measured on another machine; --peers FILE takes those of this one\n";
 }
 

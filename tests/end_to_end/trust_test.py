@@ -654,6 +654,15 @@ class Appetite(Folder):
             with self.subTest(words):
                 self.assert_refused(self.conclave(*words))
 
+    def test_rates_of_peers_put_no_escape_sequences_on_the_terminal(self):
+        if not BINARY.with_name("conclave-bench").exists():
+            self.skipTest("the benchmarks are not built")
+        self.write("peers.json", '{"agents": {"\\u001b]0;gotcha\\u0007": "\\u001b[2J"}}')
+        self.assert_refused(self.conclave("bench", "agents", "--peers", "peers.json"))
+        self.write("peers.json", '{"machine": "\\u001b[2J", "agents": {"1e3": 1}}')
+        shown = self.conclave("bench", "agents", "--n", "1000", "--peers", "peers.json").stdout
+        self.assertIn(r"measured on \x1b[2J", shown)
+
 
 class Ranges(Folder):
     def sizes(self, n):
