@@ -88,24 +88,15 @@ class Pll {
       PseudocodeStep{
           "1-3",
           "two new agents (X) meet: the initiator becomes a candidate (A), the responder a timer "
-          "(B) "
-          "and a follower",
+          "(B) and a follower",
           "status, leader"},
-      PseudocodeStep{
-          "4-5",
-          "a new agent that meets any other becomes a candidate that follows and has no coins to "
-          "flip",
-          "status, done, leader"},
+      PseudocodeStep{"4-5", detail::late_agent_text, "status, done, leader"},
       detail::synchronization_steps[0],
       detail::synchronization_steps[1],
       detail::synchronization_steps[2],
-      PseudocodeStep{
-          "11-14",
-          "a candidate that has entered an epoch sets the variable of its module: rand to 1, "
-          "level_B to 0",
-          "variable, done"},
-      PseudocodeStep{"16-17", "both are in epoch 1: QuickElimination (lines 35-41)"},
-      PseudocodeStep{"18-19", "both are in epoch 2: Tournament (lines 43-48)"},
+      PseudocodeStep{"11-14", detail::epoch_entry_text, "variable, done"},
+      detail::quick_elimination_step,
+      detail::tournament_step,
       PseudocodeStep{"20-21", "both are in epoch 3: BackUp (lines 50-57)"},
       detail::synchronization_steps[3],
       detail::synchronization_steps[4],
@@ -117,22 +108,13 @@ class Pll {
           "variable"},
       PseudocodeStep{"35, 37", "QuickElimination: it responds instead: tail, and it is done",
                      "done"},
-      PseudocodeStep{
-          "39-41",
-          "QuickElimination: of two candidates that are done, the one with the smaller level_Q "
-          "takes the larger and follows",
-          "leader, variable"},
+      PseudocodeStep{"39-41", detail::larger_level_text, "leader, variable"},
       PseudocodeStep{
           "43-44",
           "Tournament: a leader that meets a follower appends a bit to its nonce: 0 as initiator, "
-          "1 "
-          "as responder",
+          "1 as responder",
           "variable"},
-      PseudocodeStep{
-          "46-48",
-          "Tournament: of two candidates whose nonces are complete, the one with the smaller takes "
-          "the larger and follows",
-          "leader, variable"},
+      PseudocodeStep{"46-48", detail::larger_nonce_text, "leader, variable"},
       PseudocodeStep{"50-51",
                      "BackUp: the initiator leads and has ticked: head, and its level_B grows",
                      "variable"},

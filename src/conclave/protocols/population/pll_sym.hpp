@@ -113,21 +113,13 @@ class PllSym {
           "two new agents meet: X,X and Y,Y change into each other, of X and Y the first becomes a "
           "candidate (A), the second a timer (B) and a follower",
           "status, leader, coin, ready, status_L"},
-      PseudocodeStep{
-          "4-5",
-          "a new agent that meets any other becomes a candidate that follows and has no coins to "
-          "flip",
-          "status, done, leader, coin, ready, status_L"},
+      PseudocodeStep{"4-5", detail::late_agent_text, "status, done, leader, coin, ready, status_L"},
       detail::synchronization_steps[0],
       detail::synchronization_steps[1],
       detail::synchronization_steps[2],
-      PseudocodeStep{
-          "11-14",
-          "a candidate that has entered an epoch sets the variable of its module: rand to 1, "
-          "level_B to 0",
-          "variable, done, ready, status_L"},
-      PseudocodeStep{"16-17", "both are in epoch 1: QuickElimination (lines 35-41)"},
-      PseudocodeStep{"18-19", "both are in epoch 2: Tournament (lines 43-48)"},
+      PseudocodeStep{"11-14", detail::epoch_entry_text, "variable, done, ready, status_L"},
+      detail::quick_elimination_step,
+      detail::tournament_step,
       PseudocodeStep{"20-21", "both are in epoch 3: BackUp (Algorithm 6)"},
       detail::synchronization_steps[3],
       detail::synchronization_steps[4],
@@ -138,19 +130,11 @@ class PllSym {
           "variable"},
       PseudocodeStep{"35, 37", "QuickElimination: it sees F1 instead: tail, and it is done",
                      "done"},
-      PseudocodeStep{
-          "39-41",
-          "QuickElimination: of two candidates that are done, the one with the smaller level_Q "
-          "takes the larger and follows",
-          "leader, variable, coin, ready, status_L"},
+      PseudocodeStep{"39-41", detail::larger_level_text, "leader, variable, coin, ready, status_L"},
       PseudocodeStep{"43-44",
                      "Tournament: a leader that sees F0 or F1 appends the bit 0 or 1 to its nonce",
                      "variable"},
-      PseudocodeStep{
-          "46-48",
-          "Tournament: of two candidates whose nonces are complete, the one with the smaller takes "
-          "the larger and follows",
-          "leader, variable, coin, ready, status_L"},
+      PseudocodeStep{"46-48", detail::larger_nonce_text, "leader, variable, coin, ready, status_L"},
       PseudocodeStep{"6: 1-2", "BackUp: the status_L of a leader alternates", "status_L"},
       PseudocodeStep{"6: 3-4", "BackUp: a leader that has ticked is ready to flip", "ready"},
       PseudocodeStep{"6: 5-7",

@@ -176,6 +176,23 @@ inline constexpr std::array synchronization_steps{
         "color, variable"},
 };
 
+// Steps that both variants have; where only the text is the same, they set other fields.
+inline constexpr PseudocodeStep quick_elimination_step{
+    "16-17", "both are in epoch 1: QuickElimination (lines 35-41)"};
+inline constexpr PseudocodeStep tournament_step{"18-19",
+                                                "both are in epoch 2: Tournament (lines 43-48)"};
+inline constexpr std::string_view late_agent_text =
+    "a new agent that meets any other becomes a candidate that follows and has no coins to flip";
+inline constexpr std::string_view epoch_entry_text =
+    "a candidate that has entered an epoch sets the variable of its module: rand to 1, "
+    "level_B to 0";
+inline constexpr std::string_view larger_level_text =
+    "QuickElimination: of two candidates that are done, the one with the smaller level_Q takes "
+    "the larger and follows";
+inline constexpr std::string_view larger_nonce_text =
+    "Tournament: of two candidates whose nonces are complete, the one with the smaller takes the "
+    "larger and follows";
+
 inline constexpr std::array pll_observables{
     Observable{"epoch_at_convergence", "largest epoch of any agent when the trial ends"},
     Observable{"leaders_after_quick_elimination",
