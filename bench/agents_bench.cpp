@@ -16,6 +16,7 @@
 
 #include "bench/cell.hpp"
 #include "bench/cpu_seconds.hpp"
+#include "bench/median.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -121,11 +122,6 @@ double raw_rate(AgentCount n, AgentMemory& memory) {
     best = std::max(best, static_cast<double>(meetings) / (cpu_seconds() - begin));
   }
   return best;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 struct Rates {

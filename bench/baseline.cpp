@@ -1,6 +1,5 @@
 #include "bench/baseline.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -21,6 +20,7 @@
 
 #include "bench/cell.hpp"
 #include "bench/cpu_seconds.hpp"
+#include "bench/median.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -73,11 +73,6 @@ class Kernels {
 
 // --- measuring ---
 
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 struct Ratios {
   std::vector<double> rates, ratios;
 
@@ -88,8 +83,8 @@ struct Ratios {
     rates.push_back(rate);
     ratios.push_back(rate / ((before + after) / 2));
   }
-  double rate() const { return median_of(rates); }
-  double ratio() const { return median_of(ratios); }
+  double rate() const { return median(rates); }
+  double ratio() const { return median(ratios); }
 };
 
 std::vector<Cell> all_cells() {
