@@ -42,7 +42,7 @@ class App extends LitElement {
       return;
     }
     const { player } = this;
-    Object.assign(window, { conclave: { row: async () => (await player.results()).row, run: () => player.run, frame: () => player.frame, flow: () => player.flow, protocols: () => player.list.map((each) => each.name) } });
+    Object.assign(window, { conclave: { row: async () => (await player.results()).row, run: () => player.run, frame: () => player.frame, flow: () => player.flow, isSettled: () => player.opening === 0 && !this.isUpdatePending, protocols: () => player.list.map((each) => each.name) } });
     await this.follow(location.hash || first);
   }
 

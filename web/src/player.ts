@@ -19,6 +19,7 @@ export class Player {
   readonly engine: Client = client();
   private second: Client | null = null;
   private module: ArrayBuffer | null = null;
+  opening = 0;   // runs that are being begun: while there are any, what is shown is of the run before
   private turn: Promise<unknown> = Promise.resolve();   // the last thing that was asked of the engine
   private sought: number | null = null;                 // where the time line was dragged to
   list: Description[] = [];
@@ -62,24 +63,33 @@ export class Player {
 
   // Begins a run anew and goes to the point it names.
   async show(run: Run): Promise<void> {
+    this.opening += 1;
     this.pause();
     await this.turn;
     this.run = { ...run };
     try {
-      await this.describe();
-      if (this.isLeaderless && !run.view) this.run.view = this.about?.variables[0]?.name ?? "";
-      const { way, frame } = await this.engine.open(wordsOf(run), this.content, this.run.view, Number(run.at) || 0);
-      this.forget();
-      way.forEach((look) => this.remember(look));
-      this.take(frame);
-      if (!frame.look.population) await this.readEvents();
-      else if (value(run, "graph") && frame.look.n <= 2000) this.arcs = await this.engine.arcs();
-      if (run.overlay > 0) void this.overlay(run.overlay);
+      await this.begin(run);
     } catch (error) {
       this.fail(error);
     }
     this.write();
+    this.opening -= 1;
     this.changed();
+  }
+
+  // Everything that the engine tells is fetched before anything is shown: no picture is half of one run and half of the next.
+  private async begin(run: Run): Promise<void> {
+    await this.describe();
+    if (this.isLeaderless && !run.view) this.run.view = this.about?.variables[0]?.name ?? "";
+    const { way, frame } = await this.engine.open(wordsOf(run), this.content, this.run.view, Number(run.at) || 0);
+    const events = frame.look.population ? null : await this.engine.events();
+    const arcs = frame.look.population && value(run, "graph") && frame.look.n <= 2000 ? await this.engine.arcs() : null;
+    this.forget();
+    this.arcs = arcs;
+    way.forEach((look) => this.remember(look));
+    if (events) this.lay(events);
+    this.take(frame);
+    if (run.overlay > 0) void this.overlay(run.overlay);
   }
 
   private async describe(): Promise<void> {
@@ -102,8 +112,7 @@ export class Player {
     this.changed();
   }
 
-  private async readEvents(): Promise<void> {
-    const events = await this.engine.events();
+  private lay(events: Flow["events"]): void {
     const kinds = [...new Set(events.filter((each) => each.message).map((each) => each.message!))];
     const end = events.reduce((last, each) => Math.max(last, each.time), 1e-9);
     this.flow = { events, kinds, end };

@@ -50,9 +50,15 @@ export async function open(context, address, size) {
 
 export const ready = (page) => page.waitForFunction(() => window.conclave?.frame() || document.querySelector("[role=alert], .lessons, .editor, .traces"), null, { timeout: 60000 });
 
+// The run that was asked for last is there and drawn.
+export const settled = (page) => page.waitForFunction(() => window.conclave.isSettled());
+
 // Opens another view of the page that is there.
 export async function show(page, hash) {
-  await page.evaluate((to) => { location.hash = to; }, hash);
-  await page.waitForFunction((to) => window.conclave.run().protocol === to, decodeURIComponent(/^#run\/([^?]*)/.exec(hash)[1]));
-  await page.waitForTimeout(60);
+  await page.evaluate((to) => new Promise((resolve) => {
+    if (location.hash === to) return resolve();
+    addEventListener("hashchange", resolve, { once: true });   // the page's own listener, which is older, has heard it by then
+    location.hash = to;
+  }), hash);
+  await settled(page);
 }

@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import assert from "node:assert/strict";
-import { browser, built, here, open, ready, serve, show } from "./browser.mjs";
+import { browser, built, here, open, ready, serve, settled, show } from "./browser.mjs";
 
 const rewrites = process.argv.includes("--rewrite");
 const conclave = process.argv.slice(2).find((each) => !each.startsWith("--")) ?? join(here, "../../build/release/conclave");
@@ -18,7 +18,7 @@ const chrome = await browser();
 const tests = [];
 const test = (name, work) => tests.push([name, work]);
 // The number of interactions once the page stands still.
-async function settled(page) {
+async function stillAt(page) {
   for (let last = -1; ;) {
     const at = await now(page);
     if (at === last) return at;
@@ -35,15 +35,15 @@ test("every protocol plays, pauses, steps and goes back", async () => {
   assert.ok(names.length >= 5);
   for (const name of names) {
     await page.selectOption("#protocol", name);
-    await page.waitForFunction((to) => window.conclave.run().protocol === to, name);
-    await page.waitForTimeout(80);
+    await settled(page);
+    assert.equal(await page.evaluate(() => window.conclave.run().protocol), name);
     assert.equal(await page.locator("[role=alert]").count(), 0, `${name}: ${await page.locator("[role=alert]").allInnerTexts()}`);
     const network = !(await page.evaluate(() => window.conclave.frame().look.population));
     const play = page.getByRole("button", { name: /Play|Pause/ });
     await play.click();
     await page.waitForTimeout(120);
     if (/Pause/.test(await play.innerText())) await play.click();
-    const played = await settled(page);
+    const played = await stillAt(page);
     assert.ok(network || played > 0, `${name} does not play`);
     if (network) continue;
     await page.getByRole("button", { name: "step", exact: true }).click();
@@ -104,7 +104,7 @@ test("the adversary can be played by hand: the chosen message arrives, and the l
   await page.getByRole("button", { name: "Choose by hand" }).click();
   const chosen = [];
   for (let i = 0; i < 6; ++i) {
-    await page.waitForFunction((count) => (window.conclave.run().words.find(([name]) => name === "delay")?.[1] ?? "").split(/[:/]/).filter((each) => each).length === 1 + count, i);
+    await settled(page);
     const parcels = page.locator(".parcels button");
     await parcels.first().waitFor();
     const last = parcels.nth((await parcels.count()) - 1);   // the youngest, which would not be next
@@ -262,7 +262,7 @@ test("every step of every lesson opens without an error", async () => {
     await page.evaluate(() => { location.hash = "#lessons"; });
     await page.getByRole("button", { name: /^Begin/ }).nth(i).click();
     for (;;) {
-      await page.waitForTimeout(120);
+      await settled(page);
       if (known.has(await page.evaluate(() => window.conclave.run().protocol))) assert.equal(await page.locator("[role=alert]").count(), 0, await page.evaluate(() => location.hash));
       const next = page.getByRole("button", { name: "Next", exact: true });
       if (await next.isDisabled()) break;
@@ -275,8 +275,7 @@ test("every step of every lesson opens without an error", async () => {
 test("no sideways scrolling on a phone", async () => {
   const phone = await open(chrome.context, server.address, { width: 360, height: 740 });
   for (const hash of ["#run/pll?n=1000&engine=agents&seed=1", "#run/kmpp-async?n=8&seed=1&delay=order:", "#lessons", "#own", "#traces"]) {
-    await phone.page.evaluate((to) => { location.hash = to; }, hash);
-    await phone.page.waitForTimeout(150);
+    await show(phone.page, hash);
     const [inner, outer] = await phone.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     assert.ok(inner <= outer, `${hash}: ${inner} > ${outer}`);
   }
@@ -286,8 +285,8 @@ test("no sideways scrolling on a phone", async () => {
 test("accessibility, light and dark", async () => {
   for (const theme of ["light", "dark"]) {
     for (const hash of ["#run/pll?n=1000&engine=agents&seed=1", "#run/kmpp-async?n=8&seed=1&delay=order:", "#lessons", "#own", "#traces"]) {
-      await page.evaluate(([to, how]) => { document.documentElement.dataset.theme = how; location.hash = to; }, [hash, theme]);
-      await page.waitForTimeout(150);
+      await page.evaluate((how) => { document.documentElement.dataset.theme = how; }, theme);
+      await show(page, hash);
       await page.evaluate(axe);
       const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
       assert.deepEqual(found.violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`), [], `${theme} ${hash}`);
@@ -324,7 +323,8 @@ test("pictures are the stored ones", async () => {
   for (const [name, hash] of Object.entries(views)) {
     if (!known.has(/run\/([^?]*)/.exec(hash)[1])) continue;
     const small = await open(chrome.context, server.address + hash, { width: 900, height: 700 });
-    await small.page.waitForTimeout(200);
+    await settled(small.page);
+    await small.page.waitForTimeout(200);   // fonts
     const picture = await small.page.locator(".stage canvas").screenshot();
     await small.page.close();
     const place = join(here, "pictures", `${name}.png`);
