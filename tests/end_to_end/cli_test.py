@@ -1556,6 +1556,16 @@ class Explorer(unittest.TestCase):
                              (f"localhost:{self.port}", 200), ("127.0.0.1", 200)):
             self.assertEqual(self.status("GET", "/", host), status, host)
 
+    def test_visitors_who_say_nothing_or_do_not_read_delay_no_other(self):
+        silent = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(80)]
+        for visitor in silent[40:]:
+            visitor.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        begin = time.monotonic()
+        self.assertEqual(self.status("GET", "/"), 200)
+        self.assertLess(time.monotonic() - begin, 1.5)
+        for visitor in silent:
+            visitor.close()
+
     def test_sends_what_is_compressed_to_those_who_take_it(self):
         for codings, content in (("gzip, br", b"squeezed"), ("br", b"squeezed"),
                                  ("gzip", b"module"), ("brr", b"module"), ("x-br", b"module")):

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -22,6 +24,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -168,24 +171,73 @@ std::string answer_to(std::string_view request, const Files& files) {
   return answer("200 OK", file.type, file.brotli, "Content-Encoding: br\r\n");
 }
 
-// A visitor has two seconds for its question and for each part of the answer.
-void serve(const Descriptor& visitor, const Files& files) {
-  const timeval patience{.tv_sec = 2, .tv_usec = 0};
-  setsockopt(visitor.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  setsockopt(visitor.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  std::string request;
-  std::array<char, 4096> part{};
-  while (request.find("\r\n\r\n") == request.npos && request.size() < 16384) {
-    const ssize_t read = recv(visitor.number(), part.data(), part.size(), 0);
-    if (read <= 0) return;
-    request.append(part.data(), static_cast<std::size_t>(read));
+// A visitor: its question as far as it has come, then the answer as far as it has gone. The
+// server waits for none in particular, so a silent one delays no other: browsers open connections
+// before they know whether they need them.
+class Visitor {
+ public:
+  explicit Visitor(Descriptor socket) : socket_(std::move(socket)) {}
+
+  pollfd waits_for() const {
+    const short event = reply_.empty() ? POLLIN : POLLOUT;
+    return {.fd = socket_.number(), .events = event, .revents = 0};
   }
-  const std::string reply = answer_to(request, files);
-  for (std::size_t sent = 0; sent < reply.size();) {
-    const ssize_t wrote =
-        send(visitor.number(), reply.data() + sent, reply.size() - sent, MSG_NOSIGNAL);
-    if (wrote <= 0) return;
-    sent += static_cast<std::size_t>(wrote);
+  bool is_gone() const { return is_gone_ || Clock::now() > until_; }
+
+  void go_on(const Files& files) {
+    if (reply_.empty()) {
+      read(files);
+    } else {
+      write();
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t longest_request = 16384;
+
+  void read(const Files& files) {
+    std::array<char, 4096> part{};
+    const ssize_t length = recv(socket_.number(), part.data(), part.size(), 0);
+    is_gone_ = length == 0 || (length < 0 && errno != EAGAIN && errno != EINTR);
+    if (length <= 0) return;
+    request_.append(part.data(), static_cast<std::size_t>(length));
+    const bool is_whole = request_.find("\r\n\r\n") != request_.npos;
+    if (is_whole || request_.size() >= longest_request) reply_ = answer_to(request_, files);
+  }
+
+  void write() {
+    const std::string_view rest = std::string_view(reply_).substr(sent_);
+    const ssize_t length = send(socket_.number(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (length > 0) sent_ += static_cast<std::size_t>(length);
+    is_gone_ = sent_ == reply_.size() || (length < 0 && errno != EAGAIN && errno != EINTR);
+  }
+
+  Descriptor socket_;
+  Clock::time_point until_ = Clock::now() + std::chrono::seconds(30);
+  std::string request_;
+  std::string reply_;
+  std::size_t sent_ = 0;
+  bool is_gone_ = false;
+};
+
+// Answers whoever comes to the socket until Ctrl-C. Of too many visitors the oldest has to leave.
+void serve(const Descriptor& socket, const Files& files) {
+  constexpr std::size_t most_visitors = 64;
+  std::vector<Visitor> visitors;
+  while (!interrupted_flag()) {
+    std::vector<pollfd> waiting{{.fd = socket.number(), .events = POLLIN, .revents = 0}};
+    for (const Visitor& each : visitors) waiting.push_back(each.waits_for());
+    if (poll(waiting.data(), waiting.size(), 200) < 0) continue;
+    for (std::size_t i = 0; i < visitors.size(); ++i) {
+      if (waiting[i + 1].revents != 0) visitors[i].go_on(files);
+    }
+    std::erase_if(visitors, [](const Visitor& each) { return each.is_gone(); });
+    if (waiting.front().revents == 0) continue;
+    Descriptor visitor(accept4(socket.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (visitor.number() < 0) continue;
+    if (visitors.size() == most_visitors) visitors.erase(visitors.begin());
+    visitors.emplace_back(std::move(visitor));
   }
 }
 
@@ -212,12 +264,7 @@ Exit explorer(const ExplorerOptions& options) {
   fmt::print("the explorer is at {} until Ctrl-C\n", address);
   std::fflush(stdout);
   if (!options.stays_in_terminal) show(address);
-  while (!interrupted_flag()) {
-    pollfd waiting{.fd = socket.number(), .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, 200) <= 0) continue;
-    const Descriptor visitor(accept4(socket.number(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (visitor.number() >= 0) serve(visitor, files);
-  }
+  serve(socket, files);
   return Exit::done;
 }
 
