@@ -110,7 +110,7 @@ std::uint16_t listen_on(const Descriptor& socket, std::uint16_t port) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (bind(socket.number(), any, sizeof address) != 0 || listen(socket.number(), 16) != 0) {
+  if (bind(socket.number(), any, sizeof address) != 0 || listen(socket.number(), SOMAXCONN) != 0) {
     throw_errno("cannot listen on that port");
   }
   socklen_t size = sizeof address;
