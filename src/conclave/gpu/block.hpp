@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,6 +13,31 @@
 namespace conclave::gpu {
 
 inline constexpr int threads_per_block = 256;  // besides those that draw random words
+
+// The answers of the threads of a block: a bit each, 32 to a word, and how many of each 32 said
+// yes, since counting bits is slow on a device.
+struct BlockVotes {
+  static constexpr int word_count = threads_per_block / 32;
+  alignas(16) std::uint32_t words[word_count];
+  alignas(16) std::uint32_t counts[word_count];
+
+  CONCLAVE_HOST_DEVICE void all_say_yes() {
+    for (std::uint32_t& word : words) word = ~0u;
+    for (std::uint32_t& count : counts) count = 32;
+  }
+  CONCLAVE_HOST_DEVICE std::uint32_t count() const {
+    std::uint32_t sum = 0;
+    for (const std::uint32_t each : counts) sum += each;
+    return sum;
+  }
+  // How many threads before this one said yes.
+  CONCLAVE_HOST_DEVICE std::uint32_t before(int thread) const {
+    auto sum =
+        static_cast<std::uint32_t>(std::popcount(words[thread / 32] & ((1u << thread % 32) - 1)));
+    for (int i = 0; i < word_count; ++i) sum += i < thread / 32 ? counts[i] : 0;
+    return sum;
+  }
+};
 
 // The emulation. `each` is executed by all threads of the block but those that draw, which are as
 // many as a stream of random words has lanes and have a part of their own.
@@ -30,6 +56,16 @@ class HostBlock {
   template <class Action>
   void each(Action action) const {
     for (int thread = 0; thread < threads_per_block; ++thread) action(thread);
+  }
+  // Asks every thread.
+  template <class Question>
+  void vote(BlockVotes& votes, Question question) const {
+    votes = {};
+    for (int thread = 0; thread < threads_per_block; ++thread) {
+      if (!question(thread)) continue;
+      votes.words[thread / 32] |= 1u << thread % 32;
+      ++votes.counts[thread / 32];
+    }
   }
   // One thread that is not among those that draw.
   template <class Action>
@@ -52,10 +88,13 @@ class HostBlock {
   void sync_workers() const {}
 
   static void lower(std::uint32_t* value, std::uint32_t other) { *value = std::min(*value, other); }
-  static void set_bit(std::uint32_t* words, int thread) { words[thread / 32] |= 1u << thread % 32; }
-  static void add_one(std::uint32_t* count) { ++*count; }
+  static void set_bit(std::uint32_t* words, std::uint32_t index) {
+    words[index / 32] |= 1u << index % 32;
+  }
   static void publish(bool* flag) { *flag = true; }
+  // Counts one more, and tells how many there were.
   static std::uint64_t take_one(std::uint64_t* counter) { return (*counter)++; }
+  static std::uint32_t take_one(std::uint32_t* counter) { return (*counter)++; }
 };
 
 }  // namespace conclave::gpu

@@ -1,25 +1,28 @@
 // The trials of large populations on a device: a whole block of threads runs one trial, bit for bit
 // that of the agents engine.
 //
-// Among n agents, some sqrt(n) meetings in a row have mostly no agent in common. So a round takes
-// the next 256 meetings, one for each thread, and needs few passes. In a pass every thread that
-// still has its meeting claims both of its agents, the earliest meeting wins, and those that have
-// won both are executed at once: no earlier meeting is left that shares an agent with them. Agents
-// are claimed in a small table by the low bits of their numbers, which makes some meetings wait in
-// vain and none go wrong.
+// Among n agents, some sqrt(n) meetings in a row have mostly no agent in common. So each of 256
+// threads has a meeting, and in a pass every thread claims both agents of its own. The earliest
+// meeting wins, and those that have won both are executed at once: no earlier meeting is left that
+// shares an agent with them. The others claim again in the next pass, in which the threads that are
+// free take the next meetings in their order. Agents are claimed in a small table by the low bits
+// of their numbers, which makes some meetings wait in vain and none go wrong.
 //
-//     meeting      0: 3,9    1: 4,7    2: 9,5    3: 7,1    4: 8,6
-//     first pass   done      done      waits     waits     done
-//     second pass                      done      done
+//     thread         0         1         2         3         4
+//     first pass     0: 3,9    1: 4,7    2: 9,5    3: 7,1    4: 8,6    done: 0, 1, 4
+//     second pass    5: 2,8    6: 5,4    2: 9,5    3: 7,1    7: 6,3    done: 2, 3, 5, 7
+//     third pass     8: 9,3    6: 5,4    ...
 //
-// Unlike the eight lanes of trial_loop.hpp, a round may execute meetings beyond the one that ends
+// Unlike the eight lanes of trial_loop.hpp, threads may execute meetings beyond the one that ends
 // the trial. That does no harm: the tally is told of what it must hear in the order of the
-// meetings, after the round, and states do not matter after the end. Only transitions that draw
-// random numbers would, so this is for protocols with a shortcut, which draw none.
+// meetings, and states do not matter after the end. Only transitions that draw random numbers would
+// do harm, so this is for protocols with a shortcut, which draw none. Before the tally can be told,
+// all earlier meetings must be over: passes form rounds, and at the end of a round, which is there
+// as soon as the tally must hear of something, no new meetings are taken until none is left.
 //
-// Eight threads more draw the words of the next round meanwhile, each those of one lane of the
-// generator. One trial is some ten times as fast as with eight lanes, so a few trials are enough to
-// fill a device, and their agents may stay in its caches.
+// Eight threads more draw words ahead meanwhile, each those of one lane of the generator. One trial
+// is some ten times as fast as with eight lanes, so a few trials are enough to fill a device, and
+// their agents may stay in its caches.
 #pragma once
 
 #include <bit>
@@ -79,10 +82,13 @@ class BlockLoop {
   }
 
  private:
-  static constexpr std::uint32_t rounds_between_looks = 1u << 10;
-  static constexpr int index_bits = 8;  // of a claim, below the number of the pass
-  static constexpr std::uint32_t last_pass = (1u << (32 - index_bits)) - 1;
-  static_assert(threads_per_block == 1 << index_bits);
+  static constexpr std::uint32_t rounds_between_looks = 1u << 5;
+  static constexpr std::uint32_t passes_that_take = 30;  // in a round
+  static constexpr int position_bits = 13;               // of a claim, below the number of the pass
+  static constexpr std::uint32_t last_pass = (1u << (32 - position_bits)) - 1;
+  static constexpr std::uint32_t passes_of_a_round = passes_that_take + threads_per_block;
+  static_assert(passes_that_take * threads_per_block <= Shared::positions);
+  static_assert(Shared::positions <= 1u << position_bits);
 
   CONCLAVE_HOST_DEVICE void begin() {
     block_.draw([&](int lane) {
@@ -90,11 +96,16 @@ class BlockLoop {
       names.generator(Purpose::start).save(shared_->start, lane);
       names.generator(Purpose::schedule).save(shared_->schedule, lane);
       draw_words(lane, 0);
+      draw_words(lane, threads_per_block);
     });
+    block_.each([&](int thread) { is_pending_[thread] = false; });
     forget_claims();
     block_.sync();
     block_.first([&] { draw_start(); });
     round_ = done_ = 0;
+    head_ = taken_ = parity_ = 0;
+    drawn_ = 2 * threads_per_block;
+    free_ = threads_per_block;
     block_.sync();
   }
 
@@ -110,68 +121,106 @@ class BlockLoop {
     }
     *tally_ = tally;
     shared_->done = shared_->converged_at = 0;
-    for (typename Shared::Round& each : shared_->rounds) forget(each);
-    for (bool& each : shared_->has_event) each = false;
-    shared_->again = 0;
+    for (typename Shared::Pass& each : shared_->passes) each.free.all_say_yes();
+    shared_->drops = shared_->events_noted = 0;
     shared_->is_holding = false;
     shared_->is_over = ends_at(0) || batch_.limit == 0;
   }
 
   // --- drawing ---
 
-  // The lane's words of a round: every eighth, in the order of the stream. The words of a lane must
-  // be drawn one after the other, which takes as long as all the rest of a round; so nothing else
-  // is done with them here.
-  CONCLAVE_HOST_DEVICE void draw_words(int lane, int buffer) {
+  // The lane's next words: every eighth, in the order of the stream. The words of a lane must be
+  // drawn one after the other, which takes about as long as a pass; so nothing else is done with
+  // them here.
+  CONCLAVE_HOST_DEVICE void draw_words(int lane, std::uint32_t first) {
     const std::uint64_t* const state = shared_->schedule[0].data() + lane;
     LaneGenerator generator{state[0], state[8], state[16], state[24]};
-    for (int i = lane; i < threads_per_block; i += lanes_per_trial) {
-      shared_->words[buffer][i] = generator.next();
+    UnfinishedWord* const words = shared_->words + first % Shared::words_kept + lane;
+    for (int i = 0; i < threads_per_block; i += lanes_per_trial) {
+      words[i] = generator.next_unfinished();
     }
     generator.save(shared_->schedule, lane);
   }
 
+  // The words that this pass may take are there; these are for later ones.
+  CONCLAVE_HOST_DEVICE void draw_ahead() {
+    if (drawn_ - (head_ + taken_) >= 2 * threads_per_block) return;
+    block_.draw([&](int lane) { draw_words(lane, drawn_); });
+    drawn_ += threads_per_block;
+  }
+
   // --- a round ---
 
-  // All threads keep the same count of rounds and interactions, those that draw included.
+  // All threads, those that draw included, see the same after each barrier, and so count the same.
   CONCLAVE_HOST_DEVICE void round() {
-    const int buffer = static_cast<int>(round_ % 2);
-    block_.draw([&](int lane) { draw_words(lane, 1 - buffer); });
-    block_.work([&] {
-      take_meetings(buffer);
-      while (pass()) {
-      }
-    });
-    block_.sync();
-    if (this_round().has_events || is_near_limit() || is_time_to_look()) {
-      block_.first([&] { settle(); });
+    block_.work([&] { prepare_round(); });
+    bool is_taking = true;
+    for (std::uint32_t passes = 1; is_taking || free_ < threads_per_block; ++passes) {
+      draw_ahead();
+      block_.work([&] { pass(is_taking); });
       block_.sync();
+      if (is_taking) taken_ += free_;
+      free_ = this_pass().free.count();
+      is_taking =
+          is_taking && !this_pass().has_events && passes < passes_that_take && !is_limit_reached();
+      parity_ = 1 - parity_;
     }
-    done_ += threads_per_block - this_round().drops;
+    block_.work([&] { order_events(); });
+    block_.first([&] { settle(); });
+    block_.sync();
+    done_ = shared_->done;
+    head_ += taken_;
+    taken_ = 0;
     ++round_;
   }
 
-  CONCLAVE_HOST_DEVICE typename Shared::Round& this_round() const {
-    return shared_->rounds[round_ % Shared::rounds_kept];
+  // Notes about a pass are kept for as long as a thread may still look at them.
+  CONCLAVE_HOST_DEVICE typename Shared::Pass& this_pass() const { return shared_->passes[parity_]; }
+  CONCLAVE_HOST_DEVICE typename Shared::Pass& pass_before() const {
+    return shared_->passes[1 - parity_];
   }
   // Whether the trial is to be stopped is written far away, and asking takes long.
   CONCLAVE_HOST_DEVICE bool is_time_to_look() const {
     return round_ % rounds_between_looks == rounds_between_looks - 1;
   }
-  CONCLAVE_HOST_DEVICE bool is_near_limit() const {
-    return batch_.limit - done_ <= threads_per_block;
-  }
-  CONCLAVE_HOST_DEVICE void forget(typename Shared::Round& round) const {
-    round.dropped.clear();
-    round.drops = 0;
-    round.has_events = false;
+  CONCLAVE_HOST_DEVICE bool is_limit_reached() const { return batch_.limit - done_ <= taken_; }
+
+  CONCLAVE_HOST_DEVICE void prepare_round() {
+    block_.each([&](int thread) { shared_->dropped.clear(thread); });
+    if (pass_ < passes_of_a_round) forget_claims();
+    block_.sync_workers();
   }
 
-  // Words that would bias the pair count as none, as in base/lanes.cpp.
-  CONCLAVE_HOST_DEVICE void take_meetings(int buffer) {
-    block_.first([&] { forget(shared_->rounds[(round_ + 2) % Shared::rounds_kept]); });
+  // Executes the meetings that come before all others with one of their agents. Agents are read
+  // before it is known whose turn it is: if it is not the reader's, they are read again.
+  CONCLAVE_HOST_DEVICE void pass(bool is_taking) {
+    block_.first([&] { this_pass().has_events = false; });
+    if (is_taking) take_meetings();
+    const std::uint32_t number = pass_--;
     block_.each([&](int thread) {
-      const std::uint64_t word = shared_->words[buffer][thread];
+      if (!is_pending_[thread]) return;
+      block_.lower(&claims_[initiator_[thread] & claim_mask_], claim_of(thread, number));
+      block_.lower(&claims_[responder_[thread] & claim_mask_], claim_of(thread, number));
+      old_u_[thread] = agents_[initiator_[thread]];
+      old_v_[thread] = agents_[responder_[thread]];
+    });
+    block_.sync_workers();
+    block_.each([&](int thread) {
+      if (!is_pending_[thread] || !has_won(thread, number)) return;
+      meet(thread);
+      is_pending_[thread] = false;
+    });
+    block_.vote(this_pass().free, [&](int thread) { return !is_pending_[thread]; });
+  }
+
+  // Every free thread takes the next meeting. Words that would bias the pair count as none, as in
+  // base/lanes.cpp.
+  CONCLAVE_HOST_DEVICE void take_meetings() {
+    block_.each([&](int thread) {
+      if (is_pending_[thread]) return;
+      position_[thread] = taken_ + pass_before().free.before(thread);
+      const std::uint64_t word =
+          shared_->words[(head_ + position_[thread]) % Shared::words_kept].finished();
       const std::uint64_t first = (word >> 32) * batch_.n;
       const std::uint64_t second = (word & 0xffffffffu) * batch_.n;
       initiator_[thread] = static_cast<std::uint32_t>(first >> 32);
@@ -180,56 +229,21 @@ class BlockLoop {
                             static_cast<std::uint32_t>(first) >= biased_ &&
                             static_cast<std::uint32_t>(second) >= biased_;
       if (is_pending_[thread]) return;
-      block_.set_bit(this_round().dropped.words, thread);
-      block_.add_one(&this_round().drops);
+      block_.set_bit(shared_->dropped.words, position_[thread]);
+      block_.take_one(&shared_->drops);
     });
-    if (!is_near_limit()) return;
-    block_.sync_workers();
-    block_.each([&](int thread) {
-      is_pending_[thread] = is_pending_[thread] && number_of(thread) <= batch_.limit;
-    });
-  }
-
-  // The number of the thread's meeting among those of the trial, counted from 1.
-  CONCLAVE_HOST_DEVICE std::uint64_t number_of(int thread) const {
-    return done_ + static_cast<std::uint64_t>(thread) + 1 - this_round().dropped.before(thread);
-  }
-
-  // Executes the meetings that come before all others with one of their agents; whether some are
-  // left. Agents are read before it is known whose turn it is: if it is not the reader's, they are
-  // read again.
-  CONCLAVE_HOST_DEVICE bool pass() {
-    if (pass_ == 0) {
-      forget_claims();
-      block_.sync_workers();
-    }
-    const std::uint32_t number = pass_--;
-    block_.each([&](int thread) {
-      if (!is_pending_[thread]) return;
-      const std::uint32_t claim = number << index_bits | static_cast<std::uint32_t>(thread);
-      block_.lower(&claims_[initiator_[thread] & claim_mask_], claim);
-      block_.lower(&claims_[responder_[thread] & claim_mask_], claim);
-      old_u_[thread] = agents_[initiator_[thread]];
-      old_v_[thread] = agents_[responder_[thread]];
-    });
-    block_.sync_workers();
-    block_.each([&](int thread) {
-      if (!is_pending_[thread]) return;
-      const std::uint32_t claim = number << index_bits | static_cast<std::uint32_t>(thread);
-      if (claims_[initiator_[thread] & claim_mask_] == claim &&
-          claims_[responder_[thread] & claim_mask_] == claim) {
-        meet(thread);
-        is_pending_[thread] = false;
-      } else {
-        shared_->again = number + 1;
-      }
-    });
-    block_.sync_workers();
-    return shared_->again == number + 1;
   }
 
   // Claims of later passes have smaller numbers, so that they win over those that are left from
   // earlier ones, until the numbers are used up.
+  CONCLAVE_HOST_DEVICE std::uint32_t claim_of(int thread, std::uint32_t pass) {
+    return pass << position_bits | position_[thread];
+  }
+  CONCLAVE_HOST_DEVICE bool has_won(int thread, std::uint32_t pass) {
+    const std::uint32_t claim = claim_of(thread, pass);
+    return claims_[initiator_[thread] & claim_mask_] == claim &&
+           claims_[responder_[thread] & claim_mask_] == claim;
+  }
   CONCLAVE_HOST_DEVICE void forget_claims() {
     pass_ = last_pass - 1;
     block_.each([&](int thread) {
@@ -259,39 +273,53 @@ class BlockLoop {
     packed_u = Storage::pack(protocol_, new_u);
     packed_v = Storage::pack(protocol_, new_v);
     if (!tally_->is_counted(u, v, new_u, new_v)) return;
-    shared_->events[thread] = {old_u_[thread], old_v_[thread], packed_u, packed_v};
-    shared_->has_event[thread] = true;
-    this_round().has_events = true;
+    shared_->events[block_.take_one(&shared_->events_noted)] = {
+        old_u_[thread], old_v_[thread], packed_u, packed_v, position_[thread]};
+    this_pass().has_events = true;
   }
 
-  // --- after a round, by one thread ---
+  // --- after a round ---
 
+  // From the first pass with events on no meeting is taken, so there is at most one per thread.
+  CONCLAVE_HOST_DEVICE void order_events() {
+    const std::uint32_t count = shared_->events_noted;
+    if (count == 0) return;
+    block_.each([&](int thread) {
+      if (static_cast<std::uint32_t>(thread) >= count) return;
+      std::uint32_t before = 0;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        before += shared_->events[i].position < shared_->events[thread].position ? 1u : 0u;
+      }
+      shared_->order[before] = static_cast<std::uint32_t>(thread);
+    });
+    block_.sync_workers();
+  }
+
+  // By one thread.
   CONCLAVE_HOST_DEVICE void settle() {
-    if (this_round().has_events) tell_tally();
-    if (shared_->is_over) return;
-    shared_->done = done_ + threads_per_block - this_round().drops;
-    if (shared_->done >= batch_.limit) {
-      shared_->done = batch_.limit;
-      shared_->is_over = true;
+    for (std::uint32_t i = 0; i < shared_->events_noted && !shared_->is_over; ++i) {
+      tell_tally_of(shared_->events[shared_->order[i]]);
     }
-    if (is_time_to_look() && *batch_.is_stopped) shared_->is_over = true;
+    shared_->events_noted = 0;
+    if (!shared_->is_over) {
+      const std::uint64_t done = done_ + taken_ - shared_->drops;
+      shared_->is_over = done >= batch_.limit || (is_time_to_look() && *batch_.is_stopped);
+      shared_->done = done < batch_.limit ? done : batch_.limit;
+    }
+    shared_->drops = 0;
   }
 
-  CONCLAVE_HOST_DEVICE void tell_tally() {
-    for (int thread = 0; thread < threads_per_block; ++thread) {
-      if (!shared_->has_event[thread]) continue;
-      shared_->has_event[thread] = false;
-      if (!shared_->is_over) tell_tally_of(thread);
-    }
-  }
-
-  CONCLAVE_HOST_DEVICE void tell_tally_of(int thread) {
-    const typename Shared::Event event = shared_->events[thread];
+  // Not of meetings beyond the limit.
+  CONCLAVE_HOST_DEVICE void tell_tally_of(const typename Shared::Event& event) {
+    // The number of the meeting among those of the trial, counted from 1.
+    const std::uint64_t number =
+        done_ + event.position + 1 - shared_->dropped.before(event.position);
+    if (number > batch_.limit) return;
     tally_->replace(Storage::unpack(protocol_, event.u), Storage::unpack(protocol_, event.v),
                     Storage::unpack(protocol_, event.new_u),
                     Storage::unpack(protocol_, event.new_v));
-    if (!is_decided() || !ends_at(number_of(thread))) return;
-    shared_->done = number_of(thread);
+    if (!is_decided() || !ends_at(number)) return;
+    shared_->done = number;
     shared_->is_over = true;
   }
 
@@ -345,9 +373,15 @@ class BlockLoop {
   std::uint32_t claim_mask_;
   Packed* agents_;
   std::uint32_t biased_;
-  std::uint32_t pass_ = 0;   // the number of the next one; they go down
-  std::uint64_t round_ = 0;  // of the trial
-  std::uint64_t done_ = 0;   // interactions before this round
+  std::uint32_t pass_ = 0;       // the number of the next one; they go down
+  std::uint32_t parity_ = 0;     // of the pass
+  std::uint64_t round_ = 0;      // of the trial
+  std::uint64_t done_ = 0;       // interactions before this round
+  std::uint32_t head_ = 0;       // words of the stream before this round, modulo 2^32
+  std::uint32_t taken_ = 0;      // words of this round that threads have taken
+  std::uint32_t drawn_ = 0;      // words of the stream that are there, modulo 2^32
+  std::uint32_t free_ = 0;       // threads without a meeting
+  Own<std::uint32_t> position_;  // of the thread's meeting among the words of the round
   Own<std::uint32_t> initiator_;
   Own<std::uint32_t> responder_;
   Own<bool> is_pending_;

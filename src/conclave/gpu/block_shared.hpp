@@ -6,21 +6,26 @@
 #include <cstdint>
 
 #include "conclave/gpu/block.hpp"
+#include "conclave/gpu/lane_stream.hpp"
 #include "conclave/gpu/trial_loop.hpp"
 
 namespace conclave::gpu {
 
-// Flags of the threads of a block, one bit each.
+// Flags of positions, one bit each.
+template <std::uint32_t positions>
 struct BlockBits {
-  std::uint32_t words[threads_per_block / 32];
+  std::uint32_t words[positions / 32];
 
-  CONCLAVE_HOST_DEVICE void clear() {
-    for (std::uint32_t& word : words) word = 0;
+  // The part of one thread in clearing all.
+  CONCLAVE_HOST_DEVICE void clear(int thread) {
+    for (auto i = static_cast<std::uint32_t>(thread); i < positions / 32; i += threads_per_block) {
+      words[i] = 0;
+    }
   }
-  // How many of the threads before this one have theirs set.
-  CONCLAVE_HOST_DEVICE std::uint32_t before(int thread) const {
-    int count = std::popcount(words[thread / 32] & ((1u << thread % 32) - 1));
-    for (int i = 0; i < thread / 32; ++i) count += std::popcount(words[i]);
+  // How many of those before this one are set.
+  CONCLAVE_HOST_DEVICE std::uint32_t before(std::uint32_t position) const {
+    int count = std::popcount(words[position / 32] & ((1u << position % 32) - 1));
+    for (std::uint32_t i = 0; i < position / 32; ++i) count += std::popcount(words[i]);
     return static_cast<std::uint32_t>(count);
   }
 };
@@ -31,25 +36,27 @@ struct BlockShared {
   using Packed = typename Stored<P>::type;
   struct Event {
     Packed u, v, new_u, new_v;
+    std::uint32_t position;  // of the meeting in its round
   };
-  // Notes about a round stay for as long as a thread may still look at it.
-  struct Round {
-    BlockBits dropped;    // words that would bias the pair
-    std::uint32_t drops;  // how many
-    bool has_events;      // the tally must hear of a meeting
+  struct Pass {
+    BlockVotes free;  // threads that have no meeting after it
+    bool has_events;  // the tally must hear of a meeting
   };
-  static constexpr std::size_t rounds_kept = 4;
+  static constexpr std::uint32_t words_kept = 4 * threads_per_block;
+  static constexpr std::uint32_t positions = 32 * threads_per_block;  // of a round, at most
 
-  std::uint64_t words[2][threads_per_block];  // random ones, of this round and the next
-  Round rounds[rounds_kept];
+  UnfinishedWord words[words_kept];  // random ones, in a circle
+  Pass passes[2];
+  BlockBits<positions> dropped;  // words that would bias the pair
+  std::uint32_t drops;           // how many
   Event events[threads_per_block];
-  bool has_event[threads_per_block];  // bytes: many threads at once would wait for one word
-  std::uint32_t again;                // the pass after which meetings are left, plus 1
+  std::uint32_t events_noted;
+  std::uint32_t order[threads_per_block];  // in which the tally hears of them
   Lanes::State schedule;
   Lanes::State start;
   std::uint32_t next_start;
   std::uint64_t trial;
-  std::uint64_t done;  // interactions, at the end of the trial
+  std::uint64_t done;  // interactions
   std::uint64_t converged_at;
   bool is_holding;
   bool is_over;

@@ -25,6 +25,13 @@ class DeviceBlock {
   __device__ __forceinline__ void each(Action action) const {
     if (thread() < threads_per_block) action(thread());
   }
+  template <class Question>
+  __device__ __forceinline__ void vote(BlockVotes& votes, Question question) const {
+    const std::uint32_t word = __ballot_sync(~0u, question(thread()));
+    if (thread() % 32 != 0) return;
+    votes.words[thread() / 32] = word;
+    votes.counts[thread() / 32] = static_cast<std::uint32_t>(__popc(word));
+  }
   template <class Action>
   __device__ __forceinline__ void first(Action action) const {
     if (thread() == 0) action();
@@ -48,16 +55,18 @@ class DeviceBlock {
   __device__ __forceinline__ static void lower(std::uint32_t* value, std::uint32_t other) {
     atomicMin(value, other);
   }
-  __device__ __forceinline__ static void set_bit(std::uint32_t* words, int thread) {
-    atomicOr(&words[thread / 32], 1u << thread % 32);
+  __device__ __forceinline__ static void set_bit(std::uint32_t* words, std::uint32_t index) {
+    atomicOr(&words[index / 32], 1u << index % 32);
   }
-  __device__ __forceinline__ static void add_one(std::uint32_t* count) { atomicAdd(count, 1u); }
   __device__ __forceinline__ static void publish(bool* flag) {
     __threadfence_system();
     *static_cast<volatile bool*>(flag) = true;
   }
   __device__ __forceinline__ static std::uint64_t take_one(std::uint64_t* counter) {
     return atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ull);
+  }
+  __device__ __forceinline__ static std::uint32_t take_one(std::uint32_t* counter) {
+    return atomicAdd(counter, 1u);
   }
 
  private:

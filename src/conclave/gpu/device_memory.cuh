@@ -4,8 +4,11 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,39 +33,91 @@ inline int device_of(unsigned number) {
               cudaGetErrorString(status) + "); engine agents runs the same trials");
 }
 
-// Memory on the device, freed with its owner.
+// Work in its order, beside that of other engines of this process.
+class DeviceStream {
+ public:
+  DeviceStream() {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "asking for a stream");
+  }
+  DeviceStream(const DeviceStream&) = delete;
+  DeviceStream& operator=(const DeviceStream&) = delete;
+  ~DeviceStream() { cudaStreamDestroy(stream_); }
+
+  cudaStream_t get() const { return stream_; }
+  void wait(const char* what) const { check(cudaStreamSynchronize(stream_), what); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// Memory on the device, for the work of a stream; freed with its owner, which the stream outlives.
 template <class T>
 class DeviceArray {
  public:
-  explicit DeviceArray(std::size_t count) {
-    check(cudaMalloc(&first_, std::max<std::size_t>(1, count * sizeof(T))), "asking for memory");
+  DeviceArray(const DeviceStream& stream, std::size_t count) : stream_(stream) {
+    const std::size_t bytes = std::max<std::size_t>(1, count * sizeof(T));
+    check(cudaMallocAsync(&first_, bytes, stream_.get()), "asking for memory");
   }
-  explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
-    check(cudaMemcpy(first_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+  DeviceArray(const DeviceStream& stream, const std::vector<T>& values)
+      : DeviceArray(stream, values.size()) {
+    check(cudaMemcpyAsync(first_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice,
+                          stream_.get()),
           "copying to the device");
+    stream_.wait("copying to the device");
   }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray() { cudaFree(first_); }
+  ~DeviceArray() { cudaFreeAsync(first_, stream_.get()); }
 
   T* data() { return first_; }
 
  private:
+  const DeviceStream& stream_;
   T* first_ = nullptr;
+};
+
+// Memory of this machine that devices reach. What is given back is kept for the next taker: to free
+// it would wait for all that the devices are doing for this process. Serves several threads.
+class SharedMemory {
+ public:
+  static void* take(std::size_t bytes) {
+    const std::lock_guard lock(mutex());
+    if (const auto found = kept().find(bytes); found != kept().end()) {
+      return kept().extract(found).mapped();
+    }
+    void* first = nullptr;
+    check(cudaHostAlloc(&first, bytes, cudaHostAllocMapped | cudaHostAllocPortable),
+          "asking for memory that it shares with this machine");
+    return first;
+  }
+  static void give_back(void* first, std::size_t bytes) {
+    const std::lock_guard lock(mutex());
+    kept().emplace(bytes, first);
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex only;
+    return only;
+  }
+  static std::multimap<std::size_t, void*>& kept() {
+    static std::multimap<std::size_t, void*> all;
+    return all;
+  }
 };
 
 // Memory of this machine that the device reads and writes while a kernel runs.
 template <class T>
 class SharedArray {
  public:
-  SharedArray(std::size_t count, const T& value) {
-    check(cudaHostAlloc(&first_, count * sizeof(T), cudaHostAllocMapped),
-          "asking for memory that it shares with this machine");
+  SharedArray(std::size_t count, const T& value)
+      : bytes_(std::bit_ceil(count * sizeof(T))),
+        first_(static_cast<T*>(SharedMemory::take(bytes_))) {
     std::uninitialized_fill_n(first_, count, value);
   }
   SharedArray(const SharedArray&) = delete;
   SharedArray& operator=(const SharedArray&) = delete;
-  ~SharedArray() { cudaFreeHost(first_); }
+  ~SharedArray() { SharedMemory::give_back(first_, bytes_); }
 
   T& operator[](std::size_t i) { return first_[i]; }
   const T& operator[](std::size_t i) const { return first_[i]; }
@@ -73,7 +128,8 @@ class SharedArray {
   }
 
  private:
-  T* first_ = nullptr;
+  std::size_t bytes_;
+  T* first_;
 };
 
 }  // namespace conclave::gpu

@@ -11,6 +11,17 @@
 
 namespace conclave::gpu {
 
+// The part of a generator's state that its next word depends on. Drawing keeps one thread busy, and
+// the word can be worked out by the thread that needs it.
+struct alignas(16) UnfinishedWord {
+  std::uint64_t s0, s3;
+
+  CONCLAVE_HOST_DEVICE std::uint64_t finished() const {
+    const std::uint64_t sum = s0 + s3;
+    return (sum << 23 | sum >> 41) + s0;
+  }
+};
+
 // One lane: a xoshiro256++ generator (Blackman and Vigna 2021).
 struct LaneGenerator {
   std::uint64_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
@@ -24,9 +35,10 @@ struct LaneGenerator {
     words[24] = s3;
   }
 
-  CONCLAVE_HOST_DEVICE std::uint64_t next() {
-    const std::uint64_t sum = s0 + s3;
-    const std::uint64_t result = (sum << 23 | sum >> 41) + s0;
+  CONCLAVE_HOST_DEVICE std::uint64_t next() { return next_unfinished().finished(); }
+
+  CONCLAVE_HOST_DEVICE UnfinishedWord next_unfinished() {
+    const UnfinishedWord result{s0, s3};
     const std::uint64_t t = s1 << 17;
     s2 ^= s0;
     s3 ^= s1;

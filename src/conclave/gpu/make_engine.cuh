@@ -73,6 +73,7 @@ class DeviceEngine final : public Engine {
       : protocol_(protocol), on_device_(protocol), device_(device_of(device)) {
     check(cudaSetDevice(device_), "choosing the device");
     check(cudaGetDeviceProperties(&properties_, device_), "asking the device what it is");
+    stream_ = std::make_unique<DeviceStream>();
     copy_tables();
     check_itself();
   }
@@ -95,7 +96,6 @@ class DeviceEngine final : public Engine {
   // From this size on, a trial is run by a block where that can be done.
   static constexpr std::uint32_t blocks_from_agents = 2048;
   static constexpr std::uint32_t lanes_from_agents = 1u << 19;
-  static constexpr int near_blocks = 3;  // so many per multiprocessor: the agents lie beside it
 
   enum class Way : std::uint8_t { lanes, blocks };
   // Very many agents lie so far apart that a little more is gained by more lanes, if enough trials
@@ -108,35 +108,53 @@ class DeviceEngine final : public Engine {
     return is_full && request.n >= lanes_from_agents ? Way::lanes : Way::blocks;
   }
 
+  // Where `take` throws, the kernel must be over before memory that it writes is given back.
+  class EndOfKernel {
+   public:
+    EndOfKernel(const DeviceStream& stream, SharedArray<bool>& stop)
+        : stream_(stream), stop_(stop) {}
+    EndOfKernel(const EndOfKernel&) = delete;
+    EndOfKernel& operator=(const EndOfKernel&) = delete;
+    ~EndOfKernel() {
+      static_cast<volatile bool&>(stop_[0]) = true;
+      cudaStreamSynchronize(stream_.get());
+    }
+
+   private:
+    const DeviceStream& stream_;
+    SharedArray<bool>& stop_;
+  };
+
   // Calls `take` for every trial in order, as soon as it and all before it are complete.
   template <class Take>
   void execute(const BatchRequest& request, Way way, const std::function<bool()>& keep_going,
                Take take) const {
     using Packed = typename Stored<P>::type;
-    DeviceArray<P> protocol(std::vector<P>{on_device_});
-    DeviceArray<std::uint64_t> next(std::vector<std::uint64_t>{0});
+    DeviceArray<P> protocol(*stream_, std::vector<P>{on_device_});
+    DeviceArray<std::uint64_t> next(*stream_, std::vector<std::uint64_t>{0});
     SharedArray<Finished<P>> results(request.trials, blank(protocol_, request.n));
     SharedArray<bool> stop(1, false);
+    const EndOfKernel end(*stream_, stop);
     const Batch<P> batch =
         batch_of(request, protocol.data(), results.on_device(), next.data(), stop.on_device());
     if constexpr (BlockProtocol<P>) {
       if (way == Way::blocks) {
         const BlockLayout<P> where = block_layout(request);
-        DeviceArray<Packed> far(where.far_bytes() / sizeof(Packed));
-        run_blocks<P><<<where.blocks, DeviceBlock::threads, where.shared_bytes()>>>(batch, where,
-                                                                                    far.data());
+        DeviceArray<Packed> far(*stream_, where.far_bytes() / sizeof(Packed));
+        run_blocks<P><<<where.blocks, DeviceBlock::threads, where.shared_bytes(),
+                        stream_->get()>>>(batch, where, far.data());
         check(cudaGetLastError(), "starting the trials");
         return hand_over(results, stop, request.trials, keep_going, take);
       }
     }
     const Layout<P> where = layout(request.n).for_trials(request.trials);
-    DeviceArray<Packed> far(where.far_bytes() / sizeof(Packed));
-    DeviceArray<TrialStreams> streams(where.places());
-    DeviceArray<std::uint64_t> words(where.places() * where.tally_words);
+    DeviceArray<Packed> far(*stream_, where.far_bytes() / sizeof(Packed));
+    DeviceArray<TrialStreams> streams(*stream_, where.places());
+    DeviceArray<std::uint64_t> words(*stream_, where.places() * where.tally_words);
     const auto kernel =
         where.memory == Memory::near ? run_batch<P, Memory::near> : run_batch<P, Memory::far>;
-    kernel<<<where.blocks, where.threads, where.shared_bytes()>>>(batch, where, far.data(),
-                                                                  streams.data(), words.data());
+    kernel<<<where.blocks, where.threads, where.shared_bytes(), stream_->get()>>>(
+        batch, where, far.data(), streams.data(), words.data());
     check(cudaGetLastError(), "starting the trials");
     hand_over(results, stop, request.trials, keep_going, take);
   }
@@ -150,8 +168,8 @@ class DeviceEngine final : public Engine {
     std::uint64_t next = 0;
     bool is_running = true;
     while (next < trials) {
-      is_running = is_running && cudaStreamQuery(nullptr) == cudaErrorNotReady;
-      if (!is_running) check(cudaStreamSynchronize(nullptr), "running the trials");
+      is_running = is_running && cudaStreamQuery(stream_->get()) == cudaErrorNotReady;
+      if (!is_running) stream_->wait("running the trials");
       const std::uint64_t before = next;
       while (next < trials && (!is_running || is_complete(results[next]))) {
         take(next, results[next]);
@@ -162,7 +180,7 @@ class DeviceEngine final : public Engine {
       pause.tv_nsec = next != before ? 20'000 : std::min(pause.tv_nsec * 2, longest_pause);
       nanosleep(&pause, nullptr);
     }
-    check(cudaStreamSynchronize(nullptr), "running the trials");
+    stream_->wait("running the trials");
   }
 
   static bool is_complete(const Finished<P>& trial) {
@@ -176,7 +194,7 @@ class DeviceEngine final : public Engine {
                   }) {
       on_device_.for_each_table([this]<class T>(const T*& first, std::size_t count) {
         const auto* const bytes = reinterpret_cast<const std::byte*>(first);
-        tables_.emplace_back(std::vector<std::byte>(bytes, bytes + count * sizeof(T)));
+        tables_.emplace_back(*stream_, std::vector<std::byte>(bytes, bytes + count * sizeof(T)));
         first = reinterpret_cast<const T*>(tables_.back().data());
       });
     }
@@ -261,9 +279,7 @@ class DeviceEngine final : public Engine {
     BlockLayout<P> layout;
     layout.claims = claims_for(request.n);
     layout.agent_bytes = Layout<P>::rounded(request.n * sizeof(typename Stored<P>::type));
-    if (layout.shared_bytes() * near_blocks > properties_.sharedMemPerMultiprocessor) {
-      layout.memory = Memory::far;
-    }
+    if (layout.shared_bytes() > properties_.sharedMemPerBlockOptin) layout.memory = Memory::far;
     const int bytes = static_cast<int>(layout.shared_bytes());
     check(cudaFuncSetAttribute(run_blocks<P>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
           "asking for memory beside the processor");
@@ -301,6 +317,7 @@ class DeviceEngine final : public Engine {
   P protocol_;
   P on_device_;
   int device_;
+  std::unique_ptr<DeviceStream> stream_;
   std::deque<DeviceArray<std::byte>> tables_;
   cudaDeviceProp properties_{};
 };
