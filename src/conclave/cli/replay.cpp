@@ -8,9 +8,11 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
+#include "conclave/catalog/engines.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
+#include "conclave/experiment/run_text.hpp"
 #include "conclave/sweep/results.hpp"
 #include "conclave/sweep/worker.hpp"
 
@@ -51,6 +53,12 @@ Place place_of(const sweep::Results& results, const ReplayOptions& options) {
   return {cell, count_option_64("--trial", options.trial, 0, UINT64_MAX >> 1)};
 }
 
+// Engine gpu runs the trials of engine agents, which every machine can run again.
+experiment::RunText runnable_anywhere(experiment::RunText words) {
+  if (words.engine == catalog::gpu_engine.name) words.engine = catalog::agents_engine.name;
+  return words;
+}
+
 Exit run(const ReplayOptions& options) {
   const sweep::Results results(options.file);
   const Place place = place_of(results, options);
@@ -62,7 +70,7 @@ Exit run(const ReplayOptions& options) {
   const sweep::Plan plan{.name = results.meta("name"),
                          .text = {},
                          .texts = results.texts(),
-                         .cells = {{.words = cell.words}}};
+                         .cells = {{.words = runnable_anywhere(cell.words)}}};
   const std::atomic<bool>& stop = interrupted_flag();
   sweep::PreparedCells cells(plan);
   const sweep::Done done = sweep::Worker(cells, stop).run({.cell = 0, .trials = {place.trial}});
