@@ -141,8 +141,8 @@ class DeviceEngine final : public Engine {
       if (way == Way::blocks) {
         const BlockLayout<P> where = block_layout(request);
         DeviceArray<Packed> far(*stream_, where.far_bytes() / sizeof(Packed));
-        run_blocks<P><<<where.blocks, DeviceBlock::threads, where.shared_bytes(),
-                        stream_->get()>>>(batch, where, far.data());
+        run_blocks<P><<<where.blocks, DeviceBlock::threads, where.shared_bytes(), stream_->get()>>>(
+            batch, where, far.data());
         check(cudaGetLastError(), "starting the trials");
         return hand_over(results, stop, request.trials, keep_going, take);
       }
