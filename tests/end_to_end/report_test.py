@@ -264,6 +264,33 @@ class Reports(unittest.TestCase):
         self.assertIn("no row satisfies all conditions",
                       self.objection("small.db", "-o", "x.html", "--where", "n=3"))
 
+    def test_of_mixtures_take_the_cases_apart(self):
+        page = self.report("small.db", "--where", "protocol=pll", "--by", "epoch_at_convergence")
+        text = " ".join(page.texts)
+        self.assertIn("parallel time where epoch_at_convergence=1", text)
+        self.assertRegex(text, r"A mixture of [\d.]+ % of the trials with epoch_at_convergence=1, ")
+        rows = conclave("results", "small.db", "--where", "protocol=pll", "--where",
+                        "epoch_at_convergence=1", "--format", "jsonl",
+                        folder=self.folder).stdout.splitlines()
+        everything = conclave("results", "small.db", "--where", "protocol=pll", "--format", "jsonl",
+                              folder=self.folder).stdout.splitlines()
+        share = float(re.search(r"A mixture of ([\d.]+) % of the trials", text)[1])
+        self.assertAlmostEqual(share, 100 * len(rows) / len(everything), delta=0.6)
+        self.assertIn("--by epoch_at_convergence --figures", text)
+        self.assertIn("more than 12 values", self.objection("small.db", "-o", "x.html", "--where",
+                                                            "protocol=pll", "--by", "interactions"))
+        self.assertIn("did you mean 'leaders'",
+                      self.objection("small.db", "-o", "x.html", "--by", "leader"))
+
+    def test_runs_that_differ_in_n_and_trials_share_a_law(self):
+        self.sweep("few", 'name = "few"\n' + "".join(
+            f'[[run]]\nprotocol = "fratricide"\nn = {n}\ntrials = {trials}\n'
+            for n, trials in ((16, 9), (32, 7), (64, 5))))
+        page = self.report("few.db")
+        sections = [name for name in page.ids if re.fullmatch(r"few-\d+-fratricide", name)]
+        self.assertEqual(len(sections), 1)
+        self.assertIn("Seen for n from 16 to 64 only", " ".join(page.texts))
+
     def test_of_one_cell_have_a_distribution_but_no_law(self):
         self.sweep("one", 'name = "one"\ntrials = 5\n[[run]]\nprotocol = "fratricide"\nn = 16\n')
         page = self.report("one.db")

@@ -278,8 +278,21 @@ class Results(Folder):
         for words, sentence in ((("--where", "nn=3"), "did you mean 'n'"),
                                 (("--where", "n"), "protocol=pll"),
                                 (("--measure", "leader"), "did you mean 'leaders'"),
+                                (("--measure", "interactions / nodes"), "unknown field 'nodes'"),
+                                (("--measure", "n / / n"), "--measure 'n / / n': expected"),
+                                (("--measure", "2 * 3"), "names no field"),
                                 (("--format", "xml"), "unknown format")):
             self.assert_refused(self.conclave("results", "results.db", *words), sentence)
+
+    def test_are_measured_by_expressions_in_their_fields(self):
+        self.sweep(SMOKE)
+        where = "--where", "protocol=pll", "--where", "n=500"
+        shown = self.conclave("results", "results.db", *where, "--measure",
+                              "(interactions - n) / n^2").stdout
+        self.assertIn("measure (interactions - n) / n^2", shown)
+        times = [r["interactions"] for r in self.rows(*where)]
+        mean = float(re.search(r"(?m)^ +\d+  pll +500 .*? (?:\d+) +([\d.e+-]+) ", shown)[1])
+        self.assertAlmostEqual(mean, (statistics.mean(times) - 500) / 500 ** 2, delta=1e-4 * mean)
 
     def test_are_pleasant_in_sql(self):
         self.sweep(SMOKE)

@@ -25,6 +25,10 @@ void add_report(Command& conclave) {
   command.repeatable_option("--where", "CONDITION", options->where,
                             "Only rows that satisfy it, as in `conclave results`: laws of means "
                             "under a condition; repeatable");
+  command.option(
+      "--by", "FIELD", options->by,
+      "Take the first measure apart by the values of a field of the rows, a law for each "
+      "of these cases, and tell what their mixture gives");
   command.option("--title", "TEXT", options->title, "The title (default the names of the plans)");
   command.option("--explorer", "URL", options->explorer,
                  "Link every cell to its first trial in the explorer at this address, such as "
@@ -36,6 +40,7 @@ void add_report(Command& conclave) {
                  "  conclave report results.db -o report.html\n"
                  "  conclave report one.db two.db -o report.html --figures figures\n"
                  "  conclave report pll.db --where epoch_at_convergence=2 -o epoch2.html\n"
+                 "  conclave report pll.db --by epoch_at_convergence -o epochs.html\n"
                  "  conclave report results.db --figures paper --kinds pdf,csv,tex --no-title");
   command.runs([options, looks] {
     options->looks = looks->looks();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/export.hpp"
 #include "conclave/sweep/fields.hpp"
+#include "conclave/sweep/measure.hpp"
 #include "conclave/sweep/prefix.hpp"
 
 namespace conclave::cli {
@@ -53,6 +55,8 @@ std::string measure_of(const sweep::StoredCell& cell, const ResultsOptions& opti
 Samples sample(const sweep::Results& results, const sweep::Filter& filter,
                const ResultsOptions& options) {
   Samples samples;
+  std::optional<sweep::RowMeasure> asked;
+  if (!options.measure.empty()) asked.emplace(options.measure, results);
   sweep::for_each_row(
       results, filter,
       [&](const sweep::PlacedRow& row) {
@@ -61,7 +65,8 @@ Samples sample(const sweep::Results& results, const sweep::Filter& filter,
         if (sweep::field(row.fields, "converged") != "true") return;
         ++cell.converged;
         const auto value =
-            sweep::number_field(row.fields, measure_of(results.cells()[row.cell], options));
+            asked ? (*asked)(row.fields)
+                  : sweep::number_field(row.fields, measure_of(results.cells()[row.cell], options));
         if (value) cell.values.push_back(*value);
       },
       sweep::RowChoice::prefix);
@@ -245,7 +250,7 @@ Exit run(ResultsOptions options) {
   if (options.check) return check(results, options);
   const sweep::Filter filter(options.where, results);
   if (!options.measure.empty()) {
-    options.measure = sweep::field_name(results, options.measure);
+    options.measure = sweep::RowMeasure(options.measure, results).name();
   }
   Output output(options.output);
   write(results, filter, options, output);
@@ -258,6 +263,7 @@ Examples:
   conclave results results.db
   conclave results results.db --where protocol=prl --where 'N>100'
   conclave results results.db --measure interactions
+  conclave results results.db --measure 'interactions / n^2'
   conclave results results.db --format csv > rows.csv
   conclave results results.db --where converged=false --format jsonl
 
@@ -273,7 +279,8 @@ void add_results(Command& conclave) {
                             "Only rows with, for example, protocol=pll, n>=1000, N=200 or "
                             "converged=false; repeatable, all must hold");
   command.option("--measure", "FIELD", options->measure,
-                 "What the table is about (default parallel_time or messages)");
+                 "What the table is about (default parallel_time or messages): a field, or an "
+                 "expression in fields such as '(ranked_at - awake_at) / n'");
   command.option("--format", "F", options->format,
                  "table, csv, jsonl or json (default table); rows by cell and trial");
   command.option("-o,--output", "FILE", options->output,

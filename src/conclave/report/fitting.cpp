@@ -151,17 +151,97 @@ std::string kind_verdict(const Measure& measure, const KindFits& kind) {
   return text + ".\n";
 }
 
+// A case within the cells of one kind: how often it comes, and its best law.
+struct Ingredient {
+  double share = 0;
+  const Fit* law = nullptr;
+};
+
+double rows_of_kind(const RunSample& run, const RunNames& names, const std::string& kind) {
+  double rows = 0;
+  for (std::size_t i = 0; i < run.cells.size(); ++i) {
+    if (names.cells[i].kind == kind) rows += static_cast<double>(run.cells[i].converged);
+  }
+  return rows;
+}
+
+const Fit* best_law(const Part& part, const std::string& kind) {
+  const auto found = std::ranges::find(part.kinds, kind, &KindFits::kind);
+  return found == part.kinds.end() || found->fits.empty() ? nullptr : &found->fits.front();
+}
+
+std::optional<double> mixed_at(const std::vector<Ingredient>& mixture, const Variables& variables) {
+  double sum = 0;
+  for (const Ingredient& each : mixture) {
+    const auto value = each.law->at(variables);
+    if (!value) return std::nullopt;
+    sum += each.share * *value;
+  }
+  return sum;
+}
+
+// The root of the mean square of its relative errors at the cells of a kind.
+double mixture_error(const std::vector<Ingredient>& mixture, std::span<const Point> points) {
+  double squares = 0;
+  for (const Point& point : points) {
+    const auto value = mixed_at(mixture, point.variables);
+    if (!value || !(*value > 0)) return INFINITY;
+    squares += (point.mean / *value - 1) * (point.mean / *value - 1);
+  }
+  return std::sqrt(squares / static_cast<double>(points.size()));
+}
+
+std::vector<std::size_t> cells_of_kind(const RunNames& names, const std::string& kind) {
+  std::vector<std::size_t> cells;
+  for (std::size_t i = 0; i < names.cells.size(); ++i) {
+    if (names.cells[i].kind == kind) cells.push_back(i);
+  }
+  return cells;
+}
+
+std::string kind_mixture(const RunSample& run, const RunNames& names, const Part& whole,
+                         const std::string& kind, const std::vector<Case>& cases) {
+  std::string text = kind.empty() ? "" : kind + ": ";
+  std::string separator = "a mixture of ";
+  std::vector<Ingredient> mixture;
+  const double all = rows_of_kind(run, names, kind);
+  for (const Case& each : cases) {
+    const double rows = rows_of_kind(each.run, each.names, kind);
+    if (!(rows > 0)) continue;
+    mixture.push_back({.share = rows / all, .law = best_law(each.part, kind)});
+    text +=
+        fmt::format("{}{} of the trials with {}", separator, percent(rows / all), each.condition);
+    text += mixture.back().law == nullptr ? ", in fewer than three sizes"
+                                          : fmt::format(", {}", mixture.back().law->text());
+    separator = "; ";
+  }
+  const bool is_known =
+      std::ranges::all_of(mixture, [](const Ingredient& each) { return each.law != nullptr; });
+  if (mixture.empty() || !is_known) return text + ".";
+  const double error =
+      mixture_error(mixture, points_of(run, whole.lines, cells_of_kind(names, kind)));
+  return text + fmt::format(". The sum of these laws, each times its share, gives the means to {}.",
+                            percent(error));
+}
+
 }  // namespace
+
+std::string mixture_verdict(const RunSample& run, const RunNames& names, const Part& whole,
+                            const std::vector<Case>& cases) {
+  std::string text;
+  for (const KindFits& kind : whole.kinds) {
+    text += '\n' + kind_mixture(run, names, whole, kind.kind, cases);
+  }
+  if (text.size() > 1 && text[1] == 'a') text[1] = 'A';
+  return text;
+}
 
 std::vector<KindFits> fit_kinds(const RunSample& run, const RunNames& names, const Measure& measure,
                                 const std::vector<CellLine>& lines) {
   std::vector<KindFits> result;
   for (const CellName& name : names.cells) {
     if (std::ranges::find(result, name.kind, &KindFits::kind) != result.end()) continue;
-    std::vector<std::size_t> cells;
-    for (std::size_t i = 0; i < run.cells.size(); ++i) {
-      if (names.cells[i].kind == name.kind) cells.push_back(i);
-    }
+    const std::vector<std::size_t> cells = cells_of_kind(names, name.kind);
     result.push_back({.kind = name.kind,
                       .fits = fits_of(measure, names.x, points_of(run, lines, cells)),
                       .noise = noise_of(lines, cells)});

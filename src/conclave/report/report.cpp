@@ -36,7 +36,7 @@ Report read_report(const ReportOptions& options) {
   std::vector<std::string> names;
   std::vector<std::string> files;
   for (const std::string& file : options.files) {
-    report.studies.push_back(study(file, options.where));
+    report.studies.push_back(study(file, options.where, options.by));
     files.push_back(quoted_for_shell(file));
     names.push_back(report.studies.back().name);
   }
@@ -47,6 +47,7 @@ Report read_report(const ReportOptions& options) {
   report.overview = overview(report.studies);
   std::string where;
   for (const std::string& each : options.where) where += " --where " + quoted_for_shell(each);
+  if (!options.by.empty()) where += " --by " + quoted_for_shell(options.by);
   name_commands(report, fmt::format("{}", fmt::join(files, " ")), where);
   return report;
 }

@@ -16,6 +16,7 @@ struct ReportOptions {
   plot::Looks looks{};               // of the figures
   std::vector<std::string> only{};   // names of figures; empty: all
   std::vector<std::string> where{};  // conditions that rows must satisfy
+  std::string by{};  // a field of rows, whose values are cases of a mixture; empty: none
   std::string title{};
   std::string version{};
   // The address of the explorer, to which cells link: http, https, file, or relative to the page.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -157,6 +158,41 @@ std::string common_setting(const std::vector<Dimension>& all) {
   return joined(words);
 }
 
+// The settings of the cells of a run, apart from n.
+std::set<std::map<std::string, std::string>> settings_but_n(const RunSample& run) {
+  std::set<std::map<std::string, std::string>> result;
+  for (const CellSample& sample : run.cells) {
+    auto words = settings(sample.cell.words);
+    words.erase("n");
+    result.insert(std::move(words));
+  }
+  return result;
+}
+
+// A plan that gives large n fewer trials has several runs for one law.
+std::vector<RunSample> merged(std::vector<RunSample> runs) {
+  std::vector<RunSample> result;
+  for (RunSample& run : runs) {
+    const auto same = std::ranges::find_if(result, [&](const RunSample& other) {
+      return other.protocol == run.protocol && settings_but_n(other) == settings_but_n(run);
+    });
+    if (same == result.end()) {
+      result.push_back(std::move(run));
+    } else {
+      std::ranges::move(run.cells, std::back_inserter(same->cells));
+    }
+  }
+  return result;
+}
+
+// Numbers before words, and in their order.
+bool comes_before(const std::string& a, const std::string& b) {
+  const auto left = parse_real(a);
+  const auto right = parse_real(b);
+  if (left && right) return *left < *right;
+  return left || right ? left.has_value() : a < b;
+}
+
 }  // namespace
 
 std::vector<RunSample> read_samples(const sweep::Results& results,
@@ -175,7 +211,39 @@ std::vector<RunSample> read_samples(const sweep::Results& results,
     runs.back().cells.push_back(std::move(sample));
   }
   if (runs.empty() && !where.empty()) throw Error("no row satisfies all conditions");
-  return runs;
+  return merged(std::move(runs));
+}
+
+RunSample restricted(const RunSample& run, const sweep::Results& results,
+                     const std::vector<std::string>& where) {
+  const sweep::Filter filter(where, results);
+  RunSample result{.run = run.run, .protocol = run.protocol};
+  for (const CellSample& cell : run.cells) {
+    CellSample sample = read_cell(results, cell.cell, filter);
+    if (sample.trials == 0) continue;
+    sample.progress = cell.progress;
+    result.cells.push_back(std::move(sample));
+  }
+  return result;
+}
+
+std::vector<std::string> cases_of(const RunSample& run, const sweep::Results& results,
+                                  const std::string& field) {
+  constexpr std::size_t most_cases = 12;
+  const std::string name = sweep::field_name(results, field);
+  std::set<std::string, decltype(&comes_before)> values(&comes_before);
+  for (const CellSample& cell : run.cells) {
+    sweep::for_each_row_of_prefix(
+        results, cell.cell.id, [&](std::uint64_t trial, const std::string& row) {
+          const sweep::Fields fields = results.fields_of_row(cell.cell.id, trial, row);
+          if (const auto value = sweep::field(fields, name)) values.emplace(*value);
+        });
+    if (values.size() > most_cases) {
+      throw Error(fmt::format("--by {}: it has more than {} values, which are no cases", field,
+                              most_cases));
+    }
+  }
+  return {values.begin(), values.end()};
 }
 
 RunNames name_cells(const RunSample& run) {

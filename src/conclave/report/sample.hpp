@@ -25,7 +25,8 @@ struct CellSample {
   std::map<std::string, std::vector<double>, std::less<>> values{};
 };
 
-// The cells of one [[run]] of a plan.
+// The cells of one [[run]] of a plan, and of those after it that differ from it in n and trials
+// only.
 struct RunSample {
   std::size_t run = 0;
   std::string protocol;
@@ -37,6 +38,16 @@ struct RunSample {
 // where the file is damaged or a condition makes no sense.
 std::vector<RunSample> read_samples(const sweep::Results& results,
                                     const std::vector<std::string>& where = {});
+
+// The same cells with only the rows that satisfy all conditions; those without such rows are left
+// out. Reads the rows of the run once more.
+RunSample restricted(const RunSample& run, const sweep::Results& results,
+                     const std::vector<std::string>& where);
+
+// The values that a field has in the rows of a run, numbers in their order, then words. Throws
+// Error where there are more than a dozen: these are no cases.
+std::vector<std::string> cases_of(const RunSample& run, const sweep::Results& results,
+                                  const std::string& field);
 
 // How the cells of a run differ: `series` says it without the variable on the x axis ("init=random
 // N=4n"), `kind` only what is no number ("init=random"), `label` everything. A parameter that

@@ -199,7 +199,58 @@ std::string title_of(const RunSample& run, const RunNames& names) {
   return title;
 }
 
-Section section_of(const RunSample& run, const std::string& study_name) {
+// The names of the cells that a case still has; they keep those that they have in the whole run.
+RunNames names_of_case(const RunSample& run, const RunNames& names, const RunSample& part) {
+  RunNames result{.x = names.x, .setting = names.setting};
+  for (std::size_t i = 0; i < run.cells.size(); ++i) {
+    const std::size_t id = run.cells[i].cell.id;
+    const bool is_there = std::ranges::any_of(
+        part.cells, [id](const CellSample& cell) { return cell.cell.id == id; });
+    if (is_there) result.cells.push_back(names.cells[i]);
+  }
+  return result;
+}
+
+// A run taken apart by the values of a field.
+struct Division {
+  const sweep::Results* results;
+  std::vector<std::string> where;
+  std::string by;
+};
+
+std::vector<Case> read_cases(const RunSample& run, const RunNames& names, const Measure& measure,
+                             const Division& division) {
+  std::vector<Case> cases;
+  for (const std::string& value : cases_of(run, *division.results, division.by)) {
+    std::vector<std::string> where = division.where;
+    where.push_back(fmt::format("{}={}", division.by, value));
+    Case each{.condition = where.back(), .run = restricted(run, *division.results, where)};
+    if (each.run.cells.empty()) continue;
+    for (CellSample& cell : each.run.cells) cell.variables.merge(assumed_of(run.protocol));
+    each.names = names_of_case(run, names, each.run);
+    Measure conditional = measure;
+    conditional.title += " where " + each.condition;
+    conditional.promise.clear();  // it is about all trials
+    conditional.bound.reset();
+    each.part = part_of(each.run, each.names, std::move(conditional));
+    each.part.figures = draw_part(each.run, each.names, each.part);
+    cases.push_back(std::move(each));
+  }
+  return cases;
+}
+
+// The first part once more for each case, and in words what it is as their mixture.
+void divide(Section& section, const RunSample& run, const RunNames& names,
+            const Division& division) {
+  if (division.by.empty() || section.parts.front().measure.kind != Measure::Kind::growth) return;
+  Part& whole = section.parts.front();
+  std::vector<Case> cases = read_cases(run, names, whole.measure, division);
+  if (cases.size() < 2) return;
+  whole.verdict += mixture_verdict(run, names, whole, cases);
+  for (Case& each : cases) section.parts.push_back(std::move(each.part));
+}
+
+Section section_of(const RunSample& run, const std::string& study_name, const Division& division) {
   const RunNames names = name_cells(run);
   Section section{.id = slug(fmt::format("{} {} {}", study_name, run.run + 1, run.protocol)),
                   .title = title_of(run, names),
@@ -208,10 +259,13 @@ Section section_of(const RunSample& run, const std::string& study_name) {
   for (Measure& measure : told_measures(run)) {
     Part part = part_of(run, names, std::move(measure));
     part.figures = draw_part(run, names, part);
+    section.parts.push_back(std::move(part));
+  }
+  divide(section, run, names, division);
+  for (Part& part : section.parts) {
     for (Figure& figure : part.figures) {
       figure.name = fmt::format("{}-{}-{}", section.id, slug(part.measure.title), figure.name);
     }
-    section.parts.push_back(std::move(part));
   }
   section.observables = observables_of(run, section.parts);
   section.common = common_series(run, names);
@@ -222,7 +276,8 @@ Section section_of(const RunSample& run, const std::string& study_name) {
 
 // Fields that rows, heads and words of a cell should have in common are looked up by name; a file
 // in which they differ was not written by a sweep.
-Study study(const std::string& file, const std::vector<std::string>& where) try {
+Study study(const std::string& file, const std::vector<std::string>& where,
+            const std::string& by) try {
   const sweep::Results results(file);
   Study result{.file = file,
                .name = results.meta("name"),
@@ -235,7 +290,8 @@ Study study(const std::string& file, const std::vector<std::string>& where) try 
       result.trials += cell.trials;
       result.missing += cell.progress.missing;
     }
-    result.sections.push_back(section_of(run, result.name));
+    result.sections.push_back(
+        section_of(run, result.name, {.results = &results, .where = where, .by = by}));
   }
   result.promises = promises_of(result.name, result.sections);
   return result;
