@@ -4,13 +4,13 @@
 Usage: prl_limit.py [TRIALS [LEADERS [SEED]]]
 
 A bullet or a signal that must cross d agents waits for d given meetings one after the other, n
-interactions each on average. With n -> infinity a crossing of a share x of the ring takes
-x n² interactions, and its deviation vanishes like 1/sqrt(n); so do the waits at a leader. Once there
-are leaders, Algorithm 1 is then the following game. A leader fires to the right, live behind its
-shield or a dummy without it, each with probability 1/2. The bullet flies to the next leader, and a
-live one kills it if it has no shield. A leader that stays sends a signal back to the left, which
-flies to the nearest leader there; that one fires when it arrives. When a leader falls, what is on
-its way to or from its right neighbour goes on.
+interactions each on average. With n -> infinity a crossing of a share x of the ring takes x n²
+interactions, and its deviation vanishes like 1/sqrt(n); so do the waits at a leader. Once there are
+leaders, Algorithm 1 is then the following game. A leader fires to the right, live behind its shield
+or a dummy without it, each with probability 1/2. The bullet flies to the next leader, and a live
+one kills it if it has no shield. A leader that stays sends a signal back to the left, which flies
+to the nearest leader there; that one fires when it arrives. When a leader falls, what is on its
+way to or from its right neighbour goes on.
 
 The start is LEADERS leaders at random places of the ring, who have all just fired live bullets. The
 time until one is left, in units of n² interactions, has a limit for many leaders: early falls cost
