@@ -54,8 +54,9 @@ set(conclave_cold_flags $<IF:$<CONFIG:Release>,-O1,-O0>)
 #                     [PRECOMPILE headers...] [SOURCES files...] [COLD_SOURCES files...])
 # A module is the folder of that name; without sources it is headers only. COLD is one that is worth
 # little optimization, COLD_SOURCES are those of its sources that are. FUZZED is one whose branches
-# the fuzzers follow. So many sources are compiled TOGETHER (cmake/Speed.cmake). Headers that are
-# worth precompiling for this module alone are named.
+# the fuzzers follow. Its sources are compiled as one, or in a large module so many of them TOGETHER
+# (cmake/Speed.cmake). Headers that are worth precompiling for this module alone, not for its cold
+# sources, are named.
 function(conclave_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "COLD;FUZZED" "TOGETHER"
                         "DEPENDS;PRECOMPILE;SOURCES;COLD_SOURCES")
@@ -77,9 +78,13 @@ function(conclave_add_module name)
       if(arg_FUZZED AND CONCLAVE_FUZZERS)
         target_compile_options(${each} PRIVATE -fsanitize=fuzzer-no-link)
       endif()
-      conclave_precompile(${each} ${arg_PRECOMPILE})
-      conclave_compile_together(${each} ${arg_TOGETHER})
     endforeach()
+    conclave_precompile(${target} ${arg_PRECOMPILE})
+    conclave_compile_together(${target} ${arg_TOGETHER})
+    if(arg_COLD_SOURCES)
+      conclave_precompile(${target}_cold)
+      conclave_compile_together(${target}_cold)
+    endif()
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE conclave_flags ${arg_DEPENDS})
@@ -107,7 +112,9 @@ function(conclave_add_test name)
   endif()
   target_compile_options(${name} PRIVATE ${options})
   conclave_precompile_gtest(${name} ${kind} ${options})
-  conclave_compile_together(${name} ${arg_TOGETHER})
+  if(arg_TOGETHER)
+    conclave_compile_together(${name} ${arg_TOGETHER})
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
   if(arg_LABELS MATCHES "statistical|conformance")

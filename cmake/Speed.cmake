@@ -80,15 +80,19 @@ function(conclave_precompile_gtest target kind)
 endfunction()
 
 # conclave_compile_together(TARGET [number])
-# Compiles up to so many sources of a target as one, so that the headers they share are read, and
-# the templates they share are compiled, once. What they define for themselves alone must then
-# differ in its name. The presets release and dev do so; tsan and a plain `cmake -B build` compile
-# every source by itself, and notice what one of them forgets to include.
+# Compiles the sources of a target as one, or up to so many of them, so that the headers they share
+# are read, and the templates they share are compiled, once. What they define for themselves alone
+# must then differ in its name. The presets release and dev do so; tsan and a plain `cmake -B build`
+# compile every source by itself, and notice what one of them forgets to include.
 function(conclave_compile_together target)
-  if(NOT CONCLAVE_TOGETHER OR NOT ARGN)
+  if(NOT CONCLAVE_TOGETHER)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ARGV1})
+  set(number 0)  # all
+  if(ARGN)
+    set(number ${ARGV1})
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${number})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC takes what is not the main file for a header, where types of one source may not be used.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
