@@ -7,6 +7,7 @@
 // around them, and all that include TOML include this header.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
