@@ -42,7 +42,10 @@ class OvertakingTransit {
   }
 
   const network::Delivery<Message>* next(const auto&) {
-    return calendar_.front([](const network::Delivery<Message>&) {}).item;
+    const auto due = calendar_.front([](const network::Delivery<Message>&) {});
+    if (!due) return nullptr;
+    next_ = due->item;
+    return &next_;
   }
   void drop() { calendar_.pop(); }
   std::size_t bytes() const { return 0; }
@@ -52,6 +55,7 @@ class OvertakingTransit {
   network::DelayAdversary* adversary_;
   const network::NetworkView* view_;
   network::detail::Calendar<network::Delivery<Message>> calendar_;
+  network::Delivery<Message> next_;
 };
 
 // Asks its first ports instead of random ones, but says that it treats all ports alike.

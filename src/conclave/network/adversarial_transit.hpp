@@ -1,6 +1,6 @@
 // Messages on their way when an adversary decides how long each takes. On an edge no message
-// overtakes another: it arrives no earlier than the one before it. A message costs sixteen bytes on
-// its way, four at its sender, and its contents once for all who get it.
+// overtakes another: it arrives no earlier than the one before it. A message costs twelve bytes on
+// its way, four at its sender, and its contents, if they are long, once for all who get it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/constant_transit.hpp"
 #include "conclave/network/detail/calendar.hpp"
-#include "conclave/network/detail/contents.hpp"
+#include "conclave/network/detail/envelopes.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
 
 namespace conclave::network {
@@ -23,76 +23,87 @@ class AdversarialTransit {
   using Message = typename P::Message;
 
   AdversarialTransit(NodeCount n, DelayAdversary* adversary, const NetworkView* view)
-      : n_(n), adversary_(adversary), view_(view), calendar_(20 * n), arrivals_(n) {}
+      : n_(n), adversary_(adversary), view_(view), calendar_(20 * n), arrivals_(n), envelopes_(n) {}
 
   // Returns the time of arrival.
   Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
-    return post(now, {from, to, contents_.add(message, 1)}, kind_of(message));
+    return post(now, from, to, message, envelopes_.seal(from, message, 1), false);
   }
 
+  // To different nodes.
   void post_some(Ticks now, NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
-    if (to.empty()) return;
-    arrivals_.prefetch(from, to);
-    const auto name = contents_.add(message, static_cast<std::uint32_t>(to.size()));
-    for (const NodeIndex node : to) post(now, {from, node, name}, kind_of(message));
+    post_each(now, from, message, to.size(), [&](std::size_t which) { return to[which]; });
   }
 
   void post_all(Ticks now, NodeIndex from, const Message& message) {
-    if (n_ == 1) return;
-    const auto name = contents_.add(message, static_cast<std::uint32_t>(n_ - 1));
-    for (NodeCount step = 1; step < n_; ++step) {
-      post(now, {from, static_cast<NodeIndex>((from + step) % n_), name}, kind_of(message));
-    }
+    post_each(now, from, message, n_ - 1,
+              [&](std::size_t which) { return static_cast<NodeIndex>((from + 1 + which) % n_); });
   }
 
   // The next delivery, or nothing. Those that come later are announced to `prefetch` in time.
   const Delivery<Message>* next(const auto& prefetch) {
-    const auto due = calendar_.front([&](const Item& coming) {
-      prefetch(coming.to);
-      arrivals_.prefetch(coming.to);  // for the answer
-      contents_.prefetch(coming.name);
+    const auto due = calendar_.front([&](Envelope coming) {
+      const NodeIndex to = envelopes_.to(coming);
+      prefetch(to);
+      arrivals_.prefetch(to);  // for the answer
+      envelopes_.prefetch(coming);
     });
-    if (due.item == nullptr) return nullptr;
-    name_ = due.item->name;
-    due_ = {due.at, due.item->from, due.item->to, contents_.message(name_)};
+    if (!due) return nullptr;
+    next_ = due->item;
+    due_ = {due->at, envelopes_.from(next_), envelopes_.to(next_), envelopes_.message(next_)};
     return &due_;
   }
   void drop() {
-    contents_.drop(name_);
+    envelopes_.drop(next_);
     calendar_.pop();
   }
 
   // Memory needed so far at most, approximately, since a table may shrink.
-  std::size_t bytes() const { return calendar_.bytes() + arrivals_.bytes() + contents_.bytes(); }
+  std::size_t bytes() const { return calendar_.bytes() + arrivals_.bytes() + envelopes_.bytes(); }
 
  private:
-  using Contents = detail::Contents<Message>;
-  struct Item {
-    NodeIndex from;
-    NodeIndex to;
-    typename Contents::Name name;
-  };
+  using Envelope = typename detail::Envelopes<Message>::Envelope;
 
-  static std::string_view kind_of(const Message& message) {
-    return P::kinds[static_cast<std::size_t>(message.kind)];
+  Ticks delay(NodeIndex from, NodeIndex to, const Message& message) {
+    const std::string_view kind = P::kinds[static_cast<std::size_t>(message.kind)];
+    const Ticks delay = adversary_->delay({from, to, kind}, *view_);
+    CONCLAVE_CHECK(delay - 1 < unit);
+    return delay;
   }
 
-  Ticks post(Ticks now, const Item& item, std::string_view kind) {
-    const Ticks delay = adversary_->delay({item.from, item.to, kind}, *view_);
-    CONCLAVE_CHECK(delay - 1 < unit);
-    const Ticks arrival = arrivals_.take(now, item.from, item.to, now + delay);
-    calendar_.add(now, arrival, item);
+  // Sends copies to the different nodes to(0), to(1), ...
+  void post_each(Ticks now, NodeIndex from, const Message& message, std::size_t count,
+                 const auto& to) {
+    if (count == 0) return;
+    const bool is_alone = arrivals_.is_idle(now, from);
+    const Envelope sealed = envelopes_.seal(from, message, static_cast<std::uint32_t>(count));
+    for (std::size_t which = 0; which < count; ++which) {
+      post(now, from, to(which), message, sealed, is_alone);
+    }
+  }
+
+  // `is_alone`: there is no other message on its edge.
+  Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message, Envelope sealed,
+             bool is_alone) {
+    Ticks arrival = now + delay(from, to, message);
+    if (!is_alone) {
+      arrival = arrivals_.after_others(now, from, to, arrival, calendar_, [&](Envelope other) {
+        return envelopes_.to(other) == to && envelopes_.from(other) == from;
+      });
+    }
+    const auto mark = calendar_.add(now, arrival, envelopes_.addressed(sealed, to));
+    arrivals_.note(now, from, to, arrival, calendar_, mark);
     return arrival;
   }
 
   NodeCount n_;
   DelayAdversary* adversary_;
   const NetworkView* view_;
-  detail::Calendar<Item> calendar_;
+  detail::Calendar<Envelope> calendar_;
   detail::LastArrivals arrivals_;
-  Contents contents_;
+  detail::Envelopes<Message> envelopes_;
   Delivery<Message> due_{};
-  typename Contents::Name name_ = 0;
+  Envelope next_ = 0;
 };
 
 }  // namespace conclave::network

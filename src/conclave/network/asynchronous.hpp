@@ -47,8 +47,13 @@ class Asynchronous {
         next_look = work_ + look_up;
         if (!keep_going(state_.accounts().messages())) return {};
       }
-      const Delivery<Message>* delivery = transit_.next(prefetch);
       if (waking && state_.asleep() == 0) waking.reset();  // all are awake
+      if (waking && waking->at <= state_.now()) {          // nothing can come before it
+        wake(waking->node);
+        waking = wakeup_.next();
+        continue;
+      }
+      const Delivery<Message>* delivery = transit_.next(prefetch);
       if constexpr (HasTimer<P>) {
         if (fire_before(delivery, waking)) continue;
       }
@@ -68,10 +73,7 @@ class Asynchronous {
 
   const NetworkState<P>& state() const { return state_; }
   // Memory of the nodes and of the messages on their way, at most so far.
-  std::size_t bytes() const {
-    return state_.n() * sizeof(typename P::Node) + state_.n() / 8 + transit_.bytes() +
-           timers_.bytes();
-  }
+  std::size_t bytes() const { return state_.node_bytes() + transit_.bytes() + timers_.bytes(); }
 
  private:
   static constexpr std::uint64_t look_up = 1 << 14;  // events and messages between two looks

@@ -78,6 +78,7 @@ class NetworkState final : public NetworkView {
   bool is_touched(NodeIndex index) const { return nodes_.is_touched(index); }
   const Node& state(NodeIndex index) const { return nodes_[index]; }
   [[gnu::always_inline]] void prefetch(NodeIndex index) const { nodes_.prefetch(index); }
+  std::size_t node_bytes() const { return nodes_.bytes(); }
   Watcher* watcher() const { return options_.watcher; }
   const detail::Accounts<P>& accounts() const { return accounts_; }
 

@@ -19,8 +19,8 @@
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/chosen_order.hpp"
 #include "conclave/network/detail/calendar.hpp"
-#include "conclave/network/detail/contents.hpp"
 #include "conclave/network/detail/edge_table.hpp"
+#include "conclave/network/detail/envelopes.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
 #include "conclave/network/detail/wire.hpp"
@@ -99,6 +99,12 @@ TEST(Wire, BringsBackEveryMessageInFewBytes) {
     EXPECT_EQ(detail::Wire<Message>::decode(static_cast<std::uint8_t>(message.kind), buffer.data(),
                                             bytes),
               message);
+    const auto word = detail::Wire<Message>::as_word(message);
+    ASSERT_EQ(word.has_value(), bytes <= 5) << to_text(message);
+    if (word) {
+      EXPECT_EQ(detail::Wire<Message>::of_word(static_cast<std::uint64_t>(message.kind), *word),
+                message);
+    }
   }
 }
 
@@ -123,9 +129,9 @@ TEST(Calendar, GivesEntriesInOrderOfTimeAndOfArrival) {
         continue;
       }
       const auto first = calendar.front(nothing);
-      ASSERT_NE(first.item, nullptr);
-      ASSERT_EQ(std::pair(first.at, *first.item), reference.begin()->first) << "step " << step;
-      now = first.at;
+      ASSERT_TRUE(first);
+      ASSERT_EQ(std::pair(first->at, first->item), reference.begin()->first) << "step " << step;
+      now = first->at;
       calendar.pop();
       reference.erase(reference.begin());
     }
@@ -141,45 +147,88 @@ TEST(Calendar, SortsCrowdsOfNearlyEqualTimes) {
   std::pair<Ticks, std::uint64_t> last{0, 0};
   for (std::uint64_t i = 0; i < crowd; ++i) {
     const auto first = calendar.front(nothing);
-    const std::pair<Ticks, std::uint64_t> next{first.at, *first.item};
+    ASSERT_TRUE(first);
+    const std::pair<Ticks, std::uint64_t> next{first->at, first->item};
     ASSERT_LT(last, next);
     last = next;
     calendar.pop();
   }
-  EXPECT_EQ(calendar.front(nothing).item, nullptr);
+  EXPECT_FALSE(calendar.front(nothing));
 }
 
-// Messages of all lengths, some for many receivers; names are used again when all have theirs.
-TEST(Contents, AreKeptUntilTheLastCopyHasArrived) {
+// Items are asked for by bucket and mark: in buckets to come, in the one whose time it is, and
+// among those that have come into it since.
+TEST(Calendar, FindsItemsUntilTheyHaveLeft) {
+  detail::Calendar<std::uint64_t> calendar(100'000);
+  Stream stream({.seed = 6});
+  struct Added {
+    Ticks at;
+    std::uint64_t number;
+    std::uint8_t mark;
+  };
+  std::map<std::pair<Ticks, std::uint64_t>, Added> on_their_way;
+  Ticks now = 0;
+  for (std::uint64_t number = 0; number < 60'000; ++number) {
+    // Half of them in a crowd, so that buckets have many blocks.
+    const Ticks delay = 1 + stream.below64(stream.chance(1, 2) ? unit : unit / 500);
+    const std::uint8_t mark = calendar.add(now, now + delay, number);
+    on_their_way[{now + delay, number}] = {now + delay, number, mark};
+    for (const Added& each : {on_their_way.begin()->second, on_their_way[{now + delay, number}]}) {
+      const auto is_it = [&](std::uint64_t item) { return item == each.number; };
+      ASSERT_EQ(calendar.last_in(calendar.bucket_of(each.at), each.mark, is_it), each.at);
+    }
+    if (number < 20'000 || stream.chance(1, 3)) continue;
+    const auto first = calendar.front([](std::uint64_t) {});
+    ASSERT_TRUE(first);
+    now = first->at;
+    calendar.pop();
+    on_their_way.erase({first->at, first->item});
+    const auto is_gone = [&](std::uint64_t item) { return item == first->item; };
+    for (const std::uint8_t mark : {std::uint8_t{0}, std::uint8_t{1}}) {
+      ASSERT_EQ(calendar.last_in(calendar.bucket_of(now), mark, is_gone), 0u);
+    }
+  }
+}
+
+// Messages of all lengths, some for many receivers; slots are used again when all have theirs.
+TEST(Envelopes, BringBackWhatWasSealedUntilTheLastCopyHasArrived) {
   using Message = protocols::KmppAsync::Message;
   using Kind = protocols::KmppAsync::Kind;
-  detail::Contents<Message> contents;
-  Stream stream({.seed = 3});
-  struct Sent {
-    Message message;
-    std::uint32_t name;
-    std::uint32_t copies;
-  };
-  std::vector<Sent> on_their_way;
-  std::uint32_t largest_name = 0;
-  for (int step = 0; step < 20'000; ++step) {
-    if (on_their_way.size() < 50) {
-      const Message message{.kind = static_cast<Kind>(stream.below(7)),
-                            .phase = static_cast<std::uint8_t>(stream.below(256)),
-                            .id = stream.below(3) * 70'000,
-                            .rank = stream.below64(3) << 40};
-      const std::uint32_t copies = 1 + stream.below(4);
-      on_their_way.push_back({message, contents.add(message, copies), copies});
-      if (message.rank != 0) largest_name = std::max(largest_name, on_their_way.back().name >> 4);
+  for (const NodeCount n :
+       {NodeCount{2}, NodeCount{1000}, NodeCount{1} << 27, NodeCount{1} << 31}) {
+    detail::Envelopes<Message> envelopes(n);
+    Stream stream({.seed = 3});
+    const auto any_node = [&] { return static_cast<NodeIndex>(n - 1 - stream.below64(2)); };
+    struct Sent {
+      Message message;
+      NodeIndex from;
+      std::uint64_t sealed;
+      std::uint32_t copies;
+    };
+    std::vector<Sent> on_their_way;
+    for (int step = 0; step < 10'000; ++step) {
+      if (on_their_way.size() < 50) {
+        const Message message{.kind = static_cast<Kind>(stream.below(7)),
+                              .phase = static_cast<std::uint8_t>(stream.below(256)),
+                              .id = stream.below(3) * 70'000,
+                              .rank = stream.below64(3) << 40};
+        const std::uint32_t copies = 1 + stream.below(4);
+        const NodeIndex from = any_node();
+        on_their_way.push_back({message, from, envelopes.seal(from, message, copies), copies});
+      }
+      Sent& sent = on_their_way[stream.below(static_cast<std::uint32_t>(on_their_way.size()))];
+      const NodeIndex to = any_node();
+      const auto envelope = envelopes.addressed(sent.sealed, to);
+      ASSERT_EQ(envelopes.to(envelope), to);
+      ASSERT_EQ(envelopes.from(envelope), sent.from);
+      ASSERT_EQ(envelopes.message(envelope), sent.message);
+      envelopes.drop(envelope);
+      if (--sent.copies > 0) continue;
+      sent = on_their_way.back();
+      on_their_way.pop_back();
     }
-    Sent& sent = on_their_way[stream.below(static_cast<std::uint32_t>(on_their_way.size()))];
-    ASSERT_EQ(contents.message(sent.name), sent.message);
-    contents.drop(sent.name);
-    if (--sent.copies > 0) continue;
-    sent = on_their_way.back();
-    on_their_way.pop_back();
+    EXPECT_LT(envelopes.bytes(), 1u << 18) << n;  // one slab
   }
-  EXPECT_LE(largest_name, 50u);
 }
 
 TEST(EdgeTable, RemembersWhatIsNotOver) {
@@ -196,25 +245,45 @@ TEST(EdgeTable, RemembersWhatIsNotOver) {
   }
 }
 
-// Some senders have few messages on their way, some many, and one broadcasts now and then.
+// Some senders have few messages on their way, some many, and one broadcasts now and then. Many
+// receivers look alike in a note.
 TEST(LastArrivals, NeverLetAMessageOvertake) {
+  struct Edge {
+    NodeIndex from = 0;
+    NodeIndex to = 0;
+    auto operator<=>(const Edge&) const = default;
+  };
   constexpr NodeCount senders = 4;
   detail::LastArrivals arrivals(senders);
-  std::map<std::pair<NodeIndex, NodeIndex>, Ticks> reference;
+  detail::Calendar<Edge> calendar(3000);
+  std::map<Edge, Ticks> reference;
   Stream stream({.seed = 11});
-  std::vector<NodeIndex> receivers;  // from so many that some look alike in a record's tag
+  std::vector<NodeIndex> receivers;
   while (receivers.size() < 3000) {
-    receivers.push_back(static_cast<NodeIndex>(stream.below64(1u << 31)));
+    receivers.push_back(static_cast<NodeIndex>(stream.below64(1u << 31)) & ~0xff0u);
   }
   Ticks now = 0;
+  const auto leave_until = [&](Ticks end) {
+    for (auto due = calendar.front([](const Edge&) {}); due && due->at <= end;
+         due = calendar.front([](const Edge&) {})) {
+      calendar.pop();
+    }
+    now = end;
+  };
   const auto send = [&](NodeIndex from, NodeIndex to) {
-    const Ticks arrival = now + 1 + stream.below64(unit);
+    const Ticks drawn = now + 1 + stream.below64(stream.chance(1, 4) ? unit / 1000 : unit);
     Ticks& last = reference[{from, to}];
-    last = std::max(last, arrival);
-    ASSERT_EQ(arrivals.take(now, from, to, arrival), last) << from << " to " << to << " at " << now;
+    last = std::max(last, drawn);
+    const Ticks arrival =
+        arrivals.after_others(now, from, to, drawn, calendar, [&](const Edge& edge) {
+          return edge == Edge{from, to};
+        });
+    ASSERT_EQ(arrival, last) << from << " to " << to << " at " << now;
+    const auto mark = calendar.add(now, arrival, {from, to});
+    arrivals.note(now, from, to, arrival, calendar, mark);
   };
   for (int step = 0; step < 100'000; ++step) {
-    now += stream.below64(step % 30'000 < 1000 ? unit : unit / 25);
+    leave_until(now + stream.below64(step % 30'000 < 1000 ? unit : unit / 25));
     const NodeIndex from = stream.below(senders);
     send(from, receivers[stream.below(from == 0 ? 3 : from == 1 ? 20 : 3000)]);
     if (step % 1000 == 0) {

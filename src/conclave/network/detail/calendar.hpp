@@ -1,7 +1,7 @@
 // A queue ordered by time, for items at most one unit ahead: time is cut into buckets, a bucket is
 // sorted when its time has come, and what still falls into it then waits in a small heap. Items of
 // equal time leave in the order in which they came. O(1) amortized, sequential in memory; an item
-// costs its own size and four bytes. At most 2^32 items per bucket.
+// costs its own size and four bytes. At most 2^32 items per bucket. Items are trivially copyable.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,9 +22,12 @@ namespace conclave::network::detail {
 template <class Item>
 class Calendar {
  public:
+  static constexpr std::uint64_t most_buckets = std::uint64_t{1} << 10;  // per unit
+  static constexpr unsigned marks = 256;
+
   struct Due {
     Ticks at = 0;
-    const Item* item = nullptr;  // null: there is none
+    Item item{};
   };
 
   // `crowd`: how many items there may be at once, about; only the speed depends on it.
@@ -31,27 +35,35 @@ class Calendar {
     const std::uint64_t buckets =
         std::clamp<std::uint64_t>(std::bit_floor(crowd / 256 + 1), 64, most_buckets);
     shift_ = static_cast<unsigned>(std::countr_zero(unit) - std::countr_zero(buckets));
-    buckets_.resize(2 * buckets);
+    tails_.resize(2 * buckets);
+    blocks_.resize(2 * buckets);
   }
 
-  // An item that is due after `now` by at most one unit. Time never goes back.
-  void add(Ticks now, Ticks at, const Item& item) {
+  // An item that is due after `now` by at most one unit. Time never goes back. Returns a mark that
+  // makes it easier to find.
+  std::uint8_t add(Ticks now, Ticks at, const Item& item) {
     if (size_++ == 0) open_ = bucket_of(now);
     const std::uint64_t number = bucket_of(at);
-    if (number <= open_) return add_late(at, item);
-    CONCLAVE_CHECK(number - open_ < buckets_.size());
-    Bucket& bucket = buckets_[number % buckets_.size()];
-    if (bucket.next == bucket.end) add_block(bucket);
-    *bucket.next++ = {static_cast<std::uint32_t>(at & mask()), item};
+    if (number <= open_) {
+      add_late(at, item);
+      return 0;
+    }
+    CONCLAVE_CHECK(number - open_ < tails_.size());
+    const std::size_t bucket = number % tails_.size();
+    if (tails_[bucket].next == tails_[bucket].end) add_block(bucket);
+    Tail& tail = tails_[bucket];
+    __builtin_prefetch(tail.next + ahead_of_tail, 1);
+    *tail.next++ = {static_cast<std::uint32_t>(at & mask()), std::bit_cast<Bytes>(item)};
+    return tail.mark;
   }
 
-  // The first item. Those that come soon are shown to `prefetch`.
-  Due front(const auto& prefetch) {
-    if (size_ == 0) return {};
+  // The first item, or nothing. Those that come soon are shown to `prefetch`.
+  std::optional<Due> front(const auto& prefetch) {
+    if (size_ == 0) return std::nullopt;
     while (next_ == current_.size() && late_.empty()) open_bucket();
-    if (next_ + lookahead < current_.size()) prefetch(current_[next_ + lookahead].item);
-    if (is_late_first()) return {late_.front().at, &late_.front().item};
-    return {time_of(current_[next_]), &current_[next_].item};
+    if (next_ + lookahead < current_.size()) prefetch(current_[next_ + lookahead].item());
+    if (is_late_first()) return Due{late_.front().at, late_.front().item};
+    return Due{time_of(current_[next_]), current_[next_].item()};
   }
 
   void pop() {
@@ -64,34 +76,63 @@ class Calendar {
     late_.pop_back();
   }
 
+  // The number of the bucket that holds what leaves then. Numbers grow with time, by at most
+  // most_buckets per unit.
+  std::uint64_t bucket_of(Ticks at) const { return at >> shift_; }
+
+  // When the last of those items of a bucket leaves that `is_it` and were added with the mark
+  // `mark`, which `add` has told; 0 if there is none. O(items with that mark), but O(items of a
+  // bucket) if it is open.
+  Ticks last_in(std::uint64_t number, std::uint8_t mark, const auto& is_it) const {
+    Ticks last = 0;
+    const auto look = [&](Ticks at, const Item& item) {
+      if (is_it(item)) last = std::max(last, at);
+    };
+    if (number <= open_) {
+      for (std::size_t i = next_; i < current_.size(); ++i) {
+        look(time_of(current_[i]), current_[i].item());
+      }
+      for (const Late& late : late_) look(late.at, late.item);
+    } else if (number - open_ < tails_.size()) {
+      const std::size_t bucket = number % tails_.size();
+      for (std::size_t block = mark; block < blocks_[bucket].size(); block += marks) {
+        for_each_entry(bucket, block, [&](const Entry& entry) {
+          look(number << shift_ | entry.offset, entry.item());
+        });
+      }
+    }
+    return last;
+  }
+
   // Memory needed so far at most.
   std::size_t bytes() const {
     std::size_t blocks = 0;
-    for (const Slab& slab : slabs_) blocks += slab.size();
-    return blocks * sizeof(Block) + buckets_.size() * sizeof(Bucket) +
-           current_.capacity() * sizeof(Entry) + ends_.capacity() * sizeof(std::uint32_t) +
+    for (const Slab& slab : slabs_) blocks += slab.size() * (sizeof(Block) + sizeof(Block*));
+    return blocks + tails_.size() * (sizeof(Tail) + sizeof(blocks_[0])) +
+           current_.capacity() * sizeof(Entry) + begins_.capacity() * sizeof(std::uint32_t) +
            late_.capacity() * sizeof(Late);
   }
 
  private:
-  static constexpr std::uint64_t most_buckets = std::uint64_t{1} << 10;
-  static constexpr std::size_t block_size = 62;
   static constexpr std::size_t lookahead = 16;
   static constexpr std::uint32_t most_alike = 48;  // in a cell that is sorted by insertion
 
+  using Bytes = std::array<std::byte, sizeof(Item)>;  // which need no alignment
   struct Entry {
     std::uint32_t offset;  // of its time from the bucket's
-    Item item;
+    Bytes bytes;
+
+    Item item() const { return std::bit_cast<Item>(bytes); }
   };
-  struct Block {  // of a bucket's entries; the newest block points to the ones before it
-    Block* before = nullptr;
-    std::uint64_t full_before = 0;  // how many blocks are before it
+  static constexpr std::size_t block_size = 1008 / sizeof(Entry);
+  struct Block {  // of a bucket's entries
     std::array<Entry, block_size> entries;
   };
-  struct Bucket {
-    Block* last = nullptr;  // all blocks before it are full
-    Entry* next = nullptr;  // where the next entry goes
-    Entry* end = nullptr;   // of the last block
+  static constexpr std::size_t ahead_of_tail = 64 / sizeof(Entry) + 1;  // on the next line
+  struct Tail {                                                         // of a bucket
+    Entry* next = nullptr;                                              // where the next entry goes
+    Entry* end = nullptr;   // of the last block; all blocks before it are full
+    std::uint8_t mark = 0;  // the lowest bits of the last block's number
   };
   using Slab = std::vector<Block, LargePages<Block>>;  // many blocks at once
   struct Late {
@@ -103,7 +144,6 @@ class Calendar {
     return left.at != right.at ? left.at > right.at : left.number > right.number;
   }
 
-  std::uint64_t bucket_of(Ticks at) const { return at >> shift_; }
   Ticks mask() const { return (Ticks{1} << shift_) - 1; }
   Ticks time_of(const Entry& entry) const { return open_ << shift_ | entry.offset; }
 
@@ -118,39 +158,46 @@ class Calendar {
     std::push_heap(late_.begin(), late_.end(), later);
   }
 
-  void add_block(Bucket& bucket) {
-    if (spare_ == nullptr) add_slab();
-    Block* const block = std::exchange(spare_, spare_->before);
-    block->full_before = bucket.last == nullptr ? 0 : bucket.last->full_before + 1;
-    block->before = bucket.last;
-    bucket = {block, block->entries.data(), block->entries.data() + block_size};
+  void add_block(std::size_t bucket) {
+    if (spare_.empty()) add_slab();
+    Block* const block = spare_.back();
+    spare_.pop_back();
+    blocks_[bucket].push_back(block);
+    tails_[bucket] = {block->entries.data(), block->entries.data() + block_size,
+                      static_cast<std::uint8_t>((blocks_[bucket].size() - 1) % marks)};
   }
 
   void add_slab() {
-    Slab& slab = slabs_.emplace_back(std::clamp<std::size_t>(slabs_.size() * 16, 8, 1024));
-    for (Block& block : slab) block.before = std::exchange(spare_, &block);
+    Slab& slab = slabs_.emplace_back(std::clamp<std::size_t>(slabs_.size() * 16, 8, 4096));
+    for (std::size_t i = slab.size(); i-- > 0;) spare_.push_back(&slab[i]);
   }
 
-  // Shows each block's begin and end to visit, the newest first.
-  static void for_each_block(const Bucket& bucket, const auto& visit) {
-    Entry* end = bucket.next;
-    for (Block* block = bucket.last; block != nullptr;) {
-      Block* const before = block->before;
-      if (before != nullptr) __builtin_prefetch(before);
-      visit(*block, block->entries.data(), end);
-      block = before;
-      if (block != nullptr) end = block->entries.data() + block_size;
+  // The entries of a block of a bucket, in the order in which they came.
+  void for_each_entry(std::size_t bucket, std::size_t block, const auto& visit) const {
+    const Entry* entry = blocks_[bucket][block]->entries.data();
+    const Entry* const end =
+        block + 1 == blocks_[bucket].size() ? tails_[bucket].next : entry + block_size;
+    for (; entry != end; ++entry) visit(*entry);
+  }
+  void for_each_entry(std::size_t bucket, const auto& visit) const {
+    const std::size_t blocks = blocks_[bucket].size();
+    for (std::size_t block = 0; block < blocks; ++block) {
+      if (block + 1 < blocks) __builtin_prefetch(blocks_[bucket][block + 1]);
+      for_each_entry(bucket, block, visit);
     }
   }
 
   // Goes on to the next bucket and sorts it, by distribution into as many cells as there are
   // entries and insertion within them. Both keep the order of arrival among equal times.
   void open_bucket() {
-    const Bucket bucket = std::exchange(buckets_[++open_ % buckets_.size()], {});
+    const std::size_t bucket = ++open_ % tails_.size();
     next_ = 0;
     current_.resize(size_of(bucket));
     if (current_.empty()) return;
     const bool has_large_cells = distribute(bucket);
+    spare_.insert(spare_.end(), blocks_[bucket].rbegin(), blocks_[bucket].rend());
+    blocks_[bucket].clear();
+    tails_[bucket] = {};
     if (has_large_cells) {
       std::ranges::stable_sort(current_, {}, &Entry::offset);
     } else {
@@ -158,34 +205,27 @@ class Calendar {
     }
   }
 
-  static std::size_t size_of(const Bucket& bucket) {
-    if (bucket.last == nullptr) return 0;
-    return bucket.last->full_before * block_size +
-           static_cast<std::size_t>(bucket.next - bucket.last->entries.data());
+  std::size_t size_of(std::size_t bucket) const {
+    if (blocks_[bucket].empty()) return 0;
+    const auto in_last = tails_[bucket].next - blocks_[bucket].back()->entries.data();
+    return (blocks_[bucket].size() - 1) * block_size + static_cast<std::size_t>(in_last);
   }
 
   // Moves the bucket's entries to current_, in the order of their cells; tells whether a cell has
-  // many of them. The newest entries are met first, so cells are filled from their ends.
-  bool distribute(const Bucket& bucket) {
+  // many of them.
+  bool distribute(std::size_t bucket) {
     const auto cell_bits = std::min(shift_, static_cast<unsigned>(std::bit_width(current_.size())));
     const unsigned drop = shift_ - cell_bits;
-    ends_.assign(std::size_t{1} << cell_bits, 0);
-    for_each_block(bucket, [&](const Block&, const Entry* begin, const Entry* end) {
-      for (; begin != end; ++begin) ++ends_[begin->offset >> drop];
-    });
+    begins_.assign(std::size_t{1} << cell_bits, 0);
+    for_each_entry(bucket, [&](const Entry& entry) { ++begins_[entry.offset >> drop]; });
     std::uint32_t sum = 0;
     std::uint32_t largest = 0;
-    for (std::uint32_t& end : ends_) {
-      largest = std::max(largest, end);
-      end = sum += end;
+    for (std::uint32_t& begin : begins_) {
+      largest = std::max(largest, begin);
+      sum += std::exchange(begin, sum);
     }
-    for_each_block(bucket, [&](Block& block, const Entry* begin, const Entry* end) {
-      while (end != begin) {
-        --end;
-        current_[--ends_[end->offset >> drop]] = *end;
-      }
-      block.before = std::exchange(spare_, &block);
-    });
+    for_each_entry(bucket,
+                   [&](const Entry& entry) { current_[begins_[entry.offset >> drop]++] = entry; });
     return largest > most_alike;
   }
 
@@ -202,16 +242,17 @@ class Calendar {
   }
 
   unsigned shift_;
-  std::vector<Bucket> buckets_;
-  std::uint64_t open_ = 0;  // number of the bucket whose time it is
+  std::vector<Tail> tails_;  // of the buckets, by their numbers modulo how many there are
+  std::vector<std::vector<Block*>> blocks_;  // of the buckets
+  std::uint64_t open_ = 0;                   // number of the bucket whose time it is
   std::uint64_t size_ = 0;
   std::uint64_t number_ = 0;
-  std::vector<Entry> current_;       // of the open bucket, by time
-  std::vector<std::uint32_t> ends_;  // of the cells, while a bucket is sorted
+  std::vector<Entry> current_;         // of the open bucket, by time
+  std::vector<std::uint32_t> begins_;  // of the cells' free parts, while a bucket is sorted
   std::size_t next_ = 0;
   std::vector<Late> late_;
   std::vector<Slab> slabs_;
-  Block* spare_ = nullptr;
+  std::vector<Block*> spare_;
 };
 
 }  // namespace conclave::network::detail

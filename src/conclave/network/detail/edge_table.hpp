@@ -31,9 +31,9 @@ class EdgeTable {
     return at(from, to, [](std::uint64_t) { return false; });
   }
 
-  // An edge that is probably asked for soon.
-  [[gnu::always_inline]] void prefetch(NodeIndex from, NodeIndex to) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[place_of(key_of(from, to))], 1);
+  // The number of an edge, 0 if it has none.
+  std::uint64_t find(NodeIndex from, NodeIndex to) const {
+    return slots_.empty() ? 0 : slots_[place_for(key_of(from, to))].value;
   }
 
   std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }
@@ -49,13 +49,14 @@ class EdgeTable {
   static std::uint64_t key_of(NodeIndex from, NodeIndex to) {
     return (std::uint64_t{from} << 32 | to) + 1;
   }
-  std::size_t place_of(std::uint64_t key) const { return mixed(0, key) & (slots_.size() - 1); }
+  Slot& slot_of(std::uint64_t key) { return slots_[place_for(key)]; }
 
-  Slot& slot_of(std::uint64_t key) {
+  // Where the key is, or a free slot.
+  std::size_t place_for(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t place = place_of(key);
+    std::size_t place = mixed(0, key) & mask;
     while (slots_[place].key != 0 && slots_[place].key != key) place = (place + 1) & mask;
-    return slots_[place];
+    return place;
   }
 
   void make_room(const auto& is_over) {

@@ -1,14 +1,17 @@
-// Keeps edges FIFO: tells when the last message on each edge arrives, as long as it is on its way.
-// The entries of one sender lie together, eight bytes per message in four lines of memory, so that
-// a message costs no search and the lines are known long before it is sent. Edges of those who send
-// to many at once, as in a broadcast, are kept in a table instead.
+// Keeps edges FIFO: a message arrives no earlier than the one before it on its edge.
+//
+// The messages of one sender that may still be on their way are noted together, in two lines of
+// memory and four bytes each: some bits of the receiver, and in which part of the calendar the
+// message lies. That is enough to see that a message cannot overtake another, which is so for
+// nearly all. Where it is not, the calendar is asked, which tells the earlier one's time exactly.
+// The edges of a sender that has more messages on their way than it has room for, as after a
+// broadcast, are kept in a table, and exactly.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "conclave/network/adversary.hpp"
@@ -21,100 +24,130 @@ class LastArrivals {
  public:
   explicit LastArrivals(NodeCount n) : senders_(n) {}
 
-  // Records a message that would arrive then, at most one unit after now. Returns when it does: no
-  // earlier than the one before it on its edge. Time never goes back.
-  Ticks take(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival) {
-    Sender& sender = senders_[from];
-    if (sender.busy_until <= now) {
-      sender.begin(now);
-    } else if (now - sender.swept >= 2 * unit || sender.count == most_records) {
-      sender.sweep(now);
-    }
-    const std::size_t place = sender.find(to);
-    if (place < sender.count) {
-      arrival = std::max(arrival, sender.arrival(place));
-      sender.set_arrival(place, arrival);
-    } else if (sender.is_crowded != 0) {
-      Ticks& last = crowded_.at(from, to, [now](Ticks other) { return other <= now; });
-      arrival = last = std::max(last, arrival);
-    } else {
-      sender.append(to, arrival);
-    }
-    sender.busy_until = std::max(sender.busy_until, arrival);
+  // Whether none of its messages is on its way.
+  bool is_idle(Ticks now, NodeIndex from) const { return senders_[from].busy_until <= now; }
+
+  // When a message arrives that would arrive then, at most one unit after now: no earlier than the
+  // one before it on its edge. Time never goes back. `calendar` holds all messages on their way;
+  // `is_it` recognizes those on this edge.
+  Ticks after_others(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival, const auto& calendar,
+                     const auto& is_it) const {
+    const Sender& sender = senders_[from];
+    if (sender.busy_until <= now) return arrival;
+    if (sender.is_crowded != 0) arrival = std::max(arrival, crowded_.find(from, to));
+    if (sender.mentions(to)) arrival = sender.resolve(now, to, arrival, calendar, is_it);
     return arrival;
   }
 
-  // A sender that probably sends soon. The times are only written, which does not wait.
+  // Notes a message that is in the calendar now, under this mark.
+  void note(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival, const auto& calendar,
+            std::uint8_t mark) {
+    Sender& sender = senders_[from];
+    const std::uint64_t today = calendar.bucket_of(now);
+    if (sender.busy_until <= now) sender.begin(today);
+    sender.busy_until = std::max(sender.busy_until, arrival);
+    if (sender.note(today, to, calendar.bucket_of(arrival), mark)) return;
+    sender.is_crowded = 1;
+    crowded_.at(from, to, [now](Ticks other) { return other <= now; }) = arrival;
+  }
+
+  // A sender that probably sends soon.
   [[gnu::always_inline]] void prefetch(NodeIndex from) const {
     __builtin_prefetch(&senders_[from], 1);
-    __builtin_prefetch(&senders_[from].receivers[most_records / 2], 1);
-  }
-  // Edges that are used at once.
-  [[gnu::always_inline]] void prefetch(NodeIndex from, std::span<const NodeIndex> to) const {
-    if (senders_[from].is_crowded == 0) return;
-    for (const NodeIndex node : to) crowded_.prefetch(from, node);
+    __builtin_prefetch(&senders_[from].places, 1);
   }
 
   // Memory needed so far at most, approximately, since the table may shrink.
   std::size_t bytes() const { return senders_.size() * sizeof(Sender) + crowded_.bytes(); }
 
  private:
-  static constexpr std::size_t most_records = 28;
+  static constexpr std::size_t most_notes = 26;
 
-  // A record is a receiver and the lowest 34 bits of a time. The sweep forgets what has arrived. As
-  // it comes at least every two units and a message takes at most one, these bits tell the time.
-  struct alignas(64) Sender {
-    Ticks busy_until = 0;     // nothing is on its way afterwards
-    Ticks swept = 0;          // all records are of later arrivals
-    std::uint64_t high = 0;   // bits 32 and 33 of the times, two per record
-    std::uint32_t count = 0;  // of records
-    std::uint32_t is_crowded = 0;
-    std::array<NodeIndex, most_records> receivers{};
-    std::array<std::uint32_t, most_records> low{};  // bits of the times
+  // A note is twelve bits of the receiver, twelve of the number of the bucket and a mark of eight.
+  // There are 1024 buckets per unit at most, and a message is on its way for a unit at most.
+  static constexpr unsigned bits = 12;
+  static constexpr std::uint16_t low = (1u << bits) - 1;
+  static constexpr unsigned most_ahead = (1u << bits) / 4;
 
-    void begin(Ticks now) {
-      swept = now;
+  struct alignas(128) Sender {
+    Ticks busy_until = 0;                               // nothing is on its way afterwards
+    std::array<std::uint16_t, most_notes> receivers{};  // and the mark's higher bits
+    std::uint16_t cleaned = 0;                          // in which bucket this was done last
+    std::uint8_t count = 0;
+    std::uint8_t is_crowded = 0;                     // some of its edges are in the table
+    std::array<std::uint16_t, most_notes> places{};  // the bucket, and the mark's lower bits
+    std::uint8_t hand = 0;  // where the search for a note that is over goes on
+
+    void begin(std::uint64_t today) {
+      cleaned = static_cast<std::uint16_t>(today);
       count = is_crowded = 0;
     }
 
-    // The place of a receiver's record, or at least `count`. All places are compared, because a
-    // loop of a fixed length is a few vector instructions.
-    std::size_t find(NodeIndex to) const {
-      std::uint32_t is_there = 0;
-      for (const NodeIndex each : receivers) is_there |= each == to ? 1u : 0u;
-      if (is_there == 0) return most_records;
-      const auto end = receivers.begin() + count;
-      return static_cast<std::size_t>(std::find(receivers.begin(), end, to) - receivers.begin());
+    // Whether a note may be about this receiver. All are compared, because loops of fixed lengths
+    // are a few vector instructions.
+    bool mentions(NodeIndex to) const {
+      constexpr std::size_t whole_vectors = most_notes / 8 * 8;
+      std::uint16_t found = 0;
+      for (std::size_t i = 0; i < whole_vectors; ++i) found |= is_about(i, to);
+      for (std::size_t i = whole_vectors; i < most_notes; ++i) found |= is_about(i, to);
+      return found != 0;
+    }
+    std::uint16_t is_about(std::size_t i, NodeIndex to) const {  // 0 or 1
+      return static_cast<std::uint16_t>((receivers[i] ^ to) & low) == 0 ? 1 : 0;
     }
 
-    Ticks arrival(std::size_t place) const {
-      const Ticks stored = (high >> 2 * place & 3) << 32 | low[place];
-      return swept + ((stored - swept) & (4 * unit - 1));
+    // How many buckets are from this one to that of a note; many if it is over.
+    unsigned ahead(std::size_t i, std::uint64_t today) const {
+      return (static_cast<unsigned>(places[i]) - static_cast<unsigned>(today)) & low;
     }
-    void set_arrival(std::size_t place, Ticks arrival) {
-      low[place] = static_cast<std::uint32_t>(arrival);
-      high = (high & ~(std::uint64_t{3} << 2 * place)) | (arrival >> 32 & 3) << 2 * place;
-    }
-    void append(NodeIndex to, Ticks arrival) {
-      receivers[count] = to;
-      set_arrival(count++, arrival);
-    }
+    bool is_over(std::size_t i, std::uint64_t today) const { return ahead(i, today) > most_ahead; }
 
-    // Where that makes no room, further edges go into the table.
-    void sweep(Ticks now) {
-      std::uint32_t kept = 0;
-      for (std::uint32_t place = 0; place < count; ++place) {
-        const Ticks arrives = arrival(place);
-        if (arrives <= now) continue;
-        receivers[kept] = receivers[place];
-        set_arrival(kept++, arrives);
+    Ticks resolve(Ticks now, NodeIndex to, Ticks arrival, const auto& calendar,
+                  const auto& is_it) const {
+      const std::uint64_t today = calendar.bucket_of(now);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (is_about(i, to) == 0 || is_over(i, today)) continue;
+        const std::uint64_t bucket = today + ahead(i, today);
+        if (bucket < calendar.bucket_of(arrival)) continue;
+        const auto mark = static_cast<std::uint8_t>(receivers[i] >> bits << 4 | places[i] >> bits);
+        arrival = std::max(arrival, calendar.last_in(bucket, mark, is_it));
       }
-      count = kept;
-      swept = now;
-      if (count == most_records) is_crowded = 1;
+      return arrival;
+    }
+
+    // Makes a note, or tells that there is no room.
+    bool note(std::uint64_t today, NodeIndex to, std::uint64_t bucket, std::uint8_t mark) {
+      if (((static_cast<unsigned>(today) - cleaned) & 0xffffu) >= most_ahead) clean(today);
+      std::size_t place = count;
+      if (place < most_notes) {
+        ++count;
+      } else {
+        place = find_over(today);
+        if (place == most_notes) return false;
+      }
+      receivers[place] = static_cast<std::uint16_t>((to & low) | mark >> 4 << bits);
+      places[place] = static_cast<std::uint16_t>((bucket & low) | (mark & 15u) << bits);
+      return true;
+    }
+
+    std::size_t find_over(std::uint64_t today) {
+      for (std::size_t step = 0; step < most_notes; ++step) {
+        hand = hand + 1u == most_notes ? 0 : static_cast<std::uint8_t>(hand + 1);
+        if (is_over(hand, today)) return hand;
+      }
+      return most_notes;
+    }
+
+    // A note that is over stays so for two units more. This is done once per unit, and not later
+    // than two units after the last time, since then the sender would have been idle.
+    void clean(std::uint64_t today) {
+      for (std::size_t i = 0; i < most_notes; ++i) {
+        if (is_over(i, today)) places[i] = static_cast<std::uint16_t>((today - 1) & low);
+      }
+      cleaned = static_cast<std::uint16_t>(today);
     }
   };
-  static_assert(sizeof(Sender) == 256);
+  static_assert(sizeof(Sender) == 128);
 
   std::vector<Sender, LargePages<Sender>> senders_;
   EdgeTable crowded_;

@@ -1,10 +1,12 @@
 // A message in as few bytes as its contents need: its members one after the other, without those
-// zeros that come last. The kind is not among them; the reader is told.
+// zeros that come last. The kind is not among them; the reader is told. Or as one number, if these
+// bytes are no more than eight.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 
@@ -37,9 +39,7 @@ class Wire {
   }
 
   static Message decode(std::uint8_t kind, const std::uint8_t* in, std::size_t bytes) {
-    Message message{};
-    auto& kind_member = message.*std::get<0>(Message::fields).member;
-    kind_member = static_cast<std::remove_reference_t<decltype(kind_member)>>(kind);
+    Message message = with_kind(kind);
     std::size_t position = 0;
     for_each_but_kind([&](const auto& field) {
       auto& value = message.*field.member;
@@ -49,7 +49,47 @@ class Wire {
     return message;
   }
 
+  // The number whose lowest byte is the first one; nothing if the message is longer than that.
+  [[gnu::always_inline]] static std::optional<std::uint64_t> as_word(const Message& message) {
+    std::size_t position = 0;
+    std::uint64_t word = 0;
+    bool fits = true;
+    for_each_but_kind([&](const auto& field) {
+      const auto& value = message.*field.member;
+      if (position + sizeof(value) <= sizeof(word)) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &value, sizeof(value));
+        word |= bits << 8 * position;
+      } else {
+        fits = fits && value == std::remove_cvref_t<decltype(value)>{};
+      }
+      position += sizeof(value);
+    });
+    return fits ? std::optional(word) : std::nullopt;
+  }
+
+  static Message of_word(std::uint64_t kind, std::uint64_t word) {
+    Message message = with_kind(static_cast<std::uint8_t>(kind));
+    std::size_t position = 0;
+    for_each_but_kind([&](const auto& field) {
+      auto& value = message.*field.member;
+      if (position + sizeof(value) <= sizeof(word)) {
+        const std::uint64_t bits = word >> 8 * position;
+        std::memcpy(&value, &bits, sizeof(value));
+      }
+      position += sizeof(value);
+    });
+    return message;
+  }
+
  private:
+  static Message with_kind(std::uint8_t kind) {
+    Message message{};
+    auto& member = message.*std::get<0>(Message::fields).member;
+    member = static_cast<std::remove_reference_t<decltype(member)>>(kind);
+    return message;
+  }
+
   static void for_each_but_kind(const auto& visit) {
     std::apply([&](const auto&, const auto&... field) { (visit(field), ...); }, Message::fields);
   }
