@@ -64,6 +64,7 @@ Prepared prepare(const Protocol& protocol, const py::dict& options) {
   plan.keeps_trace = asked("trace");
   plan.keeps_history = asked("history");
   plan.keeps_final = asked("final");
+  plan.keeps_census_at_horizon = true;  // for the summary
   if (plan.keeps_trace || plan.keeps_history) plan.grid = grid;
   struct Owner {
     std::shared_ptr<const catalog::Entry> entry;
@@ -100,6 +101,7 @@ class Trials {
   void take(const experiment::Row& row) {
     summary_.add(row);
     rows_.push_back(row);
+    if (!prepared_.run->plan().keeps_final) rows_.back().result.final_agents.clear();
   }
   void finish() {
     if (rows_.size() < asked_) summary_.mark_interrupted(asked_);

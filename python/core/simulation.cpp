@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/progress.hpp"
 #include "conclave/catalog/session.hpp"
 #include "conclave/experiment/fault_text.hpp"
 #include "conclave/population/run.hpp"
@@ -135,13 +136,17 @@ class Busy {
 
 class Simulation {
  public:
-  Simulation(const Prepared& prepared, std::uint64_t trial)
-      : prepared_(prepared), trial_(trial), session_(prepared.run, trial) {}
   Simulation(const Prepared& prepared, std::uint64_t trial, Session session, Looks looks)
       : prepared_(prepared),
         trial_(trial),
         session_(std::move(session)),
         looks_(std::move(looks)) {}
+
+  // That trial at its start.
+  static std::unique_ptr<Simulation> begun(const Prepared& prepared, std::uint64_t trial) {
+    return made(prepared, trial, Looks(),
+                [&](const KeepGoing& goes_on) { return Session(prepared.run, trial, goes_on); });
+  }
 
   const Session& session() const {
     refuse_if_busy();
@@ -245,7 +250,10 @@ class Simulation {
     std::optional<Session> session;
     {
       const py::gil_scoped_release released;
-      session = make([&](const Moment&) { return signals.goes_on(); });
+      try {
+        session = make([&](const Moment&) { return signals.goes_on(); });
+      } catch (const Interrupted&) {  // before its first interaction
+      }
     }
     if (!session) throw py::error_already_set();
     return std::make_unique<Simulation>(prepared, trial, std::move(*session), looks);
@@ -299,7 +307,7 @@ py::dict observations_of(const Simulation& simulation) {
 
 void bind_simulation(py::module_& module) {
   py::class_<Simulation>(module, "Simulation")
-      .def(py::init<const Prepared&, std::uint64_t>())
+      .def(py::init(&Simulation::begun))
       .def_property_readonly("now", [](const Simulation& s) { return int_of(s.session().now()); })
       .def_property_readonly("time", [](const Simulation& s) { return s.session().time(); })
       .def_property_readonly("leaders",

@@ -205,9 +205,10 @@ def interrupted(work):
     lambda: cv.run("fratricide", n=10**5, engine="counts", trials=10**7),
     lambda: cv.run("kmpp-async", n=10**3, trials=10**7),
     lambda: cv.Simulation("fratricide", n=10**6, engine="agents").run(until=10**9),
+    lambda: cv.Simulation("prl", n=10**8, init="random", engine="agents"),
     lambda: cv.verify("prl", n=3, param={"N": 12}),
     lambda: cv.search("prl", n=2000, budget=10**9),
-], ids=["agents", "counts", "network", "simulation", "verify", "search"])
+], ids=["agents", "counts", "network", "simulation", "start", "verify", "search"])
 def test_an_interrupt_ends_the_work_within_half_a_second(work):
     assert interrupted(work) < 0.5 * float(os.environ.get("CONCLAVE_SLOWNESS", "1"))
 

@@ -343,6 +343,14 @@ TYPED_TEST(Run, CanBeInterrupted) {
   EXPECT_EQ(result.interactions, 32u);
 }
 
+TEST(CensusEvents, PausesSoonerWhereThereAreManyStates) {
+  population::CensusEvents<Ppl> engine(protocol_of<Ppl>(n), n, Ppl::random, {.seed = 1});
+  ASSERT_GE(engine.census().size(), 32u);
+  engine.advance(limit, 30);
+  EXPECT_GT(engine.effective_interactions(), 0u);
+  EXPECT_LE(engine.effective_interactions(), 10u);
+}
+
 // Fratricide makes no new leader.
 template <class Case>
 class HopelessRun : public testing::Test {};

@@ -8,17 +8,30 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/progress.hpp"
 #include "conclave/catalog/electleader.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/population/live_trial.hpp"
+#include "conclave/population/run.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::catalog {
 
 std::vector<Entry> all_entries();  // generated from the protocol folder
 
-std::unique_ptr<population::LiveTrial> PreparedRun::begin(const StreamName&, Workspace&) const {
+TrialResult PreparedRun::run(std::uint64_t trial, Workspace& workspace,
+                             const KeepGoing& keep_going) const {
+  try {
+    const auto live = begin({.seed = seed(), .trial = trial}, workspace, keep_going);
+    return population::run_planned(live->engine(), plan(), keep_going, live->clock());
+  } catch (const Interrupted&) {  // before its first interaction
+    return {.ending = Ending::interrupted};
+  }
+}
+
+std::unique_ptr<population::LiveTrial> PreparedRun::begin(const StreamName&, Workspace&,
+                                                          const KeepGoing&) const {
   return nullptr;
 }
 

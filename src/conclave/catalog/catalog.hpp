@@ -109,13 +109,16 @@ class PreparedRun {
   virtual ~PreparedRun() = default;
 
   virtual std::unique_ptr<Workspace> workspace() const = 0;
+  // One trial, to its end or until `keep_going` says no.
   virtual TrialResult run(std::uint64_t trial, Workspace& workspace,
-                          const KeepGoing& keep_going) const = 0;
+                          const KeepGoing& keep_going) const;
 
   // The same trial, at its start, to be advanced step by step; it uses the run and the workspace as
   // long as it lives. Null for message passing and engine gpu, whose trials run to their end.
-  virtual std::unique_ptr<population::LiveTrial> begin(const StreamName& name,
-                                                       Workspace& workspace) const;
+  // `keep_going`, unless it is empty, is asked while very many agents are made; throws Interrupted
+  // where it says no.
+  virtual std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace& workspace,
+                                                       const KeepGoing& keep_going) const;
   // Throws Error where its trials cannot be struck by this fault.
   virtual void check_fault(const Fault& fault) const;
 

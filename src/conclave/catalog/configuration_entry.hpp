@@ -54,15 +54,10 @@ class PreparedConfiguration final : public PreparedRun {
 
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
 
-  TrialResult run(std::uint64_t trial, Workspace& workspace,
-                  const KeepGoing& keep_going) const override {
-    const auto live = begin({.seed = seed_, .trial = trial}, workspace);
-    return population::run_planned(live->engine(), plan_, keep_going);
-  }
-
-  std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace&) const override {
-    if (is_dense_) return begin_with<Dense>(name);
-    return begin_with<C>(name);
+  std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace&,
+                                               const KeepGoing& keep_going) const override {
+    if (is_dense_) return begin_with<Dense>(name, keep_going);
+    return begin_with<C>(name, keep_going);
   }
 
   void check_fault(const Fault& fault) const override {
@@ -98,9 +93,10 @@ class PreparedConfiguration final : public PreparedRun {
 
  private:
   template <class Which>
-  std::unique_ptr<population::LiveTrial> begin_with(const StreamName& name) const {
+  std::unique_ptr<population::LiveTrial> begin_with(const StreamName& name,
+                                                    const KeepGoing& keep_going) const {
     return std::make_unique<population::LiveTrialOf<population::Stepping<Which>>>(
-        nullptr, settings_, n_, start_, name);
+        nullptr, settings_, n_, start_, name, keep_going ? &keep_going : nullptr);
   }
 
   static bool choose_dense(const std::string& name) {

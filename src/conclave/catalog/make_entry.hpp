@@ -83,32 +83,25 @@ class PreparedPopulation final : public PopulationRun {
     return std::make_unique<Memory>(protocol_);
   }
 
-  TrialResult run(std::uint64_t trial, Workspace& workspace,
-                  const KeepGoing& keep_going) const override {
-    const auto live = begin({.seed = seed(), .trial = trial}, workspace);
-    return population::run_planned(live->engine(), plan(), keep_going, live->clock());
-  }
-
-  std::unique_ptr<population::LiveTrial> begin(const StreamName& name,
-                                               Workspace& workspace) const override {
+  std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace& workspace,
+                                               const KeepGoing& keep_going) const override {
+    const StartingPoint<typename P::State> start = start_point(keep_going);
     if constexpr (is_for_any_graph) {
-      if (digraph() != nullptr) return begin_on_graph(name, workspace);
+      if (digraph() != nullptr) return begin_on_graph(name, workspace, start);
     }
     Memory& memory = static_cast<Memory&>(workspace);
     if (chosen_engine() == Engine::agents) {
-      return live<Agents>(name, protocol_, n(), start_point(), name, memory.agents, n(),
-                          &memory.table);
+      return live<Agents>(name, protocol_, n(), start, name, memory.agents, n(), &memory.table);
     }
     if constexpr (is_ring) {
-      return live<population::ArcEvents<P, DirectedRing>>(name, protocol_, DirectedRing(n()),
-                                                          start_point(), name);
+      return live<population::ArcEvents<P, DirectedRing>>(name, protocol_, DirectedRing(n()), start,
+                                                          name);
     } else if (chosen_engine() == Engine::counts) {
-      return live<population::Counts<P>>(name, protocol_, n(), start_point(), name);
+      return live<population::Counts<P>>(name, protocol_, n(), start, name);
     } else if (chosen_engine() == Engine::adaptive) {
-      return live<population::Adaptive<P>>(name, protocol_, n(), start_point(), name,
-                                           memory.agents);
+      return live<population::Adaptive<P>>(name, protocol_, n(), start, name, memory.agents);
     } else {
-      return live<population::CensusEvents<P>>(name, protocol_, n(), start_point(), name);
+      return live<population::CensusEvents<P>>(name, protocol_, n(), start, name);
     }
   }
 
@@ -152,14 +145,15 @@ class PreparedPopulation final : public PopulationRun {
                                                         std::forward<Arguments>(arguments)...);
   }
 
-  std::unique_ptr<population::LiveTrial> begin_on_graph(const StreamName& name,
-                                                        Workspace& workspace) const {
+  std::unique_ptr<population::LiveTrial> begin_on_graph(
+      const StreamName& name, Workspace& workspace,
+      const StartingPoint<typename P::State>& start) const {
     if (chosen_engine() == Engine::events) {
-      return live<population::ArcEvents<P, const Digraph&>>(name, protocol_, *digraph(),
-                                                            start_point(), name);
+      return live<population::ArcEvents<P, const Digraph&>>(name, protocol_, *digraph(), start,
+                                                            name);
     }
     return live<population::Agents<P, population::GraphPipeline>>(
-        name, protocol_, n(), start_point(), name, static_cast<Memory&>(workspace).agents,
+        name, protocol_, n(), start, name, static_cast<Memory&>(workspace).agents,
         population::GraphArcs(*digraph()));
   }
 
@@ -171,8 +165,9 @@ class PreparedPopulation final : public PopulationRun {
     return nullptr;
   }
 
-  StartingPoint<typename P::State> start_point() const {
-    return {start_number(), given() != nullptr ? &given_agents_ : nullptr};
+  StartingPoint<typename P::State> start_point(const KeepGoing& keep_going) const {
+    return {start_number(), given() != nullptr ? &given_agents_ : nullptr,
+            keep_going ? &keep_going : nullptr};
   }
 
   bool is_census_small() const {

@@ -50,7 +50,8 @@ void check_given(const GivenStart& given, AgentCount n) {
     agents += each.count;
   }
   if (agents == n) return;
-  throw Error(fmt::format("--n is {}, but {} has {} agents", n, given.label, to_string(agents)));
+  throw Error(fmt::format("--n is {}, but the configuration that is given has {} agents", n,
+                          to_string(agents)));
 }
 
 void refuse_state(std::string_view protocol, std::string_view name, std::string_view example) {

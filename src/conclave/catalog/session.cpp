@@ -17,13 +17,14 @@ constexpr std::uint64_t parts_per_run = std::uint64_t{1} << 32;
 
 }  // namespace
 
-Session::Session(const std::shared_ptr<const PreparedRun>& run, std::uint64_t trial)
-    : Session(run, {.seed = run->seed(), .trial = trial}, Interactions()) {}
+Session::Session(const std::shared_ptr<const PreparedRun>& run, std::uint64_t trial,
+                 const KeepGoing& keep_going)
+    : Session(run, {.seed = run->seed(), .trial = trial}, Interactions(), keep_going) {}
 
 Session::Session(std::shared_ptr<const PreparedRun> run, const StreamName& name,
-                 Interactions before)
+                 Interactions before, const KeepGoing& keep_going)
     : run_(std::move(run)), name_(name), before_(before), parallel_(run_->n()) {
-  begin();
+  begin(keep_going);
 }
 
 Session::Session(const Session& other, std::unique_ptr<population::LiveTrial> live)
@@ -41,10 +42,10 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-void Session::begin() {
+void Session::begin(const KeepGoing& keep_going) {
   live_.reset();  // before the memory that it uses
   workspace_ = run_->workspace();
-  live_ = run_->begin(name_, *workspace_);
+  live_ = run_->begin(name_, *workspace_, keep_going);
   if (!live_) {
     throw Error(fmt::format("engine {} runs trials of {} to their end: they cannot be stepped "
                             "through",
@@ -124,7 +125,7 @@ void Session::go_on_as(std::shared_ptr<const PreparedRun> run) {
   run_ = std::move(run);
   name_.part = (name_.part / parts_per_run + 1) * parts_per_run;
   deeds_.clear();
-  begin();
+  begin({});
 }
 
 Session::Record Session::record() const {
@@ -139,7 +140,7 @@ Session::Record Session::record() const {
 std::optional<Session> Session::resumed(std::shared_ptr<const PreparedRun> run, std::uint64_t trial,
                                         const Record& record, const KeepGoing& keep_going) {
   const StreamName name{.seed = run->seed(), .trial = trial, .part = record.part * parts_per_run};
-  Session session(std::move(run), name, record.before);
+  Session session(std::move(run), name, record.before, keep_going);
   for (const Deed& each : record.deeds) {
     if (session.advance_to(each.at, false, keep_going) != SessionEnd::reached) return std::nullopt;
     if (each.fault) {

@@ -40,7 +40,10 @@ class Session {
  public:
   // The trial of that number. Faults and horizons of the run's plan are left to the caller. Throws
   // Error for message passing and for engine gpu, whose trials cannot be stepped through.
-  explicit Session(const std::shared_ptr<const PreparedRun>& run, std::uint64_t trial = 0);
+  // keep_going, unless it is empty, is asked while very many agents are made; Interrupted is thrown
+  // where it says no.
+  explicit Session(const std::shared_ptr<const PreparedRun>& run, std::uint64_t trial = 0,
+                   const KeepGoing& keep_going = {});
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();
@@ -86,7 +89,8 @@ class Session {
   };
   Record record() const;
   // Repeats what the record says; takes as long as that took since the start or the last
-  // `go_on_as`. Nothing if interrupted. Throws Error where the record does not fit the run.
+  // `go_on_as`. Nothing if interrupted after its start, Interrupted before. Throws Error where the
+  // record does not fit the run.
   static std::optional<Session> resumed(std::shared_ptr<const PreparedRun> run, std::uint64_t trial,
                                         const Record& record, const KeepGoing& keep_going);
   // One that goes on exactly as this one does. O(agents), or O(states met) where they are counted;
@@ -95,8 +99,9 @@ class Session {
 
  private:
   Session(const Session& other, std::unique_ptr<population::LiveTrial> live);
-  Session(std::shared_ptr<const PreparedRun> run, const StreamName& name, Interactions before);
-  void begin();
+  Session(std::shared_ptr<const PreparedRun> run, const StreamName& name, Interactions before,
+          const KeepGoing& keep_going);
+  void begin(const KeepGoing& keep_going);
   Clock& clock();
   Interactions end_of_time() const;
   void note_stop();

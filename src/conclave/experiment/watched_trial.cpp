@@ -51,7 +51,7 @@ WatchedTrial::WatchedTrial(const WatchRequest& request)
       run_(prepared(request, entry_)),
       workspace_(run_->workspace()),
       trial_(request.trial) {
-  auto live = run_->begin({.seed = run_->seed(), .trial = trial_}, *workspace_);
+  auto live = run_->begin({.seed = run_->seed(), .trial = trial_}, *workspace_, {});
   if (live) {
     live_ = std::make_unique<Live>(*run_, std::move(live));
     live_->planned.advance_to(0u, always);

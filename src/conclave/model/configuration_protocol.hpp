@@ -17,8 +17,9 @@
 
 namespace conclave {
 
-// Built from its Parameters, n and a start; `objection` says in one sentence why these do not fit
-// together, or is empty.
+// Built from its Parameters, n and a start, and a `const KeepGoing*` behind them if making its
+// agents takes long (ask_to_go_on, model/trial.hpp); `objection` says in one sentence why these do
+// not fit together, or is empty.
 template <class C>
 concept ConfigurationProtocol = requires(C& configuration, const C& view,
                                          const typename C::Parameters& parameters, AgentCount agent,

@@ -14,6 +14,7 @@
 
 #include "conclave/base/fields.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/trial.hpp"
 
 namespace conclave {
 
@@ -23,14 +24,16 @@ using Census = std::vector<std::pair<State, AgentCount>>;
 
 // Where a trial begins: at a start of the protocol, by its number, or with agents that are given as
 // runs of equal ones in their order, in which a state may come several times. These must outlive
-// the use.
+// the use, and so must `keep_going`.
 template <class State>
 struct StartingPoint {
   StartingPoint(std::size_t number) : start(number) {}
-  StartingPoint(std::size_t number, const Census<State>* runs) : start(number), given(runs) {}
+  StartingPoint(std::size_t number, const Census<State>* runs, const KeepGoing* asked = nullptr)
+      : start(number), given(runs), keep_going(asked) {}
 
   std::size_t start = 0;
   const Census<State>* given = nullptr;
+  const KeepGoing* keep_going = nullptr;  // asked while agents are made one by one; null: never
 };
 
 // The name of a state in histories and files: the protocol's own, or its fields and values.
@@ -107,18 +110,23 @@ std::optional<Census<typename P::State>> starting_census(const P& protocol, std:
   }
 }
 
-// Calls add(state) for one agent after the other.
+// Calls add(state) for one agent after the other. Throws Interrupted where the starting point is
+// told not to go on.
 template <PopulationProtocol P, Choice C, class Add>
 void for_each_starting_agent(const P& protocol, const StartingPoint<typename P::State>& point,
                              AgentCount n, C& choice, Add&& add) {
   if (point.given == nullptr) {
     for (AgentCount agent = 0; agent < n; ++agent) {
+      ask_to_go_on(point.keep_going, agent);
       add(protocol.initial(point.start, agent, choice));
     }
     return;
   }
   for (const auto& [state, count] : *point.given) {
-    for (AgentCount i = 0; i < count; ++i) add(state);
+    for (AgentCount i = 0; i < count; ++i) {
+      ask_to_go_on(point.keep_going, i);
+      add(state);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/progress.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/trace.hpp"
@@ -36,11 +37,12 @@ struct Horizon {
 struct TrialPlan {
   Interactions limit = Interactions::max();
   std::vector<Fault> faults{};
-  std::optional<TraceGrid> grid{};  // none: no looks
-  std::optional<Horizon> until{};   // none: the trial runs to its convergence
-  bool keeps_trace = true;          // leaders and observables at every look
-  bool keeps_history = false;       // the census at every time of the grid and at the end
-  bool keeps_final = false;         // the configuration at the end
+  std::optional<TraceGrid> grid{};       // none: no looks
+  std::optional<Horizon> until{};        // none: the trial runs to its convergence
+  bool keeps_trace = true;               // leaders and observables at every look
+  bool keeps_history = false;            // the census at every time of the grid and at the end
+  bool keeps_final = false;              // the configuration at the end
+  bool keeps_census_at_horizon = false;  // the same, but only of trials with a horizon
 };
 
 // How many messages of a kind were sent.
@@ -117,5 +119,12 @@ struct Moment {
 // Called by the thread that runs the trial, every few hundredths of a second; false ends the trial
 // as `interrupted`.
 using KeepGoing = std::function<bool(const Moment&)>;
+
+// For loops over all agents or arcs before the first interaction, which take seconds where there
+// are very many: asks once in a thousand; null never says no. Throws Interrupted where it does.
+inline void ask_to_go_on(const KeepGoing* keep_going, std::uint64_t visited) {
+  if (keep_going == nullptr || visited % 1024 != 0) return;
+  if (!(*keep_going)(Interactions())) throw Interrupted();
+}
 
 }  // namespace conclave

@@ -30,17 +30,18 @@ class Synchronous {
   // Runs until quiescence; an empty result, `interrupted`, if keep_going says no. Once only. O(n +
   // messages) per round.
   TrialResult run(const KeepGoing& keep_going) {
+    keep_going_ = &keep_going;
     waking_ = wakeup_.next();
     first_round_ = waking_ ? waking_->at / unit : 0;
-    for (std::uint64_t round = first_round_; keep_going(state_.accounts().messages()); ++round) {
+    for (std::uint64_t round = first_round_; goes_on(0); ++round) {
       state_.set_now(round * unit);
       const bool has_woken = wake_all(round);
-      next_mail_.sort();
+      next_mail_.sort([this](std::size_t letter) { return goes_on(letter); });
       std::swap(mail_, next_mail_);
       next_mail_.clear();
       const bool has_changed = play_round();
       const bool is_quiet = mail_.is_empty() && next_mail_.is_empty() && !has_woken && !waking_;
-      if (is_quiet && !has_changed) return result();
+      if (is_quiet && !has_changed && !is_stopped_) return result();
     }
     return {};
   }
@@ -48,6 +49,15 @@ class Synchronous {
   const NetworkState<P>& state() const { return state_; }
 
  private:
+  // In a large network a round takes seconds, so that it asks after every thousand nodes or
+  // letters. Once the answer was no, the rest of the round is left out, and nothing of it is kept.
+  bool goes_on(std::uint64_t visited) {
+    if (!is_stopped_ && visited % 1024 == 0) {
+      is_stopped_ = !(*keep_going_)(state_.accounts().messages());
+    }
+    return !is_stopped_;
+  }
+
   // All messages of one round. Those to everybody are kept once.
   class Mail {
    public:
@@ -65,15 +75,16 @@ class Synchronous {
       circulars_.clear();
     }
 
-    // Groups the letters by receiver.
-    void sort() {
+    // Groups the letters by receiver, as long as goes_on(letter) is true.
+    template <class GoesOn>
+    void sort(GoesOn goes_on) {
       if (letters_.empty()) return;
       begins_.assign(n_ + 1, 0);
-      for (const Letter& letter : letters_) ++begins_[letter.to];
+      for (std::size_t i = 0; i < letters_.size() && goes_on(i); ++i) ++begins_[letters_[i].to];
       std::uint32_t sum = 0;
       for (std::uint32_t& begin : begins_) begin = sum += begin;
       order_.resize(letters_.size());
-      for (std::size_t i = letters_.size(); i-- > 0;) {
+      for (std::size_t i = letters_.size(); i-- > 0 && goes_on(i);) {
         order_[--begins_[letters_[i].to]] = static_cast<std::uint32_t>(i);
       }
     }
@@ -127,7 +138,8 @@ class Synchronous {
 
   bool wake_all(std::uint64_t round) {
     const NodeCount asleep = state_.asleep();
-    while (waking_ && state_.asleep() > 0 && waking_->at / unit <= round) {
+    while (waking_ && state_.asleep() > 0 && waking_->at / unit <= round &&
+           goes_on(state_.asleep())) {
       wake(waking_->node);
       waking_ = wakeup_.next();
     }
@@ -146,7 +158,7 @@ class Synchronous {
   // Whether a node's state has changed.
   bool play_round() {
     bool has_changed = false;
-    for (NodeCount index = 0; index < state_.n(); ++index) {
+    for (NodeCount index = 0; index < state_.n() && goes_on(index); ++index) {
       const auto node = static_cast<NodeIndex>(index);
       mail_.collect(node, state_.ports(), inbox_);
       if (inbox_.empty() && !state_.is_touched(node)) continue;
@@ -190,6 +202,8 @@ class Synchronous {
 
   NetworkState<P> state_;
   WakeupAdversary& wakeup_;
+  const KeepGoing* keep_going_ = nullptr;  // of the run that is going on
+  bool is_stopped_ = false;
   std::optional<Waking> waking_;
   std::uint64_t first_round_ = 0;
   Mail mail_;  // of the round before

@@ -79,7 +79,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
                               agents_.push_back(Storage::pack(protocol_, state));
                               tally_.add(state);
                             });
-    refresh_all();
+    refresh_all(start.keep_going);
   }
 
   // A fault; returns how many agents it hit.
@@ -133,8 +133,11 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
     }
   }
 
-  void refresh_all() {
-    for (Arc arc = 0; arc < graph_.arcs(); ++arc) refresh(arc);
+  void refresh_all(const KeepGoing* keep_going = nullptr) {
+    for (Arc arc = 0; arc < graph_.arcs(); ++arc) {
+      ask_to_go_on(keep_going, arc);
+      refresh(arc);
+    }
     this->show_oracle(this->now());
     draw_next_event();
   }
@@ -143,6 +146,8 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
     if (is_silent() || is_news_) return std::nullopt;
     return std::pair(graph_.initiator(next_arc_), graph_.responder(next_arc_));
   }
+
+  static constexpr std::uint64_t work_per_event() { return 1; }
 
   // With nothing active, nothing ever happens again, unless an oracle speaks.
   bool is_silent() const {

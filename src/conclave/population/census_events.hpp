@@ -158,6 +158,8 @@ class CensusEvents : public detail::Jumping<CensusEvents<P>, P> {
   }
 
   bool is_silent() const { return weight_ == 0u; }
+  // An event looks at every species several times.
+  std::uint64_t work_per_event() const { return 1 + species_.size() / 16; }
   // Drawn when they meet.
   static std::optional<std::pair<AgentCount, AgentCount>> next_agents() { return std::nullopt; }
 

@@ -27,10 +27,10 @@ void PlannedTrial::advance_to(Interactions pause, const KeepGoing& keep_going) {
 }
 
 TrialResult PlannedTrial::result() && {
-  if (phase_ != Phase::over) {
+  if (phase_ != Phase::over) {  // nobody keeps the census of such a trial, which may take seconds
+    phase_ = Phase::over;
     result_.ending = Ending::interrupted;
     if (!has_ended_once_ || plan_.until) report();
-    finish();
   }
   return std::move(result_);
 }
@@ -174,7 +174,9 @@ void PlannedTrial::finish() {
   if (plan_.keeps_history && (result_.history.points.empty() || last_kept_ != engine_.now())) {
     keep_census(result_.time.value_or(clock_.time_after(engine_.now())));
   }
-  if (plan_.keeps_final) result_.final_agents = engine_.agents();
+  if (plan_.keeps_final || (plan_.keeps_census_at_horizon && plan_.until)) {
+    result_.final_agents = engine_.agents();
+  }
   result_.first_convergence = first_convergence_;
   result_.effective = engine_.effective_interactions();
 }

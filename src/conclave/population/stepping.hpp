@@ -13,6 +13,7 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/configuration_protocol.hpp"
+#include "conclave/model/trial.hpp"
 #include "conclave/population/agent_table.hpp"
 #include "conclave/population/noting_stream.hpp"
 #include "conclave/population/pair_pipeline.hpp"
@@ -24,12 +25,12 @@ template <ConfigurationProtocol C>
 class Stepping {
  public:
   Stepping(const typename C::Parameters& parameters, AgentCount n, std::size_t start,
-           const StreamName& name)
+           const StreamName& name, const KeepGoing* keep_going = nullptr)
       : pairs_(name.with(Purpose::schedule), n),
         choice_(name.with(Purpose::transition)),
         fault_choice_(name.with(Purpose::fault)),
         start_choice_(name.with(Purpose::start)),
-        configuration_(parameters, n, start, start_choice_) {}
+        configuration_(started(parameters, n, start, start_choice_, keep_going)) {}
 
   Stepping(const Stepping&) = delete;  // a configuration may point into itself
   Stepping& operator=(const Stepping&) = delete;
@@ -76,6 +77,15 @@ class Stepping {
   }
 
  private:
+  static C started(const typename C::Parameters& parameters, AgentCount n, std::size_t start,
+                   Stream& choice, const KeepGoing* keep_going) {
+    if constexpr (requires { C(parameters, n, start, choice, keep_going); }) {
+      return C(parameters, n, start, choice, keep_going);
+    } else {
+      return C(parameters, n, start, choice);
+    }
+  }
+
   AgentCount hit(const Fault& fault) requires CorruptibleConfiguration<C> {
     std::vector<AgentCount> candidates;
     for (AgentCount agent = 0; agent < size(); ++agent) {

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/progress.hpp"
 #include "conclave/population/live_trial.hpp"
 #include "conclave/population/planned_trial.hpp"
 
@@ -239,7 +240,7 @@ TEST(PlannedTrial, GoesOnWhereItPaused) {
   const catalog::PreparedRun& run = beside.run();
   const auto workspace = run.workspace();
   const auto whole = run.run(0, *workspace, always);
-  const auto live = run.begin({.seed = run.seed()}, *workspace);
+  const auto live = run.begin({.seed = run.seed()}, *workspace, {});
   population::PlannedTrial planned(live->engine(), run.plan(), live->clock());
   planned.advance_to(500u, always);
   EXPECT_FALSE(planned.is_over());
@@ -253,11 +254,24 @@ TEST(PlannedTrial, GoesOnWhereItPaused) {
   EXPECT_EQ(result.interactions, whole.interactions);
 }
 
+TEST(PreparedRun, CanBeInterruptedWhileItsAgentsAreMade) {
+  const WatchedTrial beside({.words = words_of("100000", "agents")});
+  const catalog::PreparedRun& run = beside.run();
+  const auto workspace = run.workspace();
+  int questions = 0;
+  const auto result = run.run(0, *workspace, [&](const Moment&) { return ++questions < 50; });
+  EXPECT_EQ(result.ending, Ending::interrupted);
+  EXPECT_EQ(result.interactions, 0u);
+  EXPECT_EQ(questions, 50);
+  EXPECT_THROW(static_cast<void>(run.begin({}, *workspace, [](const Moment&) { return false; })),
+               Interrupted);
+}
+
 TEST(PlannedTrial, InterruptedTrialsSaySo) {
   const WatchedTrial beside({.words = words_of("200", "agents")});
   const catalog::PreparedRun& run = beside.run();
   const auto workspace = run.workspace();
-  const auto live = run.begin({.seed = run.seed()}, *workspace);
+  const auto live = run.begin({.seed = run.seed()}, *workspace, {});
   population::PlannedTrial planned(live->engine(), run.plan(), live->clock());
   planned.advance_to(300u, always);
   EXPECT_EQ(std::move(planned).result().ending, Ending::interrupted);

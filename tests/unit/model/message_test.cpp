@@ -107,6 +107,18 @@ TEST(SynchronousNetwork, RunsItsArchetype) {
   EXPECT_EQ(result.network->time, 0);
 }
 
+TEST(SynchronousNetwork, CanBeInterruptedWithinARound) {
+  constexpr NodeCount n = 5000;
+  network::One wakeup(n, {});
+  network::Synchronous<ShoutInRounds> network(ShoutInRounds({}, n), n, {}, wakeup);
+  int questions = 0;
+  const TrialResult result = network.run([&](const Moment&) { return ++questions < 4; });
+  EXPECT_EQ(result.ending, Ending::interrupted);
+  EXPECT_FALSE(result.network.has_value());
+  EXPECT_EQ(questions, 4);
+  EXPECT_FALSE(network.state().is_touched(n - 1));  // the round was not played to its end
+}
+
 TEST(Message, OfTheArchetypeIsRegular) {
   const Shout::Message message{Shout::Kind::shout, 7};
   EXPECT_EQ(message, Shout::Message(message));

@@ -17,18 +17,18 @@
 namespace conclave::population::detail {
 
 // Engine offers `is_silent` (nothing can change any more), `react` (the interaction that is due),
-// `draw_next_event`, which ends in `next_event_after` unless all is silent, and `next_agents`, who
-// meet in it, if that is known.
+// `draw_next_event`, which ends in `next_event_after` unless all is silent, `next_agents`, who meet
+// in it, if that is known, and `work_per_event`, 1 for a few hundred nanoseconds.
 template <class Engine, PopulationProtocol P>
 class Jumping : public TallyHost<P> {
  public:
-  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after this
-  // many that change something.
-  Interactions advance(Interactions budget, std::uint64_t most_effective = UINT64_MAX) {
+  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
+  // about so much work.
+  Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
     const Interactions before = now_;
     const Interactions end = later(budget);
-    const std::uint64_t pause = effective_ + std::min(most_effective, UINT64_MAX - effective_);
-    while (!has_stopped() && now_ < end && effective_ < pause) {
+    for (std::uint64_t work = 0; !has_stopped() && now_ < end && work < most_work;
+         work += engine().work_per_event()) {
       if (next_event_ > end) {
         now_ = end;
         break;

@@ -16,6 +16,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/trial.hpp"
 #include "conclave/protocols/population/electleader/about.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
 #include "conclave/protocols/population/electleader/census.hpp"
@@ -40,7 +41,8 @@ class ElectLeader {
     return objection.empty() ? objection_to(parameters, n) : objection;
   }
 
-  ElectLeader(const Parameters& parameters, AgentCount n, std::size_t start, Stream& choice)
+  ElectLeader(const Parameters& parameters, AgentCount n, std::size_t start, Stream& choice,
+              const KeepGoing* keep_going = nullptr)
       : constants_(parameters, n),
         groups_(constants_.n, constants_.r, constants_.messages),
         starts_(constants_, groups_),
@@ -48,7 +50,10 @@ class ElectLeader {
         agents_(n),
         waiting_(constants_),
         census_(constants_.n) {
-    for (AgentIndex u = 0; u < n; ++u) put(u, starts_.make(start, u, choice));
+    for (AgentIndex u = 0; u < n; ++u) {
+      ask_to_go_on(keep_going, u);
+      put(u, starts_.make(start, u, choice));
+    }
     history_.begin(census_, constants_.n);
     is_safe_ = is_safe_now();
   }
