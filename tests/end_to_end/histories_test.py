@@ -136,6 +136,24 @@ class Horizons(InAFolder):
         self.assertIn("1 of 1 trials ran until time 2; 0 had converged by then", result.stdout)
         self.assertIn("census at the end: 3 states", result.stdout)
 
+    def test_of_a_text_show_the_census_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder) / "duel.pp"
+            text.write_text("states L, F\nleader = L\nstart clean: all of L\nL + L -> L + F\n"
+                            "stop when time >= 10\n")
+            result = conclave("run", text, "--n", "1000")
+        self.assertIn("1 of 1 trials ran until time 10", result.stdout)
+        self.assertIn("census at the end: 2 states", result.stdout)
+
+    def test_tell_limits_from_convergence(self):
+        words = ("run", "fratricide", "--n", "1000", "--until", "convergence,50",
+                 "--max-parallel-time", "10")
+        result = conclave(*words)
+        self.assertIn("0 of 1 trials ended at convergence, 0 ran until time 50, 1 reached the "
+                      "limit", result.stdout)
+        summary = json.loads(conclave(*words, "--format", "json").stdout)["summary"]
+        self.assertEqual((summary["converged"], summary["limited"]), (0, 1))
+
     def test_leave_status_3_to_limits(self):
         output, status = jsonl("fratricide", "--n", "1000", "--until", "9", "--max-interactions",
                                "50")

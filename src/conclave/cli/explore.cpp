@@ -90,7 +90,7 @@ void print_text(const ExploreOptions& options, const Exploration& result) {
     }
     fmt::print("  {:<22} {}\n", "ends", result.final_configurations);
   } else {
-    fmt::print("  not all of them: the exploration was interrupted or reached its limit\n");
+    fmt::print("  not all of them: the exploration was interrupted\n");
   }
   fmt::print("\n");
   for (const ExploredProperty& property : result.properties) {

@@ -72,11 +72,6 @@ catalog::RunRequest request(const RunOptions& options) {
   return result;
 }
 
-// A table shows the census at the horizon, where states have names.
-bool shows_census(const RunOptions& options, const catalog::Entry& entry) {
-  return options.format == "table" && !options.words.until.empty() && entry.keeps_census;
-}
-
 // The files that a run writes besides its rows; no two of them, nor the rows, may be one file.
 void check_outputs(const RunOptions& options) {
   const std::array<std::pair<std::string_view, const std::string*>, 4> files{
@@ -208,7 +203,7 @@ Exit run(const RunOptions& options) {
   const catalog::Entry& entry = catalog::find(options.words.protocol);
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
   catalog::RunRequest wanted = request(options);
-  wanted.plan.keeps_final = wanted.plan.keeps_final || shows_census(options, entry);
+  wanted.plan.keeps_census_at_horizon = options.format == "table";
   wanted.trials = trials;
   wanted.threads =
       asked_threads(options).value_or(std::max(1u, std::thread::hardware_concurrency()));

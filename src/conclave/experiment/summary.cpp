@@ -166,14 +166,17 @@ std::string RunSummary::table(std::size_t width) const {
 }
 
 std::string RunSummary::outcome_text() const {
+  std::string text;
   if (const auto& until = run_->plan().until) {
-    std::string text =
-        fmt::format("{} of {} trials ran until time {}; {} had converged by then", until_, trials_,
-                    json_number(until->time.as_double()), until_before_);
-    if (until->or_convergence) text += fmt::format(", {} ended at convergence", trials_ - until_);
-    return text;
+    const std::string time = json_number(until->time.as_double());
+    text = until->or_convergence
+               ? fmt::format("{} of {} trials ended at convergence, {} ran until time {}",
+                             converged() - until_, trials_, until_, time)
+               : fmt::format("{} of {} trials ran until time {}; {} had converged by then", until_,
+                             trials_, time, until_before_);
+  } else {
+    text = fmt::format("{} of {} trials converged", converged(), trials_);
   }
-  std::string text = fmt::format("{} of {} trials converged", converged(), trials_);
   if (limited_ > 0) text += fmt::format(", {} reached the limit", limited_);
   if (hopeless_ > 0) text += fmt::format(", {} can never converge", hopeless_);
   return text;
@@ -202,7 +205,7 @@ std::string RunSummary::census_text() const {
 std::string RunSummary::json() const {
   std::string text = fmt::format(
       R"({{"trials":{},"converged":{},"limited":{},"hopeless":{})", trials_,
-      run_->plan().until ? until_before_ + trials_ - until_ : converged(), limited_, hopeless_);
+      run_->plan().until ? until_before_ + converged() - until_ : converged(), limited_, hopeless_);
   if (run_->plan().until) text += fmt::format(R"(,"reached_until":{})", until_);
   if (asked_ > 0) text += fmt::format(R"(,"interrupted":true,"asked":{})", asked_);
   for (const Column& each : columns_) {
