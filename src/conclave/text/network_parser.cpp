@@ -96,9 +96,10 @@ Name NetworkParser::species(const char* wanted) {
   throw Mistake(name.place, fmt::format("expected {}, found the word '{}'", wanted, name.text));
 }
 
-// A + B, 2 A, A.
+// A + B, 2 A, A; "nothing" and 0 are no molecules, which a balanced reaction does not have.
 std::vector<Name> NetworkParser::side(const char* where) {
   std::vector<Name> all;
+  if (cursor_.is_word("nothing") || cursor_.here().text == "0") return cursor_.take(), all;
   do {
     std::size_t times = 1;
     if (cursor_.here().kind == TokenKind::number) {
