@@ -27,9 +27,9 @@ struct Range {
   double decades() const { return std::log10(high / low); }
 };
 
-// Where a value stands on the y axis.
+// Where a value stands on the y axis. Where a logarithmic one shows 0, that is its lower end.
 double place_of(const Axis& axis, double value) {
-  return axis.logarithmic && value == 0 ? axis.zero_place : value;
+  return axis.logarithmic ? std::max(value, axis.zero_place) : value;
 }
 
 bool is_shown(const Figure& figure, const Mark& mark) {
@@ -126,9 +126,10 @@ Script::Rows rows_of(const Figure& figure, const Series& series) {
   Script::Rows rows;
   for (const Mark& mark : series.points) {
     if (is_shown(figure, mark)) {
-      const bool low_is_shown = !figure.y.logarithmic || mark.low > 0;
+      const double low = place_of(figure.y, mark.low);
+      const bool low_is_shown = !figure.y.logarithmic || low > 0;
       const double y = place_of(figure.y, mark.y);
-      rows.push_back({mark.x, y, low_is_shown ? mark.low : y, std::max(y, mark.high)});
+      rows.push_back({mark.x, y, low_is_shown ? low : y, std::max(y, mark.high)});
     } else if (std::isnan(mark.x) && !rows.empty()) {
       rows.emplace_back();
     }
@@ -190,7 +191,7 @@ Script script_of(const Figure& figure, const Looks& looks) {
   Script script;
   script.add("set encoding utf8\nset grid lc rgb '#dddddd' lt 1\nset border 3 lc rgb '#444444'\n"
              "set tics nomirror\nset bars 0.5\n"
-             "set key outside bottom center horizontal noenhanced width -1 height 0.6\n");
+             "set key outside bottom center horizontal noenhanced width 1 height 0.6\n");
   if (looks.has_title && !figure.title.empty()) {
     script.add(fmt::format("set title {} noenhanced\n", gnuplot_string(figure.title)));
   }

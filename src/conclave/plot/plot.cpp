@@ -122,8 +122,18 @@ Series mean_series(const Courses& courses) {
   return series;
 }
 
-bool has_zero(const Series& series) {
-  return std::ranges::any_of(series.points, [](const Mark& mark) { return mark.y == 0; });
+// Where a logarithmic axis shows 0: below all other values, 1/2 at most; 0 if there is none to
+// show.
+double zero_place(const std::vector<Series>& all) {
+  bool has_zero = false;
+  double smallest = 1;
+  for (const Series& series : all) {
+    for (const Mark& mark : series.points) {
+      has_zero = has_zero || mark.y == 0;
+      if (mark.y > 0) smallest = std::min(smallest, mark.y);
+    }
+  }
+  return has_zero ? smallest / 2 : 0;
 }
 
 // Whether the values are large and differ by orders of magnitude.
@@ -159,11 +169,11 @@ Figure figure_of(const TraceTable& table, const PlotOptions& options) {
                               options.has_mean && courses.size() > 1 ? ", 95 % interval" : "",
                               courses.size(), courses.size() == 1 ? "" : "s");
     series.look = figure.series.size();
-    if (has_zero(series)) figure.y.zero_place = 0.5;
     figure.y.logarithmic = figure.y.logarithmic || asks_for_logarithms(series);
     figure.x.logarithmic = figure.x.logarithmic && !is_even(courses);
     figure.series.push_back(std::move(series));
   }
+  figure.y.zero_place = zero_place(figure.series);
   return figure;
 }
 

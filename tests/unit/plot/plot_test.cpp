@@ -1,3 +1,5 @@
+#include "conclave/plot/plot.hpp"
+
 #include <string>
 
 #include <gtest/gtest.h>
@@ -46,6 +48,13 @@ TEST_F(Trace, RefusesWhatIsNoTable) {
   for (const char* text : {"", "a,b\n", "a,b\n1\n", "a,\n1,2\n", "'\n1\n"}) {
     EXPECT_THROW(TraceTable(write("t.csv", text)), Error) << text;
   }
+}
+
+TEST_F(Trace, ShowsZeroBelowAllMeansOnALogarithmicAxis) {
+  const std::string trace = write("t.csv", "trial,parallel_time,x\n0,1,1000\n0,2,0\n0,3,0\n"
+                                           "1,1,1000\n1,2,1\n1,3,0\n");
+  plot_trace({.trace = trace, .files = {path("t.tex")}, .columns = {"x"}, .has_mean = true});
+  EXPECT_NE(read("t.tex").find("extra y ticks={0.25}, extra y tick labels={0}"), std::string::npos);
 }
 
 TEST(GnuplotString, LeavesNoWayOut) {
