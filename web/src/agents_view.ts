@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { short } from "./draw/shapes";
 import { meaning, named } from "./names";
-import { colours } from "./palette";
+import { colours, messageColour } from "./palette";
 import type { Picture } from "./picture";
 import type { Player } from "./player";
 import { executedList } from "./steps_view";
@@ -14,13 +14,13 @@ export function legend(player: Player, picture: Picture) {
   const { frame, flow, run } = player;
   if (!frame) return nothing;
   if (player.isNetwork) {
-    const colour = colours(flow?.kinds.map((_, i) => i) ?? []);
-    return html`<div class="legend">${flow?.kinds.map((kind, i) => dot(colour(i), kind))}<span>circles: phases</span></div>`;
+    return html`<div class="legend">${flow?.kinds.map((kind) => dot(messageColour(kind, "var(--ink)"), kind))}<span>circles: phases</span></div>`;
   }
   const { paint } = picture;
   const column = frame.columns[paint.column - 1];
   const colour = colours(paint.values);
   const few = paint.values.length <= 8;
+  const isCounted = !frame.table || frame.table.counts;
   return html`<div class="legend"><label class="inline">Colour <select @change=${(event: Event) => player.colourBy((event.target as HTMLSelectElement).value)}>
       <option value="" ?selected=${run.view === ""}>output</option>${frame.columns.map((each) => html`<option value=${each.name} ?selected=${each.name === run.view}>${each.name}</option>`)}</select></label>
     ${paint.column === 0 && !player.isLeaderless ? html`${dot("var(--leader)", "leader")}${dot("var(--follower)", "follower")}`
@@ -28,7 +28,8 @@ export function legend(player: Player, picture: Picture) {
       : html`${dot(colour(paint.values[0]!), short(paint.values[0]!))}${dot(colour(paint.values.at(-1)!), short(paint.values.at(-1)!))}`}
     ${player.isRing && run.protocol === "prl" ? html`<span>▲ live bullet</span><span>△ dummy</span><span>■ signal</span><span>ring: shield</span><span>spokes: distL</span>` : nothing}
     ${player.isRing && run.protocol === "fischer-jiang" ? html`<span>▲ bullet</span><span>ring: shield</span>` : nothing}
-    ${frame.table && !frame.table.counts ? nothing : html`<span>engine ${frame.look.engine} counts agents by state</span>`}</div>`;
+    ${isCounted && paint.column !== 0 && !player.isLeaderless ? dot("var(--ink)", "leaders among them") : nothing}
+    ${isCounted ? html`<span>a bar per value: engine ${frame.look.engine} does not tell agents apart</span>` : nothing}</div>`;
 }
 
 export function variables(player: Player, agent: number): TemplateResult {

@@ -21,6 +21,20 @@ function readTheme(element: Element): Theme {
   };
 }
 
+// The types of messages, each with its colour wherever it appears: those of `conclave plot`
+// (src/conclave/plot/space_time.cpp). The last one is the colour of the text.
+const types = ["#0072b2", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8b6d00", "#999999", "ink"];
+const typed: Record<string, number> = {
+  REQUEST: 0, APPROVED: 1, DECLINED: 2, DECIDE: 3, WINS: 4, LOSES: 5, LEADER: 7, REPLY: 1, WINNER: 7, CAPTURE: 0, CONTEST: 2,
+  RELEASE: 3, ACCEPT: 1, IDENTIFIER: 0, REQUESTVOTE: 0, VOTE: 1, REFUSAL: 2, HEARTBEAT: 7,
+};
+
+export function messageColour(type: string, ink: string): string {
+  const letters = [...type].reduce((sum, each) => (31 * sum + each.charCodeAt(0)) % types.length, 0);
+  const colour = types[typed[type] ?? letters]!;
+  return colour === "ink" ? ink : colour;
+}
+
 // From few to many: dark blue to yellow, in even steps of lightness (after Cividis).
 const stops = [[0, 52, 110], [60, 77, 110], [98, 104, 112], [128, 126, 120], [166, 156, 117], [210, 190, 95], [253, 231, 55]];
 

@@ -3,7 +3,7 @@ import { html, nothing } from "lit";
 import { contentOfLink, counterexamplesIn, flowOf, linkOf, mostBytes, type Counterexample } from "./counterexample";
 import { drawConfiguration } from "./draw/configuration";
 import { drawSpaceTime, type Flow } from "./draw/space_time";
-import { colours } from "./palette";
+import { messageColour } from "./palette";
 import { clean } from "./picture";
 
 export class Traces {
@@ -88,7 +88,7 @@ export class Traces {
     return html`<div class="desk two">
       <div class="stack">
         <section class="card stage" aria-label="Picture"><canvas role="img" aria-label=${`${chosen.protocol}, step ${this.step + 1} of ${chosen.steps.length}: ${now.title}`}></canvas>
-          ${this.flow ? html`<div class="legend">${this.flow.kinds.map((kind, i) => html`<span><i style=${`background:${colours(this.flow!.kinds.map((_, k) => k))(i)}`}></i>${kind}</span>`)}<span>circles: phases</span></div>` : html`<div class="legend"><span><i style="background:var(--leader)"></i>changed</span><span>states in the notation of verify</span></div>`}</section>
+          ${this.flow ? html`<div class="legend">${this.flow.kinds.map((kind) => html`<span><i style=${`background:${messageColour(kind, "var(--ink)")}`}></i>${kind}</span>`)}<span>circles: phases</span></div>` : html`<div class="legend"><span><i style="background:var(--leader)"></i>changed</span><span>states in the notation of verify</span></div>`}</section>
         <section class="card" aria-label="Time"><div class="row"><button @click=${() => this.go(0)}>first</button><button @click=${() => this.go(this.step - 1)} aria-label="One back">◀</button><button class="main" @click=${() => this.go(this.step + 1)}>step</button></div>
           <input type="range" aria-label="Step" min="0" max=${this.last} .value=${String(this.step)} @input=${(event: Event) => this.go(Number((event.target as HTMLInputElement).value))} />
           <p aria-live="polite"><b>${this.step + 1}</b> of ${chosen.steps.length}: ${now.title || "the start"}</p>${now.details.length > 0 ? html`<ul class="small">${now.details.map((each) => html`<li>${each}</li>`)}</ul>` : nothing}</section>

@@ -282,6 +282,27 @@ test("no sideways scrolling on a phone", async () => {
   await phone.page.close();
 });
 
+test("a picture too narrow for its bars, or without a place yet, shows what it can", async () => {
+  const narrow = await open(chrome.context, `${server.address}#run/pll?n=1e9&engine=counts&seed=1&view=status&until=20&at=2000000000`);
+  for (const width of ["40px", "0"]) {
+    await narrow.page.evaluate((to) => { document.querySelector(".stage canvas").style.width = to; }, width);
+    await narrow.page.getByRole("button", { name: "step", exact: true }).click();
+    await settled(narrow.page);
+    await narrow.page.waitForTimeout(100);
+  }
+  assert.deepEqual(narrow.complaints, []);
+  await narrow.page.close();
+});
+
+test("a type of message has one colour, that of conclave plot", async () => {
+  for (const hash of ["#run/kmpp-async?n=16&seed=1&delay=slow-leader&at=1.2", "#run/kmpp-async?n=6&seed=1&delay=order:0-1/2-1/1-0/3-4/4-3/5-2"]) {
+    await show(page, hash);
+    const colours = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll(".legend span")].filter((each) => each.querySelector("i")).map((each) => [each.textContent.trim(), each.querySelector("i").style.background])));
+    assert.equal(colours.REQUEST, "rgb(0, 114, 178)", hash);
+    assert.equal(colours.DECIDE, "rgb(204, 121, 167)", hash);
+  }
+});
+
 test("accessibility, light and dark", async () => {
   for (const theme of ["light", "dark"]) {
     for (const hash of ["#run/pll?n=1000&engine=agents&seed=1", "#run/kmpp-async?n=8&seed=1&delay=order:", "#lessons", "#own", "#traces"]) {

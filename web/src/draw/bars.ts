@@ -7,7 +7,7 @@ import { short, type Context, type Paint, type Scene } from "./shapes";
 export function drawBars(context: Context, frame: Frame, paint: Paint, scene: Scene, name: (value: number) => string): void {
   const { width, height, theme } = scene;
   const { values, agents, leaders } = frame.histogram;
-  const bins = binned(values, agents, leaders, Math.floor((width - 60) / 9));
+  const bins = binned(values, agents, leaders, Math.max(1, Math.floor((width - 60) / 9)));
   const most = Math.max(1, ...bins.map((each) => each.agents));
   const left = 14, right = 14, bottom = 40, top = 30;
   const step = (width - left - right) / Math.max(1, bins.length);

@@ -1,7 +1,7 @@
 // Messages: nodes as horizontal lines, time from left to right, messages as slanted strokes, up to
 // the time that is shown.
 import type { NetworkEvent } from "../engine";
-import { palette } from "../palette";
+import { messageColour } from "../palette";
 import type { Context, Scene } from "./shapes";
 
 export interface Flow { events: NetworkEvent[]; kinds: string[]; end: number; unit?: string }
@@ -41,7 +41,7 @@ export function drawSpaceTime(context: Context, flow: Flow, n: number, until: nu
     y: (node) => top + ((node + 0.5) / n) * (height - top - bottom), end,
   };
   drawNodes(context, flow, n, until, places, scene, turn);
-  const parcels = drawMessages(context, flow, n, until, places, turn);
+  const parcels = drawMessages(context, flow, n, until, places, theme.ink, turn);
   drawPhases(context, flow, n, until, places, scene);
   context.strokeStyle = theme.soft;
   context.setLineDash([3, 4]);
@@ -53,7 +53,7 @@ export function drawSpaceTime(context: Context, flow: Flow, n: number, until: nu
   return parcels;
 }
 
-function drawMessages(context: Context, flow: Flow, n: number, until: number, { x, y }: Places, turn: number): Parcel[] {
+function drawMessages(context: Context, flow: Flow, n: number, until: number, { x, y }: Places, ink: string, turn: number): Parcel[] {
   const parcels: Parcel[] = [];
   context.lineWidth = n <= 64 ? 1.2 : 0.7;
   for (const event of flow.events) {
@@ -62,7 +62,7 @@ function drawMessages(context: Context, flow: Flow, n: number, until: number, { 
     const part = arrived ? 1 : turn > 0 ? 0.3 : (until - event.sent!) / (event.time - event.sent! || 1);
     const x1 = arrived ? x(event.time) : turn > 0 ? x(until) + 14 : x(event.sent! + part * (event.time - event.sent!));
     const y1 = y(event.from!) + part * (y(event.node) - y(event.from!));
-    context.strokeStyle = palette[flow.kinds.indexOf(event.message!) % palette.length]!;
+    context.strokeStyle = messageColour(event.message!, ink);
     context.globalAlpha = arrived ? (n <= 8 ? 0.85 : 0.55) : 1;
     context.beginPath();
     context.moveTo(x(event.sent!), y(event.from!));
