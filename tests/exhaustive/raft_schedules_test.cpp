@@ -16,6 +16,7 @@
 #include "conclave/protocols/message/raft_election.hpp"
 #include "conclave/schedules/asynchronous.hpp"
 #include "conclave/schedules/search.hpp"
+#include "conclave/schedules/trace_step.hpp"
 
 #include "tests/mutants/broken_raft.hpp"
 
@@ -23,6 +24,7 @@ namespace conclave::tests {
 namespace {
 
 using protocols::RaftElection;
+using protocols::RaftLogs;
 using protocols::RaftRedraw;
 using schedules::SearchResult;
 
@@ -50,6 +52,8 @@ TEST(RaftSchedules, ElectAtMostOneLeaderPerTerm) {
       {1, {.terms = 2}},
       {2, {.terms = 3}},
       {2, {.down = 1, .terms = 3}},
+      {2, {.logs = RaftLogs::different, .terms = 3}},
+      {3, {.logs = RaftLogs::different, .terms = 1}},
       {3, {.terms = 2}},
       {3, {.redraw = RaftRedraw::once, .down = 2, .terms = 1}}};
   for (const auto& [n, parameters] : cases) {
@@ -131,6 +135,9 @@ TEST(TimerSchedules, MayLetAnyTimerRunOut) {
   EXPECT_EQ(steps[1].title, "node 1 is woken -> candidate");
   EXPECT_EQ(steps[2].title, "node 0's timer runs out -> elected");
   EXPECT_EQ(steps[3].title, "node 1's timer runs out -> elected");
+  ASSERT_EQ(steps[2].events.size(), 3u);  // it times out, is elected, and tells the other
+  EXPECT_EQ(steps[2].events.front().kind, schedules::TraceEvent::Kind::timeout);
+  EXPECT_EQ(steps[3].events.front().node, 1u);
 }
 
 // It is over only when no timer is set any more, and a timer that was cancelled does not run out.

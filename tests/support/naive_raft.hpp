@@ -18,8 +18,9 @@ struct RaftCase {
   std::size_t down = 0;
   double low = 10;
   double spread = 10;
-  bool has_random_delays = false;  // uniform on (0, 1); otherwise 1
-  bool restarts_on_vote = true;    // false: a mistake
+  bool has_random_delays = false;   // uniform on (0, 1); otherwise 1
+  bool has_different_logs = false;  // server 0 has the shortest, the last one the longest
+  bool restarts_on_vote = true;     // false: a mistake
 };
 
 struct RaftRun {
@@ -112,7 +113,8 @@ class Raft {
 
   void vote(const Letter& letter) {
     const std::size_t me = letter.to;
-    const bool is_given = letter.term == term_[me] && ballot_[me] == nobody;
+    const bool is_behind = given_.has_different_logs && letter.from < me;
+    const bool is_given = letter.term == term_[me] && ballot_[me] == nobody && !is_behind;
     if (is_given) ballot_[me] = letter.from;
     if (is_given && given_.restarts_on_vote) restart(me, letter.at);
     write(letter.at, me, letter.from, is_given ? Says::yes : Says::no, term_[me]);

@@ -8,7 +8,7 @@ export const mostBytes = 1 << 20;
 const mostNodes = 64, mostSteps = 5000, longestText = 1000, mostDetails = 200, longestLink = 6000;
 
 // An event at a node in a step of `explore`.
-export type Happening = { event: "wake"; node: number } | { event: "become"; node: number; standing: string; phase: number }
+export type Happening = { event: "wake" | "timeout"; node: number } | { event: "become"; node: number; standing: string; phase: number }
   | { event: "receive" | "send"; from: number; to: number; kind: string; payload: Record<string, number> };
 
 // One step: what happens, in a sentence and in events of `explore`, or who meets whom, in `verify`.
@@ -82,9 +82,9 @@ function happening(thing: unknown, n: number): Happening {
     return each;
   };
   const { event } = thing;
-  if (event === "wake") return { event, node: number(thing.node, n - 1, "the node") };
+  if (event === "wake" || event === "timeout") return { event, node: number(thing.node, n - 1, "the node") };
   if (event === "become") return { event, node: number(thing.node, n - 1, "the node"), standing: text(thing.standing, "the standing"), phase: number(thing.phase, 1e9, "the phase") };
-  check(event === "receive" || event === "send", "an event is none of wake, receive, send, become");
+  check(event === "receive" || event === "send", "an event is none of wake, timeout, receive, send, become");
   const { payload } = thing;
   check(isObject(payload) && Object.keys(payload).length <= 16, "the payload of a message is no object");
   const fields = Object.entries(payload).map(([name, value]) => [text(name, "a field"), number(value, Number.MAX_SAFE_INTEGER, "a field")]);
@@ -107,7 +107,7 @@ export function flowOf({ steps }: Counterexample): Flow {
   steps.forEach((step, i) => {
     const time = i + 1;
     for (const each of step.events) {
-      if (each.event === "wake") events.push({ time, event: "wake", node: each.node });
+      if (each.event === "wake" || each.event === "timeout") events.push({ time, event: each.event, node: each.node });
       if (each.event === "become") events.push(...standing(each.node, each.standing, each.phase, time));
       if (each.event !== "send" && each.event !== "receive") continue;
       const edge = `${each.from}-${each.to}`;

@@ -56,7 +56,8 @@ function handlers({ about, flow, clock }: Player) {
     <details><summary>All that nodes do</summary><dl class="code wide small" tabindex="0">${about.steps.map((step) => line(step.line, step.text, ran.has(step.line)))}</dl></details>`);
 }
 
-const handlerOf = (event: NetworkEvent) => (event.event === "deliver" ? event.message! : "wake-up");
+const handlerOf = (event: NetworkEvent) => (event.event === "deliver" ? event.message! : event.event === "timeout" ? "timeout" : "wake-up");
 
 const happened = ({ event, node, from, message }: NetworkEvent) =>
-  (event === "deliver" ? html`node <b>${node}</b> gets ${message} from <b>${from}</b>` : html`node <b>${node}</b> is woken`);
+  (event === "deliver" ? html`node <b>${node}</b> gets ${message} from <b>${from}</b>`
+    : event === "timeout" ? html`the timer of node <b>${node}</b> runs out` : html`node <b>${node}</b> is woken`);

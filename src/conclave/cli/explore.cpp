@@ -102,9 +102,9 @@ void print_text(const ExploreOptions& options, const Exploration& result) {
 
 Json json_of(const schedules::TraceEvent& event) {
   using Kind = schedules::TraceEvent::Kind;
-  constexpr std::array<std::string_view, 4> names{"wake", "receive", "send", "become"};
+  constexpr std::array<std::string_view, 5> names{"wake", "receive", "send", "become", "timeout"};
   Json json{{"event", names[static_cast<std::size_t>(event.kind)]}};
-  if (event.kind == Kind::wake || event.kind == Kind::become) json["node"] = event.node;
+  if (event.message.empty()) json["node"] = event.node;
   if (event.kind == Kind::become) {
     json["standing"] = event.standing;
     json["phase"] = event.phase;

@@ -53,8 +53,8 @@ struct KindCount {
 
 // One line of a trace of message passing. A node is woken by the environment ("wake") or by a
 // message, or as one that does not stand ("join"), begins a "phase", may "stand" as a candidate,
-// "retire" or "elect" itself, and messages are delivered ("deliver"), which is when they are
-// listed.
+// "retire" or "elect" itself; its timer may run out ("timeout"); and messages are delivered
+// ("deliver"), which is when they are listed.
 struct NetworkEvent {
   double time = 0;  // in units, the largest delay of a message
   std::string_view event;

@@ -113,7 +113,7 @@ class Asynchronous {
     timers_.cancel(due.node);
     state_.set_now(due.at);
     Effects effects{*this, due.node};
-    state_.act(due.node, Timeout{}, effects);
+    state_.time_out(due.node, effects);
     return true;
   }
 

@@ -102,6 +102,14 @@ class NetworkState final : public NetworkView {
     act(index, WakeUp{}, effects);
   }
 
+  // The timer of a node runs out now.
+  void time_out(NodeIndex index, auto& effects) {
+    if (options_.watcher != nullptr) {
+      options_.watcher->timed_out(now_, index, protocol_.view(nodes_[index]));
+    }
+    act(index, Timeout{}, effects);
+  }
+
   // The node at the other end of a port; and those at the ends of `count` random ports, all sets
   // equally likely, in a span that is valid until the next call.
   NodeIndex neighbour(NodeIndex from, Port port) const { return ports_.neighbour(from, port); }

@@ -38,6 +38,11 @@ class Recorder final : public Watcher {
     if (after.standing == Standing::retired && !was_asleep) add("retire");
   }
 
+  void timed_out(Ticks now, NodeIndex node, const NodeView& before) override {
+    events_.push_back(
+        {.time = in_units(now), .event = "timeout", .node = node, .phase = before.phase});
+  }
+
   // In order of time.
   std::vector<NetworkEvent> events() && {
     std::ranges::stable_sort(events_, {}, &NetworkEvent::time);

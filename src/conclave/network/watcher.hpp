@@ -17,6 +17,9 @@ class Watcher {
   // The view of a node has changed: it has been woken, begun a phase, retired, ...
   virtual void changed(Ticks now, NodeIndex node, const NodeView& before,
                        const NodeView& after) = 0;
+  // The timer of a node runs out; `before` is the node's view until then. What the node does about
+  // it is told afterwards.
+  virtual void timed_out(Ticks /*now*/, NodeIndex /*node*/, const NodeView& /*before*/) {}
 };
 
 }  // namespace conclave::network

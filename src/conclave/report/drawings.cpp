@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -69,14 +70,30 @@ Series fitted_series(const RunSample& run, const RunNames& names, const std::str
   return result;
 }
 
-Series bound_series(const RunSample& run, const RunNames& names, const Bound& bound) {
+// The bound at the cells of a series; of all, where none is given.
+Series bound_at(const RunSample& run, const RunNames& names, const Bound& bound,
+                const CellName* series) {
   Series result{.name = bound.name, .style = Style::bound};
-  for (const CellSample& cell : run.cells) {
-    const double y = bound.value(cell.variables);
-    const double x = value_of(cell.variables, names.x);
+  for (std::size_t i = 0; i < run.cells.size(); ++i) {
+    if (series != nullptr && names.cells[i].series != series->series) continue;
+    const double y = bound.value(run.cells[i].variables);
+    const double x = value_of(run.cells[i].variables, names.x);
     if (std::isfinite(y)) result.points.push_back({x, y, y, y});
   }
-  std::ranges::sort(result.points, {}, &Mark::x);
+  std::ranges::stable_sort(result.points, {}, &Mark::x);
+  return result;
+}
+
+// One curve where x alone decides about the bound, otherwise one for each series.
+std::vector<Series> bounds_of(const RunSample& run, const RunNames& names, const Bound& bound) {
+  const Series of_all = bound_at(run, names, bound, nullptr);
+  const auto differ = [](const Mark& a, const Mark& b) { return a.x == b.x && a.y != b.y; };
+  if (std::ranges::adjacent_find(of_all.points, differ) == of_all.points.end()) return {of_all};
+  std::vector<Series> result;
+  for (const CellName& each : series_of(names)) {
+    result.push_back(bound_at(run, names, bound, &each));
+    if (result.size() > 1) result.back().name.clear();
+  }
   return result;
 }
 
@@ -144,7 +161,8 @@ Figure growth(const RunSample& run, const RunNames& names, const Part& part) {
   }
   figure.y.logarithmic = all_positive(figure.series) && spread(figure.series) > 8;
   if (part.measure.bound) {
-    figure.series.push_back(bound_series(run, names, *part.measure.bound));
+    std::ranges::move(bounds_of(run, names, *part.measure.bound),
+                      std::back_inserter(figure.series));
   }
   std::erase_if(figure.series, [](const Series& series) { return series.points.empty(); });
   figure.caption = fmt::format("Mean {} of the trials of each cell with its 95 % interval; lines "

@@ -71,7 +71,7 @@ std::vector<Fit> fits_of(const Measure& measure, const std::string& x,
     if (const auto found = point.variables.find(x); found != point.variables.end())
       places.insert(found->second);
   }
-  if (places.size() < 3) return {};
+  if (places.size() < 3 || !measure.is_fitted) return {};
   std::vector<Fit> fits = compare_laws(distinct_laws(measure.laws, points), points);
   if (auto power = fit_free(Fit::Form::power, x, points)) fits.push_back(std::move(*power));
   if (measure.may_be_exponential) {
@@ -254,6 +254,7 @@ std::string growth_verdict(const RunSample& run, const RunNames& names, const Pa
   for (const KindFits& kind : part.kinds) {
     if (!kind.fits.empty()) text += kind_verdict(part.measure, kind);
   }
+  if (!part.measure.is_fitted) return "No law is fitted.";
   if (text.empty()) return "Fewer than three sizes: no law is fitted.";
   double low = INFINITY;
   double high = 0;

@@ -1,7 +1,11 @@
 #include "conclave/report/measures.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
+
+#include "conclave/base/statistics.hpp"
 
 namespace conclave::report {
 namespace {
@@ -113,6 +117,27 @@ std::vector<Measure> of_flooding() {
   return {all, network_time("O(1)", {constant, log_n})};
 }
 
+// P(Bin(M, 1/W) > M - m): M servers are alive, m votes win, W is the spread of their timeouts.
+double split_probability(const Variables& variables) {
+  const auto alive = static_cast<std::uint64_t>(variable(variables, "n"));
+  const auto down = static_cast<std::uint64_t>(variable(variables, "down"));
+  const std::uint64_t majority = (alive + down) / 2 + 1;
+  return binomial_tail(alive - majority + 1, alive,
+                       1 / std::max(variable(variables, "spread"), 1.0));
+}
+
+std::vector<Measure> of_raft() {
+  const Measure split{.field = "observables.first_split",
+                      .title = "probability that the first vote splits",
+                      .promise = "P(Bin(M, 1/W) > M - m) if all delays are one unit",
+                      .bound = Bound{"exact, unit delays", split_probability},
+                      .is_fitted = false};
+  const Measure time{.field = "observables.election_time",
+                     .title = "election time (longest delay = 1)",
+                     .is_fitted = false};
+  return {split, time, messages("at least 3 n - 3", {linear, n_log_n, square})};
+}
+
 using Table = std::map<std::string_view, std::vector<Measure>>;
 
 Table table() {
@@ -139,6 +164,7 @@ Table table() {
        {messages("O(n log n)", {n_log_n, linear, square}),
         rounds("O(log n)", {log_n, log_n_offset, linear})}},
       {"flooding", of_flooding()},
+      {"raft-election", of_raft()},
       {"ag-minions", {parallel_time("O(log³ n) in expectation", {log3_n, log2_n, log_n, linear})}},
       {"timers", {parallel_time("O(N log n) in expectation", {upper_bound, bound_log, log_n})}},
       {"ciw", {parallel_time("Θ(n²) in expectation", {square, square_log, n_log_n, linear})}},
@@ -152,7 +178,12 @@ Table table() {
 }  // namespace
 
 Variables assumed_of(std::string_view protocol) {
+  if (protocol == "raft-election") return {{"down", 0}, {"spread", 10}};
   return protocol == "ppl" ? Variables{{"c", 1}} : Variables{};
+}
+
+std::string_view x_axis_of(std::string_view protocol) {
+  return protocol == "raft-election" ? "spread" : "n";
 }
 
 std::vector<Measure> measures_of(std::string_view protocol, bool by_messages) {

@@ -30,11 +30,15 @@ struct Measure {
   std::string promise{};    // of the paper, in words
   std::vector<Law> laws{};  // the paper's first
   std::optional<Bound> bound{};
+  bool is_fitted = true;            // false: it has no law to be found
   bool may_be_exponential = false;  // then c e^(a x) competes as well
 };
 
 // Parameters that rows leave out where they have their default.
 Variables assumed_of(std::string_view protocol);
+
+// The parameter that figures of this protocol have on their x axis where it varies; "n" for most.
+std::string_view x_axis_of(std::string_view protocol);
 
 // The measures of a protocol of the catalog; for any other name those that suit every protocol.
 std::vector<Measure> measures_of(std::string_view protocol, bool by_messages);

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/report/figure.hpp"
+#include "conclave/report/measures.hpp"
 #include "conclave/sweep/export.hpp"
 
 namespace conclave::report {
@@ -35,6 +38,12 @@ Variables variables_of(const sweep::Fields& fields) {
   return variables;
 }
 
+// The mean of something that is true or false is its probability.
+std::optional<double> number_of(const std::string& value) {
+  if (value == "true" || value == "false") return value == "true" ? 1 : 0;
+  return parse_real(value);
+}
+
 void add_row(CellSample& sample, const sweep::Fields& fields) {
   ++sample.trials;
   if (sweep::field(fields, "messages")) sample.by_messages = true;
@@ -42,7 +51,7 @@ void add_row(CellSample& sample, const sweep::Fields& fields) {
   ++sample.converged;
   for (const auto& [name, value] : fields) {
     if (!is_result(name)) continue;
-    if (const auto number = parse_real(value)) sample.values[name].push_back(*number);
+    if (const auto number = number_of(value)) sample.values[name].push_back(*number);
   }
 }
 
@@ -138,9 +147,12 @@ const Dimension* find(const std::vector<Dimension>& all, std::string_view name) 
 
 bool varies(const Dimension& dimension) { return distinct(dimension.values) > 1; }
 
-// n, or the numeric parameter with the most values.
-std::string x_axis(const std::vector<Dimension>& all) {
-  if (varies(*find(all, "n"))) return "n";
+// The axis that the protocol prefers, n, or the numeric parameter with the most values.
+std::string x_axis(const std::vector<Dimension>& all, std::string_view preferred) {
+  for (const std::string_view name : {preferred, std::string_view("n")}) {
+    const Dimension* const found = find(all, name);
+    if (found != nullptr && found->is_number && varies(*found)) return std::string(name);
+  }
   const Dimension* best = nullptr;
   for (const Dimension& each : all) {
     if (!varies(each) || !each.is_number || each.name == "seed") continue;
@@ -248,7 +260,7 @@ std::vector<std::string> cases_of(const RunSample& run, const sweep::Results& re
 
 RunNames name_cells(const RunSample& run) {
   std::vector<Dimension> all = dimensions(run);
-  RunNames names{.x = x_axis(all), .setting = {}};
+  RunNames names{.x = x_axis(all, x_axis_of(run.protocol)), .setting = {}};
   if (const Dimension* const found = find(all, names.x)) {
     const Dimension x = *found;
     std::erase(all, x);
@@ -273,7 +285,9 @@ RunNames name_cells(const RunSample& run) {
     if (!names.x.empty() && names.x != "n") {
       full.push_back(names.x + '=' + short_number(variables.at(names.x)));
     }
-    if (!words.empty()) full.push_back(name.series);
+    for (const std::string& word : words) {
+      if (!word.starts_with("n=")) full.push_back(word);
+    }
     name.label = joined(full);
     names.cells.push_back(std::move(name));
   }

@@ -58,7 +58,8 @@ struct CellName {
   std::string label;
 };
 struct RunNames {
-  std::string x;  // the variable on the x axis: n, or the parameter with most values; "" if none
+  std::string x;  // the variable on the x axis: that of the protocol's figures (x_axis_of), n, or
+                  // the parameter with most values; "" if none
   std::string setting;  // what all cells have in common: "n=64", "r=n/4"
   std::vector<CellName> cells{};
 };

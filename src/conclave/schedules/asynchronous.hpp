@@ -205,6 +205,7 @@ class AsynchronousSchedules {
       step.events.push_back({.kind = TraceEvent::Kind::wake, .node = event.node});
     } else if (event.place == timeout) {
       step.title += "'s timer runs out";
+      step.events.push_back({.kind = TraceEvent::Kind::timeout, .node = event.node});
     } else {
       const auto& what = now.under_way[event.place];
       step.events.push_back(

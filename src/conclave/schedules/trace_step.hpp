@@ -11,7 +11,7 @@ namespace conclave::schedules {
 
 // An event at a node in a step. The views look into constants of the program.
 struct TraceEvent {
-  enum class Kind : std::uint8_t { wake, receive, send, become };
+  enum class Kind : std::uint8_t { wake, receive, send, become, timeout };
   Kind kind = Kind::wake;
   std::size_t node = 0;
   std::size_t peer = 0;        // receive, send: the other end
@@ -24,7 +24,8 @@ struct TraceEvent {
 struct TraceStep {
   std::string title;                   // what happens, in one line
   std::vector<std::string> details{};  // what follows from it, such as messages sent
-  std::vector<TraceEvent> events{};    // the same, in this order: who wakes, gets, sends, becomes
+  std::vector<TraceEvent> events{};    // the same, in this order: who wakes, gets or times out,
+                                       // becomes and sends what
 };
 
 }  // namespace conclave::schedules

@@ -21,6 +21,7 @@
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/delays/uniform.hpp"
 #include "conclave/network/delays/unit.hpp"
+#include "conclave/network/recorder.hpp"
 #include "conclave/network/wakeups/all.hpp"
 
 namespace conclave::network {
@@ -225,6 +226,28 @@ TEST(TimersInANetwork, OfTheSameTimeRunOutInTheOrderOfTheirSetting) {
   EXPECT_EQ(events_of({2, 2, 1, 2}, Hearing::ignore, 4, 0),
             "w0@0 w1@0 w2@0 w3@0 t2@1 t0@2 t1@2 t3@2");
   EXPECT_EQ(events_of({3, 2, 1}, Hearing::ignore, 3, unit), "w0@0 w1@1 w2@2 t0@3 t1@3 t2@3");
+}
+
+// A trace lists every timer that runs out, and none that was cancelled, in its place among the
+// deliveries.
+TEST(TimersInANetwork, StandInTheTrace) {
+  const auto traced = [](Hearing hearing) {
+    Recorder recorder;
+    OneByOne wakeup(2, 0);
+    const Bells bells({.delays = {1, 1.5}, .hearing = hearing}, 2);
+    Asynchronous<Bells, ConstantTransit> network(bells, 2, {}, nullptr, wakeup,
+                                                 {.watcher = &recorder});
+    network.run(always);
+    std::string text;
+    for (const NetworkEvent& each : std::move(recorder).events()) {
+      if (each.event == "join") continue;
+      text += std::string(each.event) + '@' + std::to_string(each.time).substr(0, 3) + ' ';
+    }
+    return text;
+  };
+  EXPECT_EQ(traced(Hearing::ignore), "timeout@1.0 timeout@1.5 deliver@2.0 deliver@2.5 ");
+  EXPECT_EQ(traced(Hearing::set_again),
+            "timeout@1.0 timeout@1.5 deliver@2.0 deliver@2.5 timeout@3.5 timeout@3.5 ");
 }
 
 // The ring of node 0 arrives at 2, when the timer of node 1 would run out.

@@ -23,9 +23,9 @@ export function nextOnEdges(flow: Flow, time: number): NetworkEvent[] {
     .filter((each) => !seen.has(`${each.from}-${each.node}`) && seen.add(`${each.from}-${each.node}`));
 }
 
-// The wake-ups and deliveries that were the last ones up to a time.
+// The wake-ups, timeouts and deliveries that were the last ones up to a time.
 export function latestEvents(flow: Flow, time: number): NetworkEvent[] {
-  const all = flow.events.filter((each) => (each.event === "deliver" || each.event === "wake") && each.time <= time);
+  const all = flow.events.filter((each) => ["deliver", "wake", "timeout"].includes(each.event) && each.time <= time);
   const last = all.reduce((latest, each) => Math.max(latest, each.time), -1);
   return all.filter((each) => each.time === last);
 }
@@ -42,6 +42,7 @@ export function drawSpaceTime(context: Context, flow: Flow, n: number, until: nu
   };
   drawNodes(context, flow, n, until, places, scene, turn);
   const parcels = drawMessages(context, flow, n, until, places, theme.ink, turn);
+  drawTimeouts(context, flow, n, until, places, scene);
   drawPhases(context, flow, n, until, places, scene);
   context.strokeStyle = theme.soft;
   context.setLineDash([3, 4]);
@@ -112,6 +113,16 @@ function drawNodes(context: Context, flow: Flow, n: number, until: number, at: P
   context.fillText("0", at.x(0), height - 8);
   context.textAlign = "right";
   context.fillText(turn > 0 ? `${Math.round(until / turn)} chosen` : `${flow.unit ?? "time"} ${Number(flow.end.toPrecision(4))}`, width - 18, height - 8);
+}
+
+// A square where a node's timer runs out.
+function drawTimeouts(context: Context, flow: Flow, n: number, until: number, at: Places, { theme }: Scene): void {
+  context.strokeStyle = theme.ink;
+  context.lineWidth = 1.2;
+  for (const event of flow.events) {
+    if (event.event !== "timeout" || event.time > until || n > 64) continue;
+    context.strokeRect(at.x(event.time) - 8, at.y(event.node) - 8, 16, 16);
+  }
 }
 
 // The number of each phase where it begins.

@@ -1,6 +1,7 @@
 // The election of Raft: Ongaro, Ousterhout: In Search of an Understandable Consensus Algorithm.
-// USENIX ATC 2014, Sections 5.1 and 5.2, as later texts describe it. The file is long because it
-// tells readings, steps and observables beside the algorithm, for `describe`.
+// USENIX ATC 2014, extended version: Figure 2 and Sections 5.1, 5.2 and 5.4.1.
+// The file is long because it tells readings, steps and observables beside the algorithm, for
+// `describe`.
 //
 // A server that hears of no leader until its timer runs out stands for election: it begins a new
 // term, votes for itself and asks all others. A server gives one vote per term, to the first who
@@ -42,6 +43,10 @@ enum class RaftTimeout : std::uint8_t { uniform, ticks, every_tick };
 
 // Whether the random part is drawn whenever the timer is set, or once in a server's life.
 enum class RaftRedraw : std::uint8_t { every_time, once };
+
+// Whether all servers have the same log, or no two: then whoever has the larger identifier has the
+// longer log and refuses its vote to the other.
+enum class RaftLogs : std::uint8_t { equal, different };
 
 class RaftElection {
  public:
@@ -86,6 +91,7 @@ class RaftElection {
     std::optional<double> spread{};
     RaftTimeout timeout = RaftTimeout::uniform;
     RaftRedraw redraw = RaftRedraw::every_time;
+    RaftLogs logs = RaftLogs::equal;
     std::optional<std::uint64_t> down{};
     std::optional<std::uint64_t> terms{};
 
@@ -96,6 +102,9 @@ class RaftElection {
         Parameter{"timeout", &Parameters::timeout, "the law of the random part; see the errata",
                   "uniform"},
         Parameter{"redraw", &Parameters::redraw, "when the random part is drawn", "every-time"},
+        Parameter{"logs", &Parameters::logs,
+                  "different: of two servers one has the longer log and refuses the other its vote",
+                  "equal"},
         Parameter{"down", &Parameters::down,
                   "servers that are down, besides the n: they count for the majority", "0", 0,
                   1'000'000},
@@ -125,7 +134,11 @@ class RaftElection {
           "a leader sends one round of them; who gets one stops its timer, as if all later ones "
           "came in time, so that a trial ends. They are not answered: a leader of an old term "
           "hears of a later one from whoever stands in it"},
-      Erratum{"R2", "logs", "all servers have the same log, so that no vote is refused for it"},
+      Erratum{
+          "R2", "logs",
+          "all servers have the same log, so that no vote is refused for it. With logs=different "
+          "no two are equally long, as in the paper's measurements, and a server votes only for "
+          "those with a longer log (Section 5.4.1). Logs do not grow"},
       Erratum{
           "R3", "servers that are down",
           "down=1 is the election after a leader has crashed, seen from the moment at which all "
@@ -147,8 +160,8 @@ class RaftElection {
       PseudocodeStep{"timeout",
                      "it begins a term, stands, votes for itself, sets its timer and asks all"},
       PseudocodeStep{"REQUESTVOTE",
-                     "who has not voted in this term votes for the sender and sets its timer; all "
-                     "others refuse"},
+                     "who has not voted in this term, and has no longer log, votes for the sender "
+                     "and sets its timer; all others refuse"},
       PseudocodeStep{"VOTE", "a candidate with the votes of a majority leads and tells all"},
       PseudocodeStep{"REFUSAL", "it may tell of a later term, and has no other effect"},
       PseudocodeStep{"HEARTBEAT", "the server follows the sender, and its timer stops"},
@@ -159,9 +172,9 @@ class RaftElection {
       .title = "randomized timeouts, terms and majority votes: the election of Raft",
       .paper = "D. Ongaro, J. Ousterhout: In Search of an Understandable Consensus Algorithm. "
                "USENIX ATC, 2014",
-      .source = Source::second_hand,
-      .version = "Sections 5.1 and 5.2 as later texts and implementations describe them; elections "
-                 "only, without logs",
+      .source = Source::read,
+      .version = "extended version, a transcription: Figure 2, Sections 5.1, 5.2 and 5.4.1; "
+                 "elections only, logs do not grow",
       .network = "complete, asynchronous",
       .convergence = "quiescence with exactly one node elected and all n informed",
       .bound = ">= 3n - 3 msgs, timeout + O(1) time",
@@ -241,6 +254,7 @@ class RaftElection {
   RaftElection(const Parameters& parameters, NodeCount n)
       : timeout_(parameters.timeout),
         redraw_(parameters.redraw),
+        logs_(parameters.logs),
         n_(n),
         majority_(majority(n, parameters)),
         last_term_(static_cast<std::uint32_t>(parameters.terms.value_or(1000))),
@@ -362,7 +376,8 @@ class RaftElection {
               Choice auto& choice) const {
     const Message& request = event.message;
     const bool is_free = node.voted_for == 0 || node.voted_for == request.id;
-    if (request.term < node.term || !is_free) {
+    const bool has_longer_log = logs_ == RaftLogs::different && node.id > request.id;
+    if (request.term < node.term || !is_free || has_longer_log) {
       return effects.send(event.port, Message{Kind::refusal, node.term, 0});
     }
     node.voted_for = request.id;
@@ -391,6 +406,7 @@ class RaftElection {
 
   RaftTimeout timeout_;
   RaftRedraw redraw_;
+  RaftLogs logs_;
   NodeCount n_;
   NodeCount majority_;
   std::uint32_t last_term_;
@@ -410,3 +426,6 @@ inline constexpr std::array<std::string_view, 3>
 template <>
 inline constexpr std::array<std::string_view, 2>
     conclave::names_of<conclave::protocols::RaftRedraw>{"every-time", "once"};
+template <>
+inline constexpr std::array<std::string_view, 2> conclave::names_of<conclave::protocols::RaftLogs>{
+    "equal", "different"};
