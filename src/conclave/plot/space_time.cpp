@@ -249,8 +249,7 @@ void SpaceTimeDiagram::add_marks(std::vector<Part>& parts) const {
   };
   add("woken", "wake", "with points pt 6 ps 2.1 lw 1.5 lc rgb '#222222' title 'woken'", "mark=o");
   add("timer runs out", "timeout",
-      "with points pt 4 ps 2.6 lw 1.5 lc rgb '#0072b2' title 'timer runs out'",
-      "blue, mark=square");
+      "with points pt 4 ps 2 lw 1.5 lc rgb '#0072b2' title 'timer runs out'", "blue, mark=square");
   add("phase", "phase", "with points pt 7 ps 1.5 lc rgb '#222222' title 'phase'", "mark=*");
   add("", "phase", "using 1:2:3 with labels center font ',10' textcolor rgb '#ffffff' notitle", "");
   add("retires", "retire", "with points pt 2 ps 1.1 lw 2.5 lc rgb '#d00000' title 'retires'",

@@ -230,6 +230,12 @@ TEST(RaftLaw, IsThatOfASecondImplementation) {
        {naive::RaftCase{.alive = 3, .spread = 2},
         naive::RaftCase{.alive = 4, .down = 1, .spread = 3, .has_random_delays = true},
         naive::RaftCase{.alive = 4, .down = 1, .spread = 3, .has_different_logs = true},
+        naive::RaftCase{.alive = 4,
+        .down = 1,
+        .low = 1.6,
+        .spread = 1.6,
+        .has_random_delays = true,
+        .has_different_logs = true},
         naive::RaftCase{.alive = 7, .low = 2.5, .spread = 3},
         naive::RaftCase{.alive = 7, .low = 2, .spread = 4, .has_random_delays = true}}) {
     EXPECT_GT(worst_fit(by_engine(given), by_hand(given)), rejection) << given.alive;

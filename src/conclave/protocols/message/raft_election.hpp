@@ -287,13 +287,14 @@ class RaftElection {
     const Message& message = event.message;
     const bool knew_leader = node.leader != 0;  // and had no timer
     if (message.term > node.term) enter(node, message.term, Standing::retired);
+    const bool lost_leader = knew_leader && node.leader == 0;
     switch (message.kind) {
       case Kind::request:
-        return answer(node, event, effects, choice);
+        return answer(node, event, lost_leader, effects, choice);
       case Kind::vote:
         return count(node, message, effects);
       case Kind::refusal:
-        if (knew_leader && node.leader == 0) set_timer(node, effects, choice);
+        if (lost_leader) set_timer(node, effects, choice);
         return;
       case Kind::heartbeat:
         return follow(node, message, effects);
@@ -372,12 +373,13 @@ class RaftElection {
     return low_ + tick * ticks_per_unit;
   }
 
-  void answer(Node& node, const Received<Message>& event, auto& effects,
+  void answer(Node& node, const Received<Message>& event, bool lost_leader, auto& effects,
               Choice auto& choice) const {
     const Message& request = event.message;
     const bool is_free = node.voted_for == 0 || node.voted_for == request.id;
     const bool has_longer_log = logs_ == RaftLogs::different && node.id > request.id;
     if (request.term < node.term || !is_free || has_longer_log) {
+      if (lost_leader) set_timer(node, effects, choice);
       return effects.send(event.port, Message{Kind::refusal, node.term, 0});
     }
     node.voted_for = request.id;
