@@ -184,8 +184,8 @@ TEST(Calendar, FindsItemsUntilTheyHaveLeft) {
     calendar.pop();
     on_their_way.erase({first->at, first->item});
     const auto is_gone = [&](std::uint64_t item) { return item == first->item; };
-    for (const std::uint8_t mark : {std::uint8_t{0}, std::uint8_t{1}}) {
-      ASSERT_EQ(calendar.last_in(calendar.bucket_of(now), mark, is_gone), 0u);
+    for (const std::uint8_t any : {std::uint8_t{0}, std::uint8_t{1}}) {
+      ASSERT_EQ(calendar.last_in(calendar.bucket_of(now), any, is_gone), 0u);
     }
   }
 }
