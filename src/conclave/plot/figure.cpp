@@ -11,6 +11,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
+#include "conclave/base/text_table.hpp"
 #include "conclave/plot/gnuplot.hpp"
 
 namespace conclave::plot {
@@ -187,11 +188,24 @@ std::string plots_of(Script& script, const Figure& figure, const Series& series,
                      series.style == Style::band ? "" : "pt 7 ps 0.6", title);
 }
 
+// Below the axes, where it covers no curve, in as many columns as fit.
+std::string legend_words(const Figure& figure) {
+  std::size_t longest = 0;
+  for (const Series& series : figure.series) {
+    longest = std::max(longest, character_count(series.name));
+  }
+  constexpr std::size_t sample = 9;  // letters as wide as a piece of the curve, with its margins
+  return fmt::format(
+      "set key outside bottom center horizontal noenhanced width 1 height 0.6 "
+      "samplen 3 font key_font maxcols (key_letters/{0} > 1 ? key_letters/{0} : 1)\n",
+      longest + sample);
+}
+
 Script script_of(const Figure& figure, const Looks& looks) {
   Script script;
   script.add("set encoding utf8\nset grid lc rgb '#dddddd' lt 1\nset border 3 lc rgb '#444444'\n"
-             "set tics nomirror\nset bars 0.5\n"
-             "set key outside bottom center horizontal noenhanced width 1 height 0.6\n");
+             "set tics nomirror\nset bars 0.5\n");
+  script.add(legend_words(figure));
   if (looks.has_title && !figure.title.empty()) {
     script.add(fmt::format("set title {} noenhanced\n", gnuplot_string(figure.title)));
   }

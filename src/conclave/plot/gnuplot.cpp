@@ -1,6 +1,7 @@
 #include "conclave/plot/gnuplot.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -17,20 +18,29 @@ constexpr std::array<std::string_view, 5> kind_names{"svg", "pdf", "png", "csv",
 
 std::string data_name(std::size_t index) { return fmt::format("data{}", index); }
 
-std::string terminal_of(PictureFormat format, const PictureSize& size, int font_size) {
-  const auto points = [&](int usual) { return font_size > 0 ? font_size : usual; };
+std::string terminal_of(PictureFormat format, const PictureSize& size, int points) {
   switch (format) {
     case PictureFormat::svg:
       return fmt::format("svg size {},{} enhanced font 'sans-serif,{}' background '#ffffff'",
-                         size.width, size.height, points(14));
+                         size.width, size.height, points);
     case PictureFormat::pdf:
       return fmt::format("pdfcairo size {:.2f}cm,{:.2f}cm enhanced font 'sans,{}'",
-                         size.width / 50.0, size.height / 50.0, points(11));
+                         size.width / 50.0, size.height / 50.0, points);
     case PictureFormat::png:
       return fmt::format("pngcairo size {},{} enhanced font 'sans,{}'", size.width, size.height,
-                         points(12));
+                         points);
   }
   return {};
+}
+
+// Variables for the legends of scripts: their font, and how many letters fit side by side below
+// the axes, for gnuplot cuts a legend that is too wide.
+std::string legend_variables(PictureFormat format, const PictureSize& size, int points) {
+  constexpr std::array<double, 3> units_per_pixel{1, 0.57, 0.75};  // svg, pdf in points, png
+  const int smaller = std::max(4, points * 4 / 5);
+  const double room = 0.8 * size.width * units_per_pixel[static_cast<std::size_t>(format)];
+  return fmt::format("key_font = ',{}'\nkey_letters = {}\n", smaller,
+                     static_cast<int>(room / (0.6 * smaller)));
 }
 
 // gnuplot does not notice that it could not write everything.
@@ -88,9 +98,11 @@ std::string draw(const Script& script, PictureFormat format, const PictureSize& 
   for (std::size_t i = 0; i < script.data().size(); ++i) {
     write_file(folder.file(data_name(i)), script.data()[i]);
   }
-  write_file(
-      folder.file("script"),
-      fmt::format("set terminal {}\n{}", terminal_of(format, size, font_size), script.commands()));
+  constexpr std::array<int, 3> usual_points{14, 11, 12};
+  const int points = font_size > 0 ? font_size : usual_points[static_cast<std::size_t>(format)];
+  write_file(folder.file("script"),
+             fmt::format("set terminal {}\n{}{}", terminal_of(format, size, points),
+                         legend_variables(format, size, points), script.commands()));
   const detail::ProcessResult result =
       detail::run_process({"gnuplot", "-d", "script"}, folder.path());
   if (!result.has_started) {
