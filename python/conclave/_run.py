@@ -187,7 +187,8 @@ class Run:
         for kind, part in sent.head(2000).groupby("message"):
             lines = ([row.sent, row.time] for row in part.itertuples())
             nodes = ([row.peer, row.node] for row in part.itertuples())
-            color = ax.plot([], [], label=kind)[0].get_color()
+            color = _core.message_colour(kind)
+            ax.plot([], [], label=kind, color=color)
             for line, node in zip(lines, nodes):
                 ax.plot(line, node, color=color, linewidth=0.6, alpha=0.6)
         for event, mark in (("wake", "^"), ("retire", "x"), ("elect", "*")):

@@ -21,6 +21,7 @@
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"
+#include "conclave/plot/space_time.hpp"
 
 #include "python/core/core.hpp"
 
@@ -261,6 +262,7 @@ void bind_runs(py::module_& module) {
                              [](const Protocol& p) { return p.entry().network.has_value(); })
       .def("describe", &described);
   module.def("find", &find);
+  module.def("message_colour", &plot::message_colour);
   module.def("text", &text);
   module.def("names", &names);
   py::class_<Prepared>(module, "Prepared")

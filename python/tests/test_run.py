@@ -148,7 +148,10 @@ def test_frames_summaries_and_pictures(program, texts):
     assert kept.plot().get_ylabel() == "agents"
     assert cv.run("pll", n=100, trace=True).plot().get_ylabel() == "leaders"
     messages = cv.run("kmpp-async", n=12, trials=2, trace=True)
-    assert messages.space_time().get_ylabel() == "node"
+    axes = messages.space_time()
+    assert axes.get_ylabel() == "node"
+    colours = {line.get_label(): line.get_color() for line in axes.get_lines()}
+    assert (colours["REQUEST"], colours["DECIDE"]) == ("#0072b2", "#cc79a7")  # as `plot` has them
     assert set(messages.trace()["event"]) >= {"deliver", "elect"}
     with pytest.raises(cv.Error, match="run it with history=True"):
         run.history()

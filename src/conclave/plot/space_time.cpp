@@ -198,16 +198,16 @@ int byte_of(std::string_view colour, std::size_t at) {
   return std::stoi(std::string(colour.substr(at, 2)), nullptr, 16);
 }
 
-// The colour of a message type; the letters of its name decide for types without one.
-std::string_view colour_of(const std::string& type) {
+}  // namespace
+
+// The letters of its name decide for types without a colour.
+std::string_view message_colour(std::string_view type) {
   const auto* const found = std::ranges::find(type_colours, type, &TypeColour::type);
   if (found != type_colours.end()) return colours[found->colour];
   std::size_t sum = 0;
   for (const char c : type) sum = 31 * sum + static_cast<unsigned char>(c);
   return colours[sum % colours.size()];
 }
-
-}  // namespace
 
 void SpaceTimeDiagram::add_messages(std::vector<Part>& parts) const {
   std::vector<std::string> types;
@@ -217,7 +217,7 @@ void SpaceTimeDiagram::add_messages(std::vector<Part>& parts) const {
   }
   std::ranges::sort(types);
   for (const std::string& type : types) {
-    const std::string_view colour = colour_of(type);
+    const std::string_view colour = message_colour(type);
     parts.push_back(
         {type, Shape::arrow,
          fmt::format("with vectors head filled size screen 0.007,16 lw 1.1 lc rgb '{}' title {} "

@@ -6,12 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conclave/plot/gnuplot.hpp"
 #include "conclave/plot/trace_table.hpp"
 
 namespace conclave::plot {
+
+// The colour of a type of messages, such as "#0072b2": the same wherever the type appears. The page
+// of the explorer has the same ones (web/src/palette.ts).
+std::string_view message_colour(std::string_view type);
 
 class SpaceTimeDiagram {
  public:
