@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "conclave/gpu/block_loop.hpp"
@@ -59,6 +61,16 @@ TrialResult result_of(const P& protocol, const Finished<P>& trial) {
   return result;
 }
 
+// Memory with garbage in it, as that of a device has at first.
+template <class T>
+std::vector<T> full_of_garbage(std::size_t count, const T& any) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  constexpr int garbage = 0xa5;
+  std::vector<T> items(count, any);
+  std::memset(static_cast<void*>(items.data()), garbage, count * sizeof(T));
+  return items;
+}
+
 // The same batch on one emulated warp of this processor; slow, and what a device is checked with.
 template <Memory memory, class Warp = HostWarp, DeviceProtocol P>
 std::vector<Finished<P>> emulated(const P& protocol, const BatchRequest& request) {
@@ -68,8 +80,8 @@ std::vector<Finished<P>> emulated(const P& protocol, const BatchRequest& request
   std::uint64_t next_trial = 0;
   const bool is_stopped = false;
   const Packed any = Stored<P>::pack(protocol, typename P::State{});
-  std::vector<Packed> agents(std::size_t{trials_per_warp} * request.n, any);
-  std::vector<Tally> tallies(trials_per_warp, finished[0].tally);
+  auto agents = full_of_garbage(std::size_t{trials_per_warp} * request.n, any);
+  auto tallies = full_of_garbage<Tally>(trials_per_warp, finished[0].tally);
   const std::size_t words = DeviceTally<P>::words(protocol, request.n);
   std::vector<std::uint64_t> tally_words(trials_per_warp * words + 1);
   std::vector<TrialStreams> streams(trials_per_warp);

@@ -150,7 +150,12 @@ class TrialLoop {
     });
     warp_.sync();
     warp_.each([&](int lane) {
-      if (begins[lane] && place_of(lane) == 0) draw_start(lane);
+      if (!is_over(lane) || place_of(lane) != 0) return;
+      if (begins[lane]) {
+        draw_start(lane);
+      } else {
+        stay_idle(lane);
+      }
     });
     warp_.sync();
   }
@@ -174,6 +179,13 @@ class TrialLoop {
     names.generator(Purpose::start).save(streams.start, place);
     names.generator(Purpose::transition).save(streams.transition, place);
     if (place == 0) streams.next_start = streams.next_transition = 0;
+  }
+
+  // Lanes without a trial go through the motions of a meeting. Nothing becomes of it, but what they
+  // look at must be a state and a tally: a table of transitions has no room for garbage.
+  CONCLAVE_HOST_DEVICE void stay_idle(int lane) {
+    place_[lane].agents[0] = Storage::pack(protocol_, State{});
+    *place_[lane].tally = DeviceTally<P>::make(*batch_.protocol, batch_.n, place_[lane].words);
   }
 
   // The first lane draws the start, in the order in which `agents` does.

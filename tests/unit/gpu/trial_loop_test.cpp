@@ -46,6 +46,26 @@ struct CoinDuel {
   void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
 };
 
+// Counts the interactions of agents whose state it has never given to anyone.
+struct Picky {
+  struct State {
+    std::uint8_t value = 1;
+    friend bool operator==(const State&, const State&) = default;
+    static constexpr std::tuple fields{Field{"value", &State::value}};
+  };
+  static inline int strangers = 0;
+
+  constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {.value = 2}; }
+  void interact(State& u, State& v, Choice auto&) const {
+    for (const State& s : {u, v}) strangers += s.value == 1 || s.value == 2 ? 0 : 1;
+    if (u.value == 2) v.value = 1;
+  }
+  constexpr Role role(const State& s) const { return s.value == 2 ? Role::leader : Role::follower; }
+  State arbitrary(Choice auto&) const { return {}; }
+  State zero() const { return {}; }
+  void set_role(State& s, Role role) const { s.value = role == Role::leader ? 2 : 1; }
+};
+
 namespace {
 
 using protocols::AgMinions;
@@ -173,6 +193,13 @@ TEST(TrialLoop, DrawsTransitionsAndStartsInOrder) {
   for (const std::uint32_t n : {2u, 3u, 9u, 30u, 200u}) {
     expect_equal(CoinDuel{}, {.n = n, .limit = 20'000, .seed = 5, .first_trial = 0, .trials = 30});
   }
+}
+
+// A warp has room for four trials. On a device, its memory is not empty.
+TEST(TrialLoop, LanesWithoutATrialSeeNoGarbage) {
+  Picky::strangers = 0;
+  on_a_warp(Picky{}, {.n = 10, .limit = 500, .trials = 2});
+  EXPECT_EQ(Picky::strangers, 0);
 }
 
 TEST(TrialLoop, StopsExactlyAtTheLimit) {
