@@ -15,6 +15,11 @@ for c in 2 3 4; do
     rare --n "$n" --param c="$c" --way suicide --importance spine --particles 200
   done
 done
+for c in 2 3 4; do
+  for n in 128 256 512 1024; do
+    rare --n "$n" --param c="$c" --way suicide --importance spine --particles 10 --repetitions 5
+  done
+done
 
 # Timers that are shorter by a factor of 60 (t_virus = ceil(ln N)): both ways, two functions each.
 rare --n 8 --param t_virus=3 --particles 3000
