@@ -77,18 +77,19 @@ double engine_rate(AgentCount n, AgentMemory& memory, std::uint64_t most) {
   return static_cast<double>(done) / seconds;
 }
 
+enum class Fetching { none, near, far };  // far: as the engine does where agents need much memory
+
 // Reads both agents of every meeting, and writes them if asked to; returns what it has read, so
 // that the reads are needed.
-template <class Bytes, bool writing, bool prefetching>
+template <class Bytes, bool writing, Fetching fetching>
 [[gnu::noinline]] std::uint64_t touch(Bytes* agents, PairPipeline& pairs, std::uint64_t meetings) {
   std::uint64_t sum = 0;
   for (std::uint64_t done = 0; done < meetings;) {
     const auto words = pairs.upcoming();
     for (std::size_t k = 0; k < words.size(); ++k) {
-      if constexpr (prefetching) {
-        const Meeting ahead{words.data()[k + Agents<protocols::Pll>::fetch_ahead]};
-        __builtin_prefetch(agents + ahead.initiator(), 1);
-        __builtin_prefetch(agents + ahead.responder(), 1);
+      if constexpr (fetching != Fetching::none) {
+        population::fetch_agents<Agents<protocols::Pll>::fetch_ahead>(agents, words.data() + k,
+                                                                      fetching == Fetching::far);
       }
       const Meeting meeting{words[k]};
       const Bytes u = agents[meeting.initiator()];
@@ -111,8 +112,10 @@ template <class Bytes>
 double raw_rate(AgentCount n, AgentMemory& memory) {
   auto* const agents = reinterpret_cast<Bytes*>(memory.reserve(n * sizeof(Bytes)).data());
   std::fill_n(agents, n, Bytes{0});
-  constexpr std::array ways{touch<Bytes, false, false>, touch<Bytes, false, true>,
-                            touch<Bytes, true, false>, touch<Bytes, true, true>};
+  constexpr std::array ways{
+      touch<Bytes, false, Fetching::none>, touch<Bytes, false, Fetching::near>,
+      touch<Bytes, false, Fetching::far>,  touch<Bytes, true, Fetching::none>,
+      touch<Bytes, true, Fetching::near>,  touch<Bytes, true, Fetching::far>};
   const std::uint64_t meetings = interactions_to_time(n) / ways.size();
   PairPipeline pairs({.seed = 1, .trial = 0, .purpose = Purpose::schedule}, n);
   double best = 0;
@@ -125,13 +128,14 @@ double raw_rate(AgentCount n, AgentMemory& memory) {
 }
 
 struct Rates {
-  std::vector<double> raw, engine, ratio;
+  std::vector<double> raw, engine;
 
   void add(double raw_rate, double engine_rate) {
     raw.push_back(raw_rate);
     engine.push_back(engine_rate);
-    ratio.push_back(engine_rate / raw_rate);
   }
+  // The raw kernel is a limit, so that its best repeat counts.
+  double limit() const { return *std::max_element(raw.begin(), raw.end()); }
 };
 
 // Interactions per CPU second of the fastest published agent-array simulator we know of, for a
@@ -149,8 +153,8 @@ std::string line(std::uint64_t n, const char* name, std::size_t bytes, const Rat
                  const Peers& peers) {
   const std::optional<double> peer = peer_rate(peers, n);
   return fmt::format("{:>10.3g}  {:<10} {:>5}  {:>10.3g}  {:>10.3g}  {:>6.0f} %  {}\n",
-                     static_cast<double>(n), name, bytes, median(rates.raw), median(rates.engine),
-                     100 * median(rates.ratio),
+                     static_cast<double>(n), name, bytes, rates.limit(), median(rates.engine),
+                     100 * median(rates.engine) / rates.limit(),
                      peer ? fmt::format("{:>8.2f}", median(rates.engine) / *peer) : "       -");
 }
 

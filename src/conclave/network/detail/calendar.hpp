@@ -60,7 +60,11 @@ class Calendar {
   // The first item, or nothing. Those that come soon are shown to `prefetch`.
   std::optional<Due> front(const auto& prefetch) {
     if (size_ == 0) return std::nullopt;
-    while (next_ == current_.size() && late_.empty()) open_bucket();
+    while (next_ == current_.size() && late_.empty()) {
+      open_bucket();
+      const std::size_t first_ones = std::min(lookahead, current_.size());
+      for (std::size_t i = 0; i < first_ones; ++i) prefetch(current_[i].item());
+    }
     if (next_ + lookahead < current_.size()) prefetch(current_[next_ + lookahead].item());
     if (is_late_first()) return Due{late_.front().at, late_.front().item};
     return Due{time_of(current_[next_]), current_[next_].item()};
