@@ -111,7 +111,7 @@ class Calendar {
   // Memory needed so far at most.
   std::size_t bytes() const {
     std::size_t blocks = 0;
-    for (const Slab& slab : slabs_) blocks += slab.size() * (sizeof(Block) + sizeof(Block*));
+    for (const Slab& slab : slabs_) blocks += slab.size() * (sizeof(Block) + sizeof(void*));
     return blocks + tails_.size() * (sizeof(Tail) + sizeof(blocks_[0])) +
            current_.capacity() * sizeof(Entry) + begins_.capacity() * sizeof(std::uint32_t) +
            late_.capacity() * sizeof(Late);

@@ -125,7 +125,7 @@ class LastArrivals {
         place = find_over(today);
         if (place == most_notes) return false;
       }
-      receivers[place] = static_cast<std::uint16_t>((to & low) | mark >> 4 << bits);
+      receivers[place] = static_cast<std::uint16_t>((to & low) | (mark & 0xf0u) >> 4 << bits);
       places[place] = static_cast<std::uint16_t>((bucket & low) | (mark & 15u) << bits);
       return true;
     }
