@@ -53,11 +53,14 @@ struct Picky {
     friend bool operator==(const State&, const State&) = default;
     static constexpr std::tuple fields{Field{"value", &State::value}};
   };
-  static inline int strangers = 0;
+  static int& strangers() {
+    static int count = 0;
+    return count;
+  }
 
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {.value = 2}; }
   void interact(State& u, State& v, Choice auto&) const {
-    for (const State& s : {u, v}) strangers += s.value == 1 || s.value == 2 ? 0 : 1;
+    for (const State& s : {u, v}) strangers() += s.value == 1 || s.value == 2 ? 0 : 1;
     if (u.value == 2) v.value = 1;
   }
   constexpr Role role(const State& s) const { return s.value == 2 ? Role::leader : Role::follower; }
@@ -197,9 +200,9 @@ TEST(TrialLoop, DrawsTransitionsAndStartsInOrder) {
 
 // A warp has room for four trials. On a device, its memory is not empty.
 TEST(TrialLoop, LanesWithoutATrialSeeNoGarbage) {
-  Picky::strangers = 0;
+  Picky::strangers() = 0;
   on_a_warp(Picky{}, {.n = 10, .limit = 500, .trials = 2});
-  EXPECT_EQ(Picky::strangers, 0);
+  EXPECT_EQ(Picky::strangers(), 0);
 }
 
 TEST(TrialLoop, StopsExactlyAtTheLimit) {
