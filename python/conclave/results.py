@@ -153,12 +153,13 @@ def _conditions(where: str | Iterable[str]) -> list[str]:
 def report(files: Results | str | os.PathLike[str] | Iterable[Any],
            page: str | os.PathLike[str] = "", *, figures: str | os.PathLike[str] = "",
            kinds: Iterable[str] = (), only: Iterable[str] = (), where: str | Iterable[str] = (),
-           title: str = "", explorer: str = "", axes: str = "", size: Any = "",
+           by: str = "", title: str = "", explorer: str = "", axes: str = "", size: Any = "",
            font_size: Any = "", no_title: bool = False, bands: bool = False,
            max_file_size: Any = None, **unknown: Any) -> None:
     """Writes a page with tables, fitted laws and figures of files of results, as `conclave report`
     does, with its options as keywords. `figures` is a folder for the figures as files of the given
-    kinds, `size` a text such as "640x430" or a pair of numbers."""
+    kinds, `size` a text such as "640x430" or a pair of numbers; `by` a field of the rows that takes
+    the first measure apart."""
     refuse_unknown("report", unknown, report.__kwdefaults__ or ())
     allow_files(max_file_size)
     if isinstance(files, (Results, str, os.PathLike)):
@@ -168,6 +169,6 @@ def report(files: Results | str | os.PathLike[str] | Iterable[Any],
         size = "x".join(_words.number(each) for each in size)
     _core.report(paths, {"page": os.fspath(page), "figures": os.fspath(figures),
                          "kinds": _conditions(kinds), "only": _conditions(only),
-                         "where": _conditions(where), "title": title, "explorer": explorer,
-                         "axes": axes, "size": size, "font_size": str(font_size),
-                         "no_title": no_title, "bands": bands})
+                         "where": _conditions(where), "by": by, "title": title,
+                         "explorer": explorer, "axes": axes, "size": size,
+                         "font_size": str(font_size), "no_title": no_title, "bands": bands})

@@ -158,6 +158,7 @@ void write_report(const std::vector<std::string>& files, const py::dict& options
                                      .looks = looks_of(options),
                                      .only = list("only"),
                                      .where = list("where"),
+                                     .by = text("by"),
                                      .title = text("title"),
                                      .version = cli::code_version(),
                                      .explorer = text("explorer")};
