@@ -32,7 +32,11 @@ class App extends LitElement {
   override async connectedCallback() {
     super.connectedCallback();
     document.documentElement.dataset.theme = localStorage.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-    addEventListener("hashchange", () => { if (location.hash !== this.player.wanted || this.page !== "run") void this.follow(location.hash); });
+    // The address that was asked for: a run that begins at this moment may have written its own since.
+    addEventListener("hashchange", (event) => {
+      const { hash } = new URL(event.newURL);
+      if (hash !== this.player.wanted || this.page !== "run") void this.follow(hash);
+    });
     addEventListener("resize", () => this.draw());
     addEventListener("keydown", (event) => this.key(event));
     try {
@@ -42,6 +46,7 @@ class App extends LitElement {
       return;
     }
     const { player } = this;
+    player.isShown = () => this.page === "run";
     Object.assign(window, { conclave: { row: async () => (await player.results()).row, run: () => player.run, frame: () => player.frame, flow: () => player.flow, isSettled: () => player.opening === 0 && !this.isUpdatePending, protocols: () => player.list.map((each) => each.name) } });
     await this.follow(location.hash || first);
   }
@@ -52,6 +57,7 @@ class App extends LitElement {
     const page = /^#(lessons|own|traces)\b/.exec(hash)?.[1];
     this.page = page ?? "run";
     this.requestUpdate();
+    if (page && location.hash !== hash) history.replaceState(null, "", hash);
     if (page === "traces") await this.traces.follow(hash);
     if (!page) await this.show(runOfAddress(hash) ?? runOfAddress(first)!);
   }

@@ -19,6 +19,7 @@ export class Player {
   readonly engine: Client = client();
   private second: Client | null = null;
   private module: ArrayBuffer | null = null;
+  isShown = () => true;   // whether the page shows the run, so that its address may be written
   opening = 0;   // runs that are being begun: while there are any, what is shown is of the run before
   private turn: Promise<unknown> = Promise.resolve();   // the last thing that was asked of the engine
   private sought: number | null = null;                 // where the time line was dragged to
@@ -125,7 +126,7 @@ export class Player {
     const usual = this.isByHand ? this.isChoosing : this.clock >= (this.flow?.end ?? 0);
     const at = this.isNetwork ? (this.flow && !usual ? String(Number(this.clock.toFixed(6))) : "") : this.now > 0 ? String(this.now) : "";
     this.wanted = addressOf({ ...this.run, at });
-    if (location.hash !== this.wanted) history.replaceState(null, "", this.wanted);
+    if (location.hash !== this.wanted && this.isShown()) history.replaceState(null, "", this.wanted);
   }
 
   // A new frame: what is known of the trial grows, the picture follows.

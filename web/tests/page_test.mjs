@@ -41,7 +41,7 @@ test("every protocol plays, pauses, steps and goes back", async () => {
     const network = !(await page.evaluate(() => window.conclave.frame().look.population));
     const play = page.getByRole("button", { name: /Play|Pause/ });
     await play.click();
-    await page.waitForTimeout(120);
+    await page.waitForFunction(() => !window.conclave.frame().look.population || Number(window.conclave.frame().look.now) > 0);
     if (/Pause/.test(await play.innerText())) await play.click();
     const played = await stillAt(page);
     assert.ok(network || played > 0, `${name} does not play`);
@@ -134,17 +134,18 @@ test("the lines that the last interaction executed are marked, beside the agents
   await show(page, "#run/pll?n=60&engine=agents&seed=2&at=40");
   assert.equal(await page.locator("dl.code .ran").count(), 0);
   for (let i = 0; i < 4; ++i) {
+    const before = await now(page);
     await page.getByRole("button", { name: "next change" }).click();
-    await page.waitForFunction((last) => window.conclave.frame().change && Number(window.conclave.frame().look.now) > last, await now(page) - 1);
-    await page.waitForFunction(() => {
+    await page.waitForFunction((last) => {
+      if (!window.conclave.frame().change || Number(window.conclave.frame().look.now) <= last) return false;
       const marked = [...document.querySelectorAll("dl.code .ran dt")].map((each) => each.textContent);
       const { steps } = window.conclave.frame().look;
       return steps.length >= 2 && marked.sort().join(";") === [...steps].sort().join(";");
-    });
+    }, before);
   }
   const [initiator] = await page.evaluate(() => window.conclave.frame().change.agents);
   await page.evaluate((agent) => document.querySelector("conclave-app").point(agent), initiator);
-  assert.ok(await page.locator(".tip .executed li").count() >= 2);
+  await page.locator(".tip .executed li").nth(1).waitFor();
   await page.evaluate(() => document.querySelector("conclave-app").point(-1));
   // The rule of a text, in its card and in the editor.
   await show(page, "#run/epidemic.pp?n=20&engine=agents&seed=1");
@@ -174,7 +175,7 @@ test("counterexamples of explore and verify are opened, stepped through, and bec
   ];
   for (const content of files) {
     const steps = JSON.parse(content).properties.find((each) => each.counterexample).counterexample;
-    await page.evaluate(() => { location.hash = "#traces"; });
+    await show(page, "#traces");
     await drop(page, "trace.json", content);
     await page.locator(".steps li").nth(steps.length - 1).waitFor();
     assert.equal(await page.locator(".steps li").count(), steps.length);
@@ -196,7 +197,7 @@ test("counterexamples of explore and verify are opened, stepped through, and bec
 });
 
 test("files that are no counterexamples are refused, and what they say is only text", async () => {
-  await page.evaluate(() => { location.hash = "#traces"; });
+  await show(page, "#traces");
   const step = { step: "node 0 is woken", details: [] };
   const file = (change) => JSON.stringify({ protocol: "p", n: 2, params: {}, properties: [{ property: "x", counterexample: [step] }], ...change });
   const bad = ["", "{", "[]", "null", file({ n: 1e9 }), file({ n: "2" }), file({ protocol: 7 }), file({ properties: {} }), file({ properties: [] }), file({ params: [1] }),
@@ -244,22 +245,36 @@ test("conclave explorer serves the page that was built, compressed", async () =>
 });
 
 test("the editor tells what is wrong and where, and runs what is right", async () => {
-  await page.evaluate(() => { location.hash = "#own"; });
+  await show(page, "#own");
   await page.fill("#text", "states A, B\nstrt A\n");
   await page.waitForFunction(() => /mine\.pp:2:1/.test(document.querySelector("#verdict").textContent));
   await page.getByRole("button", { name: "epidemic.pp" }).click();
   await page.waitForFunction(() => /^ok/.test(document.querySelector("#verdict").textContent));
   await page.getByRole("button", { name: "Run it" }).click();
   await page.waitForFunction(() => window.conclave.run().protocol === "mine.pp");
+  await settled(page);
+});
+
+test("a page that is asked for while a run begins is shown, and its address stays", async () => {
+  for (let i = 0; i < 5; ++i) {
+    await page.evaluate(() => new Promise((resolve) => {
+      addEventListener("hashchange", () => { addEventListener("hashchange", resolve, { once: true }); location.hash = "#lessons"; }, { once: true });
+      location.hash = "#run/pll?n=1e4&engine=agents&seed=1";
+    }));
+    await settled(page);
+    assert.equal(await page.evaluate(() => location.hash), "#lessons");
+    await page.getByRole("button", { name: /^Begin/ }).first().waitFor();
+  }
 });
 
 test("every step of every lesson opens without an error", async () => {
-  await page.evaluate(() => { location.hash = "#lessons"; });
+  await show(page, "#lessons");
   const known = new Set(await page.evaluate(() => window.conclave.protocols()));
+  await page.getByRole("button", { name: /^Begin/ }).first().waitFor();
   const count = await page.getByRole("button", { name: /^Begin/ }).count();
   assert.ok(count >= 7);
   for (let i = 0; i < count; ++i) {
-    await page.evaluate(() => { location.hash = "#lessons"; });
+    await show(page, "#lessons");
     await page.getByRole("button", { name: /^Begin/ }).nth(i).click();
     for (;;) {
       await settled(page);
