@@ -6,10 +6,10 @@
 #include <string>
 #include <system_error>
 
+#include "conclave/base/name_letters.hpp"
+
 namespace conclave {
 namespace {
-
-constexpr bool is_digit(char c) { return '0' <= c && c <= '9'; }
 
 std::optional<Interactions> parse_digits(std::string_view text) {
   if (text.empty()) return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/name_letters.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
@@ -16,9 +17,6 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 constexpr std::size_t longest_name = 100;
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

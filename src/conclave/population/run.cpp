@@ -27,7 +27,7 @@ void PlannedTrial::advance_to(Interactions pause, const KeepGoing& keep_going) {
 }
 
 TrialResult PlannedTrial::result() && {
-  if (phase_ != Phase::over) {  // nobody keeps the census of such a trial, which may take seconds
+  if (phase_ != Phase::over) {  // its census is not kept: counting may take seconds
     phase_ = Phase::over;
     result_.ending = Ending::interrupted;
     if (!has_ended_once_ || plan_.until) report();

@@ -157,14 +157,6 @@ struct Ingredient {
   const Fit* law = nullptr;
 };
 
-double rows_of_kind(const RunSample& run, const RunNames& names, const std::string& kind) {
-  double rows = 0;
-  for (std::size_t i = 0; i < run.cells.size(); ++i) {
-    if (names.cells[i].kind == kind) rows += static_cast<double>(run.cells[i].converged);
-  }
-  return rows;
-}
-
 const Fit* best_law(const Part& part, const std::string& kind) {
   const auto found = std::ranges::find(part.kinds, kind, &KindFits::kind);
   return found == part.kinds.end() || found->fits.empty() ? nullptr : &found->fits.front();
@@ -197,6 +189,14 @@ std::vector<std::size_t> cells_of_kind(const RunNames& names, const std::string&
     if (names.cells[i].kind == kind) cells.push_back(i);
   }
   return cells;
+}
+
+double rows_of_kind(const RunSample& run, const RunNames& names, const std::string& kind) {
+  double rows = 0;
+  for (const std::size_t i : cells_of_kind(names, kind)) {
+    rows += static_cast<double>(run.cells[i].converged);
+  }
+  return rows;
 }
 
 std::string kind_mixture(const RunSample& run, const RunNames& names, const Part& whole,

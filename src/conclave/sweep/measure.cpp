@@ -6,14 +6,12 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/name_letters.hpp"
 #include "conclave/sweep/export.hpp"
 #include "conclave/text/arithmetic.hpp"
 
 namespace conclave::sweep {
 namespace {
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The names in an expression; not functions, which a parenthesis follows, nor the e of 1e6.
 std::vector<std::string> names_in(std::string_view text) {
