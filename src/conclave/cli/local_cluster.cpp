@@ -250,7 +250,7 @@ LocalElection elect_locally(const LocalClusterOptions& options, const std::atomi
   const auto begin = Clock::now();
   const auto until = begin + options.timeout;
   std::vector<Seat> seats = seats_for(options.n);
-  if (!options.credentials.empty()) election::warm_up_tls(options.credentials.front());
+  if (!options.credentials.empty()) election::warm_up_tls(options.credentials);
   Pipe gate;
   Pipe leaving;
   Pipe reports;

@@ -12,6 +12,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/election/detail/algorithms.hpp"
 #include "conclave/election/detail/openssl.hpp"
+#include "conclave/election/detail/verification.hpp"
 #include "conclave/election/transport.hpp"
 
 namespace conclave::election::detail {
@@ -80,6 +81,7 @@ SslContextPtr context_of(const Credentials& credentials) {
   require(authority && certificate && key, "read the credentials");
   require(X509_STORE_add_cert(SSL_CTX_get_cert_store(raw), authority.get()) == 1,
           "trust the authority");
+  remember_verified(*raw, *authority);
   require(SSL_CTX_use_certificate(raw, certificate.get()) == 1, "use the certificate");
   require(SSL_CTX_use_PrivateKey(raw, key.get()) == 1, "use the key");
   return context;
@@ -235,10 +237,12 @@ void Tunnel::shake_hands() {
 }
 
 void Tunnel::collect_output() {
-  std::array<std::byte, 4096> piece{};
-  int length = 0;
-  while ((length = BIO_read(native_->output, piece.data(), static_cast<int>(piece.size()))) > 0)
-    output_.insert(output_.end(), piece.begin(), piece.begin() + length);
+  const std::size_t pending = BIO_ctrl_pending(native_->output);
+  if (pending == 0) return;
+  const std::size_t before = output_.size();
+  output_.resize(before + pending);
+  const int taken = BIO_read(native_->output, output_.data() + before, static_cast<int>(pending));
+  CONCLAVE_CHECK(taken == static_cast<int>(pending));
 }
 
 void Tunnel::fail() { failure_ = failure_in(*native_->ssl); }
@@ -247,8 +251,14 @@ void Tunnel::fail() { failure_ = failure_in(*native_->ssl); }
 
 namespace conclave::election {
 
-void warm_up_tls(const Credentials& credentials) {
-  const detail::TlsSettings settings(credentials);
+void warm_up_tls(std::span<const Credentials> members) {
+  for (const Credentials& each : members) {
+    const auto authority = detail::certificate_in(each.authority);
+    const auto certificate = detail::certificate_in(each.certificate);
+    if (!authority || !certificate) throw Error("cannot read the credentials");
+    detail::verify_ahead(*authority, *certificate);
+  }
+  const detail::TlsSettings settings(members.front());
   detail::Tunnel client(&settings, detail::Side::opened);
   detail::Tunnel server(&settings, detail::Side::accepted);
   for (int turn = 0; turn < 4 && !(client.is_open() && server.is_open()); ++turn) {
