@@ -12,6 +12,13 @@
 
 namespace conclave::election::detail {
 
+enum class Role { client, server };  // of the certificate's owner
+
+// Whether the certificate that the context was made for is good, as X509_verify_cert says it, and
+// leaves its error in the context. The context is made for this role, and its store has the
+// authority.
+bool verify_once(X509_STORE_CTX& context, const X509& authority, Role role);
+
 // All connections of this context verify peers so. `authority` is in the context's store.
 void remember_verified(SSL_CTX& context, const X509& authority);
 
