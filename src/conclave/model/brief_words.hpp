@@ -47,6 +47,8 @@ concept HasBriefWords = Packing<P> && std::constructible_from<typename P::Brief,
   { brief.shorten(packed) } -> std::same_as<std::uint32_t>;
   // The state that has come of the one that was `packed` when it was shortened.
   { brief.restore(word, packed) } -> std::same_as<typename P::Packed>;
+  // Whether the tally may count that state otherwise than the one that was `packed`.
+  { brief.is_counted(packed) } -> std::same_as<bool>;
   // A meeting with which a field ends; false, and nothing has been done, if words cannot tell what
   // comes of it.
   { brief.meet(word, word) } -> std::same_as<bool>;

@@ -4,11 +4,11 @@
 //
 // The trial is the same, interaction by interaction, whichever of its inner loops runs: by_name
 // looks transitions up, for protocols that occupy few states; briefly counts in words of 32 bits
-// while nothing else happens; in_groups computes 32 meetings at once in SIMD registers, for
-// protocols with a branch-free shortcut; passing_over skips groups that
-// change nothing; meet_calmly tells the tally sums instead of single changes; one_by_one is the
-// plain loop that the others are measured against. The file is long because each kind of tally has
-// its own loop.
+// while nothing else happens; in_eights computes eight meetings at once in SIMD registers, for
+// protocols with a branch-free shortcut, and in_groups 32 of them on processors that cannot tell
+// whether meetings share agents; passing_over skips groups that change nothing; meet_calmly tells
+// the tally sums instead of single changes; one_by_one is the plain loop that the others are
+// measured against. The file is long because each kind of tally has its own loop.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,7 @@
 #include "conclave/population/agent_table.hpp"
 #include "conclave/population/detail/brief_agents.hpp"
 #include "conclave/population/detail/calm_meetings.hpp"
+#include "conclave/population/detail/eight_meetings.hpp"
 #include "conclave/population/detail/instruction_set.hpp"
 #include "conclave/population/detail/named_agents.hpp"
 #include "conclave/population/detail/tally_host.hpp"
@@ -355,11 +356,13 @@ class Agents : public detail::TallyHost<P> {
     tally.replace(u, v, new_u, new_v);
   }
 
-  // Groups of meetings at once: read all their agents, compute all new states with the protocol's
-  // branch-free shortcut in SIMD registers, then write them back one meeting after the other. A
-  // meeting whose agents no longer are as they were read (an earlier one of the group has changed
-  // them), or to which the shortcut does not apply, is carried out in general at its turn. So every
-  // interaction sees the result of all before it, exactly as one by one.
+  // Where the processor tells whether meetings share agents, they are carried out in eights.
+  //
+  // Otherwise groups of meetings at once: read all their agents, compute all new states with the
+  // protocol's branch-free shortcut in SIMD registers, then write them back one meeting after the
+  // other. A meeting whose agents no longer are as they were read (an earlier one of the group has
+  // changed them), or to which the shortcut does not apply, is carried out in general at its turn.
+  // So every interaction sees the result of all before it, exactly as one by one.
   static constexpr std::size_t group = 32;
   static_assert(group <= Pipeline::least && 2 * group <= Pipeline::lookahead);
   static_assert(fetch_ahead <= Pipeline::lookahead);
@@ -368,7 +371,7 @@ class Agents : public detail::TallyHost<P> {
   std::size_t in_groups(std::span<const std::uint64_t> meetings) {
     switch (detail::instruction_set()) {
       case detail::InstructionSet::avx512:
-        return in_groups_avx512<prefetching>(meetings);
+        return in_eights<prefetching>(meetings);
       case detail::InstructionSet::avx2:
         return in_groups_avx2<prefetching>(meetings);
       default:
@@ -376,9 +379,34 @@ class Agents : public detail::TallyHost<P> {
     }
   }
 
+  // Eight at once where no two of them share an agent and the shortcut applies to all, otherwise
+  // one after the other.
   template <bool prefetching>
-  CONCLAVE_AVX512 std::size_t in_groups_avx512(std::span<const std::uint64_t> meetings) {
-    return in_groups_of_any<prefetching>(meetings);
+  std::size_t in_eights(std::span<const std::uint64_t> meetings) {
+    std::size_t done = 0;
+#if defined(__x86_64__)
+    constexpr std::size_t ahead = prefetching ? 2 * fetch_ahead : 0;
+    while (done < meetings.size()) {
+      done += detail::EightShortcuts<P>::template meet<ahead>(protocol_, agents_.data(),
+                                                              meetings.subspan(done));
+      const std::size_t end = std::min(done + 8, meetings.size());
+      while (done < end) {
+        if (meet_shortly(Meeting{meetings[done++]})) return done;
+      }
+    }
+#endif
+    return done;
+  }
+
+  // One meeting, by the shortcut if it applies; true if it ends the trial.
+  bool meet_shortly(Meeting meeting) {
+    Packed& u = agents_[meeting.initiator()];
+    Packed& v = agents_[meeting.responder()];
+    const Shortcut<Packed> next = protocol_.shortcut(u, v);
+    if (next.applies == 0 || next.leaders_lost != 0) return meet_again(protocol_, meeting);
+    u = next.u;
+    v = next.v;
+    return false;
   }
 
   template <bool prefetching>

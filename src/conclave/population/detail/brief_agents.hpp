@@ -16,6 +16,7 @@
 #endif
 
 #include "conclave/model/brief_words.hpp"
+#include "conclave/population/detail/eight_meetings.hpp"
 #include "conclave/population/detail/instruction_set.hpp"
 #include "conclave/population/meeting_pipeline.hpp"
 
@@ -33,19 +34,18 @@ namespace conclave::population::detail {
 }
 
 #if defined(__x86_64__)
-#define CONCLAVE_CONFLICTS [[gnu::target("avx512f,avx512cd,avx512bw,avx512dq,avx512vl,avx2,bmi2")]]
-
 // The same for eight meetings at a time, which are a register of agents: initiator, responder,
 // initiator, and so on.
 class EightMeetings {
  public:
-  CONCLAVE_CONFLICTS static std::size_t meet(const BriefFields& fields, std::uint32_t* words,
+  CONCLAVE_CONFLICTS static std::size_t meet(const BriefFields& given, std::uint32_t* words,
                                              std::span<const std::uint64_t> meetings) {
+    const BriefFields fields = given;  // a copy, which no word can change
     std::size_t done = 0;
     for (; meetings.size() - done >= 8; done += 8) {
       const std::uint64_t* const eight = &meetings[done];
       const __m512i before = read(words, eight);
-      if (is_plain(fields, before, _mm512_loadu_si512(eight))) [[likely]] {
+      if ((repeated_agents(eight) | ending(fields, before)) == 0) [[likely]] {
         write(words, eight, after(fields, before));
         continue;
       }
@@ -73,10 +73,11 @@ class EightMeetings {
                                                        const std::uint64_t* eight, __m512i after) {
     alignas(64) std::uint32_t lanes[16];
     _mm512_store_si512(lanes, after);
-    for (std::size_t k = 0; k < 8; ++k) {
+    const auto put = [&](std::size_t k) {
       words[Meeting{eight[k]}.initiator()] = lanes[2 * k];
       words[Meeting{eight[k]}.responder()] = lanes[2 * k + 1];
-    }
+    };
+    put(0), put(1), put(2), put(3), put(4), put(5), put(6), put(7);
   }
 
   // The larger low field of each pair, in both lanes. With masks of all lanes, because GCC 12 warns
@@ -87,13 +88,12 @@ class EightMeetings {
                                   _mm512_maskz_shuffle_epi32(every, low, _MM_PERM_CDAB));
   }
 
-  // Whether no two meetings share an agent and no field ends.
-  CONCLAVE_CONFLICTS CONCLAVE_INLINE static bool is_plain(const BriefFields& fields, __m512i before,
-                                                          __m512i agents) {
-    const __m512i same = _mm512_conflict_epi32(agents);
+  // Those of which a field ends.
+  CONCLAVE_CONFLICTS CONCLAVE_INLINE static unsigned ending(const BriefFields& fields,
+                                                            __m512i before) {
     const __m512i low = larger(_mm512_and_si512(before, all(fields.low_mask)));
-    const __mmask16 ends = _mm512_cmplt_epu32_mask(before, all(fields.least()));
-    return (_mm512_test_epi32_mask(same, same) | ends | _mm512_testn_epi32_mask(low, low)) == 0;
+    const unsigned high_ends = _mm512_cmplt_epu32_mask(before, all(fields.least()));
+    return high_ends | _mm512_testn_epi32_mask(low, low);
   }
 
   CONCLAVE_CONFLICTS CONCLAVE_INLINE static __m512i after(const BriefFields& fields,
@@ -146,8 +146,10 @@ class BriefAgents {
   // O(n).
   void end(const P& protocol, Tally& tally, std::span<Packed> agents) {
     for (std::size_t agent = 0; agent < words_.size(); ++agent) {
-      tally.remove(protocol.unpack(agents[agent]), 1);
-      agents[agent] = brief_.restore(words_[agent], agents[agent]);
+      const Packed before = agents[agent];
+      agents[agent] = brief_.restore(words_[agent], before);
+      if (!brief_.is_counted(before)) continue;
+      tally.remove(protocol.unpack(before), 1);
       tally.add(protocol.unpack(agents[agent]), 1);
     }
     words_.clear();

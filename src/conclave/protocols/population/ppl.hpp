@@ -200,7 +200,8 @@ class Ppl {
     t_virus_ = static_cast<std::uint16_t>(constants.t_virus);
     t_max_ = static_cast<std::uint32_t>(constants.t_max);
     t_emit_ = static_cast<std::uint32_t>(constants.t_emit);
-    half_timer_i_ = (constants.t_emit + 1) / 2 * timer_i_one;
+    half_timer_l_ = (constants.t_max + 1) / 2;
+    before_half_timer_i_ = (constants.t_emit + 1) / 2 * timer_i_one - timer_i_one;
   }
 
   constexpr std::uint16_t t_virus() const { return t_virus_; }
@@ -313,28 +314,37 @@ class Ppl {
 
   // The same transition function where nothing happens but the counting down of timers and viruses
   // and the reset of line 3, and where nobody crosses a line that the tally knows (half of a timer,
-  // no virus): almost every interaction. No branches; subtractions stay within their fields.
+  // no virus): almost every interaction. No branches; subtractions stay within their fields, except
+  // those that are made for the sign, which is the top bit: every condition is one.
   [[gnu::always_inline]] constexpr Shortcut<Packed> shortcut(Packed u, Packed v) const {
-    const Packed timer_l = std::max(u & timer_l_mask, v & timer_l_mask);
-    const Packed reset = (u | v) / leader_bit;
+    const Packed timer_l_u = u & timer_l_mask;
+    const Packed timer_l_v = v & timer_l_mask;
+    const Packed timer_l = std::max(timer_l_u, timer_l_v);
+    const Packed reset = (u | v) & leader_bit;
     const Packed new_timer_l = reset != 0 ? t_max_ : timer_l - 1;  // lines 1, 3
-    const Packed virus = std::max(u & virus_mask, v & virus_mask);
-    const Packed new_virus = virus - (virus != 0 ? virus_one : 0);  // line 4
-    const Packed timer_i_u = u & timer_i_mask;
-    const Packed timer_i_v = v & timer_i_mask;
+    const Packed virus_u = u & virus_mask;
+    const Packed virus_v = v & virus_mask;
+    const Packed new_virus = std::max(std::max(virus_u, virus_v), virus_one) - virus_one;  // line 4
+    const Packed new_timer_i_u = (u & timer_i_mask) - timer_i_one;                         // line 6
+    const Packed new_timer_i_v = (v & timer_i_mask) - timer_i_one;
 
-    const Packed times_out = timer_l <= 1;                                     // line 2
-    const Packed unshielded = ((u & ~(u * 2)) | (v & ~(v * 2))) / leader_bit;  // line 5
-    const Packed kills = unshielded & (new_virus != 0);
-    const Packed fires = std::min(timer_i_u, timer_i_v) <= timer_i_one;  // lines 7-9
-    const Packed half = (timer_i_u == half_timer_i_) | (timer_i_v == half_timer_i_);
-    const Packed new_marks = marks(new_timer_l | new_virus);
-    const Packed crosses = (marks(u) ^ new_marks) | (marks(v) ^ new_marks) | half;
+    const Packed times_out = timer_l - 2;                       // line 2
+    const Packed unshielded = (u & ~(u * 2)) | (v & ~(v * 2));  // line 5
+    const Packed kills = unshielded & (0 - new_virus);
+    const Packed fires = (new_timer_i_u - timer_i_one) | (new_timer_i_v - timer_i_one);  // 7-9
+    const Packed late = new_timer_l - half_timer_l_;
+    const Packed crosses_half =
+        ((timer_l_u - half_timer_l_) ^ late) | ((timer_l_v - half_timer_l_) ^ late);
+    const Packed healthy = new_virus - 1;
+    const Packed infects_or_heals = ((virus_u - 1) ^ healthy) | ((virus_v - 1) ^ healthy);
+    const Packed any = times_out | kills | fires | crosses_half | infects_or_heals;
+    const Packed leaves_half =
+        (new_timer_i_u == before_half_timer_i_) | (new_timer_i_v == before_half_timer_i_);
 
     const Packed both = new_timer_l | new_virus;
-    return {.u = (u & flags_mask) | (timer_i_u - timer_i_one) | both,  // line 6
-            .v = (v & flags_mask) | (timer_i_v - timer_i_one) | both,
-            .applies = (times_out | kills | fires | crosses) == 0,
+    return {.u = (u & flags_mask) | new_timer_i_u | both,
+            .v = (v & flags_mask) | new_timer_i_v | both,
+            .applies = (any / leader_bit | leaves_half) == 0,
             .leaders_lost = 0};
   }
 
@@ -434,8 +444,8 @@ class Ppl {
    public:
     constexpr explicit Brief(const Ppl& protocol)
         : t_max_(protocol.t_max_), t_emit_(protocol.t_emit_) {
-      const auto low_bits = static_cast<std::uint32_t>(32 - std::bit_width(t_emit_ + 1));
-      const std::uint32_t low_mask = (std::uint32_t{1} << low_bits) - 1;
+      low_bits_ = static_cast<std::uint32_t>(32 - std::bit_width(t_emit_ + 1));
+      const std::uint32_t low_mask = (std::uint32_t{1} << low_bits_) - 1;
       line_ = std::max((t_max_ + 1) / 2, t_max_ + 1 - std::min(t_max_ + 1, low_mask));
       fields_ = {.low_mask = low_mask, .top = t_max_ + 1 - line_};
     }
@@ -454,14 +464,17 @@ class Ppl {
       const auto timer_i = static_cast<std::uint32_t>((word & timer_i_mask) / timer_i_one);
       const auto timer_l = static_cast<std::uint32_t>(word & timer_l_mask);
       const bool leads = (word & leader_bit) != 0;
-      return timer_i * fields_.one() + (leads ? fields_.top : timer_l - line_);
+      return (timer_i << low_bits_) + (leads ? fields_.top : timer_l - line_);
     }
 
     constexpr Packed restore(std::uint32_t word, Packed before) const {
-      const Packed timer_i = word / fields_.one();
+      const Packed timer_i = word >> low_bits_;
       const Packed timer_l = std::min(t_max_, line_ + (word & fields_.low_mask));
       return (before & flags_mask) | timer_i * timer_i_one | timer_l;
     }
+
+    // Leaders may have become safe, or no longer be so.
+    constexpr bool is_counted(Packed before) const { return (before & leader_bit) != 0; }
 
     // Line 9 for followers; not where a leader's timer_I fires, or where timer_L gets to the line.
     constexpr bool meet(std::uint32_t& u, std::uint32_t& v) const {
@@ -486,6 +499,7 @@ class Ppl {
     std::uint32_t t_max_;
     std::uint32_t t_emit_;
     std::uint32_t line_ = 0;
+    std::uint32_t low_bits_ = 0;
     BriefFields fields_{};
   };
 
@@ -550,13 +564,6 @@ class Ppl {
   static constexpr Packed leader_bit = Packed{1} << 63;
   static constexpr Packed flags_mask = shield_bit | leader_bit;
 
-  // Whether timer_L < t_max/2, and whether there is a virus.
-  constexpr Packed marks(Packed word) const {
-    const Packed late = 2 * (word & timer_l_mask) < t_max_;
-    const Packed infected = (word & virus_mask) != 0;
-    return late | infected << 1;
-  }
-
   constexpr State full_timers(State s) const {
     s.timer_l = t_max_;
     s.timer_i = t_emit_;
@@ -576,7 +583,8 @@ class Ppl {
   std::uint16_t t_virus_;
   bool hold_;
   bool watch_;
-  Packed half_timer_i_;  // the smallest timer_I >= t_emit/2, in its place
+  Packed half_timer_l_;         // the smallest timer_L >= t_max/2
+  Packed before_half_timer_i_;  // the largest timer_I < t_emit/2, in its place
 };
 static_assert(HasShortcut<Ppl>);
 static_assert(HasBriefWords<Ppl>);
