@@ -281,6 +281,7 @@ class Results(Folder):
                                 (("--measure", "interactions / nodes"), "unknown field 'nodes'"),
                                 (("--measure", "n / / n"), "--measure 'n / / n': expected"),
                                 (("--measure", "2 * 3"), "names no field"),
+                                (("--measure", "half(n)"), "half"),
                                 (("--format", "xml"), "unknown format")):
             self.assert_refused(self.conclave("results", "results.db", *words), sentence)
 

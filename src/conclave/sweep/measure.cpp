@@ -1,32 +1,16 @@
 #include "conclave/sweep/measure.hpp"
 
-#include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/base/name_letters.hpp"
 #include "conclave/sweep/export.hpp"
 #include "conclave/text/arithmetic.hpp"
+#include "conclave/text/mistake.hpp"
 
 namespace conclave::sweep {
 namespace {
-
-// The names in an expression; not functions, which a parenthesis follows, nor the e of 1e6.
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool begins = is_letter(text[i]) && (i == 0 || !is_digit(text[i - 1]));
-    std::size_t end = i;
-    while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
-    if (end == i) continue;
-    const bool is_call = end < text.size() && text[end] == '(';
-    if (begins && !is_call) words.emplace_back(text.substr(i, end - i));
-    i = end - 1;
-  }
-  return words;
-}
 
 bool is_expression(std::string_view text) {
   return text.find_first_of("+-*/^() ") != std::string_view::npos;
@@ -40,45 +24,31 @@ std::optional<std::string> named_field(const std::string& text, const Results& r
   return std::nullopt;
 }
 
-// Nothing where the expression has no value: a division by zero, the logarithm of a negative
-// number.
-std::optional<double> value_of(const std::string& expression, const text::Constants& constants,
-                               std::string& mistake) try {
+// Nothing where the expression has no value.
+std::optional<double> value_of(const std::string& expression,
+                               const text::Constants& constants) try {
   return text::evaluate(expression, constants).as_double();
-} catch (const std::runtime_error& error) {
-  mistake = error.what();
+} catch (const text::NoValue&) {
   return std::nullopt;
-}
-
-// Whether it can be read is tried with numbers that rise from name to name, and that fall: one of
-// the two suits differences.
-std::string fault_of(const std::string& expression, const std::vector<std::string>& names) {
-  text::Constants rising;
-  text::Constants falling;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto step = static_cast<double>(i * i);
-    rising.emplace(names[i], text::Number::real(1000 + step));
-    falling.emplace(names[i], text::Number::real(1000 - step));
-  }
-  std::string mistake;
-  const bool is_read =
-      value_of(expression, rising, mistake) || value_of(expression, falling, mistake);
-  return is_read ? "" : mistake;
+} catch (const text::NumberError&) {
+  return std::nullopt;
 }
 
 }  // namespace
 
-RowMeasure::RowMeasure(const std::string& text, const Results& results) {
+RowMeasure::RowMeasure(const std::string& text, const Results& results) try {
   const std::optional<std::string> field = named_field(text, results);
   name_ = field.value_or(text);
   if (field) return;
-  const std::vector<std::string> names = names_in(text);
-  for (const std::string& name : names) {
+  text::Constants any;
+  for (const std::string& name : text::names_in(text)) {
     terms_.push_back({.word = name, .field = field_name(results, name)});
+    any.emplace(name, 1);
   }
-  if (names.empty()) throw Error(fmt::format("--measure '{}' names no field of the rows", text));
-  const std::string fault = fault_of(text, names);
-  if (!fault.empty()) throw Error(fmt::format("--measure '{}': {}", text, fault));
+  if (terms_.empty()) throw Error(fmt::format("--measure '{}' names no field of the rows", text));
+  value_of(text, any);  // it can be read, whatever the rows are
+} catch (const text::Mistake& mistake) {
+  throw Error(fmt::format("--measure '{}': {}", text, mistake.what()));
 }
 
 std::optional<double> RowMeasure::operator()(const Fields& row) const {
@@ -89,8 +59,7 @@ std::optional<double> RowMeasure::operator()(const Fields& row) const {
     if (!value) return std::nullopt;
     constants.emplace(term.word, text::Number::real(*value));
   }
-  std::string mistake;
-  return value_of(name_, constants, mistake);
+  return value_of(name_, constants);
 }
 
 }  // namespace conclave::sweep

@@ -1,19 +1,40 @@
 #include "conclave/text/arithmetic.hpp"
 
+#include <algorithm>
+
 #include "conclave/text/cursor.hpp"
 #include "conclave/text/node.hpp"
 #include "conclave/text/resolver.hpp"
 
 namespace conclave::text {
+namespace {
 
-Number evaluate(std::string_view expression, const Constants& constants) {
-  Cursor cursor(expression);
-  const Expression syntax = parse_sum(cursor);
+Expression whole_expression(std::string_view text) {
+  Cursor cursor(text);
+  Expression result = parse_sum(cursor);
   if (cursor.here().kind == TokenKind::end_of_statement) cursor.take();
   if (cursor.here().kind != TokenKind::end_of_text) cursor.expected("the end of the expression");
+  return result;
+}
+
+void collect_names(const Expression& expression, std::vector<std::string>& names) {
+  const bool is_new = std::ranges::find(names, expression.name) == names.end();
+  if (expression.form == Form::name && is_new) names.push_back(expression.name);
+  for (const Expression& part : expression.parts) collect_names(part, names);
+}
+
+}  // namespace
+
+Number evaluate(std::string_view expression, const Constants& constants) {
   const Document nothing;
   Resolver resolver(nothing, constants);
-  return evaluate(resolver.number(syntax, Scope::constant), {});
+  return evaluate(resolver.number(whole_expression(expression), Scope::constant), {});
+}
+
+std::vector<std::string> names_in(std::string_view expression) {
+  std::vector<std::string> names;
+  collect_names(whole_expression(expression), names);
+  return names;
 }
 
 }  // namespace conclave::text

@@ -24,4 +24,11 @@ class Mistake : public std::runtime_error {
   Place place_;
 };
 
+// An expression that can be read and has no value: it divides by zero, or takes the logarithm of a
+// negative number.
+class NoValue : public Mistake {
+ public:
+  using Mistake::Mistake;
+};
+
 }  // namespace conclave::text

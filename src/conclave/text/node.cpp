@@ -85,7 +85,7 @@ Number operation_of(const Node& node, const Scene& scene) {
     if (node.parts.size() == 1) return applied(node.operation, part(0));
     return applied(node.operation, part(0), part(1));
   } catch (const NumberError& error) {
-    throw Mistake(node.place, error.what());
+    throw NoValue(node.place, error.what());
   }
 }
 

@@ -323,6 +323,9 @@ TEST(Arithmetic, IsExactAndKnowsItsConstants) {
   EXPECT_THROW(text::evaluate("4 n", constants), text::Mistake);
   EXPECT_THROW(text::evaluate("", constants), text::Mistake);
   EXPECT_THROW(text::evaluate("count(n)", constants), text::Mistake);
+  EXPECT_THROW(text::evaluate("1 / (n - n)", constants), text::NoValue);
+  EXPECT_EQ(text::names_in("lg(b - a) / (a + 1e3)"), (std::vector<std::string>{"b", "a"}));
+  EXPECT_THROW(text::names_in("a / / b"), text::Mistake);
 }
 
 // A protocol of a paper fits on half a page; only the cascade of 20 species is longer.
