@@ -119,7 +119,8 @@ TEST(RivalPairs, OfOptimalSilentFollowTheSecondImplementationInEveryReading) {
   for (const auto& [n, r, d, e] : {std::tuple{2, 1, 1, 1}, {3, 2, 3, 2}, {6, 3, 2, 4}}) {
     for (const auto reading :
          {OptimalSilent::Reading::exclusive, OptimalSilent::Reading::fall_through,
-          OptimalSilent::Reading::negative_delay}) {
+          OptimalSilent::Reading::negative_delay, OptimalSilent::Reading::joins_as_follower,
+          OptimalSilent::Reading::initiator_only}) {
       OptimalSilent::Parameters parameters =
           toy(static_cast<std::uint64_t>(r), static_cast<std::uint64_t>(d),
               static_cast<std::uint64_t>(e));
@@ -130,7 +131,9 @@ TEST(RivalPairs, OfOptimalSilentFollowTheSecondImplementationInEveryReading) {
           .d_max = d,
           .e_max = e,
           .falls_through = reading == OptimalSilent::Reading::fall_through,
-          .goes_below_zero = reading == OptimalSilent::Reading::negative_delay};
+          .goes_below_zero = reading == OptimalSilent::Reading::negative_delay,
+          .joins_as_follower = reading == OptimalSilent::Reading::joins_as_follower,
+          .needs_a_resetting_initiator = reading == OptimalSilent::Reading::initiator_only};
       expect_pairs_to_follow(OptimalSilent(parameters, static_cast<AgentCount>(n)), rule);
     }
   }
@@ -249,20 +252,24 @@ TEST(OptimalSilentExactly, HasTheTimesOfTheSecondImplementation) {
     const auto same_rank = [](const auto& a, const auto& b) { return a[1] == b[1]; };
     return are_settled && std::ranges::adjacent_find(agents, same_rank) == agents.end();
   };
-  for (const bool falls : {false, true}) {
-    const naive::OptimalSilent rule{
-        .n = 3, .r_max = 2, .d_max = 2, .e_max = 3, .falls_through = falls};
+  for (const std::string reading :
+       {"exclusive", "fall-through", "joins-as-follower", "initiator-only"}) {
+    const naive::OptimalSilent rule{.n = 3,
+                                    .r_max = 2,
+                                    .d_max = 2,
+                                    .e_max = 3,
+                                    .falls_through = reading == "fall-through",
+                                    .joins_as_follower = reading == "joins-as-follower",
+                                    .needs_a_resetting_initiator = reading == "initiator-only"};
     const double mean =
         naive::expected_steps(naive::Configuration(3, {0, 1, 0, 0}), rule, is_ranking);
     const exact::Report report =
-        verified("optimal-silent", request(3, "rank1",
-                                           {{"R_max", "2"},
-                                            {"D_max", "2"},
-                                            {"E_max", "3"},
-                                            {"reading", falls ? "fall-through" : "exclusive"}}));
+        verified("optimal-silent",
+                 request(3, "rank1",
+                         {{"R_max", "2"}, {"D_max", "2"}, {"E_max", "3"}, {"reading", reading}}));
     expect_all_hold(report);
     EXPECT_EQ(verdict(report, "tree"), exact::Verdict::holds);
-    EXPECT_NEAR(report.start.mean, mean, 1e-8 * mean);
+    EXPECT_NEAR(report.start.mean, mean, 1e-8 * mean) << reading;
   }
 }
 

@@ -79,6 +79,8 @@ struct OptimalSilent {
   int e_max = 1;
   bool falls_through = false;
   bool goes_below_zero = false;
+  bool joins_as_follower = false;
+  bool needs_a_resetting_initiator = false;
 
   static bool resets(const Agent& x) { return x[0] == 2; }
 
@@ -87,7 +89,7 @@ struct OptimalSilent {
 
   void propagate(Agent& u, Agent& v) const {
     std::map<Agent*, int> before{{&u, u[1]}, {&v, resets(v) ? v[1] : -1}};
-    if (u[1] > 0 && !resets(v)) v = {2, 0, d_max, 1};
+    if (u[1] > 0 && !resets(v)) v = {2, 0, d_max, joins_as_follower ? 0 : 1};
     if (resets(v)) u[1] = v[1] = std::max({u[1] - 1, v[1] - 1, 0});
     for (auto [i, j] : {std::pair{&u, &v}, std::pair{&v, &u}}) {
       if (!resets(*i) || (*i)[1] != 0) continue;
@@ -102,6 +104,7 @@ struct OptimalSilent {
   }
 
   void operator()(Agent& a, Agent& b) const {
+    if (!resets(a) && resets(b) && needs_a_resetting_initiator) return;
     if (resets(a) || resets(b)) {
       resets(a) ? propagate(a, b) : propagate(b, a);
       if (resets(a) && resets(b) && a[3] == 1 && b[3] == 1) b[3] = 0;

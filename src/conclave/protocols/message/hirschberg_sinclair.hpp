@@ -4,9 +4,9 @@
 // A candidate explores its surroundings on an undirected ring, 1, 2, 4, ... nodes far in both
 // directions, and goes on as long as it meets no higher identifier.
 //
-//   PROBE (i, h)    on its way out, with h nodes to go; a node with a higher identifier swallows
-//   it, REPLY (i)       the last node sends it back; after two of them the candidate's next phase
-//   begins LEADER (i)      whose probes come home from the other side is alone, and tells everybody
+//   PROBE (i, h)   with h nodes to go; a node with a higher identifier swallows it
+//   REPLY (i)      from the last node; after two of them the candidate's next phase begins
+//   LEADER (i)     from a candidate whose probes come home on both sides: it is alone
 //
 // Two candidates of phase k are more than 2^(k-1) nodes apart, so that phase k costs at most
 // 4 2^k n / (2^(k-1) + 1) messages: 8 n (1 + ceil(log2 n)) in all.
@@ -77,7 +77,7 @@ class HirschbergSinclair {
       PseudocodeStep{
           "PROBE",
           "a node with a higher identifier swallows it; the last node of its way answers; a "
-          "candidate that gets its own is alone and wins; all else is passed on"},
+          "candidate that gets its own on both sides is alone and wins; all else is passed on"},
       PseudocodeStep{
           "REPLY",
           "passed on to its candidate, which begins the next phase, twice as far, with the "

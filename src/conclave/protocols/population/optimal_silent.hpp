@@ -32,7 +32,13 @@ namespace conclave::protocols {
 class OptimalSilent {
  public:
   enum class Duty : std::uint8_t { settled, unsettled, resetting };  // the paper's role
-  enum class Reading : std::uint8_t { exclusive, fall_through, negative_delay };
+  enum class Reading : std::uint8_t {
+    exclusive,
+    fall_through,
+    negative_delay,
+    joins_as_follower,
+    initiator_only,
+  };
 
   // Fields that a duty does not use are 0: a role that is left is forgotten.
   struct State {
@@ -85,7 +91,9 @@ class OptimalSilent {
         Parameter{"reading", &Parameters::reading,
                   "exclusive = an interaction that resets does nothing else; fall-through = it "
                   "goes on with line 5; negative-delay = line 9 of Propagate-Reset as printed, "
-                  "which never stabilizes from some configurations",
+                  "which never stabilizes from some configurations; joins-as-follower = who joins "
+                  "a reset is no leader; initiator-only = Propagate-Reset only where the initiator "
+                  "is resetting",
                   "exclusive"}};
   };
 
@@ -106,14 +114,16 @@ class OptimalSilent {
               "two leaders become one only if both are still resetting after Propagate-Reset"},
       Erratum{"3", "Protocol 3, lines 5-18",
               "not in an interaction that ran Propagate-Reset (reading=fall-through: they are)"},
-      Erratum{"4", "Protocol 2, line 2", "an agent that joins a reset is a leader again"},
+      Erratum{"4", "Protocol 2, line 2",
+              "an agent that joins a reset is a leader again (reading=joins-as-follower: it is "
+              "none)"},
       Erratum{"5", "Protocol 2, lines 5-11",
               "the two agents one after the other, the resetting one first, as in electleader"},
       Erratum{"6", "Protocol 2, lines 6-7",
               "the resetcount of an agent that has just joined has just become 0, too"},
       Erratum{"7", "Protocol 3, line 2",
               "whichever of the two is resetting takes the part of the first; the initiator if "
-              "both are"},
+              "both are (reading=initiator-only: nothing happens where the responder alone is)"},
       Erratum{"8", "lines 3-4 after waking up",
               "two dormant leaders whose timers end together both take rank 1; a later collision "
               "resets again"},
@@ -245,7 +255,7 @@ class OptimalSilent {
       note(choice, "1-4");
       if (is_resetting(a)) {
         detail::propagate_reset(*this, a, b);
-      } else {
+      } else if (reading_ != Reading::initiator_only) {
         detail::propagate_reset(*this, b, a);
       }
       if (is_resetting(a) && is_resetting(b) && a.leader && b.leader) b.leader = false;
@@ -274,7 +284,9 @@ class OptimalSilent {
   static constexpr bool is_resetting(const State& s) { return s.is(Duty::resetting); }
   static constexpr std::uint32_t& count(State& s) { return s.number; }
   static constexpr std::uint32_t& delay(State& s) { return s.delay; }
-  constexpr void recruit(State& s) const { s = resetting(true, 0, constants_.d_max); }
+  constexpr void recruit(State& s) const {
+    s = resetting(reading_ != Reading::joins_as_follower, 0, constants_.d_max);
+  }
   constexpr std::uint32_t full_delay() const { return constants_.d_max; }
   constexpr bool sleeps_below_zero() const { return reading_ == Reading::negative_delay; }
 
@@ -382,6 +394,6 @@ static_assert(CensusTallyOf<OptimalSilent::Tally, OptimalSilent>);
 }  // namespace conclave::protocols
 
 template <>
-inline constexpr std::array<std::string_view, 3>
-    conclave::names_of<conclave::protocols::OptimalSilent::Reading>{"exclusive", "fall-through",
-                                                                    "negative-delay"};
+inline constexpr std::array<std::string_view, 5>
+    conclave::names_of<conclave::protocols::OptimalSilent::Reading>{
+        "exclusive", "fall-through", "negative-delay", "joins-as-follower", "initiator-only"};
