@@ -64,6 +64,8 @@ class Flooding {
       .title = "everybody tells everybody its identifier: fastest, and n (n - 1) messages",
       .paper = "after G. Le Lann: Distributed systems - towards a formal approach. IFIP Congress, "
                "1977",
+      .source = Source::reconstructed,
+      .version = "general knowledge of the algorithm",
       .network = "complete, asynchronous",
       .convergence = "quiescence with exactly one node elected and all n informed",
       .bound = "n (n - 1) msgs, O(1) time",

@@ -38,6 +38,8 @@ struct Fratricide {
       .paper = "D. Angluin, J. Aspnes, Z. Diamadi, M. J. Fischer, R. Peralta: Computation in "
                "networks of passively mobile finite-state sensors. Distributed Computing 18(4), "
                "2006",
+      .source = Source::second_hand,
+      .version = "as the paper behind pll describes it, whose BackUp contains it",
       .network = "complete graph",
       .only_there = "leaders that never meet would both stay",
       .convergence = "stabilization: exactly one leader is left",
