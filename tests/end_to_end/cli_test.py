@@ -602,6 +602,26 @@ class Rare(unittest.TestCase):
         half = (row["ln_high"] - row["ln_low"]) / 2
         self.assertLess(abs(math.log(mean) - row["ln_holding"]), 2 * half + 4 / len(times) ** 0.5)
 
+    def test_tells_how_often_a_detection_is_late(self):
+        words = ("--n", "16", "--param", "r=4", "--max-parallel-time", "20")
+        effort = ("--particles", "200", "--quiet", "--format")
+        row = json.loads(conclave("rare", "detect-collision", *words, *effort, "jsonl").stdout)
+        self.assertEqual(list(row), ["protocol", "n", "params", "init", "seed", "particles",
+                                     "max_interactions", "ln_probability", "ln_low", "ln_high",
+                                     "probability", "confirmed", "ways"])
+        self.assertEqual((row["init"], row["max_interactions"]), ("dup", 320))
+        self.assertLess(row["ln_low"], row["ln_probability"])
+        self.assertLess(row["ln_probability"], row["ln_high"])
+        self.assertAlmostEqual(math.log(row["probability"]), row["ln_probability"], 4)
+        whole = json.loads(conclave("rare", "electleader", *words, *effort, "jsonl").stdout)
+        self.assertEqual(whole["ln_probability"], row["ln_probability"])  # the same detection
+        lines = conclave("rare", "detect-collision", *words, *effort, "csv").stdout
+        last = list(csv.DictReader(io.StringIO(lines)))[-1]
+        self.assertEqual(float(last["ln_probability"]), row["ln_probability"])
+        table = conclave("rare", "detect-collision", *words, *effort, "table").stdout
+        self.assertIn("attempts of at most 320 interactions", table)
+        self.assertIn("ln of the probability that an attempt fails:", table)
+
     def test_mistakes_give_one_clear_sentence(self):
         for words, sentence in (
                 (("fratricide", "--n", "8"), "names no importance functions"),
@@ -615,6 +635,16 @@ class Rare(unittest.TestCase):
                 (("ppl", "--n", "8", *self.TOY, "--most-levels", "1"), "levels are needed"),
                 (("ppl", "--n", "8", "--particles", "1"), "--particles"),
                 (("ppl", "--n", "8", "--importance", "group"), "for the way suicide"),
+                (("ppl", "--n", "8", "--max-parallel-time", "5"), "takes no limit"),
+                (("electleader", "--n", "16"), "--max-parallel-time"),
+                (("electleader", "--n", "16", "--max-parallel-time", "20", "--init", "random"),
+                 "dup and dupq0"),
+                (("electleader", "--n", "16", "--max-parallel-time", "20", "--importance",
+                  "count(rank)"), "takes no expressions"),
+                (("detect-collision", "--n", "16", "--max-interactions", "320", "--importance",
+                  "agee"), "did you mean 'age'"),
+                (("detect-collision", "--n", "16", "--max-interactions", "320", "--param",
+                  "derandomize=1"), "derandomize=0"),
                 (("ppl",), "--n")):
             with self.subTest(words):
                 result = conclave("rare", *words)

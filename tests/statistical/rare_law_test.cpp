@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
@@ -18,6 +19,7 @@
 #include "conclave/experiment/rare_estimate.hpp"
 #include "conclave/experiment/rare_row.hpp"
 #include "conclave/experiment/rare_runner.hpp"
+#include "conclave/model/trial.hpp"
 #include "conclave/population/splitting.hpp"
 
 #include "tests/mutants/broken_splitting.hpp"
@@ -92,10 +94,40 @@ const std::vector<Walk>& walks() {
   return all;
 }
 
-template <class Rules>
-RareEstimate estimate(const Walk& walk, std::uint64_t seed, std::uint64_t particles = 100) {
-  using Process = population::SteppedProcess<Walk>;
-  const population::SplittingOptions options{.particles = particles};
+// The ruin of a gambler who begins with one coin, turned round: an attempt ends without coins, and
+// fails with as many as the top. Exactly, the chance is ((64 - up)/up - 1) / (((64 - up)/up)^top -
+// 1).
+class Gambler {
+ public:
+  using Configuration = std::vector<int>;
+  Gambler(int top, int up) : top_(top), up_(up) {}
+
+  void restart(Stream&) { coins_ = {1}; }
+  void load(const Configuration& coins) { coins_ = coins; }
+  const Configuration& configuration() const { return coins_; }
+  double value() const { return coins_[0]; }
+  RareStep step(Stream& stream) {
+    coins_[0] += static_cast<int>(stream.below(64)) < up_ ? 1 : -1;
+    if (coins_[0] == 0) return RareStep::fails_else;
+    return coins_[0] == top_ ? RareStep::fails : RareStep::goes_on;
+  }
+
+  double exact_ln_attempts() const {
+    const double odds = (64.0 - up_) / up_;
+    return std::log((std::pow(odds, top_) - 1) / (odds - 1));
+  }
+
+ private:
+  int top_;
+  int up_;
+  Configuration coins_{1};
+};
+
+template <class Rules, class Each>
+RareEstimate estimate(const Each& walk, std::uint64_t seed, std::uint64_t particles = 100,
+                      bool by_attempt = false) {
+  using Process = population::SteppedProcess<Each>;
+  const population::SplittingOptions options{.particles = particles, .by_attempt = by_attempt};
   population::Splitting splitting(std::make_unique<Process>(walk), options, {},
                                   std::make_unique<Rules>());
   const StreamName name{.seed = seed, .purpose = rare_purpose};
@@ -166,6 +198,27 @@ TEST(RareWalks, CorrelatedCopiesSpread) {
   EXPECT_FALSE(broken.warnings.empty());
 }
 
+template <class Rules>
+Coverage attempt_coverage(std::uint64_t few) {
+  Coverage coverage;
+  for (const Gambler& gambler : {Gambler(6, 24), Gambler(14, 20), Gambler(24, 20)}) {
+    for (std::uint64_t seed = 1; seed <= few; ++seed) {
+      coverage.add(estimate<Rules>(gambler, used_seeds + seed, 200, true).time,
+                   gambler.exact_ln_attempts());
+    }
+  }
+  return coverage;
+}
+
+TEST(RareAttempts, HaveTheProbabilityOfRuin) {
+  const Coverage coverage = attempt_coverage<population::SplittingRules>(seeds(20));
+  EXPECT_FALSE(coverage.is_rejected()) << coverage.hits << " of " << coverage.trials;
+  std::printf("attempts: %llu of %llu intervals hold the truth\n",
+              static_cast<unsigned long long>(coverage.hits),
+              static_cast<unsigned long long>(coverage.trials));
+  EXPECT_TRUE(attempt_coverage<LosesWeights>(6).is_rejected());
+}
+
 // One protocol with one set of parameters, and the importance functions to try.
 struct Case {
   std::string protocol;
@@ -173,6 +226,7 @@ struct Case {
   std::vector<catalog::Setting> settings;
   std::string way;
   std::vector<std::string> importance;
+  std::uint64_t limit = 0;  // interactions of an attempt; 0: not by attempts
 };
 
 // Extinction of an epidemic in which the infected recover at random meetings.
@@ -186,14 +240,15 @@ stop when count(I) == 1
 )";
 
 catalog::Entry entry_of(const std::string& protocol) {
-  return protocol == "ppl" ? catalog::find("ppl")
-                           : catalog::kept_text_entry("epidemic.pp", epidemic);
+  return protocol == "epidemic" ? catalog::kept_text_entry("epidemic.pp", epidemic)
+                                : catalog::find(protocol);
 }
 
 catalog::RunRequest run_request(const Case& which) {
   catalog::RunRequest request;
   request.n = which.n;
   request.settings = which.settings;
+  if (which.limit > 0) request.plan.limit = which.limit;
   return request;
 }
 
@@ -258,6 +313,68 @@ TEST(RareProtocols, IntervalsHoldWhatTheExactModuleFinds) {
                 int(own.hits), int(own.trials));
   }
   EXPECT_FALSE(coverage.is_rejected()) << coverage.hits << " of " << coverage.trials;
+}
+
+// With one rank per group only a direct meeting of the two agents raises an error.
+double ln_attempts_of_lone_ranks(const Case& which) {
+  const auto n = static_cast<double>(which.n);
+  return -static_cast<double>(which.limit) * std::log1p(-2 / (n * (n - 1)));
+}
+
+// Three agents of one group with small messages, by the exact module.
+double exact_ln_attempts(const Case& which) {
+  catalog::VerifyRequest request{run_request(which)};
+  request.run.plan.limit = Interactions::max();
+  request.run.start = "dup";
+  request.options.distribution_steps = which.limit;
+  return -std::log1p(-catalog::find(which.protocol).verify(request).report.distribution.back());
+}
+
+TEST(RareDetections, AreLateAsOftenAsTheExactModuleFinds) {
+  const std::vector<catalog::Setting> toy{{"r", "3"}, {"c_M", "0.3"}, {"signatures", "2"}};
+  const std::vector<Case> cases{
+      {"detect-collision", 20, {{"r", "1"}}, "", {"age"}, 4000},
+      {"electleader", 20, {{"r", "1"}}, "", {"signatures"}, 4000},
+      {"detect-collision", 3, toy, "", {"age"}, 12},
+      {"detect-collision", 3, toy, "", {"signatures"}, 20},
+      {"detect-collision", 3, toy, "", {"age"}, 24},
+  };
+  Coverage coverage;
+  for (const Case& which : cases) {
+    const double truth =
+        which.n == 20 ? ln_attempts_of_lone_ranks(which) : exact_ln_attempts(which);
+    Coverage own;
+    for (std::uint64_t seed = 1; seed <= seeds(5); ++seed) {
+      std::unique_ptr<catalog::PreparedRare> prepared;
+      const RareTime time = rare_row(which, used_seeds + seed, 100, 1, prepared).time();
+      coverage.add(time, truth);
+      own.add(time, truth);
+    }
+    std::printf("%s n=%d ln P = %.3f: %d of %d\n", which.protocol.c_str(), int(which.n), -truth,
+                int(own.hits), int(own.trials));
+  }
+  EXPECT_FALSE(coverage.is_rejected()) << coverage.hits << " of " << coverage.trials;
+}
+
+// Where both functions and plain trials reach, all three agree.
+TEST(RareDetections, AreLateAsOftenAsInTrials) {
+  const Case which{"detect-collision", 16, {{"r", "4"}}, "", {}, 320};
+  std::unique_ptr<catalog::PreparedRare> prepared;
+  const experiment::RareRow row = rare_row(which, used_seeds, 300, 1, prepared);
+  EXPECT_TRUE(row.confirmed());
+  constexpr std::uint64_t trials = 20'000;
+  const auto run = catalog::find(which.protocol).prepare(run_request(which));
+  const auto workspace = run->workspace();
+  std::uint64_t late = 0;
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
+    const auto goes_on = [](const auto&) { return true; };
+    late += run->run(trial, *workspace, goes_on).ending == Ending::limit ? 1 : 0;
+  }
+  const double probability = std::exp(-row.time().ln_time);
+  const double expected = probability * trials;
+  const double error = std::sqrt(expected) + expected * (row.time().ln_high - row.time().ln_time);
+  EXPECT_GT(expected, 50);
+  EXPECT_NEAR(static_cast<double>(late), expected, 4 * error);
 }
 
 TEST(RareProtocols, SameRowsForAnyNumberOfThreads) {

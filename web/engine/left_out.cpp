@@ -30,6 +30,8 @@ Verified verify_electleader(const VerifyRequest&) { refuse(); }
 Verified verify_propagate_reset(const VerifyRequest&) { refuse(); }
 Verified verify_assign_ranks(const VerifyRequest&) { refuse(); }
 Verified verify_detect_collision(const VerifyRequest&) { refuse(); }
+std::unique_ptr<PreparedRare> rare_electleader(const RareRequest&) { refuse(); }
+std::unique_ptr<PreparedRare> rare_detect_collision(const RareRequest&) { refuse(); }
 
 std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun>, DeviceRun) {
   refuse();

@@ -2,6 +2,7 @@
 // compiled in sources of their own.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
@@ -14,5 +15,9 @@ Verified verify_electleader(const VerifyRequest& request);
 Verified verify_propagate_reset(const VerifyRequest& request);
 Verified verify_assign_ranks(const VerifyRequest& request);
 Verified verify_detect_collision(const VerifyRequest& request);
+
+// How often a rank that is there twice goes unnoticed for long (LateDetection).
+std::unique_ptr<PreparedRare> rare_electleader(const RareRequest& request);
+std::unique_ptr<PreparedRare> rare_detect_collision(const RareRequest& request);
 
 }  // namespace conclave::catalog

@@ -159,14 +159,6 @@ std::unique_ptr<PreparedRare> prepared_rare_of(const RareSubject<P, Rarity>& sub
                        subject.rarity.functions(), make_runner);
 }
 
-// Throws Error for populations whose paths would take too long.
-inline AgentCount rare_population(AgentCount n) {
-  constexpr AgentCount most = 1 << 20;
-  if (n <= most) return n;
-  throw Error(
-      fmt::format("n = {} is too large for rare events: at most {} agents are allowed", n, most));
-}
-
 // The answer to a request of Entry::rare.
 template <ListedProtocol P>
 std::unique_ptr<PreparedRare> prepare_rare(const RareRequest& request) {

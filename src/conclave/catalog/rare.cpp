@@ -8,6 +8,13 @@
 
 namespace conclave::catalog {
 
+AgentCount rare_population(AgentCount n) {
+  constexpr AgentCount most = 1 << 20;
+  if (n <= most) return n;
+  throw Error(
+      fmt::format("n = {} is too large for rare events: at most {} agents are allowed", n, most));
+}
+
 std::vector<std::size_t> chosen_ways(std::string_view protocol, std::span<const RareWay> ways,
                                      const std::string& asked) {
   std::vector<std::size_t> chosen;
@@ -79,11 +86,15 @@ std::vector<FunctionChoice> chosen_functions(std::string_view protocol,
   return chosen;
 }
 
-void check_rare_request(std::string_view protocol, const RareRequest& request) {
+void check_rare_request(std::string_view protocol, const RareRequest& request, bool by_attempt) {
   refuse_network_options(request.run, protocol);
   if (!request.run.graph.empty() && request.run.digraph) {
     throw Error("rare events are estimated on the complete graph only");
   }
+  if (by_attempt || request.run.plan.limit == Interactions::max()) return;
+  throw Error(fmt::format("{} may fail at any time, so that rare takes no limit: leave out "
+                          "--max-parallel-time and --max-interactions",
+                          protocol));
 }
 
 }  // namespace conclave::catalog

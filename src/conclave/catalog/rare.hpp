@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conclave/base/interactions.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/model/rare.hpp"
 
@@ -49,7 +50,13 @@ class PreparedRare {
   virtual std::string_view start() const = 0;
   virtual std::span<const ParameterValue> parameters() const = 0;
   virtual std::string_view source_hash() const { return {}; }
+  // Where failures are counted per attempt, the interactions after which an attempt has failed;
+  // none: failures are counted per interaction.
+  virtual std::optional<Interactions> attempt_limit() const { return std::nullopt; }
 };
+
+// The same n. Throws Error for populations whose paths would take too long.
+AgentCount rare_population(AgentCount n);
 
 // The indices of the ways asked for. Throws Error for an unknown name.
 std::vector<std::size_t> chosen_ways(std::string_view protocol, std::span<const RareWay> ways,
@@ -68,7 +75,8 @@ std::vector<FunctionChoice> chosen_functions(std::string_view protocol,
                                              const std::vector<std::size_t>& chosen_ways,
                                              const std::vector<std::string>& asked);
 
-// Throws Error where a request has options that rare events do not support.
-void check_rare_request(std::string_view protocol, const RareRequest& request);
+// Throws Error where a request has options that rare events do not support: a limit only where
+// failures are counted by attempts.
+void check_rare_request(std::string_view protocol, const RareRequest& request, bool by_attempt);
 
 }  // namespace conclave::catalog

@@ -59,6 +59,7 @@ class PreparedRunners final : public PreparedRare {
   std::string_view start() const override { return labels_.start; }
   std::span<const ParameterValue> parameters() const override { return labels_.parameters; }
   std::string_view source_hash() const override { return labels_.source_hash; }
+  std::optional<Interactions> attempt_limit() const override { return labels_.attempt_limit; }
 
  private:
   // The stream of a function depends on its place in the protocol's list alone, not on which others
@@ -107,7 +108,7 @@ std::unique_ptr<PreparedRare> prepared_rare(
     const RareRequest& request, AgentCount n, RareLabels labels, std::span<const RareWay> ways,
     std::span<const RareFunction> functions,
     const std::function<std::unique_ptr<RareRunner>(const FunctionChoice&)>& make_runner) {
-  check_rare_request(labels.protocol, request);
+  check_rare_request(labels.protocol, request, labels.attempt_limit.has_value());
   const std::vector<std::size_t> chosen = chosen_ways(labels.protocol, ways, request.way);
   const auto choices =
       chosen_functions(labels.protocol, functions, ways, chosen, request.importance);

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/catalog/rare.hpp"
 #include "conclave/model/rare.hpp"
@@ -37,6 +39,7 @@ struct RareLabels {
   std::string_view start;
   std::vector<ParameterValue> parameters;
   std::string source_hash{};
+  std::optional<Interactions> attempt_limit{};  // as PreparedRare says
   std::shared_ptr<const void> owner{};  // keeps alive what the views and the runners refer to
 };
 

@@ -67,7 +67,7 @@ LineParts progress_parts(const experiment::RareProgress& progress, std::size_t f
 std::string written(const RareCommandOptions& options, const experiment::RareRow& row) {
   if (options.format == "jsonl") return row.json() + '\n';
   if (options.format == "json") return "{\"rows\":[\n" + row.json() + "\n]}\n";
-  if (options.format == "csv") return experiment::RareRow::csv_header() + '\n' + row.csv();
+  if (options.format == "csv") return row.csv_header() + '\n' + row.csv();
   return row.table();
 }
 
@@ -114,12 +114,15 @@ constexpr const char* rare_examples = R"(
 Examples:
   conclave rare ppl --n 8 --param t_max=12 --param t_virus=6 --param t_emit=40
   conclave rare ppl --n 64 --way suicide --importance spine
+  conclave rare electleader --n 1000 --param r=8 --max-parallel-time 4000
   conclave rare my.pp --n 30 --importance 'count(S)' --importance 'count(S) - count(I)'
 
 An importance function is a name (`conclave describe PROTOCOL` lists them) or an expression: a
 number that grows on the way to the failure, made of count(CONDITION), sum(E), mean(E), min(E) and
-max(E) over all agents. A value is confirmed only if two functions agree. Exit status: 0 done,
-1 failed, 2 misused, 130 interrupted (finished repetitions are kept).)";
+max(E) over all agents. Protocols that may fail at any time get an expected time; where the failure
+is to miss a limit, as a detection of electleader can, its probability is estimated. A value is
+confirmed only if two functions agree. Exit status: 0 done, 1 failed, 2 misused, 130 interrupted
+(finished repetitions are kept).)";
 
 }  // namespace
 
@@ -133,6 +136,10 @@ void add_rare(Command& conclave) {
   command.param_option(options->words.params);
   command.option("--init", "NAME", options->words.init,
                  "Initial configuration (default: the protocol's safe one, a text's first)");
+  command.option("--max-parallel-time", "X", options->words.max_parallel_time,
+                 "The limit of an attempt, for protocols whose failure is to miss it");
+  command.option("--max-interactions", "X", options->words.max_interactions,
+                 "The same in interactions");
   command.option("--way", "NAME", options->way, "Only this way to fail (default: all)");
   command.repeatable_option("--importance", "F", options->importance,
                             "Importance function: a name or an expression; repeatable; the first "

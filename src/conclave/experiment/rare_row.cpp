@@ -21,19 +21,24 @@ Json rounded(double value, double scale) { return number(std::round(value * scal
 
 std::string text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
-void add_time(Json& json, const RareTime& time) {
-  json["ln_holding"] = number(shown(time.ln_time));
-  json["ln_low"] = number(shown(time.ln_low));
-  json["ln_high"] = number(shown(time.ln_high));
+std::string_view value_name(bool by_attempt) {
+  return by_attempt ? "ln_probability" : "ln_holding";
+}
+
+void add_time(Json& json, const RareTime& told, bool by_attempt) {
+  json[std::string(value_name(by_attempt))] = number(shown(told.ln_time));
+  json["ln_low"] = number(shown(told.ln_low));
+  json["ln_high"] = number(shown(told.ln_high));
 }
 
 bool fits_double(double ln) { return ln < 690; }
 
 double six_digits(double value) { return std::stod(fmt::format("{:.5e}", value)); }
 
-Json function_json(const std::string& name, const RareEstimate& estimate) {
+Json function_json(const std::string& name, const RareEstimate& estimate, const RareTime& told,
+                   bool by_attempt) {
   Json json{{"name", name}};
-  add_time(json, estimate.time);
+  add_time(json, told, by_attempt);
   json["repetitions"] = estimate.repetitions;
   json["zeros"] = estimate.zeros;
   json["sd_ln"] = rounded(estimate.sd_ln_rate, 1e4);
@@ -53,6 +58,11 @@ std::string interval_text(const RareTime& time) {
 }
 
 }  // namespace
+
+RareTime RareRow::told(const RareTime& time) const {
+  if (!by_attempt()) return time;
+  return {-time.ln_time, -time.ln_high, -time.ln_low};
+}
 
 RareRow::RareRow(const catalog::PreparedRare& rare, const catalog::RareRequest& request,
                  std::span<const std::vector<RareRepetition>> repetitions, bool is_interrupted)
@@ -109,22 +119,25 @@ std::string RareRow::json() const {
   json["init"] = rare_.start();
   json["seed"] = seed_;
   json["particles"] = particles_;
-  add_time(json, time_);
+  if (by_attempt()) json["max_interactions"] = rare_.attempt_limit()->as_uint64().value_or(0);
+  add_time(json, told(time_), by_attempt());
   if (fits_double(time_.ln_time)) {
-    json["expected_holding"] = six_digits(exponential_of(time_.ln_time));
+    json[by_attempt() ? "probability" : "expected_holding"] =
+        six_digits(exponential_of(told(time_).ln_time));
   }
   json["confirmed"] = confirmed_;
   if (is_interrupted_) json["interrupted"] = true;
   Json ways = Json::array();
   for (const RareWayResult& each : ways_) {
     Json way{{"way", rare_.ways()[each.way].name}};
-    add_time(way, estimates_[each.functions.front()].time);
+    add_time(way, told(estimates_[each.functions.front()].time), by_attempt());
     way["confirmed"] = each.confirmed;
     const auto bound = rare_.ways()[each.way].ln_bound;
     if (bound) way["ln_union_bound"] = number(shown(*bound));
     Json functions = Json::array();
     for (const std::size_t i : each.functions) {
-      functions.push_back(function_json(rare_.functions()[i].name, estimates_[i]));
+      functions.push_back(function_json(rare_.functions()[i].name, estimates_[i],
+                                        told(estimates_[i].time), by_attempt()));
     }
     way["importance"] = functions;
     way["warnings"] = Json(each.warnings);
@@ -134,22 +147,26 @@ std::string RareRow::json() const {
   return json.dump();
 }
 
-std::string RareRow::csv_header() {
-  return "protocol,n,params,init,seed,particles,way,importance,ln_holding,ln_low,ln_high,confirmed,"
-         "ln_union_bound,repetitions,zeros,sd_ln,levels,last_factor,interrupted";
+std::string RareRow::csv_header() const {
+  return fmt::format("protocol,n,params,init,seed,particles,way,importance,{},ln_low,ln_high,"
+                     "confirmed,ln_union_bound,repetitions,zeros,sd_ln,levels,last_factor,"
+                     "interrupted",
+                     value_name(by_attempt()));
 }
 
 std::string RareRow::csv_line(std::string_view way, std::string_view function, const RareTime& time,
                               bool confirmed, const RareEstimate* estimate) const {
+  const RareTime shown_time = told(time);
   std::string params;
   for (const catalog::ParameterValue& each : rare_.parameters()) {
     params += (params.empty() ? "" : " ") + std::string(each.name) + "=";
     std::visit([&](const auto& value) { params += fmt::format("{}", value); }, each.value);
   }
-  std::string line = fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", rare_.protocol(), rare_.n(),
-                                 csv_field(params), rare_.start(), seed_, particles_, way,
-                                 csv_field(std::string(function)), text(shown(time.ln_time)),
-                                 text(shown(time.ln_low)), text(shown(time.ln_high)), confirmed);
+  std::string line =
+      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", rare_.protocol(), rare_.n(),
+                  csv_field(params), rare_.start(), seed_, particles_, way,
+                  csv_field(std::string(function)), text(shown(shown_time.ln_time)),
+                  text(shown(shown_time.ln_low)), text(shown(shown_time.ln_high)), confirmed);
   std::string bound;
   for (const RareWay& each : rare_.ways()) {
     if (each.name == way && each.ln_bound) bound = text(shown(*each.ln_bound));
@@ -178,15 +195,19 @@ std::string RareRow::csv() const {
 std::string RareRow::table() const {
   std::string text = fmt::format("{}   n = {}   start {}   seed {}   {} particles\n",
                                  rare_.protocol(), rare_.n(), rare_.start(), seed_, particles_);
+  if (by_attempt()) {
+    text += fmt::format("attempts of at most {} interactions\n", to_string(*rare_.attempt_limit()));
+  }
   if (is_interrupted_) text += "interrupted: fewer repetitions than asked for\n";
   for (const RareWayResult& way : ways_) {
     const RareWay& info = rare_.ways()[way.way];
     text += fmt::format("\n{}: {}\n", info.name, info.meaning);
     for (const std::size_t i : way.functions) {
       const RareEstimate& estimate = estimates_[i];
-      text += fmt::format("  {:<16} ln T = {}   {} repetitions, sd of ln J {:.2f}",
-                          rare_.functions()[i].name, interval_text(estimate.time),
-                          estimate.repetitions, estimate.sd_ln_rate);
+      text += fmt::format("  {:<16} ln {} = {}   {} repetitions, sd of ln {} {:.2f}",
+                          rare_.functions()[i].name, by_attempt() ? 'P' : 'T',
+                          interval_text(told(estimate.time)), estimate.repetitions,
+                          by_attempt() ? 'P' : 'J', estimate.sd_ln_rate);
       if (estimate.levels > 0) {
         text +=
             fmt::format(", {} levels, last factor {:.2f}", estimate.levels, estimate.last_factor);
@@ -203,8 +224,21 @@ std::string RareRow::table() const {
       text += fmt::format("  warning: {}\n", warning);
     }
   }
-  text += fmt::format("\nln of the expected holding time, in interactions: {}   {}\n",
-                      interval_text(time_), confirmed_ ? "confirmed" : "not confirmed");
+  return text + ending();
+}
+
+std::string RareRow::ending() const {
+  const char* const verdict = confirmed_ ? "confirmed" : "not confirmed";
+  if (by_attempt()) {
+    const RareTime probability = told(time_);
+    return fmt::format(
+        "\nln of the probability that an attempt fails: {}   {}\nprobability: {:.4g} ({:.4g} to "
+        "{:.4g})\n",
+        interval_text(probability), verdict, exponential_of(probability.ln_time),
+        exponential_of(probability.ln_low), exponential_of(probability.ln_high));
+  }
+  std::string text = fmt::format("\nln of the expected holding time, in interactions: {}   {}\n",
+                                 interval_text(time_), verdict);
   if (fits_double(time_.ln_time)) {
     text +=
         fmt::format("expected holding time: {:.4g} interactions\n", exponential_of(time_.ln_time));

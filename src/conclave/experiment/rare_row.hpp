@@ -33,12 +33,16 @@ class RareRow {
   std::span<const RareEstimate> estimates() const { return estimates_; }
 
   std::string json() const;  // one object, no newline
-  static std::string csv_header();
+  std::string csv_header() const;
   std::string csv() const;    // one line per function, then one for all ways; with newlines
   std::string table() const;  // for people
 
  private:
   RareWayResult way_result(std::size_t way) const;
+  bool by_attempt() const { return rare_.attempt_limit().has_value(); }
+  // The logarithms that a row shows: those of the time, or of the probability of an attempt.
+  RareTime told(const RareTime& time) const;
+  std::string ending() const;  // of the table
   std::string csv_line(std::string_view way, std::string_view function, const RareTime& time,
                        bool confirmed, const RareEstimate* estimate) const;
 

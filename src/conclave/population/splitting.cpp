@@ -130,6 +130,7 @@ SplittingPlan Splitting::observed_base(Stream& stream) {
   constexpr std::uint64_t shortest = 1 << 15;
   constexpr std::uint64_t longest = std::uint64_t{1} << 31;
   constexpr std::uint64_t wanted_crossings = 40;
+  if (options_.by_attempt) return {.levels = {minus_infinity}, .base_run = options_.particles};
   process_->restart(stream);
   for (std::uint64_t length = shortest; length <= longest; length *= 4) {
     SplittingPlan plan = observed_plan(length, stream);
@@ -167,10 +168,21 @@ Splitting::Entrance Splitting::entrance(double value, std::uint32_t ancestor) co
   return {process_->configuration(), value, ancestor};
 }
 
+// Attempts at their start, which is the first level.
+std::vector<Splitting::Entrance> Splitting::started(std::uint64_t attempts, Stream& stream) {
+  std::vector<Entrance> entrances;
+  for (std::uint64_t i = 0; i < attempts; ++i) {
+    process_->restart(stream);
+    entrances.push_back(entrance(process_->importance(), static_cast<std::uint32_t>(i)));
+  }
+  return entrances;
+}
+
 // The entrances to level 1 during the base run. A restart counts as a visit of A. Between two
 // visits of A only the next one is looked for, unless the rules count more crossings than that.
 std::vector<Splitting::Entrance> Splitting::base_entrances(const SplittingPlan& plan,
                                                            Stream& stream) {
+  if (options_.by_attempt) return started(plan.base_run, stream);
   std::vector<Entrance> entrances;
   const auto enter = [&](double value) {
     entrances.push_back(entrance(value, static_cast<std::uint32_t>(entrances.size())));

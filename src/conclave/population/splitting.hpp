@@ -14,6 +14,10 @@
 // is an unbiased estimate of J, though its factors are dependent. A path that jumps over levels
 // counts as a success at each of them, and a failure as a success at all.
 //
+// A failure may also be a matter of one attempt, which ends by itself: the process then "fails
+// else" when the attempt has succeeded. All paths begin at the start, nothing is quiet, and the
+// product of the shares is an unbiased estimate of the probability that an attempt fails.
+//
 // Levels are chosen by a pilot with random numbers of its own and then stay as they are: levels
 // that follow the same run would bias it.
 #pragma once
@@ -35,12 +39,13 @@ struct SplittingPlan {
   double quiet = minus_infinity;  // A = {f <= quiet}
   std::vector<double> levels{};   // ascending, at least one
   std::uint64_t warm_up = 0;      // interactions before the base run
-  std::uint64_t base_run = 0;     // interactions
+  std::uint64_t base_run = 0;     // interactions, or attempts
 };
 
 struct SplittingOptions {
   std::uint64_t particles = 1000;    // paths that start at each level
   std::uint64_t most_levels = 2000;  // a pilot that needs more gives up
+  bool by_attempt = false;           // rates are per attempt, not per interaction
 };
 
 // The rules by which paths are counted, apart from the simulation so that tests can break them.
@@ -82,6 +87,7 @@ class Splitting {
   Stretch advance(std::uint64_t most, double low, double high, Stream& stream);
   void restart_through(std::uint64_t interactions, Stream& stream);
   SplittingPlan observed_base(Stream& stream);
+  std::vector<Entrance> started(std::uint64_t attempts, Stream& stream);
   SplittingPlan observed_plan(std::uint64_t length, Stream& stream);
   std::vector<Entrance> base_entrances(const SplittingPlan& plan, Stream& stream);
   std::vector<Entrance> passed(const std::vector<Entrance>& entrances, double level, double quiet,

@@ -30,6 +30,26 @@ namespace conclave::protocols::electleader {
 // Whether the messages of a room satisfy condition (3) of the safe set.
 enum class Verdict : std::uint8_t { consistent, inconsistent, unknown };
 
+// A ledger from its first use on. A copy has a ledger of its own.
+class LedgerPlace {
+ public:
+  LedgerPlace() = default;
+  LedgerPlace(LedgerPlace&&) noexcept = default;
+  LedgerPlace& operator=(LedgerPlace&&) noexcept = default;
+  LedgerPlace(const LedgerPlace& other)
+      : ledger_(other.ledger_ ? std::make_unique<Ledger>(*other.ledger_) : nullptr) {}
+  LedgerPlace& operator=(const LedgerPlace& other) { return *this = LedgerPlace(other); }
+  ~LedgerPlace() = default;
+
+  Ledger& use(const MessageSpace& space, std::uint32_t governor) {
+    if (!ledger_) ledger_ = std::make_unique<Ledger>(space, governor);
+    return *ledger_;
+  }
+
+ private:
+  std::unique_ptr<Ledger> ledger_;
+};
+
 // The verifiers of one group and generation, except those in error.
 class Room {
  public:
@@ -151,10 +171,9 @@ class Room {
   }
 
   Ledger& ledger(std::uint32_t governor, Scratch& scratch) {
-    std::unique_ptr<Ledger>& ledger = ledgers_[governor];
-    if (!ledger) ledger = std::make_unique<Ledger>(space_, governor);
-    ledger->catch_up(log_, scratch);
-    return *ledger;
+    Ledger& ledger = ledgers_[governor].use(space_, governor);
+    ledger.catch_up(log_, scratch);
+    return ledger;
   }
 
   void shorten_log(Scratch& scratch) {
@@ -177,7 +196,7 @@ class Room {
   std::vector<bool> is_risky_;  // by position
   std::vector<std::uint32_t> risky_;
   Log log_;
-  std::vector<std::unique_ptr<Ledger>> ledgers_;  // by position
+  std::vector<LedgerPlace> ledgers_;  // by position
 };
 
 class LazyMessages {

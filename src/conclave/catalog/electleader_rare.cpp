@@ -1,0 +1,126 @@
+// Rare failures of ElectLeader_r: late detections, by splitting. One attempt is one detection.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "conclave/catalog/electleader.hpp"
+#include "conclave/catalog/rare.hpp"
+#include "conclave/catalog/rare_runner.hpp"
+#include "conclave/catalog/resolve.hpp"
+#include "conclave/catalog/settings.hpp"
+#include "conclave/population/rare_process.hpp"
+#include "conclave/protocols/population/electleader/elect_leader.hpp"
+#include "conclave/protocols/population/electleader/late_detection.hpp"
+#include "conclave/protocols/population/electleader/parts.hpp"
+
+namespace conclave::catalog {
+
+namespace el = protocols::electleader;
+
+namespace {
+
+// A path of LateDetection as population::SteppedProcess wants it.
+class DetectionAttempt {
+ public:
+  using Configuration = el::LateDetection::Path;
+
+  DetectionAttempt(std::shared_ptr<const el::LateDetection> detection, std::size_t function)
+      : detection_(std::move(detection)), function_(function), path_(detection_->beginning()) {}
+
+  void restart(Stream&) { path_ = detection_->beginning(); }
+  void load(const Configuration& path) { path_ = path; }
+  const Configuration& configuration() const { return path_; }
+  double value() const { return detection_->importance(function_, path_); }
+  population::RareStep step(Stream& stream) {
+    switch (detection_->step(path_, stream)) {
+      case el::LateDetection::Step::is_late:
+        return population::RareStep::fails;
+      case el::LateDetection::Step::is_detected:
+        return population::RareStep::fails_else;
+      default:
+        return population::RareStep::goes_on;
+    }
+  }
+
+ private:
+  std::shared_ptr<const el::LateDetection> detection_;
+  std::size_t function_;
+  Configuration path_;
+};
+
+std::uint64_t checked_limit(std::string_view protocol, Interactions limit) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 53;  // ages are exact in a double
+  if (limit == Interactions::max()) {
+    throw Error(fmt::format("rare {} needs the time within which an error should be raised: give "
+                            "--max-parallel-time or --max-interactions",
+                            protocol));
+  }
+  if (limit == Interactions() || limit > Interactions(most)) {
+    throw Error(fmt::format("the limit of rare {} must be between 1 and 2^53 interactions, not {}",
+                            protocol, to_string(limit)));
+  }
+  return *limit.as_uint64();
+}
+
+// The start by its number in P::starts: one with a single rank that is there twice.
+template <class P>
+std::size_t checked_start(const std::string& asked) {
+  const std::size_t start = start_index(P::info, P::starts, asked.empty() ? "dup" : asked);
+  const std::string_view name = P::starts[start].name;
+  if (name == "dup" || name == "dupq0") return start;
+  throw Error(fmt::format("start {} of {}: detections are measured from dup and dupq0, where one "
+                          "rank is there twice",
+                          name, P::info.name));
+}
+
+template <class P>
+std::unique_ptr<PreparedRare> rare_detection(const RareRequest& request) {
+  const AgentCount n = rare_population(checked_population(request.run.n));
+  auto parameters = parse_settings<typename P::Parameters>(P::info.name, request.run.settings);
+  parameters.resolve(n);
+  check_population(P::info, n, P::objection(parameters, n));
+  accepted_graph(P::info, Topology::complete, request.run.graph);
+  if (parameters.derandomize == el::Derandomize::yes) {
+    throw Error(fmt::format("rare {} needs derandomize=0: coins of agents outside the group would "
+                            "have to be followed",
+                            P::info.name));
+  }
+  const std::size_t start = checked_start<P>(request.run.start);
+  const std::uint64_t limit = checked_limit(P::info.name, request.run.plan.limit);
+  const auto detection = std::make_shared<const el::LateDetection>(
+      parameters, n,
+      P::starts[start].name == "dup" ? el::Starts::Index::dup : el::Starts::Index::dupq0, limit);
+  const auto make_runner = [&](const FunctionChoice& choice) {
+    if (!choice.named) {
+      throw Error(fmt::format("'{}': {} takes no expressions as importance, only age and "
+                              "signatures: an agent has more state than fields can tell",
+                              choice.text, P::info.name));
+    }
+    using Process = population::SteppedProcess<DetectionAttempt>;
+    return splitting_runner(std::make_unique<Process>(DetectionAttempt(detection, *choice.named)),
+                            {request.particles, request.most_levels, true});
+  };
+  RareLabels labels{.protocol = P::info.name,
+                    .start = P::starts[start].name,
+                    .parameters = values_in_effect(parameters),
+                    .attempt_limit = Interactions(limit)};
+  return prepared_rare(request, n, std::move(labels), el::LateDetection::all_ways,
+                       el::LateDetection::all_functions, make_runner);
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedRare> rare_electleader(const RareRequest& request) {
+  return rare_detection<el::ElectLeader<el::LazyMessages>>(request);
+}
+
+std::unique_ptr<PreparedRare> rare_detect_collision(const RareRequest& request) {
+  return rare_detection<el::DetectCollisionAlone<el::LazyMessages>>(request);
+}
+
+}  // namespace conclave::catalog
