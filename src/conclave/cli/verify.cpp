@@ -99,8 +99,10 @@ void add_space(Command& command, VerifyCommandOptions& options) {
                  "that the paper's claims are about)");
   command.flag("--no-congruence", options.verify.no_congruence,
                "Do not merge states that the protocol declares to behave alike");
-  command.option("--memory", "BYTES", options.verify.memory,
-                 "Memory that may be used, such as 4e9 (default: what is available)");
+  command.option(
+      "--memory", "BYTES", options.verify.memory,
+      "Memory that may be used, such as 8e9 (default: what is available, but 4 GiB where "
+      "only the reachable configurations are explored)");
 }
 
 }  // namespace

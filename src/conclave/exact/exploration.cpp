@@ -32,7 +32,9 @@ void check_memory(const ConfigurationIndex& index, const ChainBuilder& chain,
   if (needed <= static_cast<double>(bounds.memory) && index.size() < 0xffffffffu) return;
   throw Error(fmt::format(
       "too large for an exact computation: more than {} configurations can be reached, which takes "
-      "over {:.1f} GiB, and {:.1f} GiB are available; take smaller parameters or a smaller n",
+      "over {:.1f} GiB, and {:.1f} GiB are allowed; take smaller parameters or a smaller n, or "
+      "allow "
+      "more with --memory",
       index.size(), needed / gibibyte, static_cast<double>(bounds.memory) / gibibyte));
 }
 
@@ -150,8 +152,8 @@ void check_reachable(const Network& network, double configurations, const Bounds
   constexpr double most_shown = 1e300;  // beyond it a double may be infinite
   throw Error(fmt::format(
       "too large for an exact computation: more than {:.2g} configurations can be reached from the "
-      "start, which takes over {:.2g} GiB, and {:.3g} GiB are available; take a smaller n or "
-      "smaller parameters",
+      "start, which takes over {:.2g} GiB, and {:.3g} GiB are allowed; take a smaller n or smaller "
+      "parameters, or allow more with --memory",
       std::min(configurations, most_shown), std::min(bytes / gibibyte, most_shown),
       static_cast<double>(bounds.memory) / gibibyte));
 }

@@ -16,7 +16,7 @@ namespace {
 // The states of a few agents. On the complete graph they are sorted, since only the census counts.
 using Group = std::vector<StateNumber>;
 
-constexpr std::size_t most_configurations = 4096;
+constexpr std::size_t most_configurations = 32768;
 
 // All that a group can become if its agents interact only with each other, in the order in which
 // it is found, the group itself first. Between neighbours on a graph, the first is always the
@@ -58,6 +58,27 @@ std::size_t count_independent(const std::vector<Group>& groups) {
   }));
 }
 
+// The ways to divide the agents of `groups` groups of this size into such groups; infinite if that
+// is beyond a double.
+double count_divisions(std::size_t groups, std::size_t size) {
+  double ways = 1;
+  for (std::size_t group = 1; group <= groups; ++group) {
+    // The first agent that is left chooses the others of its group.
+    double rest = static_cast<double>(group * size - 1);
+    for (std::size_t i = 1; i < size; ++i, rest -= 1) ways *= rest / static_cast<double>(i);
+  }
+  return ways;
+}
+
+// At most the censuses of so many groups, each in one of these configurations.
+double count_censuses(std::size_t groups, const std::vector<Group>& configurations) {
+  const std::size_t independent = count_independent(configurations);
+  const double all = count_multisets(groups, static_cast<double>(configurations.size()));
+  const double divisions = count_divisions(groups, configurations.front().size());
+  const double by_divisions = std::isfinite(divisions) ? all / divisions : 1;
+  return std::max(by_divisions, count_multisets(groups, static_cast<double>(independent)));
+}
+
 // With groups of this size: the kind of group that there are most configurations of alone.
 double on_complete_graph(PairOutcomes& pairs, const Group& sorted_start, std::size_t size) {
   std::map<Group, std::size_t> kinds;
@@ -67,8 +88,7 @@ double on_complete_graph(PairOutcomes& pairs, const Group& sorted_start, std::si
   }
   double most = 1;
   for (const auto& [group, count] : kinds) {
-    const std::size_t independent = count_independent(reachable_groups(pairs, group, true));
-    most = std::max(most, count_multisets(count, static_cast<double>(independent)));
+    most = std::max(most, count_censuses(count, reachable_groups(pairs, group, true)));
   }
   return most;
 }

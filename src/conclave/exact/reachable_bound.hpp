@@ -6,7 +6,9 @@
 // pairs of neighbours that can be in d configurations each have d^m together. On the complete graph
 // only the census counts, and m groups have at least C(m + r - 1, m) different censuses, the ways
 // to choose m times among r, if r censuses of a group are linearly independent. They are if each of
-// them has an agent in a state that does not occur in those before it.
+// them has an agent in a state that does not occur in those before it. For few groups another bound
+// is better: of all C(m + d - 1, m) choices among d configurations, no more have the same census
+// than there are ways to divide its agents into m groups, 3 for two pairs.
 #pragma once
 
 #include <span>
@@ -18,8 +20,8 @@ namespace conclave::exact {
 
 // At most the number of configurations, up to symmetry, that can be reached from `start` (one state
 // per agent); infinite if that is beyond a double. Tries groups of two and of three agents, and
-// looks at no more than 4096 configurations of a group, which takes milliseconds, and O(agents)
-// besides. May add states to `pairs`.
+// looks at no more than 32768 configurations of a group, which takes a tenth of a second, and
+// O(agents) besides. May add states to `pairs`.
 double reachable_at_least(const Network& network, PairOutcomes& pairs,
                           std::span<const StateNumber> start);
 

@@ -113,12 +113,13 @@ void NumberedVerification::explore_all() {
     check_size(network_, static_cast<double>(states().size()), options_.bounds);
     index_ = index_all(network_, states().size(), options_.bounds.progress);
   } else {
-    check_reachable(network_, reachable_bound(), options_.bounds);
+    check_reachable(network_, reachable_bound(), options_.bounds.while_unknown());
     index_ = index_as_met(network_);
   }
   start_ = start_law(network_, laws_of_agents(), *index_, options_.bounds.progress);
   seeds_ = static_cast<StateIndex>(index_->size());
-  chain_ = explore(network_, states(), *index_, check(), options_.bounds);
+  chain_ = explore(network_, states(), *index_, check(),
+                   everywhere_ ? options_.bounds : options_.bounds.while_unknown());
   start_.resize(index_->size());
   if (options_.exactly) rational_chain_ = explore_exactly(network_, states(), *index_);
 }

@@ -2,6 +2,7 @@
 // line fills this struct in, the catalog passes it on, exact/verification.hpp acts on it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -19,7 +20,16 @@ enum class Extent : std::uint8_t {
 // The resources that an exact computation may use.
 struct Bounds {
   std::uint64_t memory = UINT64_MAX;  // bytes for the chain and what is computed from it
-  ProgressCallback progress{};        // asked before, during and between all long steps
+  // The same where only the reachable configurations are explored, whose number is not known
+  // beforehand, so that all of `memory` might be filled before that is seen to be too little.
+  std::uint64_t memory_while_unknown = UINT64_MAX;
+  ProgressCallback progress{};  // asked before, during and between all long steps
+
+  Bounds while_unknown() const {
+    Bounds bounds = *this;
+    bounds.memory = std::min(memory, memory_while_unknown);
+    return bounds;
+  }
 };
 
 struct VerifyOptions {

@@ -95,6 +95,7 @@ catalog::VerifyRequest verify_request(const catalog::Entry& entry, const VerifyT
   options.bounds.memory = words.memory.empty()
                               ? available_memory()
                               : count_option_64("--memory", words.memory, 1, UINT64_MAX);
+  if (words.memory.empty()) options.bounds.memory_while_unknown = std::uint64_t{4} << 30;
   if (!words.distribution.empty()) {
     options.distribution_steps =
         count_option_64("--distribution", words.distribution, 1, most_law_steps);

@@ -120,6 +120,7 @@ TEST(ReachableAtLeast, IsABoundThatIsOftenNear) {
   expect_bound(bound_and_truth(Fratricide({}, 20), Network::complete(20)), 11);
   expect_bound(bound_and_truth(pll<Pll>(3, 2, 1), Network::complete(3)), 10);
   expect_bound(bound_and_truth(pll<PllSym>(3, 1, 1), Network::complete(3)), 10);
+  expect_bound(bound_and_truth(pll<Pll>(4, 2, 1), Network::complete(4)), 300);
   expect_bound(bound_and_truth(ppl(2, 2, 2, 2), Network::complete(2)), 2);
   expect_bound(bound_and_truth(Coalescence({}, 9), Network::directed_ring(9)), 1);
   const Digraph path(4, {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}});
