@@ -5,6 +5,7 @@ Usage: report_test.py BINARY [unittest arguments]
 """
 import html.parser
 import json
+import lzma
 import pathlib
 import re
 import shlex
@@ -18,6 +19,7 @@ import urllib.parse
 import xml.etree.ElementTree
 
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+RESULTS = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "results"
 PLAN = """
 name = "small"
 seed = 3
@@ -358,6 +360,36 @@ class Reproduction(unittest.TestCase):
             self.assertIn("O(n N) in expectation", page)
             self.assertEqual(conclave(*words).returncode, 0)  # there is nothing left to run
             self.assertEqual((pathlib.Path(folder) / "report.html").read_text(), page)
+
+    def test_says_what_is_left_and_writes_nothing(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            words = ("reproduce", "--full", "--dry-run", "--only", "prl", "-o", folder)
+            fresh = conclave(*words).stdout.splitlines()
+            self.assertEqual(list(folder.iterdir()), [])
+            self.assertRegex(fresh[1], r"prl +31 +10654 +10654  (about|more than) \d")
+            packed = RESULTS / "prl.db.xz"
+            (folder / "prl.db").write_bytes(lzma.decompress(packed.read_bytes()))
+            stored = conclave(*words).stdout.splitlines()
+            self.assertRegex(stored[1], r"prl +31 +10654 +0  none$")
+            self.assertEqual([path.name for path in folder.iterdir()], ["prl.db"])
+            quick = conclave("reproduce", "--dry-run", "--only", "prl", "-o", folder)
+            self.assertEqual(quick.returncode, 2)
+            self.assertIn("is of another plan", quick.stderr)
+
+    def test_stored_results_are_those_of_the_plans(self):
+        """So that `reproduce --full` goes on with them, and has nothing to do."""
+        with tempfile.TemporaryDirectory() as scratch:
+            plans = sorted(path.name.split(".")[0] for path in RESULTS.glob("*.db.xz")
+                           if path.name != "ppl_gpu.db.xz")
+            for name in plans:
+                (pathlib.Path(scratch) / f"{name}.db").write_bytes(
+                    lzma.decompress((RESULTS / f"{name}.db.xz").read_bytes()))
+            result = conclave("reproduce", "--full", "--dry-run", "--only", ",".join(plans), "-o",
+                              scratch)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertRegex(result.stdout.splitlines()[-1], r"^all +\d+ +\d+ +0  none$")
+            self.assertGreater(len(plans), 4)
 
     def test_objects_to_unknown_plans(self):
         result = conclave("reproduce", "--only", "pl", "-o", "/nowhere")

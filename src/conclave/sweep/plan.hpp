@@ -57,6 +57,9 @@ struct Plan {
 // Throws Error with file, line and key where the plan makes no sense. Every cell has been prepared
 // once, so that a sweep does not fail halfway.
 Plan read_plan(const std::string& path);
+// The same for a text that need not lie at that path; errors name it, and what the plan names is
+// looked for beside it.
+Plan parse_plan(const std::string& path, std::string text);
 
 // The entry of a protocol, from a kept text where there is one.
 catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts);

@@ -53,9 +53,9 @@ constexpr std::size_t most_named_bytes = std::size_t{256} << 20;
 
 class PlanReader {
  public:
-  explicit PlanReader(const std::string& path)
+  PlanReader(const std::string& path, std::string text)
       : path_(path), folder_(std::filesystem::path(path).parent_path()) {
-    plan_.text = read_text(path, most_plan_bytes);
+    plan_.text = std::move(text);
     plan_.name = std::filesystem::path(path).stem().string();
   }
 
@@ -317,6 +317,12 @@ class PlanReader {
 
 }  // namespace
 
-Plan read_plan(const std::string& path) { return PlanReader(path).read(); }
+Plan read_plan(const std::string& path) {
+  return parse_plan(path, read_text(path, most_plan_bytes));
+}
+
+Plan parse_plan(const std::string& path, std::string text) {
+  return PlanReader(path, std::move(text)).read();
+}
 
 }  // namespace conclave::sweep
