@@ -5,6 +5,7 @@ Usage: docs_test.py BINARY [--rewrite] [--all] [PAGE.md]... [unittest arguments]
 
 A fenced block with lines `$ conclave ...` is a console: its commands are run, in the order of the
 page and in a folder of its own that has the repository's files, and what they print is compared.
+So are scripts, `$ python3 experiments/...`, which find conclave in the PATH, and `$ python3 -c`.
 Stored results (experiments/results) that a page names lie there unpacked, as NAME.db.
 `...` in a line stands for any words, a line `...` for any lines; a command with nothing below it
 must only succeed. Comments before a block say what is different about it:
@@ -97,11 +98,15 @@ def steps_of(block):
             steps[-1] = steps[-1]._replace(command=steps[-1].command[:-1] + line.strip())
         elif steps:
             steps[-1].output.append(line)
-    return [step for step in steps if is_conclave(step.command)]
+    return [step for step in steps if is_ours(step.command)]
 
 
 def is_conclave(command):
     return re.match(r"(mpirun )?conclave\b", command) is not None
+
+
+def is_ours(command):
+    return is_conclave(command) or re.match(r"python3 (-c|experiments/)", command) is not None
 
 
 def run(words, folder):
