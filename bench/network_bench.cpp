@@ -1,8 +1,12 @@
 #include "bench/network_bench.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
+#include <span>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,6 +15,7 @@
 #include "conclave/network/delays/unit.hpp"
 #include "conclave/network/wakeups/all.hpp"
 #include "conclave/network/wakeups/one.hpp"
+#include "conclave/population/agent_memory.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 
 #include "bench/cell.hpp"
@@ -79,36 +84,101 @@ struct Counter {
   std::uint64_t received = 0;
   std::byte rest[sizeof(KmppAsync::Node) - 8]{};
 };
+
+// Twelve bytes, as a message of the engine: when it leaves, from the beginning of its bucket on.
 struct Event {
+  std::uint32_t offset;
   NodeIndex to;
   NodeIndex from;
-  std::uint64_t word;
 };
 
-// Twenty events per node are on their way; each delivery sends one more, into another bucket.
-double bare_rate(std::uint64_t n, std::size_t buckets, std::uint64_t deliveries) {
-  std::vector<Counter> nodes(n);
-  std::vector<std::vector<Event>> calendar(buckets);
-  Stream stream({.seed = 2});
-  const auto any_node = [&] { return static_cast<NodeIndex>(stream.below64(n)); };
-  for (std::uint64_t i = 0; i < 20 * n; ++i) calendar[i % buckets].push_back({any_node(), 0, i});
+template <class T>
+T* in_large_pages(population::AgentMemory& memory, std::size_t count) {
+  T* const first = reinterpret_cast<T*>(memory.reserve(count * sizeof(T)).data());
+  std::uninitialized_default_construct_n(first, count);
+  return first;
+}
+
+// A queue with random delays cannot do with less: it writes a message into the
+// bucket of its time, and brings the bucket whose time has come into order. With two buckets, for
+// unit delays, there is nothing to order. All buckets have their places in large pages beforehand,
+// twice as large as a bucket becomes on average.
+class BareQueue {
+ public:
+  BareQueue(std::size_t buckets, std::uint64_t at_once)
+      : sizes_(buckets),
+        capacity_(buckets == 2 ? at_once : 4 * at_once / buckets + 64),
+        events_(in_large_pages<Event>(memory_, buckets * capacity_)) {}
+
+  // Into one of the next buckets; `draw` says which and where in it.
+  void add(std::uint64_t draw, NodeIndex to, NodeIndex from) {
+    const std::size_t later = 1 + ((draw >> 32) * (sizes_.size() - 1) >> 32);
+    const std::size_t bucket = (now_ + later) % sizes_.size();
+    if (sizes_[bucket] == capacity_) throw std::logic_error("network: a bucket is too small");
+    events_[bucket * capacity_ + sizes_[bucket]++] = {static_cast<std::uint32_t>(draw), to, from};
+  }
+
+  // The messages of the next bucket, in order of time.
+  std::span<const Event> next() {
+    const std::size_t bucket = ++now_ % sizes_.size();
+    const std::span<const Event> due(&events_[bucket * capacity_], sizes_[bucket]);
+    sizes_[bucket] = 0;
+    if (sizes_.size() == 2) return due;
+    distribute(due);
+    for (std::size_t i = 1; i < ordered_.size(); ++i) {
+      for (std::size_t k = i; k > 0 && ordered_[k].offset < ordered_[k - 1].offset; --k) {
+        std::swap(ordered_[k], ordered_[k - 1]);
+      }
+    }
+    return ordered_;
+  }
+
+ private:
+  // As many cells as messages: then few are left to be moved.
+  void distribute(std::span<const Event> due) {
+    const int drop = 32 - std::max(1, static_cast<int>(std::bit_width(due.size())));
+    begins_.assign((std::size_t{1} << 32 >> drop) + 1, 0);
+    for (const Event& event : due) ++begins_[(event.offset >> drop) + 1];
+    for (std::size_t cell = 1; cell < begins_.size(); ++cell) begins_[cell] += begins_[cell - 1];
+    ordered_.resize(due.size());
+    for (const Event& event : due) ordered_[begins_[event.offset >> drop]++] = event;
+  }
+
+  std::vector<std::size_t> sizes_;  // of the buckets
+  std::size_t capacity_;            // of each
+  population::AgentMemory memory_;
+  Event* events_;  // bucket by bucket
+  std::size_t now_ = 0;
+  std::vector<Event> ordered_;
+  std::vector<std::uint32_t> begins_;
+};
+
+// As many messages as an election has, of which twenty per node are on their way at once: all nodes
+// send as many at first, and each delivery one more, as long as there are any. Memory is fresh, as
+// it is for the engine.
+double bare_rate(std::uint64_t n, std::size_t buckets, double of_an_election) {
+  const auto messages = static_cast<std::uint64_t>(of_an_election);
   const double begin = cpu_seconds();
-  std::uint64_t done = 0;
-  std::vector<Event> due;
-  for (std::size_t now = 0; done < deliveries; ++now) {
-    due.clear();
-    due.swap(calendar[now % buckets]);
+  population::AgentMemory memory;
+  Counter* const nodes = in_large_pages<Counter>(memory, n);
+  BareQueue queue(buckets, 20 * n);
+  Stream stream({.seed = 2});
+  std::uint64_t sent = 0;
+  const auto send = [&](NodeIndex from) {
+    queue.add(stream.word(), static_cast<NodeIndex>(stream.below64(n)), from);
+    ++sent;
+  };
+  while (sent < std::min(20 * n, messages)) send(static_cast<NodeIndex>(sent / 20));
+  for (std::uint64_t done = 0; done < messages;) {
+    const std::span<const Event> due = queue.next();
     for (std::size_t i = 0; i < due.size(); ++i) {
       if (i + 16 < due.size()) __builtin_prefetch(&nodes[due[i + 16].to], 1);
       ++nodes[due[i].to].received;
-      const std::uint64_t draw = stream.word();
-      const std::size_t later = 1 + (buckets > 1 ? (draw >> 32) % (buckets - 1) : 0);
-      const auto to = static_cast<NodeIndex>((draw & 0xffffffff) * n >> 32);
-      calendar[(now + later) % buckets].push_back({to, due[i].to, due[i].word});
+      if (sent < messages) send(due[i].to);
     }
     done += due.size();
   }
-  return static_cast<double>(done) / (cpu_seconds() - begin);
+  return static_cast<double>(messages) / (cpu_seconds() - begin);
 }
 
 double best_of(unsigned repeats, const auto& measure) {
@@ -137,17 +207,19 @@ void run_network(const NetworkOptions& options,
       "the bare queue together.\n\n");
   print(fmt::format("{:>10}  {:<8} {:>8} {:>8} {:>10} {:>10} {:>11} {:>9}\n", "N", "DELAY",
                     "PER NODE", "ENGINE", "BYTES/NODE", "BARE QUEUE", "ENGINE/BARE", "OF SUM"));
-  constexpr std::size_t many = 4096;
+  constexpr std::size_t many = 1024;
   for (const std::uint64_t n : options.sizes) {
     MeasuredElection unit;
     MeasuredElection uniform;
     const double unit_rate =
         best_of(options.repeats, [&] { return (unit = with_unit_delays(n)).rate(); });
-    const double rounds = best_of(options.repeats, [&] { return bare_rate(n, 2, 40 * n); });
+    const double rounds =
+        best_of(options.repeats, [&] { return bare_rate(n, 2, unit.messages()); });
     print(line(n, "unit", unit, unit_rate, rounds, "-"));
     const double uniform_rate =
         best_of(options.repeats, [&] { return (uniform = with_uniform_delays(n)).rate(); });
-    const double calendar = best_of(options.repeats, [&] { return bare_rate(n, many, 40 * n); });
+    const double calendar =
+        best_of(options.repeats, [&] { return bare_rate(n, many, uniform.messages()); });
     const double of_sum = uniform_rate * (1 / unit_rate + 1 / calendar);
     print(
         line(n, "uniform", uniform, uniform_rate, calendar, fmt::format("{:.0f} %", 100 * of_sum)));

@@ -3,6 +3,8 @@
 // its way, four at its sender, and its contents, if they are long, once for all who get it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -45,15 +47,18 @@ class AdversarialTransit {
     const auto due = calendar_.front([&](Envelope coming) {
       const NodeIndex to = envelopes_.to(coming);
       prefetch(to);
-      arrivals_.prefetch(to);  // for the answer
+      arrivals_.prefetch(to & answers_.mask(envelopes_.kind(coming)));
       envelopes_.prefetch(coming);
     });
     if (!due) return nullptr;
     next_ = due->item;
-    due_ = {due->at, envelopes_.from(next_), envelopes_.to(next_), envelopes_.message(next_)};
+    due_.at = due->at;
+    due_.to = envelopes_.to(next_);
+    envelopes_.open(next_, due_.from, due_.message);
     return &due_;
   }
   void drop() {
+    answers_.taken(envelopes_.kind(next_));
     envelopes_.drop(next_);
     calendar_.pop();
   }
@@ -64,7 +69,42 @@ class AdversarialTransit {
  private:
   using Envelope = typename detail::Envelopes<Message>::Envelope;
 
+  // Which kinds of messages are answered, as a rule: who gets one of these will send. Only the
+  // speed depends on it.
+  class Answers {
+   public:
+    // All bits if messages of that kind are answered, none if not.
+    NodeIndex mask(std::size_t kind) const { return masks_[kind]; }
+    void sent() { has_sent_ = true; }
+    // The delivery of the message before ends, and that of one of this kind begins.
+    void taken(std::size_t kind) {
+      const int score = std::clamp(scores_[last_] + (has_sent_ ? 2 : -1), -most, most);
+      scores_[last_] = static_cast<std::int8_t>(score);
+      masks_[last_] = score < 0 ? 0 : ~NodeIndex{0};
+      last_ = kind;
+      has_sent_ = false;
+    }
+
+   private:
+    static constexpr int most = 32;
+    std::array<NodeIndex, 8> masks_{};
+    std::array<std::int8_t, 8> scores_{};
+    std::size_t last_ = 0;
+    bool has_sent_ = false;
+  };
+
   Ticks delay(NodeIndex from, NodeIndex to, const Message& message) {
+    if (told_ < foretold_.size()) return foretold_[told_++];
+    return ask(from, to, message);
+  }
+
+  [[gnu::noinline]] Ticks ask(NodeIndex from, NodeIndex to, const Message& message) {
+    if (is_foretelling_ && adversary_->foretell(foretold_)) {
+      for (const Ticks each : foretold_) CONCLAVE_CHECK(each - 1 < unit);
+      told_ = 1;
+      return foretold_[0];
+    }
+    is_foretelling_ = false;
     const std::string_view kind = P::kinds[static_cast<std::size_t>(message.kind)];
     const Ticks delay = adversary_->delay({from, to, kind}, *view_);
     CONCLAVE_CHECK(delay - 1 < unit);
@@ -91,6 +131,7 @@ class AdversarialTransit {
         return envelopes_.to(other) == to && envelopes_.from(other) == from;
       });
     }
+    answers_.sent();
     const auto mark = calendar_.add(now, arrival, envelopes_.addressed(sealed, to));
     arrivals_.note(now, from, to, arrival, calendar_, mark);
     return arrival;
@@ -102,6 +143,10 @@ class AdversarialTransit {
   detail::Calendar<Envelope> calendar_;
   detail::LastArrivals arrivals_;
   detail::Envelopes<Message> envelopes_;
+  Answers answers_;
+  bool is_foretelling_ = true;  // unless the adversary does not
+  std::array<Ticks, 64> foretold_{};
+  std::size_t told_ = foretold_.size();
   Delivery<Message> due_{};
   Envelope next_ = 0;
 };

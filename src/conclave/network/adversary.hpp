@@ -61,6 +61,9 @@ class DelayAdversary {
   // In 1 ... unit. A message that would overtake an earlier one on its edge arrives together with
   // it.
   virtual Ticks delay(const Parcel& parcel, const NetworkView& view) = 0;
+  // An adversary that looks at nothing may tell beforehand, for speed, how long the next messages
+  // will take: then it fills the span and says true, and `delay` goes on after these.
+  virtual bool foretell(std::span<Ticks>) { return false; }
 };
 
 // The environment wakes this node at this time.

@@ -27,7 +27,8 @@ class RotatedPorts {
   }
   // The port of `node` that leads to `other`.
   Port port(NodeIndex node, NodeIndex other) const {
-    return other > node ? other - node - 1 : other + (n_ - node) - 1;
+    const NodeIndex around = 0u - (other > node ? 0u : 1u);  // a branch would be mispredicted
+    return other - node - 1 + (n_ & around);
   }
 
  private:

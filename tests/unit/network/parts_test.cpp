@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -190,6 +191,31 @@ TEST(Calendar, FindsItemsUntilTheyHaveLeft) {
   }
 }
 
+// A view for adversaries that look at nothing.
+struct NothingToSee final : NetworkView {
+  NodeCount n() const override { return 0; }
+  Ticks now() const override { return 0; }
+  NodeView node(NodeIndex) const override { return {}; }
+  NodeCount asleep() const override { return 0; }
+  std::optional<NodeIndex> front_runner() const override { return std::nullopt; }
+};
+
+// Adversaries that look at nothing foretell what they would say message by message.
+TEST(DelayAdversaries, ForetellWhatTheyWouldSay) {
+  std::size_t foretelling = 0;
+  for (const auto& entry : delays()) {
+    const auto beforehand = entry.make(100, {.seed = 5});
+    std::array<Ticks, 64> foretold{};
+    if (!beforehand->foretell(foretold)) continue;
+    ++foretelling;
+    const auto one_by_one = entry.make(100, {.seed = 5});
+    const NothingToSee view;
+    for (const Ticks each : foretold) ASSERT_EQ(each, one_by_one->delay({}, view));
+    ASSERT_EQ(beforehand->delay({}, view), one_by_one->delay({}, view)) << entry.info.name;
+  }
+  EXPECT_EQ(foretelling, 2u);
+}
+
 // Messages of all lengths, some for many receivers; slots are used again when all have theirs.
 TEST(Envelopes, BringBackWhatWasSealedUntilTheLastCopyHasArrived) {
   using Message = protocols::KmppAsync::Message;
@@ -221,7 +247,11 @@ TEST(Envelopes, BringBackWhatWasSealedUntilTheLastCopyHasArrived) {
       const auto envelope = envelopes.addressed(sent.sealed, to);
       ASSERT_EQ(envelopes.to(envelope), to);
       ASSERT_EQ(envelopes.from(envelope), sent.from);
-      ASSERT_EQ(envelopes.message(envelope), sent.message);
+      NodeIndex sender = 0;
+      Message contents;
+      envelopes.open(envelope, sender, contents);
+      ASSERT_EQ(sender, sent.from);
+      ASSERT_EQ(contents, sent.message);
       envelopes.drop(envelope);
       if (--sent.copies > 0) continue;
       sent = on_their_way.back();

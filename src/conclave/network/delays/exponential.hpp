@@ -3,6 +3,8 @@
 // logarithm and give the same bits everywhere.
 #pragma once
 
+#include <span>
+
 #include "conclave/network/adversary.hpp"
 
 namespace conclave::network {
@@ -14,14 +16,20 @@ class Exponential final : public DelayAdversary {
 
   Exponential(NodeCount, const StreamName& name) : stream_(name.with(Purpose::delay)) {}
 
-  Ticks delay(const Parcel&, const NetworkView&) override {
+  Ticks delay(const Parcel&, const NetworkView&) override { return draw(); }
+  bool foretell(std::span<Ticks> delays) override {
+    for (Ticks& each : delays) each = draw();
+    return true;
+  }
+
+ private:
+  Ticks draw() {
     for (;;) {
       const Ticks quarters = standard();  // in units of a quarter
       if (quarters < 4 * unit) return quarters / 4 + 1;
     }
   }
 
- private:
   // A descending run of uniform numbers has odd length with probability exp(-first). So the first
   // number of an odd run is distributed like the fractional part, and every even run before it adds
   // one to the whole part.

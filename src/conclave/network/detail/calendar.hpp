@@ -35,8 +35,10 @@ class Calendar {
     const std::uint64_t buckets =
         std::clamp<std::uint64_t>(std::bit_floor(crowd / 256 + 1), 64, most_buckets);
     shift_ = static_cast<unsigned>(std::countr_zero(unit) - std::countr_zero(buckets));
+    offset_mask_ = (Ticks{1} << shift_) - 1;
     tails_.resize(2 * buckets);
     blocks_.resize(2 * buckets);
+    bucket_mask_ = 2 * buckets - 1;
   }
 
   // An item that is due after `now` by at most one unit. Time never goes back. Returns a mark that
@@ -48,12 +50,11 @@ class Calendar {
       add_late(at, item);
       return 0;
     }
-    CONCLAVE_CHECK(number - open_ < tails_.size());
-    const std::size_t bucket = number % tails_.size();
-    if (tails_[bucket].next == tails_[bucket].end) add_block(bucket);
-    Tail& tail = tails_[bucket];
+    CONCLAVE_CHECK(number - open_ <= bucket_mask_);
+    Tail& tail = tails_[number & bucket_mask_];
+    if (tail.next == tail.end) add_block(number & bucket_mask_);
     __builtin_prefetch(tail.next + ahead_of_tail, 1);
-    *tail.next++ = {static_cast<std::uint32_t>(at & mask()), std::bit_cast<Bytes>(item)};
+    *tail.next++ = {static_cast<std::uint32_t>(at & offset_mask_), std::bit_cast<Bytes>(item)};
     return tail.mark;
   }
 
@@ -87,7 +88,8 @@ class Calendar {
   // When the last of those items of a bucket leaves that `is_it` and were added with the mark
   // `mark`, which `add` has told; 0 if there is none. O(items with that mark), but O(items of a
   // bucket) if it is open.
-  Ticks last_in(std::uint64_t number, std::uint8_t mark, const auto& is_it) const {
+  [[gnu::noinline]] Ticks last_in(std::uint64_t number, std::uint8_t mark,
+                                  const auto& is_it) const {
     Ticks last = 0;
     const auto look = [&](Ticks at, const Item& item) {
       if (is_it(item)) last = std::max(last, at);
@@ -97,8 +99,8 @@ class Calendar {
         look(time_of(current_[i]), current_[i].item());
       }
       for (const Late& late : late_) look(late.at, late.item);
-    } else if (number - open_ < tails_.size()) {
-      const std::size_t bucket = number % tails_.size();
+    } else if (number - open_ <= bucket_mask_) {
+      const std::size_t bucket = number & bucket_mask_;
       for (std::size_t block = mark; block < blocks_[bucket].size(); block += marks) {
         for_each_entry(bucket, block, [&](const Entry& entry) {
           look(number << shift_ | entry.offset, entry.item());
@@ -148,7 +150,6 @@ class Calendar {
     return left.at != right.at ? left.at > right.at : left.number > right.number;
   }
 
-  Ticks mask() const { return (Ticks{1} << shift_) - 1; }
   Ticks time_of(const Entry& entry) const { return open_ << shift_ | entry.offset; }
 
   // Late items have been added after all others of their time.
@@ -157,12 +158,13 @@ class Calendar {
     return next_ == current_.size() || late_.front().at < time_of(current_[next_]);
   }
 
-  void add_late(Ticks at, const Item& item) {
+  // Rare cases are not inlined, so that `add` stays short.
+  [[gnu::noinline]] void add_late(Ticks at, const Item& item) {
     late_.push_back({at, number_++, item});
     std::push_heap(late_.begin(), late_.end(), later);
   }
 
-  void add_block(std::size_t bucket) {
+  [[gnu::noinline]] void add_block(std::size_t bucket) {
     if (spare_.empty()) add_slab();
     Block* const block = spare_.back();
     spare_.pop_back();
@@ -194,7 +196,7 @@ class Calendar {
   // Goes on to the next bucket and sorts it, by distribution into as many cells as there are
   // entries and insertion within them. Both keep the order of arrival among equal times.
   void open_bucket() {
-    const std::size_t bucket = ++open_ % tails_.size();
+    const std::size_t bucket = ++open_ & bucket_mask_;
     next_ = 0;
     current_.resize(size_of(bucket));
     if (current_.empty()) return;
@@ -246,7 +248,9 @@ class Calendar {
   }
 
   unsigned shift_;
-  std::vector<Tail> tails_;  // of the buckets, by their numbers modulo how many there are
+  Ticks offset_mask_ = 0;
+  std::uint64_t bucket_mask_ = 0;
+  std::vector<Tail> tails_;  // of the buckets, by the bits of their numbers in the mask
   std::vector<std::vector<Block*>> blocks_;  // of the buckets
   std::uint64_t open_ = 0;                   // number of the bucket whose time it is
   std::uint64_t size_ = 0;

@@ -42,16 +42,28 @@ class Envelopes {
     const Envelope rest = envelope >> node_bits_;
     return (rest & is_kept) != 0 ? slot(rest).from : node_in(rest >> 4);
   }
-  Message message(Envelope envelope) const {
+  // The sender and the contents.
+  void open(Envelope envelope, NodeIndex& sender, Message& contents) const {
     const Envelope rest = envelope >> node_bits_;
-    if ((rest & is_kept) != 0) return slot(rest).message;
-    return Wire<Message>::of_word(rest & 7, rest >> 4 >> node_bits_);
+    if ((rest & is_kept) != 0) {
+      const Slot& kept = slot(rest);
+      sender = kept.from;
+      contents = kept.message;
+    } else {
+      sender = node_in(rest >> 4);
+      contents = Wire<Message>::of_word(rest & 7, rest >> 4 >> node_bits_);
+    }
   }
 
-  // Inlined by force: GCC 12 drops calls of functions that only prefetch.
+  // The number of the kind of message in it.
+  std::size_t kind(Envelope envelope) const { return envelope >> node_bits_ & 7; }
+
+  // Inlined by force: GCC 12 drops calls of functions that only prefetch. Without a branch that
+  // depends on the envelope, which no processor could predict: the first slot stands for none.
   [[gnu::always_inline]] void prefetch(Envelope envelope) const {
+    if (slabs_.empty()) return;
     const Envelope rest = envelope >> node_bits_;
-    if ((rest & is_kept) != 0) __builtin_prefetch(&slot(rest), 1);
+    __builtin_prefetch(&slot(rest & (0 - (rest / is_kept & 1))), 1);
   }
 
   // One copy has arrived.
@@ -98,7 +110,7 @@ class Envelopes {
   }
 
   // One slab at a time; in large networks many, which lie on large pages.
-  void add_slabs() {
+  [[gnu::noinline]] void add_slabs() {
     const std::size_t count = slabs_.size() < at_once ? 1 : at_once;
     chunks_.emplace_back(count * per_slab);
     for (std::size_t i = 0; i < count; ++i) slabs_.push_back(&chunks_.back()[i * per_slab]);

@@ -48,7 +48,7 @@ class LastArrivals {
     sender.busy_until = std::max(sender.busy_until, arrival);
     if (sender.note(today, to, calendar.bucket_of(arrival), mark)) return;
     sender.is_crowded = 1;
-    crowded_.at(from, to, [now](Ticks other) { return other <= now; }) = arrival;
+    note_in_table(now, from, to, arrival);
   }
 
   // A sender that probably sends soon.
@@ -61,6 +61,10 @@ class LastArrivals {
   std::size_t bytes() const { return senders_.size() * sizeof(Sender) + crowded_.bytes(); }
 
  private:
+  [[gnu::noinline]] void note_in_table(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival) {
+    crowded_.at(from, to, [now](Ticks other) { return other <= now; }) = arrival;
+  }
+
   static constexpr std::size_t most_notes = 26;
 
   // A note is twelve bits of the receiver, twelve of the number of the bucket and a mark of eight.
@@ -76,7 +80,6 @@ class LastArrivals {
     std::uint8_t count = 0;
     std::uint8_t is_crowded = 0;                     // some of its edges are in the table
     std::array<std::uint16_t, most_notes> places{};  // the bucket, and the mark's lower bits
-    std::uint8_t hand = 0;  // where the search for a note that is over goes on
 
     void begin(std::uint64_t today) {
       cleaned = static_cast<std::uint16_t>(today);
@@ -130,12 +133,18 @@ class LastArrivals {
       return true;
     }
 
-    std::size_t find_over(std::uint64_t today) {
-      for (std::size_t step = 0; step < most_notes; ++step) {
-        hand = hand + 1u == most_notes ? 0 : static_cast<std::uint8_t>(hand + 1);
-        if (is_over(hand, today)) return hand;
-      }
-      return most_notes;
+    // The first note that is over, or most_notes. All are looked at, as above.
+    std::size_t find_over(std::uint64_t today) const {
+      constexpr std::int16_t whole_vectors = most_notes / 8 * 8;
+      std::int16_t first = most_notes;
+      const auto look = [&](std::int16_t i) {
+        const auto place = static_cast<std::uint16_t>(places[static_cast<std::size_t>(i)] - today);
+        const bool over = static_cast<std::int16_t>(place & low) > std::int16_t{most_ahead};
+        first = std::min<std::int16_t>(first, over ? i : std::int16_t{most_notes});
+      };
+      for (std::int16_t i = 0; i < whole_vectors; ++i) look(i);
+      for (std::int16_t i = whole_vectors; i < std::int16_t{most_notes}; ++i) look(i);
+      return static_cast<std::size_t>(first);
     }
 
     // A note that is over stays so for two units more. This is done once per unit, and not later
