@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Computes the rows of a grid of rare failures, from where it was left.
 
-Usage: rows.py ppl|detection CONCLAVE FILE.jsonl
+Usage: rows.py ppl|fitted|detection CONCLAVE FILE.jsonl
 
 A row is what `conclave rare --format jsonl` prints. The file has the rows in the order of the grid,
 so that as many commands are skipped as it has lines. All of it takes minutes on two cores: ppl
@@ -35,6 +35,17 @@ def holding_of_ppl():
                    "t_emit=40", "--way", "timeout"]
 
 
+def fitted_timers():
+    """How long ppl holds with timers that fit n, and timers with the same t_max: its timeouts."""
+    for lg, particles in ((4, 1000), (5, 1000), (6, 3000), (7, 4000)):
+        n, t_virus = 2 ** lg, 2 * lg
+        t_max = ["--param", f"t_max={t_virus + 8}", "--particles", particles]
+        yield ["ppl", "--n", n, "--param", f"t_virus={t_virus}", "--param", f"t_emit={5 * t_virus}",
+               *t_max]
+        if n <= 32:
+            yield ["timers", "--n", n, *t_max]
+
+
 def late_detections():
     """How often electleader detects later than k (n/r) ln n units of time."""
     grid = [(n, n // 4, k) for n in (16, 32, 64) for k in (1, 2, 3, 4, 6, 8)]
@@ -46,7 +57,8 @@ def late_detections():
 
 
 def main(grid, conclave, path):
-    commands = list({"ppl": holding_of_ppl, "detection": late_detections}[grid]())
+    grids = {"ppl": holding_of_ppl, "fitted": fitted_timers, "detection": late_detections}
+    commands = list(grids[grid]())
     file = pathlib.Path(path)
     done = len(file.read_text().splitlines()) if file.exists() else 0
     for command in commands[done:]:

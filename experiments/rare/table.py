@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the tables of docs/rare.md from stored rows of `conclave rare --format jsonl`.
+"""Prints tables of docs/rare.md and docs/table-ppl.md from rows of `conclave rare --format jsonl`.
 
 Usage: table.py paper|timeouts|scaled ppl.jsonl
+       table.py fitted fitted.jsonl
        table.py detection detection.jsonl
 """
 import json
@@ -56,6 +57,17 @@ def show_scaled(rows):
                   f" {verdict}")
 
 
+def show_fitted(rows):
+    """Timers that fit n: both ways, by two functions each, and both together."""
+    print(f"{'':<6} {'n':>4}  {'ln T':<24} {'':<13}  ways, by two functions each")
+    for row in rows:
+        ways = [f"{way['way']} {', '.join(map(interval, way['importance']))}"
+                for way in row["ways"]]
+        verdict = "confirmed" if row["confirmed"] else "not confirmed"
+        print(f"{row['protocol']:<6} {row['n']:>4}  {interval(row):<24} {verdict:<13}  "
+              f"{'; '.join(ways)}")
+
+
 def show_detection(rows):
     """Late detections of electleader over n, r and the limit, k (n/r) ln n units of time."""
     print(f"{'n':>7} {'r':>4} {'k':>5} {'ln P by age':>28} {'by signatures':>28} "
@@ -72,7 +84,7 @@ def show_detection(rows):
 def main(table, path):
     with open(path, encoding="utf-8") as stored:
         rows = [json.loads(line) for line in stored]
-    {"paper": show_paper, "timeouts": show_timeouts, "scaled": show_scaled,
+    {"paper": show_paper, "timeouts": show_timeouts, "scaled": show_scaled, "fitted": show_fitted,
      "detection": show_detection}[table](rows)
 
 
