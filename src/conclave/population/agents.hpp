@@ -196,11 +196,10 @@ class Agents : public detail::TallyHost<P> {
  private:
   using Packed = typename Storage::type;
   static std::span<Packed> allocate(AgentMemory& memory, AgentCount n) {
-    static_assert(std::is_trivially_copyable_v<Packed>);
+    // Nothing is written yet, which may take seconds: every agent is put there before it is read.
+    static_assert(std::is_trivially_copyable_v<Packed> && std::is_trivially_destructible_v<Packed>);
     std::byte* const bytes = memory.reserve(n * sizeof(Packed)).data();
-    Packed* const first = reinterpret_cast<Packed*>(bytes);
-    std::uninitialized_default_construct_n(first, n);
-    return {first, n};
+    return {reinterpret_cast<Packed*>(bytes), n};
   }
 
   // Names come with a table of their own, for it changes when it is full.

@@ -7,7 +7,10 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <new>
+#include <type_traits>
 
 namespace conclave::network::detail {
 
@@ -39,6 +42,39 @@ struct LargePages {  // an allocator
   static constexpr std::size_t huge = std::size_t{2} << 20;
   static constexpr std::align_val_t small_alignment{alignof(T)};
   static bool is_large(std::size_t count) { return count * sizeof(T) >= huge; }
+};
+
+// An array of zeros, for which the system gives memory only where it is used. T must be a plain
+// type of which zero bytes are a value.
+template <class T>
+class ZeroedArray {
+ public:
+  explicit ZeroedArray(std::size_t count)
+      : size_(count), memory_(std::calloc(count * sizeof(T) + alignment, 1)) {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+    if (memory_ == nullptr) throw std::bad_alloc();
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_);
+    first_ = reinterpret_cast<T*>((address + alignment - 1) / alignment * alignment);
+#ifndef __wasm__
+    if (is_large()) static_cast<void>(madvise(first_, count * sizeof(T), MADV_HUGEPAGE));
+#endif
+  }
+  ZeroedArray(const ZeroedArray&) = delete;
+  ZeroedArray& operator=(const ZeroedArray&) = delete;
+  ~ZeroedArray() { std::free(memory_); }
+
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t index) { return first_[index]; }
+  const T& operator[](std::size_t index) const { return first_[index]; }
+
+ private:
+  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t alignment = alignof(T) > page ? alignof(T) : page;
+  bool is_large() const { return size_ * sizeof(T) >= std::size_t{2} << 20; }
+
+  std::size_t size_;
+  void* memory_;
+  T* first_ = nullptr;
 };
 
 }  // namespace conclave::network::detail

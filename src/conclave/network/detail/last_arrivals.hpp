@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/edge_table.hpp"
@@ -158,7 +157,7 @@ class LastArrivals {
   };
   static_assert(sizeof(Sender) == 128);
 
-  std::vector<Sender, LargePages<Sender>> senders_;
+  ZeroedArray<Sender> senders_;
   EdgeTable crowded_;
 };
 
