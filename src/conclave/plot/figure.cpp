@@ -116,8 +116,9 @@ std::string axis_words(char name, const Axis& axis, const Range& range,
   } else if (margin > 0) {
     const double from = range.low >= 0 && range.low < 0.5 * range.high ? 0 : range.low - margin;
     text += fmt::format("set {}range [{:g}:{:g}]\n", name, from, range.high + margin);
-  } else {  // a single value
-    text += fmt::format("set {}range [{:g}:{:g}]\n", name, range.low - 1, range.high + 1);
+  } else {  // a single value, which may be so large that 1 makes no difference
+    const double half = std::max(1.0, 0.04 * std::abs(range.low));
+    text += fmt::format("set {}range [{:g}:{:g}]\n", name, range.low - half, range.high + half);
   }
   if (!places.empty()) text += tics(name, spaced(places, axis));
   return text;

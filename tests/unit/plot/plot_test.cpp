@@ -95,6 +95,13 @@ TEST(Figures, HaveTheirNumbersAsCsv) {
             "series,x,y,low,high\n\"mean, all\",10,2,1,4\n\"mean, all\",100,3,2,5\n");
 }
 
+// gnuplot draws nothing in an empty range, and to six digits 5925000000 and one more are the same.
+TEST(Figures, ShowASingleValueHoweverLargeItIs) {
+  Figure figure{.x = {.title = "x"}, .y = {.title = "y"}};
+  figure.series.push_back({.name = "one", .points = {{5.925e9, 1, 1, 1}}});
+  EXPECT_NE(draw(figure, FileKind::svg).find("</svg>"), std::string::npos);
+}
+
 TEST(Figures, BecomeDrawingsForLatex) {
   const std::string tex = pgfplots(two_marks());
   EXPECT_NE(tex.find("xmode=log, ymode=linear"), std::string::npos) << tex;
