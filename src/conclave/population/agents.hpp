@@ -30,6 +30,7 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
+#include "conclave/model/trial.hpp"
 #include "conclave/population/agent_memory.hpp"
 #include "conclave/population/agent_table.hpp"
 #include "conclave/population/detail/brief_agents.hpp"
@@ -100,7 +101,7 @@ class Agents : public detail::TallyHost<P> {
     Stream start_choice(name.with(Purpose::start));
     AgentCount agent = 0;
     for_each_starting_agent(protocol_, start, n, start_choice, [&](const State& state) {
-      if (agent == 0) try_names(state);
+      if (agent == 0) try_names(state, start.keep_going);
       put(agent++, 1, state);
       tally_.add(state);
     });
@@ -116,7 +117,7 @@ class Agents : public detail::TallyHost<P> {
          AgentMemory& memory)
       : detail::TallyHost<P>(protocol, n, name), pairs_(name.with(Purpose::schedule), n) {
     agents_ = allocate(memory, n);
-    try_names(census.front().first);
+    try_names(census.front().first, nullptr);
     AgentCount next = 0;
     for (const auto& [state, count] : census) {
       put(next, count, state);
@@ -224,13 +225,13 @@ class Agents : public detail::TallyHost<P> {
 
   // Names lie where the states will, if there are too many for names. All agents get that of this
   // state, as long as they have no other.
-  void try_names(const State& state) {
+  void try_names(const State& state, [[maybe_unused]] const KeepGoing* keep_going) {
     if constexpr (has_names) {
       if (table_ == nullptr) {
         if (size() < names_from_agents) return;
         table_ = &own_table_.emplace(protocol_);
       }
-      named_.emplace(*table_, room_for_names(), state);
+      named_.emplace(*table_, room_for_names(), state, keep_going);
     }
   }
 

@@ -12,6 +12,7 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/trial.hpp"
 #include "conclave/population/detail/meeting_table.hpp"
 #include "conclave/population/meeting_pipeline.hpp"
 
@@ -25,11 +26,17 @@ class NamedAgents {
   using Tally = typename Table::Tally;
   using Name = typename Table::Name;
 
-  // The names are kept in `memory`. All agents start in the same state.
-  NamedAgents(Table& table, std::span<Name> memory, const State& state)
+  // The names are kept in `memory`. All agents start in the same state. `keep_going`, if it is not
+  // null, is asked now and then; throws Interrupted where it says no.
+  NamedAgents(Table& table, std::span<Name> memory, const State& state, const KeepGoing* keep_going)
       : table_(&table), names_(memory) {
     if (table_->size() == Table::most_names) table_->keep({});
-    std::ranges::fill(names_, table_->name_of(state));
+    const Name name = table_->name_of(state);
+    constexpr std::size_t piece = std::size_t{1} << 20;
+    for (std::size_t done = 0; done < names_.size(); done += piece) {
+      ask_to_go_on(keep_going, done);
+      std::ranges::fill(names_.subspan(done, std::min(piece, names_.size() - done)), name);
+    }
   }
 
   // The same agents by the names of another table, which is a copy of the first, in other memory.
