@@ -382,7 +382,7 @@ class Agents : public detail::TallyHost<P> {
   // Eight at once where no two of them share an agent and the shortcut applies to all, otherwise
   // one after the other.
   template <bool prefetching>
-  std::size_t in_eights(std::span<const std::uint64_t> meetings) {
+  std::size_t in_eights([[maybe_unused]] std::span<const std::uint64_t> meetings) {
     std::size_t done = 0;
 #if defined(__x86_64__)
     constexpr std::size_t ahead = prefetching ? 2 * fetch_ahead : 0;
