@@ -108,8 +108,7 @@ std::string line(std::string_view name, const P& protocol, Census<typename P::St
                  std::uint64_t factor) {
   std::ranges::sort(census,
                     [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
-  const typename TallyFor<P>::type tally(protocol);
-  population::detail::SpeciesTable<P, typename TallyFor<P>::type> table(protocol, tally);
+  population::detail::SpeciesOf<P> table(protocol);
   std::vector<SpeciesId> species;
   std::vector<AgentCount> pool;
   for (const auto& [state, count] : census) {

@@ -147,6 +147,7 @@ void check_network(const Network& workload) {
   const auto network = compiled(workload, 1000);
   const NetworkProtocol protocol(*network);
   population::AgentMemory memory;
+  const std::string first_species = protocol.name_of(protocol.state_of_species(0));
   std::vector<double> ours, theirs;
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     const StreamName name{.seed = 2, .trial = trial};
@@ -155,8 +156,8 @@ void check_network(const Network& workload) {
     PoissonClock clock(name, network->ticks_per_time().as_double());
     engine.advance(clock.points_before(1));
     double first = 0;
-    for (const auto& [state, count] : engine.census()) {
-      if (state.index == 0) first = static_cast<double>(count);
+    for (const NamedCount& each : engine.named_census()) {
+      if (each.name == first_species) first = static_cast<double>(each.count);
     }
     ours.push_back(first);
     DirectMethod direct(*network, name);

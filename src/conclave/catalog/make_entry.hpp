@@ -28,8 +28,7 @@
 #include "conclave/population/adaptive.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
-#include "conclave/population/census_events.hpp"
-#include "conclave/population/counts.hpp"
+#include "conclave/population/census_trial.hpp"
 #include "conclave/population/live_trial.hpp"
 #include "conclave/population/run.hpp"
 
@@ -97,11 +96,11 @@ class PreparedPopulation final : public PopulationRun {
       return live<population::ArcEvents<P, DirectedRing>>(name, protocol_, DirectedRing(n()), start,
                                                           name);
     } else if (chosen_engine() == Engine::counts) {
-      return live<population::Counts<P>>(name, protocol_, n(), start, name);
+      return population::counts_trial(clock_of(name), protocol_, n(), start, name);
     } else if (chosen_engine() == Engine::adaptive) {
-      return live<population::Adaptive<P>>(name, protocol_, n(), start, name, memory.agents);
+      return population::adaptive_trial(clock_of(name), protocol_, n(), start, name, memory.agents);
     } else {
-      return live<population::CensusEvents<P>>(name, protocol_, n(), start, name);
+      return population::events_trial(clock_of(name), protocol_, n(), start, name);
     }
   }
 
@@ -110,7 +109,7 @@ class PreparedPopulation final : public PopulationRun {
   std::uint64_t bytes_per_trial() const override {
     if (chosen_engine() == Engine::agents) return n() * Agents::bytes_per_agent;
     if constexpr (!is_ring) {
-      const bool may_use_agents = population::Adaptive<P>::may_use_agents(n());
+      const bool may_use_agents = population::may_use_agents<P>(n());
       if (chosen_engine() == Engine::adaptive && may_use_agents) {
         return n() * Agents::bytes_per_agent;
       }

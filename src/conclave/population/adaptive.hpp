@@ -18,281 +18,269 @@
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
+#include "conclave/population/agent_memory.hpp"
+#include "conclave/population/agent_table.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/counts.hpp"
+#include "conclave/population/detail/species.hpp"
+#include "conclave/population/detail/species_of.hpp"
 #include "conclave/population/direct_method.hpp"
+#include "conclave/population/live_trial.hpp"
+#include "conclave/population/run.hpp"
 
 namespace conclave::population {
 
-// Every change of engine goes on with a stream of its own (StreamName::part). `memory` is the
-// caller's, is used while the agents engine runs, and must outlive the trial.
+// Larger arrays are not made: counts alone must do.
 template <PopulationProtocol P>
-class Adaptive {
+constexpr bool may_use_agents(AgentCount n) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  return n <= std::min<AgentCount>(Agents<P>::most_agents, most_bytes / Agents<P>::bytes_per_agent);
+}
+
+namespace detail {
+
+// The direct method without the protocol's type.
+class DirectStage {
  public:
-  using State = typename P::State;
+  virtual ~DirectStage() = default;
+  virtual std::unique_ptr<DirectStage> copy() const = 0;
+  virtual TrialEngine& engine() = 0;
+  virtual void advance(Interactions budget, std::uint64_t most_reactions) = 0;
+  virtual std::uint64_t reactions() const = 0;
+  virtual double cost() const = 0;  // of an interaction, in nanoseconds on a common machine
+};
 
-  // Larger arrays are not made: counts alone must do.
-  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-  static constexpr bool may_use_agents(AgentCount n) {
-    return n <=
-           std::min<AgentCount>(Agents<P>::most_agents, most_bytes / Agents<P>::bytes_per_agent);
+// The engines of one protocol: each is built from another one, whose agents and observations it
+// takes over.
+class AdaptiveStages {
+ public:
+  virtual ~AdaptiveStages() = default;
+  virtual std::size_t bytes_per_agent() const = 0;
+  virtual bool may_use_agents(AgentCount n) const = 0;
+  // How many channels the protocol offers; 0 if it is no network of reactions, or too large a one.
+  virtual std::size_t channels() const = 0;
+
+  using Agents = LiveTrial;
+  // `counts` are those of the species.
+  virtual std::unique_ptr<Agents> agents_after(const Species& species,
+                                               const std::vector<AgentCount>& counts, AgentCount n,
+                                               const StreamName& name,
+                                               AgentMemory& memory) const = 0;
+  virtual std::unique_ptr<Agents> agents_after(const DirectStage& before, AgentCount n,
+                                               const StreamName& name,
+                                               AgentMemory& memory) const = 0;
+  virtual std::unique_ptr<Species> species_after(const Agents& before) const = 0;
+  virtual std::unique_ptr<Species> species_after(const DirectStage& before) const = 0;
+  // Of the states, not of the agents.
+  virtual AgentTable table(const Agents& agents) const = 0;
+  // Only where there are channels.
+  virtual std::unique_ptr<DirectStage> direct_after(const Species& species,
+                                                    const std::vector<AgentCount>& counts,
+                                                    AgentCount n, const StreamName& name) const = 0;
+};
+
+template <HasChannels P>
+class DirectStageOf final : public DirectStage {
+ public:
+  explicit DirectStageOf(DirectMethod<P> method) : method_(std::move(method)), seen_(method_) {}
+  std::unique_ptr<DirectStage> copy() const override {
+    return std::make_unique<DirectStageOf>(method_);
   }
+  TrialEngine& engine() override { return seen_; }
+  void advance(Interactions budget, std::uint64_t most_reactions) override {
+    method_.advance(budget, most_reactions);
+  }
+  std::uint64_t reactions() const override { return method_.reactions(); }
+  double cost() const override { return method_.cost(); }
+  const DirectMethod<P>& method() const { return method_; }
 
-  Adaptive(const P& protocol, AgentCount n, StartingPoint<State> start, const StreamName& name,
-           AgentMemory& memory)
-      : protocol_(protocol), n_(n), name_(name), memory_(memory) {
-    if (n < least_agents_to_batch && offers_channels()) {
-      begin_small_network(start);
-    } else {
-      counts_ = std::make_unique<Counts<P>>(protocol, n, start, name);
+ private:
+  DirectMethod<P> method_;
+  AsTrialEngine<DirectMethod<P>> seen_;
+};
+
+template <PopulationProtocol P>
+class AdaptiveStagesOf final : public AdaptiveStages {
+ public:
+  explicit AdaptiveStagesOf(const P& protocol) : protocol_(protocol) {}
+
+  std::size_t bytes_per_agent() const override { return population::Agents<P>::bytes_per_agent; }
+  bool may_use_agents(AgentCount n) const override { return population::may_use_agents<P>(n); }
+  std::size_t channels() const override {
+    if constexpr (HasChannels<P>) {
+      if (protocol_.channel_total() != 0) return protocol_.channels().size();
     }
+    return 0;
   }
 
-  // Goes on exactly as the other one does, the state of its generators included.
-  Adaptive(const Adaptive& other, AgentMemory& memory)
-      : protocol_(other.protocol_),
-        n_(other.n_),
-        name_(other.name_),
-        memory_(memory),
-        before_(other.before_),
-        look_after_(other.look_after_),
-        next_look_(other.next_look_),
-        compare_at_(other.compare_at_),
-        most_cost_(other.most_cost_) {
-    if (other.counts_) counts_ = std::make_unique<Counts<P>>(*other.counts_);
-    if (other.agents_) agents_ = std::make_unique<Agents<P>>(*other.agents_, memory);
-    if (other.direct_) direct_ = std::make_unique<Direct>(*other.direct_);
+  std::unique_ptr<Agents> agents_after(const Species& species,
+                                       const std::vector<AgentCount>& counts, AgentCount n,
+                                       const StreamName& name, AgentMemory& memory) const override {
+    const SpeciesOf<P>& before = own(species);
+    return agents_with(before.census(counts), before.own_tally(), n, name, memory);
   }
+  std::unique_ptr<Agents> agents_after(const DirectStage& before, AgentCount n,
+                                       const StreamName& name, AgentMemory& memory) const override {
+    if constexpr (HasChannels<P>) {
+      return agents_with(method_of(before).census(), method_of(before).tally(), n, name, memory);
+    }
+    return nullptr;
+  }
+  std::unique_ptr<Species> species_after(const Agents& before) const override {
+    return species_of(engine_of(before));
+  }
+  std::unique_ptr<Species> species_after(const DirectStage& before) const override {
+    if constexpr (HasChannels<P>) return species_of(method_of(before));
+    return nullptr;
+  }
+  AgentTable table(const Agents& agents) const override {
+    return table_of_census(protocol_, engine_of(agents).census());
+  }
+  std::unique_ptr<DirectStage> direct_after(const Species& species,
+                                            const std::vector<AgentCount>& counts, AgentCount n,
+                                            const StreamName& name) const override {
+    if constexpr (HasChannels<P>) {
+      DirectMethod<P> next(protocol_, n, own(species).census(counts), name);
+      next.inherit(own(species).own_tally());
+      return std::make_unique<DirectStageOf<P>>(std::move(next));
+    }
+    return nullptr;
+  }
+
+ private:
+  using AgentsTrial = LiveTrialOf<population::Agents<P>>;
+  using Tally = typename SpeciesOf<P>::Tally;
+
+  static const SpeciesOf<P>& own(const Species& species) {
+    return static_cast<const SpeciesOf<P>&>(species);
+  }
+  static const population::Agents<P>& engine_of(const Agents& agents) {
+    return static_cast<const AgentsTrial&>(agents).exact_engine();
+  }
+  static const auto& method_of(const DirectStage& stage) requires HasChannels<P> {
+    return static_cast<const DirectStageOf<P>&>(stage).method();
+  }
+
+  std::unique_ptr<Agents> agents_with(const Census<typename P::State>& census, const Tally& tally,
+                                      AgentCount n, const StreamName& name,
+                                      AgentMemory& memory) const {
+    auto next = std::make_unique<AgentsTrial>(nullptr, protocol_, n, census, name, memory);
+    next->exact_engine().inherit(tally);
+    return next;
+  }
+  template <class Engine>
+  std::unique_ptr<Species> species_of(const Engine& before) const {
+    auto next = std::make_unique<SpeciesOf<P>>(protocol_, before.census());
+    next->inherit(before.tally());
+    return next;
+  }
+
+  P protocol_;
+};
+
+}  // namespace detail
+
+// Every change of engine goes on with a stream of its own (StreamName::part). `memory` is the
+// caller's, is used while the agents engine runs, and must outlive the trial. Knows the protocol by
+// its species and by the engines that it offers.
+class AdaptiveEngine {
+ public:
+  // The n agents are those that the species were built with.
+  AdaptiveEngine(std::shared_ptr<const detail::AdaptiveStages> stages,
+                 std::unique_ptr<detail::Species> species, AgentCount n, const StreamName& name,
+                 AgentMemory& memory);
+  // Goes on exactly as the other one does, the state of its generators included.
+  AdaptiveEngine(const AdaptiveEngine& other, AgentMemory& memory);
 
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
   // about so much work. Where the budget ends before the horizon, the trial goes on after it as if
   // it had not ended there.
-  Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon) {
-    const Interactions before = now();
-    for (std::uint64_t work = 0; work < most_work && !has_stopped();) {
-      const Interactions done = now() - before;
-      if (done == budget) break;
-      if (counts_) {
-        work += step_counts(budget - done, horizon - done);
-      } else {
-        work += agents_ ? step_agents(budget - done, most_work - work)
-                        : step_directly(budget - done, most_work - work);
-      }
-    }
-    return now() - before;
-  }
+  Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon);
   Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
     return advance(budget, most_work, budget);
   }
 
   void watch(Watch what) {
-    visit([&](auto& engine) { engine.watch(what); });
+    watch_ = what;
+    running().watch(what);
   }
-  bool has_stopped() const {
-    return visit([](const auto& engine) { return engine.has_stopped(); });
-  }
+  bool has_stopped() const { return running().has_stopped(); }
   AgentCount size() const { return n_; }
-  Interactions now() const {
-    return before_ + visit([](const auto& engine) { return engine.now(); });
+  Interactions now() const { return before_ + running().now(); }
+  AgentCount leaders() const { return running().leaders(); }
+  bool converged() const { return running().converged(); }
+  bool hopeless() const { return running().hopeless(); }
+  std::vector<Observation> observations() const { return running().observations(); }
+  // In words and numbers, in the order of the states; O(n) where there is an array of agents.
+  std::vector<NamedCount> named_census() const { return running().census(); }
+  AgentTable table() const;
+  AgentCount strike(const Fault& fault);
+  void hold() {
+    watch_ = Watch::violation;
+    running().hold();
   }
-  AgentCount leaders() const {
-    return visit([](const auto& engine) { return engine.leaders(); });
-  }
-  bool converged() const {
-    return visit([](const auto& engine) { return engine.converged(); });
-  }
-  bool hopeless() const {
-    return visit([](const auto& engine) { return engine.hopeless(); });
-  }
-  std::vector<Observation> observations() const {
-    return visit([](const auto& engine) { return engine.observations(); });
-  }
-  const P& protocol() const { return protocol_; }
-  // The states that some agent is in, with how many; O(n) where there is an array of agents.
-  Census<State> census() const {
-    return visit([](const auto& engine) { return engine.census(); });
-  }
-  AgentCount strike(const Fault& fault) requires Corruptible<P> {
-    if (direct_) use_counts();
-    return agents_ ? agents_->strike(fault) : counts_->strike(fault);
-  }
-  void hold() requires MeasuresHolding<P> {
-    visit([](auto& engine) { engine.hold(); });
-  }
-  bool measures_holding() const requires MeasuresHolding<P> { return protocol_.measures_holding(); }
-  bool violated() const requires MeasuresHolding<P> {
-    return visit([](const auto& engine) { return engine.violated(); });
-  }
+  bool measures_holding() const { return running().measures_holding(); }
+  bool violated() const { return running().violated(); }
 
  private:
-  struct NoDirectMethod {};
-  static constexpr bool may_be_direct = HasChannels<P>;
-  template <class Q>
-  struct DirectFor : std::type_identity<NoDirectMethod> {};
-  template <HasChannels Q>
-  struct DirectFor<Q> : std::type_identity<DirectMethod<Q>> {};
-  using Direct = typename DirectFor<P>::type;
+  using CountsTrial = LiveTrialOf<CountsEngine>;
 
   static constexpr std::uint64_t work_per_look = 4096;
   // Networks of fewer molecules begin in an array, whose interactions, decided by chance, take
   // about so long.
   static constexpr AgentCount least_agents_to_batch = AgentCount{1} << 14;
   static constexpr double cost_of_chance = 10;
-  static constexpr std::size_t most_channels = 100;
 
-  bool offers_channels() const {
-    if constexpr (may_be_direct) {
-      return protocol_.channel_total() != 0 && protocol_.channels().size() <= most_channels;
-    }
-    return false;
-  }
-
-  void begin_small_network(const StartingPoint<State>& start) {
-    if constexpr (may_be_direct) {
-      Census<State> census;
-      Stream choice(name_.with(Purpose::start));
-      for_each_starting_state(
-          protocol_, start, n_, choice,
-          [&](const State& state, AgentCount count) { census.emplace_back(state, count); });
-      direct_ = std::make_unique<Direct>(protocol_, n_, census, name_);
-      most_cost_ = cost_of_chance;
-      if (direct_->cost() > most_cost_) return use_agents();
-      set_next_look();
-    }
-  }
+  TrialEngine& running() const;
+  bool offers_channels() const;
+  void begin_small_network(const detail::Species& species, const std::vector<AgentCount>& counts);
 
   // Up to the next look; all return about how much work it was. Where they look follows from the
   // run alone, not from how it is cut into pieces of work.
-  std::uint64_t step_agents(Interactions budget, std::uint64_t most_work) {
-    const std::uint64_t most = std::min(most_work, until_next_look(*agents_));
-    agents_->advance(std::min<Interactions>(budget, most));
-    if (!has_stopped() && until_next_look(*agents_) == 0) use_counts();
-    return std::max<std::uint64_t>(1, most);
-  }
-  std::uint64_t step_counts(Interactions budget, Interactions horizon) {
-    const Interactions done =
-        counts_->advance(budget, compare_at_ - std::min(compare_at_, counts_->work()), horizon);
-    const bool is_due = counts_->work() >= compare_at_ && counts_->stands_still();
-    if (!is_due && done < horizon && !has_stopped()) return work_per_look;  // only a look
-    compare_at_ = counts_->work() + work_per_look;
-    if (!has_stopped()) change_over();
-    return work_per_look;
-  }
-  std::uint64_t step_directly(Interactions budget, std::uint64_t most_work) {
-    if constexpr (may_be_direct) {
-      const std::uint64_t before = direct_->reactions();
-      const Interactions most = std::min<Interactions>(budget, until_next_look(*direct_));
-      direct_->advance(most, std::min(most_work, compare_at_ - before));
-      const std::uint64_t after = direct_->reactions();
-      if (!has_stopped() && (after == compare_at_ || until_next_look(*direct_) == 0)) {
-        const bool is_late = until_next_look(*direct_) == 0;
-        compare_at_ = after + work_per_look;
-        if (is_late || direct_->cost() > most_cost_) use_counts();
-      }
-      return 1 + after - before;
-    }
-    return 1;
-  }
+  std::uint64_t step_agents(Interactions budget, std::uint64_t most_work);
+  std::uint64_t step_counts(Interactions budget, Interactions horizon);
+  std::uint64_t step_directly(Interactions budget, std::uint64_t most_work);
 
   // The counts engine stands still: is another one cheaper?
-  void change_over() {
-    const double cost = counts_->cost();
-    const bool is_small = n_ < least_agents_to_batch;
-    if (offers_channels() && use_direct_method(is_small ? std::min(cost, cost_of_chance) : cost)) {
-      return;
-    }
-    if (may_use_agents(n_) && cost > cost_of_agents()) use_agents();
-  }
-
+  void change_over();
   // False where that would cost more than the others do per interaction, or hardly less. It is left
   // again where it does.
-  bool use_direct_method(double cost_of_others) {
-    if constexpr (may_be_direct) {
-      StreamName name = name_;
-      ++name.part;
-      auto next = std::make_unique<Direct>(protocol_, n_, counts_->census(), name);
-      if (next->cost() > 0.75 * cost_of_others) return false;
-      name_ = name;
-      most_cost_ = cost_of_others;
-      compare_at_ = work_per_look;
-      go_on_with(direct_, std::move(next));
-      set_next_look();
-      return true;
-    }
-    return false;
-  }
-
-  template <class Call>
-  decltype(auto) visit(Call call) const {
-    if constexpr (may_be_direct) {
-      if (direct_) return call(std::as_const(*direct_));
-    }
-    if (agents_) return call(std::as_const(*agents_));
-    return call(std::as_const(*counts_));
-  }
-  template <class Call>
-  decltype(auto) visit(Call call) {
-    if constexpr (may_be_direct) {
-      if (direct_) return call(*direct_);
-    }
-    if (agents_) return call(*agents_);
-    return call(*counts_);
-  }
-
+  bool use_direct_method(double cost_of_others);
   // An interaction in an array, in nanoseconds on a common machine: in the caches, or not.
-  double cost_of_agents() const {
-    const std::uint64_t bytes = n_ * Agents<P>::bytes_per_agent;
-    if (bytes <= std::uint64_t{1} << 20) return 3;
-    return bytes <= std::uint64_t{1} << 25 ? 5 : 20;
-  }
+  double cost_of_agents() const;
+  std::uint64_t until_next_look() const;
+  void set_next_look();
+  StreamName next_part();
+  void use_agents();
+  void use_counts();
+  // The engine that ran before has been taken over, but for what is watched for.
+  void go_on_with(std::unique_ptr<CountsTrial> counts, std::unique_ptr<LiveTrial> agents,
+                  std::unique_ptr<detail::DirectStage> direct);
 
-  template <class Engine>
-  std::uint64_t until_next_look(const Engine& engine) const {
-    const Interactions now = engine.now();
-    return now < next_look_ ? static_cast<std::uint64_t>((next_look_ - now).as_wide()) : 0;
-  }
-  void set_next_look() {
-    look_after_ = look_after_ * 2u;
-    next_look_ = look_after_ * Interactions(n_);
-  }
-
-  StreamName next_part() {
-    ++name_.part;
-    return name_;
-  }
-
-  void use_agents() {
-    go_on_with(agents_, std::make_unique<Agents<P>>(protocol_, n_, census(), next_part(), memory_));
-    set_next_look();
-  }
-
-  void use_counts() {
-    go_on_with(counts_, std::make_unique<Counts<P>>(protocol_, n_, census(), next_part()));
-    compare_at_ = work_per_look;
-  }
-
-  template <class Engine>
-  void go_on_with(std::unique_ptr<Engine>& place, std::unique_ptr<Engine> next) {
-    before_ = now();
-    visit([&](const auto& engine) { next->take_over(engine); });
-    counts_.reset();
-    agents_.reset();
-    direct_.reset();
-    place = std::move(next);
-  }
-
-  P protocol_;
+  std::shared_ptr<const detail::AdaptiveStages> stages_;
   AgentCount n_;
   StreamName name_;
   AgentMemory& memory_;
-  Interactions before_;                // simulated by the engines before this one
-  std::unique_ptr<Counts<P>> counts_;  // one of these three
-  std::unique_ptr<Agents<P>> agents_;
-  std::unique_ptr<Direct> direct_;
+  Watch watch_ = Watch::convergence;
+  Interactions before_;                  // simulated by the engines before this one
+  std::unique_ptr<CountsTrial> counts_;  // one of these three
+  std::unique_ptr<LiveTrial> agents_;
+  std::unique_ptr<detail::DirectStage> direct_;
   Interactions look_after_ = 16u;  // interactions per agent, twice as many each time
   Interactions next_look_;
   std::uint64_t compare_at_ = work_per_look;  // of counts_ or direct_: when to compare with others
   double most_cost_ = 0;                      // of direct_
+};
+
+// The same, from a protocol and its start.
+template <PopulationProtocol P>
+class Adaptive : public AdaptiveEngine {
+ public:
+  Adaptive(const P& protocol, AgentCount n, const StartingPoint<typename P::State>& start,
+           const StreamName& name, AgentMemory& memory)
+      : AdaptiveEngine(std::make_shared<const detail::AdaptiveStagesOf<P>>(protocol),
+                       std::make_unique<detail::SpeciesOf<P>>(protocol, n, start, name), n, name,
+                       memory) {}
 };
 
 }  // namespace conclave::population

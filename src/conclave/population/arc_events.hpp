@@ -24,6 +24,7 @@
 #include "conclave/model/tally.hpp"
 #include "conclave/population/detail/jumping.hpp"
 #include "conclave/population/detail/reaction.hpp"
+#include "conclave/population/detail/tally_host.hpp"
 
 namespace conclave::population {
 
@@ -60,7 +61,7 @@ class ActiveArcs {
 // Graph may be a reference type for a graph too large to copy, which must then outlive the engine.
 // Memory: a packed state per agent, up to 8 bytes per arc, and a table of 4096 waiting times.
 template <PopulationProtocol P, class Graph>
-class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
+class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<P>> {
  public:
   using typename detail::TallyHost<P>::State;
   using typename detail::TallyHost<P>::Tally;
@@ -69,7 +70,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
 
   ArcEvents(const P& protocol, const std::remove_cvref_t<Graph>& graph, StartingPoint<State> start,
             const StreamName& name)
-      : detail::Jumping<ArcEvents<P, Graph>, P>(protocol, graph.agents(), name),
+      : detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<P>>(protocol, graph.agents(), name),
         graph_(graph),
         active_(graph.arcs()) {
     Stream start_choice(name.with(Purpose::start));
@@ -106,13 +107,14 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
   Census<State> census() const {
     return census_of<State>(size(), [this](AgentCount agent) { return state(agent); });
   }
+  std::vector<Observation> observations() const { return detail::observations_of(tally_, *this); }
   // The agents in their order, runs of equal ones counted; O(n).
   Census<State> runs() const {
     return runs_of<State>(size(), [this](AgentCount agent) { return state(agent); });
   }
 
  private:
-  friend detail::Jumping<ArcEvents<P, Graph>, P>;
+  friend detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<P>>;
 
   using Packed = typename Storage::type;
 
@@ -216,7 +218,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, P> {
   using detail::TallyHost<P>::oracle_;
   using detail::TallyHost<P>::protocol_;
   using detail::TallyHost<P>::tally_;
-  using detail::Jumping<ArcEvents<P, Graph>, P>::schedule_;
+  using detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<P>>::schedule_;
 
   Graph graph_;
   std::vector<Packed> agents_;

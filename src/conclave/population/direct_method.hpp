@@ -62,7 +62,7 @@ class DirectMethod : public detail::TallyHost<P> {
     list_affected();
     for (const auto& [state, count] : census) {
       counts_[protocol_.species_of(state)] += count;
-      this->add_to(tally_, state, count);
+      detail::add_to(tally_, state, count);
     }
     told_ = counts_;
     for (std::size_t i = 0; i < channels_.size(); ++i) refresh(i);

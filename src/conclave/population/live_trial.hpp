@@ -41,6 +41,8 @@ class LiveTrialOf final : public LiveTrial {
         seen_(engine_) {}
 
   TrialEngine& engine() override { return seen_; }
+  E& exact_engine() { return engine_; }
+  const E& exact_engine() const { return engine_; }
   Clock* clock() override { return clock_.get(); }
   std::unique_ptr<LiveTrial> copy() const override {
     if constexpr (can_be_copied) return std::make_unique<LiveTrialOf>(Copy{}, *this);

@@ -111,10 +111,13 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
   bool hopeless() const override { return engine_.hopeless(); }
   std::vector<Observation> observations() const override { return engine_.observations(); }
   std::vector<NamedCount> census() const override {
-    if constexpr (requires { engine_.census(); }) {
+    if constexpr (requires { engine_.named_census(); }) {
+      return engine_.named_census();
+    } else if constexpr (requires { engine_.census(); }) {
       return named_in_order(engine_.protocol(), engine_.census());
+    } else {
+      return {};
     }
-    return {};
   }
   std::vector<NamedCount> agents() const override {
     if constexpr (requires { engine_.runs(); }) {
@@ -122,7 +125,13 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
     }
     return census();
   }
-  AgentTable table() const override { return table_of(engine_); }
+  AgentTable table() const override {
+    if constexpr (requires { engine_.table(); }) {
+      return engine_.table();
+    } else {
+      return table_of(engine_);
+    }
+  }
   NextMeeting next_meeting() override {
     if constexpr (requires { engine_.next_meeting(); }) return engine_.next_meeting();
     return {engine_.now() + 1u};
@@ -130,7 +139,10 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
   void note_next(std::vector<std::string>& steps) override {
     if constexpr (requires { engine_.note_next(steps); }) engine_.note_next(steps);
   }
-  AgentCount strike(const Fault& fault) override { return engine_.strike(fault); }
+  AgentCount strike(const Fault& fault) override {
+    if constexpr (requires { engine_.strike(fault); }) return engine_.strike(fault);
+    return 0;
+  }
   std::uint64_t effective_interactions() const override {
     if constexpr (requires { engine_.effective_interactions(); }) {
       return engine_.effective_interactions();

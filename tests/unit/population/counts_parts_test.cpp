@@ -18,6 +18,7 @@
 #include "conclave/population/detail/pool.hpp"
 #include "conclave/population/detail/reacting_pairs.hpp"
 #include "conclave/population/detail/species.hpp"
+#include "conclave/population/detail/species_of.hpp"
 
 #include "tests/support/small_protocols.hpp"
 
@@ -30,7 +31,7 @@ using population::detail::Pairing;
 using population::detail::Pool;
 using population::detail::ReactingPairs;
 using population::detail::SpeciesId;
-using population::detail::SpeciesTable;
+using population::detail::SpeciesOf;
 
 constexpr double rejected_below = 1e-6;
 
@@ -260,8 +261,7 @@ struct LateChoice : SmallProtocol {
 
 TEST(Species, ExpectAnythingOfMoreOutcomesThanAreListed) {
   const LateChoice protocol;
-  const LeaderTally<LateChoice> tally(protocol);
-  SpeciesTable<LateChoice, LeaderTally<LateChoice>> species(protocol, tally);
+  SpeciesOf<LateChoice> species(protocol);
   const SpeciesId leader = species.id_of({1});
   const Outcome outcome = species.outcome(leader, leader);
   EXPECT_EQ(outcome.kind, Outcome::Kind::too_many);
@@ -271,8 +271,7 @@ TEST(Species, ExpectAnythingOfMoreOutcomesThanAreListed) {
 
 TEST(Species, ListTheOutcomesOfAMeetingWithTheirWeights) {
   const Duel protocol(10);
-  const LeaderTally<Duel> tally(protocol);
-  SpeciesTable<Duel, LeaderTally<Duel>> species(protocol, tally);
+  SpeciesOf<Duel> species(protocol);
   const SpeciesId leader = species.id_of({1});
   EXPECT_EQ(species.id_of({1}), leader);
   const Outcome outcome = species.outcome(leader, leader);
@@ -293,8 +292,7 @@ TEST(Species, ListTheOutcomesOfAMeetingWithTheirWeights) {
 
 TEST(Species, KeepTheirStatesAndMeetingsWhenTheTableGrowsAndWhenTheyAreRenumbered) {
   const MeetingCounter protocol(10);
-  const LeaderTally<MeetingCounter> tally(protocol);
-  SpeciesTable<MeetingCounter, LeaderTally<MeetingCounter>> species(protocol, tally);
+  SpeciesOf<MeetingCounter> species(protocol);
   const auto check = [&](std::uint8_t u, std::uint8_t v) {
     const SpeciesId id_u = species.id_of({u});
     const SpeciesId id_v = species.id_of({v});
@@ -321,7 +319,7 @@ TEST(Species, KeepTheirStatesAndMeetingsWhenTheTableGrowsAndWhenTheyAreRenumbere
 TEST(ReactingPairs, AreCountedAsByHandAfterEveryMoveAndNewRank) {
   const auto reacts = [](std::size_t u, std::size_t v) { return (u + 2 * v) % 3 == 0; };
   std::vector<AgentCount> counts{5, 0, 3, 7, 1};
-  ReactingPairs<std::uint8_t> pairs;
+  ReactingPairs pairs;
   pairs.count(counts, reacts);
   Stream stream({.seed = 7});
   for (int step = 0; step < 400; ++step) {
@@ -354,7 +352,7 @@ TEST(ReactingPairs, ArePickedByWeight) {
   const auto weight = [](std::size_t u, std::size_t v) {
     return static_cast<std::uint32_t>(u == 2 ? 0 : 1000 * u + v);
   };
-  ReactingPairs<std::uint32_t> pairs;
+  ReactingPairs pairs;
   pairs.count({2, 3, 2}, weight);
   pairs.move_one(2, 1);
   pairs.update_number();
@@ -385,7 +383,7 @@ TEST(ReactingPairs, ArePickedByWeight) {
 TEST(ReactingPairs, AreAllPickedAsOften) {
   const std::vector<AgentCount> counts{2, 4, 1};
   const auto reacts = [](std::size_t u, std::size_t v) { return u != 2 || v == 0; };
-  ReactingPairs<std::uint8_t> pairs;
+  ReactingPairs pairs;
   pairs.count(counts, reacts);
   constexpr double trials = 40'000;
   std::vector<double> observed(9, 0.0), expected(9, 0.0);

@@ -5,22 +5,22 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "conclave/base/geometric.hpp"
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/population/agent_table.hpp"
-#include "conclave/population/detail/tally_host.hpp"
 
 namespace conclave::population::detail {
 
-// Engine offers `is_silent` (nothing can change any more), `react` (the interaction that is due),
-// `draw_next_event`, which ends in `next_event_after` unless all is silent, `next_agents`, who meet
-// in it, if that is known, and `work_per_event`, 1 for a few hundred nanoseconds.
-template <class Engine, PopulationProtocol P>
-class Jumping : public TallyHost<P> {
+// Host has the tally and what is watched for: a TallyHost or SpeciesHost. Engine offers `is_silent`
+// (nothing can change any more), `react` (the interaction that is due), `draw_next_event`, which
+// ends in `next_event_after` unless all is silent, `next_agents`, who meet in it, if that is known,
+// and `work_per_event`, 1 for a few hundred nanoseconds.
+template <class Engine, class Host>
+class Jumping : public Host {
  public:
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
   // about so much work.
@@ -42,9 +42,8 @@ class Jumping : public TallyHost<P> {
   }
 
   Interactions now() const { return now_; }
-  std::vector<Observation> observations() const { return observations_of(this->tally_, engine()); }
   bool hopeless() const {
-    return this->tally_.hopeless() || (engine().is_silent() && !this->tally_.converged());
+    return this->tally().hopeless() || (engine().is_silent() && !this->tally().converged());
   }
   bool has_stopped() const {
     return this->is_over() || (engine().is_silent() && this->watch_ == Watch::convergence);
@@ -53,8 +52,9 @@ class Jumping : public TallyHost<P> {
   NextMeeting next_meeting() const { return {next_event_, engine().next_agents()}; }
 
  protected:
-  Jumping(const P& protocol, AgentCount n, const StreamName& name)
-      : TallyHost<P>(protocol, n, name), schedule_(name.with(Purpose::schedule)) {}
+  template <class Subject>
+  Jumping(Subject&& subject, AgentCount n, const StreamName& name)
+      : Host(std::forward<Subject>(subject), n, name), schedule_(name.with(Purpose::schedule)) {}
 
   void next_event_after(const Geometric& wait) { next_event_ = later(wait(schedule_)); }
   void no_next_event() { next_event_ = Interactions::max(); }

@@ -15,11 +15,12 @@
 
 namespace conclave::population::detail {
 
-// Weight is an unsigned type. Pairs are counted with weights, which are 0 or 1 or, for protocols
-// that weigh their pairs (detail/reaction.hpp), as large as 2^62 / agents.
-template <class Weight>
+// Pairs are counted with weights, which are 0 or 1 or, for protocols that weigh their pairs
+// (detail/reaction.hpp), as large as 2^62 / agents.
 class ReactingPairs {
  public:
+  using Weight = std::uint32_t;
+
   struct Pair {
     std::size_t initiator;  // ranks
     std::size_t responder;

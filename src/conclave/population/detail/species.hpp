@@ -1,21 +1,23 @@
 // The states met so far, each with a number, and what comes of a meeting of any two: evaluated once
-// by the protocol's own transition function and remembered.
+// by the protocol's own transition function and remembered. Engines that know agents only by how
+// many are in which state know the protocol and its tally by the virtual functions here, which they
+// call for a new pair of states, a random outcome or an interaction that counts; so they are
+// compiled once, not once per protocol. species_of.hpp has what depends on the protocol's type.
 #pragma once
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <numeric>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "conclave/base/every_choice.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/population/detail/batch_tally.hpp"
-#include "conclave/population/detail/reaction.hpp"
-#include "conclave/population/detail/state_index.hpp"
+#include "conclave/model/trial.hpp"
+#include "conclave/population/agent_table.hpp"
 
 namespace conclave::population::detail {
 
@@ -50,61 +52,56 @@ struct BranchWeight {
   std::uint64_t numerator = 1;
   std::uint64_t denominator = 1;
 
-  BranchWeight times(std::uint64_t p, std::uint64_t q) const {
-    BranchWeight product;
-    const bool overflows = __builtin_mul_overflow(numerator, p, &product.numerator) ||
-                           __builtin_mul_overflow(denominator, q, &product.denominator);
-    return overflows ? reduced_times(p, q) : product;
-  }
-
- private:
-  BranchWeight reduced_times(std::uint64_t p, std::uint64_t q) const {
-    if (denominator == 0) return *this;
-    const BranchWeight own = reduced(numerator, denominator), other = reduced(p, q);
-    const BranchWeight across = reduced(own.numerator, other.denominator);
-    const BranchWeight down = reduced(other.numerator, own.denominator);
-    BranchWeight product;
-    const bool overflows =
-        __builtin_mul_overflow(across.numerator, down.numerator, &product.numerator) ||
-        __builtin_mul_overflow(down.denominator, across.denominator, &product.denominator);
-    return overflows ? BranchWeight{0, 0} : product;
-  }
-  static BranchWeight reduced(std::uint64_t p, std::uint64_t q) {
-    const std::uint64_t common = std::gcd(p, q);
-    return common == 0 ? BranchWeight{p, q} : BranchWeight{p / common, q / common};
-  }
+  BranchWeight times(std::uint64_t p, std::uint64_t q) const;
 };
 
-template <PopulationProtocol P, class Tally>
-class SpeciesTable {
+// A tally that is told of agents by their species.
+class SpeciesTally {
  public:
-  using State = typename P::State;
+  virtual ~SpeciesTally() = default;
+  virtual void add(SpeciesId id, AgentCount count) = 0;
+  // Only where the tally depends on the census alone (Species::has_census_tally).
+  virtual void remove(SpeciesId id, AgentCount count) = 0;
+  virtual void replace(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v) = 0;
+  virtual void hold() = 0;
 
-  SpeciesTable(const P& protocol, const Tally& tally) : protocol_(&protocol), tally_(&tally) {
-    grow(64);
-  }
+  virtual AgentCount leaders() const = 0;
+  virtual bool converged() const = 0;
+  virtual bool hopeless() const = 0;
+  virtual bool violated() const = 0;
+  virtual bool is_over(Watch watch) const = 0;  // what is watched for has happened
+  virtual std::uint8_t milestone() const = 0;
+  virtual AgentCount changes_to_stop(Watch watch) const = 0;
+  // `counts` are the agents, by species.
+  virtual std::vector<Observation> observations(const std::vector<AgentCount>& counts) const = 0;
+};
 
-  // Copies what another table has learned, for an engine of the same protocol with its own tally.
-  SpeciesTable(const SpeciesTable& other, const Tally& tally) : SpeciesTable(other) {
-    tally_ = &tally;
-  }
+// Of these the species keep a tally.
+enum class Moment : std::uint8_t {
+  now,        // all that the engine has simulated
+  beginning,  // of a batch that is looked at before its end (counts.hpp)
+  seen,       // by who looks at it
+};
+inline constexpr std::size_t moments = 3;
 
-  std::size_t size() const { return index_.size(); }
-  const State& state(SpeciesId id) const { return index_.state(id); }
+// The species of one trial, with its tallies; one object belongs to one engine.
+class Species {
+ public:
+  virtual ~Species() = default;
+  Species& operator=(const Species&) = delete;
+  // One that has learned the same, with a tally of its own that has been told the same.
+  virtual std::unique_ptr<Species> copy() const = 0;
+
+  std::size_t size() const { return size_; }
+  // The agents that it was built with, by species. Called once.
+  std::vector<AgentCount> take_first_counts() { return std::move(first_counts_); }
   const OutcomeDistribution& distribution(const Outcome& outcome) const {
     return distributions_[outcome.u + outcome.v * 65536];
   }
 
-  // The number of a state; one met for the first time gets the next.
-  SpeciesId id_of(const State& state) {
-    const SpeciesId id = index_.id_of(state);
-    if (index_.size() > capacity_) grow(2 * capacity_);
-    return id;
-  }
-
   [[gnu::always_inline]] Outcome outcome(SpeciesId u, SpeciesId v) {
     if (std::max(u, v) >= side_) [[unlikely]]
-      return evaluate(u, v);
+      return learn(u, v);
     const Remembered& known = remembered_[u * side_ + v];
     if (known.kind == Outcome::Kind::unknown) [[unlikely]]
       return learn(u, v);
@@ -116,21 +113,77 @@ class SpeciesTable {
     if (std::max(u, v) < side_) __builtin_prefetch(&remembered_[u * side_ + v]);
   }
 
-  // Bytes of the table of outcomes.
-  std::size_t table_bytes() const { return remembered_.size() * sizeof(Remembered); }
+  // Bytes of the table of outcomes, with room for all species met so far.
+  std::size_t table_bytes() const { return room() * room() * sizeof(Remembered); }
 
   // Forgets all species but these, which are renumbered in this order.
-  void keep(const std::vector<SpeciesId>& kept) {
-    index_.keep(kept);
-    distributions_.clear();
-    remembered_.clear();
-    side_ = 0;
-    grow(std::max<std::size_t>(64, std::bit_ceil(2 * index_.size())));
+  void keep(const std::vector<SpeciesId>& kept);
+
+  // The species of two agents after they have met, and after a meeting to which the engine has
+  // jumped (reaction.hpp).
+  using Pair = std::pair<SpeciesId, SpeciesId>;
+  virtual Pair interact(SpeciesId u, SpeciesId v, Stream& choice) = 0;
+  virtual Pair interact_after_jump(SpeciesId u, SpeciesId v, Stream& choice) = 0;
+  virtual std::uint32_t jump_scale() const = 0;
+  // The weight of a pair that reacts, and of any pair; 0: it is certain to change nothing.
+  virtual std::uint32_t jump_weight(SpeciesId u, SpeciesId v) const = 0;
+  virtual std::uint32_t pair_weight(SpeciesId u, SpeciesId v) const = 0;
+  virtual bool comes_before(SpeciesId a, SpeciesId b) const = 0;
+
+  virtual bool can_hit(const Fault& fault, SpeciesId id) const = 0;
+  // The species of an agent after a fault has hit it.
+  virtual SpeciesId struck(const Fault& fault, SpeciesId id, Stream& choice) = 0;
+
+  SpeciesTally& tally(Moment moment = Moment::now) {
+    return *tallies_[static_cast<std::size_t>(moment)];
   }
+  const SpeciesTally& tally(Moment moment = Moment::now) const {
+    return *tallies_[static_cast<std::size_t>(moment)];
+  }
+  // One tally has been told all that another one has, and nothing else.
+  virtual void copy_tally(Moment from, Moment to) = 0;
+  // Makes the tally anew after a fault; it keeps what it had observed.
+  virtual void recount(const std::vector<AgentCount>& counts) = 0;
+  bool has_census_tally() const { return has_census_tally_; }
+  bool has_milestones() const { return has_milestones_; }
+  virtual bool measures_holding() const = 0;
+
+  // Agents, by species, in words and numbers; in the order of the states.
+  virtual std::vector<NamedCount> named(const std::vector<AgentCount>& counts) const = 0;
+  virtual AgentTable table(const std::vector<AgentCount>& counts) const = 0;
+
+ protected:
+  using Tallies = std::array<SpeciesTally*, moments>;
+
+  Species(bool has_census_tally, bool has_milestones)
+      : has_census_tally_(has_census_tally), has_milestones_(has_milestones) {}
+  Species(const Species&) = default;
+
+  struct Drawn {
+    SpeciesId u;
+    SpeciesId v;
+    BranchWeight weight;
+  };
+  static constexpr std::size_t most_branches = 64;
+
+  // Called by constructors: the tallies lie in the object itself.
+  void set_tallies(const Tallies& tallies) { tallies_ = tallies; }
+  // Asks the protocol.
+  virtual Outcome evaluate(SpeciesId u, SpeciesId v) = 0;
+  virtual void keep_states(const std::vector<SpeciesId>& kept) = 0;
+  // The protocol knows so many states now.
+  void set_size(std::size_t size) {
+    size_ = size;
+    if (size_ > capacity_) capacity_ *= 2;
+  }
+  void add_first(SpeciesId id, AgentCount count);
+  // Whether `outcome` of these will be remembered.
+  bool is_remembered(SpeciesId u, SpeciesId v) const { return std::max(u, v) < room(); }
+  // Turns weighted outcomes into a distribution with whole-number weights, if these are small
+  // enough.
+  void list_branches(Outcome& result, const std::vector<Drawn>& drawn);
 
  private:
-  SpeciesTable(const SpeciesTable&) = default;
-
   // One of these for every pair of species: eight bytes.
   struct Remembered {
     std::uint16_t u = 0;
@@ -143,120 +196,24 @@ class SpeciesTable {
   static_assert(sizeof(Remembered) == 8);
 
   // Apart, so that looking up what is known is short enough to inline.
-  [[gnu::noinline]] Outcome learn(SpeciesId u, SpeciesId v) {
-    const Outcome outcome = evaluate(u, v);
-    constexpr SpeciesId most = std::numeric_limits<std::uint16_t>::max();
-    if (std::max(outcome.u, outcome.v) > most || std::max(u, v) >= side_) return outcome;
-    remembered_[u * side_ + v] = {static_cast<std::uint16_t>(outcome.u),
-                                  static_cast<std::uint16_t>(outcome.v),
-                                  outcome.kind,
-                                  outcome.changes,
-                                  outcome.is_counted,
-                                  outcome.milestone};
-    return outcome;
-  }
+  Outcome learn(SpeciesId u, SpeciesId v);
+  // The table of meetings stops growing before it fills the memory.
+  std::size_t room() const { return std::min<std::size_t>(capacity_, 4096); }
+  // Makes room; what is known is kept.
+  void grow();
 
-  // Room for so many species, a power of two; what is known of their meetings is kept. The table of
-  // meetings stops growing before it fills the memory.
-  void grow(std::size_t capacity) {
-    capacity_ = capacity;
-    const std::size_t side = std::min<std::size_t>(capacity, 4096);
-    std::vector<Remembered> table(side * side);
-    for (std::size_t u = 0; u < side_ && !remembered_.empty(); ++u) {
-      std::copy_n(&remembered_[u * side_], side_, &table[u * side]);
-    }
-    remembered_ = std::move(table);
-    side_ = side;
-  }
-
-  [[gnu::noinline]] Outcome evaluate(SpeciesId u, SpeciesId v) {
-    const State before_u = state(u);
-    const State before_v = state(v);
-    State new_u = before_u;
-    State new_v = before_v;
-    AskedChoice choice;
-    protocol_->interact(new_u, new_v, choice);
-    if (choice.asked) return evaluate_every_choice(before_u, before_v, std::max(u, v) < side_);
-    Outcome result{.kind = Outcome::Kind::certain};
-    result.u = id_of(new_u);
-    result.v = id_of(new_v);
-    note(result, before_u, before_v, new_u, new_v);
-    return result;
-  }
-
-  // A distribution is drawn up only for what will be remembered.
-  Outcome evaluate_every_choice(const State& u, const State& v, bool is_remembered) {
-    EveryChoice<BranchWeight> choice;
-    Outcome result{.kind = Outcome::Kind::too_many};
-    std::vector<Drawn> drawn;
-    do {
-      State new_u = u;
-      State new_v = v;
-      protocol_->interact(new_u, new_v, choice);
-      const SpeciesId id = id_of(new_u);
-      drawn.push_back({id, id_of(new_v), choice.weight()});
-      note(result, u, v, new_u, new_v);
-    } while (choice.next() && drawn.size() <= most_branches);
-    if (drawn.size() <= most_branches) {
-      if (is_remembered) list_branches(result, drawn);
-    } else {
-      expect_anything(result);
-    }
-    return result;
-  }
-
-  // Where not all outcomes were looked at, anything may happen.
-  static void expect_anything(Outcome& outcome) {
-    outcome.changes = outcome.is_counted = true;
-    if constexpr (has_milestones<Tally>) {
-      outcome.milestone = std::numeric_limits<std::uint8_t>::max();
-    }
-  }
-
-  void note(Outcome& outcome, const State& u, const State& v, const State& new_u,
-            const State& new_v) const {
-    outcome.changes |= !(u == new_u) || !(v == new_v);
-    outcome.is_counted |= is_counted(*tally_, u, v, new_u, new_v);
-    outcome.milestone = std::max(outcome.milestone, milestone_of(*tally_, new_u, new_v));
-  }
-
-  struct Drawn {
-    SpeciesId u;
-    SpeciesId v;
-    BranchWeight weight;
-  };
-
-  // Turns weighted outcomes into a distribution with whole-number weights, if these are small
-  // enough.
-  void list_branches(Outcome& result, const std::vector<Drawn>& drawn) {
-    OutcomeDistribution distribution{.branches = {}, .total = 1};
-    for (const Drawn& each : drawn) {
-      if (each.weight.denominator == 0) return;
-      const std::uint64_t factor =
-          each.weight.denominator / std::gcd(distribution.total, each.weight.denominator);
-      if (distribution.total > most_weight / factor) return;
-      distribution.total *= factor;
-    }
-    for (const auto& [u, v, weight] : drawn) {
-      distribution.branches.push_back(
-          {u, v, distribution.total / weight.denominator * weight.numerator});
-    }
-    result.kind = Outcome::Kind::random;
-    result.u = static_cast<SpeciesId>(distributions_.size() % 65536);
-    result.v = static_cast<SpeciesId>(distributions_.size() / 65536);
-    distributions_.push_back(std::move(distribution));
-  }
-
-  static constexpr std::size_t most_branches = 64;
+  static constexpr std::size_t least_capacity = 64;
   static constexpr std::uint64_t most_weight = std::uint64_t{1} << 62;
 
-  const P* protocol_;
-  const Tally* tally_;
-  StateIndex<State> index_;
+  Tallies tallies_{};
+  bool has_census_tally_;
+  bool has_milestones_;
+  std::size_t size_ = 0;
+  std::vector<AgentCount> first_counts_;
   std::vector<OutcomeDistribution> distributions_;
   std::vector<Remembered> remembered_;  // of u and v at u * side_ + v
   std::size_t side_ = 0;
-  std::size_t capacity_ = 0;
+  std::size_t capacity_ = least_capacity;  // a power of two, at least the size
 };
 
 }  // namespace conclave::population::detail

@@ -28,6 +28,64 @@ std::vector<Observation> observations_of(const Tally& tally, const Engine& engin
   return tally.observations();
 }
 
+// Tells a tally of many agents in one state, at once if it can take that.
+template <class Tally, class State>
+void add_to(Tally& tally, const State& state, AgentCount count) {
+  if constexpr (requires { tally.add(state, count); }) {
+    tally.add(state, count);
+  } else {
+    for (AgentCount i = 0; i < count; ++i) tally.add(state);
+  }
+}
+
+// Whether what is watched for has happened, as far as this tally knows.
+template <PopulationProtocol P, class Tally>
+bool has_happened(Watch watch, const Tally& tally) {
+  switch (watch) {
+    case Watch::convergence:
+      return tally.converged() || tally.hopeless();
+    case Watch::violation:
+      if constexpr (MeasuresHolding<P>) return tally.violated();
+      return false;
+    case Watch::nothing:
+      return false;
+  }
+  return false;
+}
+
+// The state of an agent after a fault has hit it.
+template <PopulationProtocol P>
+typename P::State struck(const P& protocol, const Fault& fault, typename P::State state,
+                         Stream& choice) {
+  switch (fault.kind) {
+    case FaultKind::corrupt:
+      return protocol.arbitrary(choice);
+    case FaultKind::zero:
+      return protocol.zero();
+    case FaultKind::kill_leaders:
+      protocol.set_role(state, Role::follower);
+      return state;
+    case FaultKind::make_leaders:
+      protocol.set_role(state, Role::leader);
+      return state;
+  }
+  return state;
+}
+
+template <PopulationProtocol P>
+bool can_hit(const P& protocol, const Fault& fault, const typename P::State& state) {
+  if (fault.kind == FaultKind::kill_leaders) return protocol.role(state) == Role::leader;
+  if (fault.kind == FaultKind::make_leaders) return protocol.role(state) == Role::follower;
+  return true;
+}
+
+// How many of n agents a fault can hit.
+inline AgentCount candidates(const Fault& fault, AgentCount n, AgentCount leaders) {
+  if (fault.kind == FaultKind::kill_leaders) return leaders;
+  if (fault.kind == FaultKind::make_leaders) return n - leaders;
+  return n;
+}
+
 template <PopulationProtocol P>
 class TallyHost {
  public:
@@ -43,11 +101,11 @@ class TallyHost {
   bool converged() const { return tally_.converged() && is_oracle_trustworthy(); }
 
   void watch(Watch what) { watch_ = what; }
+  const Tally& tally() const { return tally_; }
 
-  // Goes on where another engine has stopped, whose agents this one already has.
-  void take_over(const TallyHost& other) {
-    if constexpr (requires { tally_.inherit(other.tally_); }) tally_.inherit(other.tally_);
-    watch_ = other.watch_;
+  // Takes over what the tally of another engine has observed, whose agents this one already has.
+  void inherit(const Tally& other) {
+    if constexpr (requires { tally_.inherit(other); }) tally_.inherit(other);
   }
 
   // Called at convergence: from now on, the trial ends at the first violation.
@@ -78,28 +136,7 @@ class TallyHost {
     }
   }
 
-  // Tells a tally of many agents in one state, at once if it can take that.
-  static void add_to(Tally& tally, const State& state, AgentCount count) {
-    if constexpr (requires { tally.add(state, count); }) {
-      tally.add(state, count);
-    } else {
-      for (AgentCount i = 0; i < count; ++i) tally.add(state);
-    }
-  }
-
-  // Whether what is watched for has happened, as far as this tally knows.
-  static bool is_over(Watch watch, const Tally& tally) {
-    switch (watch) {
-      case Watch::convergence:
-        return tally.converged() || tally.hopeless();
-      case Watch::violation:
-        if constexpr (MeasuresHolding<P>) return tally.violated();
-        return false;
-      case Watch::nothing:
-        return false;
-    }
-    return false;
-  }
+  static bool is_over(Watch watch, const Tally& tally) { return has_happened<P>(watch, tally); }
 
   bool is_over() const { return is_over(watch_, tally_) && is_oracle_trustworthy(); }
 
@@ -141,33 +178,14 @@ class TallyHost {
     tally_ = std::move(fresh);
   }
 
-  // The state of an agent after a fault has hit it.
-  State struck(const Fault& fault, State state) {
-    switch (fault.kind) {
-      case FaultKind::corrupt:
-        return protocol_.arbitrary(fault_choice_);
-      case FaultKind::zero:
-        return protocol_.zero();
-      case FaultKind::kill_leaders:
-        protocol_.set_role(state, Role::follower);
-        return state;
-      case FaultKind::make_leaders:
-        protocol_.set_role(state, Role::leader);
-        return state;
-    }
-    return state;
+  State struck(const Fault& fault, const State& state) {
+    return detail::struck(protocol_, fault, state, fault_choice_);
   }
-
   bool can_hit(const Fault& fault, const State& state) const {
-    if (fault.kind == FaultKind::kill_leaders) return protocol_.role(state) == Role::leader;
-    if (fault.kind == FaultKind::make_leaders) return protocol_.role(state) == Role::follower;
-    return true;
+    return detail::can_hit(protocol_, fault, state);
   }
-
   AgentCount candidates(const Fault& fault, AgentCount n) const {
-    if (fault.kind == FaultKind::kill_leaders) return leaders();
-    if (fault.kind == FaultKind::make_leaders) return n - leaders();
-    return n;
+    return detail::candidates(fault, n, leaders());
   }
 
   // Strikes agents kept in an array behind `state_of` and `put`, all sets of that many candidates

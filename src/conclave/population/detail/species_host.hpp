@@ -1,0 +1,79 @@
+// The common part of engines that know their agents only by how many are in which state: the
+// species with their tally, what is watched for, and the streams of transitions and faults. It is
+// to them what TallyHost is to engines that know the protocol's type.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "conclave/base/check.hpp"
+#include "conclave/base/random.hpp"
+#include "conclave/model/fault.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/population/detail/species.hpp"
+#include "conclave/population/detail/tally_host.hpp"
+
+namespace conclave::population::detail {
+
+class SpeciesHost {
+ public:
+  static constexpr AgentCount most_agents = AgentCount{1} << 62;
+
+  SpeciesHost& operator=(const SpeciesHost&) = delete;
+
+  AgentCount size() const { return n_; }
+  AgentCount leaders() const { return tally().leaders(); }
+  bool converged() const { return tally().converged(); }
+
+  void watch(Watch what) {
+    watch_ = what;
+    look_at_tally();
+  }
+
+  bool measures_holding() const { return species_->measures_holding(); }
+  bool violated() const { return tally().violated(); }
+  // Called at convergence: from now on, the trial ends at the first violation.
+  void hold() {
+    species_->tally().hold();
+    SpeciesHost::watch(Watch::violation);
+  }
+
+ protected:
+  // The n agents are those that the species were built with.
+  SpeciesHost(std::unique_ptr<Species> species, AgentCount n, const StreamName& name)
+      : n_(n),
+        species_(std::move(species)),
+        choice_(name.with(Purpose::transition)),
+        fault_choice_(name.with(Purpose::fault)) {
+    CONCLAVE_CHECK(n >= 2 && n <= most_agents);
+    look_at_tally();
+  }
+  SpeciesHost(const SpeciesHost& other)
+      : n_(other.n_),
+        species_(other.species_->copy()),
+        choice_(other.choice_),
+        fault_choice_(other.fault_choice_),
+        watch_(other.watch_),
+        is_over_(other.is_over_) {}
+  ~SpeciesHost() = default;
+
+  const SpeciesTally& tally() const { return species_->tally(); }
+  // Whether what is watched for has happened; looked at anew after each change of the tally.
+  bool is_over() const { return is_over_; }
+  void look_at_tally() { is_over_ = tally().is_over(watch_); }
+
+  AgentCount candidates(const Fault& fault) const {
+    return detail::candidates(fault, n_, tally().leaders());
+  }
+
+  AgentCount n_;
+  std::unique_ptr<Species> species_;
+  Stream choice_;
+  Stream fault_choice_;
+  Watch watch_ = Watch::convergence;
+
+ private:
+  bool is_over_ = false;
+};
+
+}  // namespace conclave::population::detail
