@@ -71,7 +71,7 @@ class AdaptiveStages {
                                                AgentMemory& memory) const = 0;
   virtual std::unique_ptr<Species> species_after(const Agents& before) const = 0;
   virtual std::unique_ptr<Species> species_after(const DirectStage& before) const = 0;
-  // Of the states, not of the agents.
+  // Rows are states, not agents.
   virtual AgentTable table(const Agents& agents) const = 0;
   // Only where there are channels.
   virtual std::unique_ptr<DirectStage> direct_after(const Species& species,

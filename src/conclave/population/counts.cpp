@@ -1,3 +1,4 @@
+// The file is long because batches and jumps share one census, and go over into each other.
 #include "conclave/population/counts.hpp"
 
 #include <algorithm>

@@ -76,7 +76,7 @@ class SpeciesTally {
   virtual std::vector<Observation> observations(const std::vector<AgentCount>& counts) const = 0;
 };
 
-// Of these the species keep a tally.
+// The moments of a trial at which the species keep a tally.
 enum class Moment : std::uint8_t {
   now,        // all that the engine has simulated
   beginning,  // of a batch that is looked at before its end (counts.hpp)
