@@ -17,6 +17,7 @@
 #include "conclave/model/starting_census.hpp"
 #include "conclave/population/agent_table.hpp"
 #include "conclave/population/detail/jumping.hpp"
+#include "conclave/population/detail/reacting_pairs.hpp"
 #include "conclave/population/detail/species.hpp"
 #include "conclave/population/detail/species_host.hpp"
 #include "conclave/population/detail/species_of.hpp"
@@ -46,45 +47,35 @@ class CensusEventsEngine : public detail::Jumping<CensusEventsEngine, detail::Sp
  private:
   friend detail::Jumping<CensusEventsEngine, detail::SpeciesHost>;
   using SpeciesId = detail::SpeciesId;
+  static constexpr std::uint32_t no_rank = ~std::uint32_t{0};
 
-  // The agents of a species and, for each other one, the weight of a meeting (this one initiating;
-  // 0: it would change nothing), and with how many agents they could react, weighted.
-  struct Kind {
-    SpeciesId id;
-    AgentCount count;
-    AgentCount partners;
-    std::vector<std::uint32_t> weights;
-  };
-  static constexpr std::uint32_t no_place = ~std::uint32_t{0};
-
-  // Where a species stands among the kinds; one that does not becomes a new kind.
-  std::size_t place_of(SpeciesId id);
-  std::size_t add_kind(SpeciesId id);
-  // Keep the tables small when states come and go. Places change, so the first happens only where
-  // none is held: before a new kind is made. So do numbers of species in the second.
-  void drop_empty_kinds();
+  // Ranks are a dense numbering of the species that are or were lately occupied, in the order in
+  // which they were met. A species without a rank gets the next.
+  std::size_t rank_of(SpeciesId id);
+  void add_rank(SpeciesId id);
+  // Both keep tables small when states come and go. The first changes ranks, and so happens only
+  // where none is held: before a new one is given. The second changes the numbers of species.
+  void forget_empty_ranks();
   void forget_other_species();
-  void list_places();
-  // `count` more agents of a kind (fewer, modulo 2^64, if it is the negative of a number).
-  void change(std::size_t place, AgentCount count);
-  // Ordered pairs of distinct agents of this initiating kind that would react, weighted.
-  Interactions pairs_of(std::size_t place) const;
+  void list_ranks();
+  // `difference` more agents of a rank (fewer, modulo 2^64, if it is the negative of a number).
+  void change(std::size_t rank, AgentCount difference);
 
-  bool is_silent() const { return weight_ == 0u; }
-  // An event looks at every kind several times.
-  std::uint64_t work_per_event() const { return 1 + kinds_.size() / 16; }
+  bool is_silent() const { return pairs_.number() == 0u; }
+  // An event looks at every rank several times.
+  std::uint64_t work_per_event() const { return 1 + active_.size() / 16; }
   // Drawn when they meet.
   static std::optional<std::pair<AgentCount, AgentCount>> next_agents() { return std::nullopt; }
   void draw_next_event();
   // One of the pairs that react, by weight, meets.
   void react();
-  void meet(std::size_t initiator, std::size_t responder);
 
-  std::vector<Kind> kinds_;
-  std::vector<std::uint32_t> places_;  // of species among the kinds
-  std::size_t occupied_ = 0;
-  Interactions weight_;
-  Interactions all_pairs_;  // weighted
+  Interactions all_pairs_;              // with their weights
+  detail::ReactingPairs pairs_;         // of agents, by rank
+  std::vector<SpeciesId> active_;       // by rank
+  std::vector<std::uint32_t> rank_of_;  // by species
+  std::size_t occupied_ = 0;            // ranks that have agents
+  detail::PairWeights weights_;         // of the newest rank
 };
 
 // The same with the protocol's own states.

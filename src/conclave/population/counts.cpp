@@ -149,8 +149,7 @@ void CountsEngine::run_batch(Interactions end, Interactions last) {
   run_interactions(length);
   end_batch();
   if (!record_ || now_ <= end) return finish_batch();
-  inside_ = Inside{now_ - length_, census_};
-  species_->copy_tally(Moment::now, Moment::seen);
+  inside_.emplace();
   look_further(end);
 }
 

@@ -140,6 +140,7 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
     if constexpr (requires { engine_.note_next(steps); }) engine_.note_next(steps);
   }
   AgentCount strike(const Fault& fault) override {
+    // One that runs as a part of another one leaves faults to that.
     if constexpr (requires { engine_.strike(fault); }) return engine_.strike(fault);
     return 0;
   }

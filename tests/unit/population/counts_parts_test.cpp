@@ -316,8 +316,11 @@ TEST(Species, KeepTheirStatesAndMeetingsWhenTheTableGrowsAndWhenTheyAreRenumbere
 
 // --- reacting pairs ---
 
-TEST(ReactingPairs, AreCountedAsByHandAfterEveryMoveAndNewRank) {
-  const auto reacts = [](std::size_t u, std::size_t v) { return (u + 2 * v) % 3 == 0; };
+TEST(ReactingPairs, AreCountedAsByHandAfterEveryMoveAndNewRankAndWithoutEmptyRanks) {
+  std::vector<std::size_t> kinds{0, 1, 2, 3, 4};  // by rank
+  const auto reacts = [&](std::size_t u, std::size_t v) {
+    return (kinds[u] + 2 * kinds[v]) % 3 == 0;
+  };
   std::vector<AgentCount> counts{5, 0, 3, 7, 1};
   ReactingPairs pairs;
   pairs.count(counts, reacts);
@@ -325,7 +328,20 @@ TEST(ReactingPairs, AreCountedAsByHandAfterEveryMoveAndNewRank) {
   for (int step = 0; step < 400; ++step) {
     if (step % 16 == 15) {
       counts.push_back(0);
+      kinds.push_back(5 + static_cast<std::size_t>(step) / 16);
       pairs.add_rank(reacts);
+    }
+    if (step % 50 == 49) {
+      std::vector<std::size_t> kept, kept_kinds;
+      for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+        if (counts[rank] == 0) continue;
+        kept.push_back(rank);
+        kept_kinds.push_back(kinds[rank]);
+      }
+      pairs.keep(kept);
+      pairs.update_number();
+      kinds = kept_kinds;
+      std::erase(counts, AgentCount{0});
     }
     std::uint64_t by_hand = 0;
     for (std::size_t u = 0; u < counts.size(); ++u) {

@@ -61,9 +61,32 @@ class ReactingPairs {
     }
   }
 
+  // Forgets all ranks but these, which come in ascending order and are renumbered; the others have
+  // no agents. O(ranks^2).
+  void keep(const std::vector<std::size_t>& kept) {
+    for (std::size_t v = 0; v < kept.size(); ++v) {
+      for (std::size_t u = 0; u < kept.size(); ++u) {
+        weights_[v * side_ + u] = weights_[kept[v] * side_ + kept[u]];
+      }
+      counts_[v] = counts_[kept[v]];
+      partners_[v] = partners_[kept[v]];
+    }
+    counts_.resize(kept.size());
+    partners_.resize(kept.size());
+  }
+
+  AgentCount agents(std::size_t rank) const { return counts_[rank]; }
   // Ordered pairs of distinct agents, with their weights.
   Interactions number() const { return number_; }
 
+  // `difference` more agents of a rank, fewer if it is the negative of a number, modulo 2^64;
+  // `update_number` must follow.
+  void change(std::size_t rank, AgentCount difference) {
+    const std::size_t ranks = counts_.size();
+    counts_[rank] += difference;
+    const Weight* weights = &weights_[rank * side_];
+    for (std::size_t u = 0; u < ranks; ++u) partners_[u] += weights[u] * difference;
+  }
   // An agent goes from one rank to another; `update_number` must follow.
   void move_one(std::size_t from, std::size_t to) {
     change(from, 0 - AgentCount{1});
@@ -106,13 +129,6 @@ class ReactingPairs {
   Interactions pairs_of(std::size_t u) const {
     if (counts_[u] == 0) return {};
     return Interactions(counts_[u]) * Interactions(partners_of(u));
-  }
-
-  void change(std::size_t rank, AgentCount difference) {
-    const std::size_t ranks = counts_.size();
-    counts_[rank] += difference;
-    const Weight* weights = &weights_[rank * side_];
-    for (std::size_t u = 0; u < ranks; ++u) partners_[u] += weights[u] * difference;
   }
 
   std::vector<AgentCount> counts_;

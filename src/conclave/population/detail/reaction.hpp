@@ -8,7 +8,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
@@ -53,9 +52,6 @@ concept WeighsPairs = requires(const P& protocol, typename P::State& u, Stream& 
   protocol.interact_after_jump(u, u, stream);
 };
 
-template <class P>
-using PairWeight = std::conditional_t<WeighsPairs<P>, std::uint32_t, std::uint8_t>;
-
 template <PopulationProtocol P>
 std::uint32_t jump_scale(const P& protocol) {
   if constexpr (WeighsPairs<P>) return protocol.jump_scale();
@@ -64,7 +60,7 @@ std::uint32_t jump_scale(const P& protocol) {
 
 // The weight of a pair, given whether it reacts at all.
 template <PopulationProtocol P>
-PairWeight<P> pair_weight(const P& protocol, const typename P::State& u, const typename P::State& v,
+std::uint32_t pair_weight(const P& protocol, const typename P::State& u, const typename P::State& v,
                           bool reacts) {
   if constexpr (WeighsPairs<P>) {
     if (reacts && protocol.jump_scale() != 1) return protocol.jump_weight(u, v);

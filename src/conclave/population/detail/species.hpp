@@ -76,7 +76,14 @@ class SpeciesTally {
   virtual std::vector<Observation> observations(const std::vector<AgentCount>& counts) const = 0;
 };
 
-// The moments of a trial at which the species keep a tally.
+// The weights of pairs of one species with others: it initiates, or responds. 0 is that of a pair
+// that is certain to change nothing.
+struct PairWeights {
+  std::vector<std::uint32_t> initiating;  // by place among the others
+  std::vector<std::uint32_t> responding;
+};
+
+// The moments of a trial of which the species keep a tally.
 enum class Moment : std::uint8_t {
   now,        // all that the engine has simulated
   beginning,  // of a batch that is looked at before its end (counts.hpp)
@@ -125,9 +132,11 @@ class Species {
   virtual Pair interact(SpeciesId u, SpeciesId v, Stream& choice) = 0;
   virtual Pair interact_after_jump(SpeciesId u, SpeciesId v, Stream& choice) = 0;
   virtual std::uint32_t jump_scale() const = 0;
-  // The weight of a pair that reacts, and of any pair; 0: it is certain to change nothing.
+  // The weight of a pair that reacts.
   virtual std::uint32_t jump_weight(SpeciesId u, SpeciesId v) const = 0;
-  virtual std::uint32_t pair_weight(SpeciesId u, SpeciesId v) const = 0;
+  // The weights of all pairs of a species with others, of which it may be one.
+  virtual void weigh_pairs(SpeciesId id, const std::vector<SpeciesId>& others,
+                           PairWeights& weights) const = 0;
   virtual bool comes_before(SpeciesId a, SpeciesId b) const = 0;
 
   virtual bool can_hit(const Fault& fault, SpeciesId id) const = 0;
@@ -140,7 +149,8 @@ class Species {
   const SpeciesTally& tally(Moment moment = Moment::now) const {
     return *tallies_[static_cast<std::size_t>(moment)];
   }
-  // One tally has been told all that another one has, and nothing else.
+  // One tally has then been told all that another one has, and nothing else. There is only that of
+  // now before.
   virtual void copy_tally(Moment from, Moment to) = 0;
   // Makes the tally anew after a fault; it keeps what it had observed.
   virtual void recount(const std::vector<AgentCount>& counts) = 0;
@@ -153,11 +163,9 @@ class Species {
   virtual AgentTable table(const std::vector<AgentCount>& counts) const = 0;
 
  protected:
-  using Tallies = std::array<SpeciesTally*, moments>;
-
   Species(bool has_census_tally, bool has_milestones)
       : has_census_tally_(has_census_tally), has_milestones_(has_milestones) {}
-  Species(const Species&) = default;
+  Species(const Species&) = default;  // but for the tallies, which must be set
 
   struct Drawn {
     SpeciesId u;
@@ -166,8 +174,10 @@ class Species {
   };
   static constexpr std::size_t most_branches = 64;
 
-  // Called by constructors: the tallies lie in the object itself.
-  void set_tallies(const Tallies& tallies) { tallies_ = tallies; }
+  // The tallies lie in the object itself.
+  void set_tally(Moment moment, SpeciesTally& tally) {
+    tallies_[static_cast<std::size_t>(moment)] = &tally;
+  }
   // Asks the protocol.
   virtual Outcome evaluate(SpeciesId u, SpeciesId v) = 0;
   virtual void keep_states(const std::vector<SpeciesId>& kept) = 0;
@@ -205,7 +215,7 @@ class Species {
   static constexpr std::size_t least_capacity = 64;
   static constexpr std::uint64_t most_weight = std::uint64_t{1} << 62;
 
-  Tallies tallies_{};
+  std::array<SpeciesTally*, moments> tallies_{};
   bool has_census_tally_;
   bool has_milestones_;
   std::size_t size_ = 0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "conclave/base/fields.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/fault.hpp"
+#include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
@@ -47,11 +49,11 @@ class SpeciesTallyOf final : public SpeciesTally {
   using State = typename P::State;
   using Tally = typename TallyFor<P>::type;
 
-  SpeciesTallyOf(const StateIndex<State>& states, Tally tally)
-      : states_(states), tally_(std::move(tally)) {}
+  SpeciesTallyOf(const StateIndex<State>& states, const Tally& tally)
+      : states_(states), tally_(tally) {}
 
   const Tally& tally() const { return tally_; }
-  void set(Tally tally) { tally_ = std::move(tally); }
+  void set(const Tally& tally) { tally_ = tally; }
   // Takes over what another one has observed.
   void inherit(const Tally& other) {
     if constexpr (requires { tally_.inherit(other); }) tally_.inherit(other);
@@ -99,16 +101,14 @@ class SpeciesOf final : public Species {
  public:
   using State = typename P::State;
   using Tally = typename TallyFor<P>::type;
-  static_assert(TallyOf<Tally, P>);
+  static_assert(TallyOf<Tally, P> && !AsksOracle<P>);
 
   // Without agents.
   explicit SpeciesOf(const P& protocol)
       : Species(CensusTallyOf<Tally, P>, detail::has_milestones<Tally>),
         shared_(std::make_shared<const P>(protocol)),
-        protocol_(*shared_),
-        tallies_{TallyHere(index_, Tally(protocol_)), TallyHere(index_, Tally(protocol_)),
-                 TallyHere(index_, Tally(protocol_))} {
-    list_tallies();
+        protocol_(*shared_) {
+    put_tally(Moment::now, Tally(protocol_));
   }
 
   SpeciesOf(const P& protocol, AgentCount n, const StartingPoint<State>& start,
@@ -155,9 +155,14 @@ class SpeciesOf final : public Species {
   std::uint32_t jump_weight(SpeciesId u, SpeciesId v) const override {
     return detail::pair_weight(protocol_, state(u), state(v), true);
   }
-  std::uint32_t pair_weight(SpeciesId u, SpeciesId v) const override {
-    return detail::pair_weight(protocol_, state(u), state(v),
-                               reacts(protocol_, state(u), state(v)));
+  void weigh_pairs(SpeciesId id, const std::vector<SpeciesId>& others,
+                   PairWeights& weights) const override {
+    weights.initiating.clear();
+    weights.responding.clear();
+    for (const SpeciesId other : others) {
+      weights.initiating.push_back(weight(state(id), state(other)));
+      weights.responding.push_back(weight(state(other), state(id)));
+    }
   }
   bool comes_before(SpeciesId a, SpeciesId b) const override {
     return conclave::comes_before(state(a), state(b));
@@ -174,20 +179,19 @@ class SpeciesOf final : public Species {
     }
   }
 
-  const Tally& own_tally() const { return tallies_[0].tally(); }
+  const Tally& own_tally() const { return tallies_[0]->tally(); }
   // Takes over what the tally of another engine has observed.
-  void inherit(const Tally& other) { tallies_[0].inherit(other); }
+  void inherit(const Tally& other) { tallies_[0]->inherit(other); }
   void copy_tally(Moment from, Moment to) override {
-    tallies_[static_cast<std::size_t>(to)].set(tallies_[static_cast<std::size_t>(from)].tally());
+    put_tally(to, tallies_[static_cast<std::size_t>(from)]->tally());
   }
   void recount(const std::vector<AgentCount>& counts) override {
-    TallyHere& tally = tallies_[0];
-    const Tally old = tally.tally();
-    tally.set(Tally(protocol_));
+    const Tally old = own_tally();
+    put_tally(Moment::now, Tally(protocol_));
     for (SpeciesId id = 0; id < counts.size(); ++id) {
-      if (counts[id] != 0) tally.add(id, counts[id]);
+      if (counts[id] != 0) tallies_[0]->add(id, counts[id]);
     }
-    tally.inherit(old);
+    inherit(old);
   }
   bool measures_holding() const override {
     if constexpr (MeasuresHolding<P>) return protocol_.measures_holding();
@@ -203,18 +207,21 @@ class SpeciesOf final : public Species {
 
  private:
   SpeciesOf(const SpeciesOf& other)
-      : Species(other),
-        shared_(other.shared_),
-        protocol_(*shared_),
-        index_(other.index_),
-        tallies_{TallyHere(index_, other.tallies_[0].tally()),
-                 TallyHere(index_, other.tallies_[1].tally()),
-                 TallyHere(index_, other.tallies_[2].tally())} {
-    list_tallies();
+      : Species(other), shared_(other.shared_), protocol_(*shared_), index_(other.index_) {
+    for (std::size_t i = 0; i < moments; ++i) {
+      if (other.tallies_[i]) put_tally(static_cast<Moment>(i), other.tallies_[i]->tally());
+    }
   }
 
-  using TallyHere = SpeciesTallyOf<P>;
-  void list_tallies() { set_tallies({&tallies_[0], &tallies_[1], &tallies_[2]}); }
+  void put_tally(Moment moment, const Tally& tally) {
+    std::optional<SpeciesTallyOf<P>>& place = tallies_[static_cast<std::size_t>(moment)];
+    if (place) return place->set(tally);
+    set_tally(moment, place.emplace(index_, tally));
+  }
+
+  std::uint32_t weight(const State& u, const State& v) const {
+    return detail::pair_weight(protocol_, u, v, reacts(protocol_, u, v));
+  }
   Pair ids_of(const State& u, const State& v) {
     const SpeciesId id = id_of(u);
     return {id, id_of(v)};
@@ -224,7 +231,7 @@ class SpeciesOf final : public Species {
     if (count == 0) return;
     const SpeciesId id = id_of(state);
     add_first(id, count);
-    tallies_[0].add(id, count);
+    tallies_[0]->add(id, count);
   }
 
   void keep_states(const std::vector<SpeciesId>& kept) override { index_.keep(kept); }
@@ -284,7 +291,7 @@ class SpeciesOf final : public Species {
   std::shared_ptr<const P> shared_;  // by copies: their tallies may look at it
   const P& protocol_;
   StateIndex<State> index_;
-  std::array<TallyHere, moments> tallies_;
+  std::array<std::optional<SpeciesTallyOf<P>>, moments> tallies_;
 };
 
 }  // namespace conclave::population::detail
