@@ -124,9 +124,9 @@ double CountsEngine::find_watched(Care care) {
   };
   AgentCount agents = 0;
   pairs_looked_at_ += watchable().size();
-  const std::uint8_t reached = species_->tally().milestone();
   for (const auto& pair : watchable()) {
-    const bool matters = (care == Care::watchful && pair.is_counted) || pair.milestone > reached;
+    const bool matters =
+        (care == Care::watchful && pair.is_counted) || pair.milestone > milestone();
     const AgentCount u = in_pool(pair.u);
     const AgentCount v = in_pool(pair.v);
     if (!matters || u == 0 || v == 0 || (pair.u == pair.v && u == 1)) continue;
@@ -344,7 +344,7 @@ void CountsEngine::record_step(SpeciesId u, SpeciesId v, SpeciesId new_u, Specie
 
 bool CountsEngine::note(const detail::Outcome& outcome, SpeciesId u, SpeciesId v, SpeciesId new_u,
                         SpeciesId new_v) {
-  const bool is_new = outcome.milestone != 0 && outcome.milestone > species_->tally().milestone();
+  const bool is_new = outcome.milestone > milestone();
   if (!is_new && !outcome.is_counted) return true;
   if (is_new) draw_fresh_pairs();
   species_->tally().replace(u, v, new_u, new_v);

@@ -92,9 +92,7 @@ void CensusKeeper::renumber_species() {
 
 void CensusKeeper::list_if_watchable(std::uint32_t u, std::uint32_t v) {
   const Outcome outcome = species_->outcome(active_[u], active_[v]);
-  const bool is_milestone =
-      outcome.milestone != 0 && outcome.milestone > species_->tally().milestone();
-  if (!outcome.is_counted && !is_milestone) return;
+  if (!outcome.is_counted && outcome.milestone <= milestone()) return;
   watchable_.push_back({u, v, outcome.is_counted, outcome.milestone});
 }
 

@@ -55,6 +55,12 @@ struct BranchWeight {
   BranchWeight times(std::uint64_t p, std::uint64_t q) const;
 };
 
+// The answers of a tally that engines look at after every change.
+struct TallyStanding {
+  bool is_over = false;        // what is watched for has happened
+  std::uint8_t milestone = 0;  // the last one reached, 0 where there are none
+};
+
 // A tally that is told of agents by their species.
 class SpeciesTally {
  public:
@@ -69,8 +75,7 @@ class SpeciesTally {
   virtual bool converged() const = 0;
   virtual bool hopeless() const = 0;
   virtual bool violated() const = 0;
-  virtual bool is_over(Watch watch) const = 0;  // what is watched for has happened
-  virtual std::uint8_t milestone() const = 0;
+  virtual TallyStanding standing(Watch watch) const = 0;
   virtual AgentCount changes_to_stop(Watch watch) const = 0;
   // `counts` are the agents, by species.
   virtual std::vector<Observation> observations(const std::vector<AgentCount>& counts) const = 0;
@@ -87,7 +92,7 @@ struct PairWeights {
 enum class Moment : std::uint8_t {
   now,        // all that the engine has simulated
   beginning,  // of a batch that is looked at before its end (counts.hpp)
-  seen,       // by who looks at it
+  seen,       // the moment inside that batch which an observer is shown
 };
 inline constexpr std::size_t moments = 3;
 
@@ -149,8 +154,8 @@ class Species {
   const SpeciesTally& tally(Moment moment = Moment::now) const {
     return *tallies_[static_cast<std::size_t>(moment)];
   }
-  // One tally has then been told all that another one has, and nothing else. There is only that of
-  // now before.
+  // Makes the tally of one moment a copy of that of another. A moment other than now has a tally
+  // from its first copy on.
   virtual void copy_tally(Moment from, Moment to) = 0;
   // Makes the tally anew after a fault; it keeps what it had observed.
   virtual void recount(const std::vector<AgentCount>& counts) = 0;

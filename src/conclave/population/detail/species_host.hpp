@@ -3,6 +3,7 @@
 // to them what TallyHost is to engines that know the protocol's type.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -54,13 +55,15 @@ class SpeciesHost {
         choice_(other.choice_),
         fault_choice_(other.fault_choice_),
         watch_(other.watch_),
-        is_over_(other.is_over_) {}
+        standing_(other.standing_) {}
   ~SpeciesHost() = default;
 
   const SpeciesTally& tally() const { return species_->tally(); }
-  // Whether what is watched for has happened; looked at anew after each change of the tally.
-  bool is_over() const { return is_over_; }
-  void look_at_tally() { is_over_ = tally().is_over(watch_); }
+  // Whether what is watched for has happened, and the last milestone: looked at anew after each
+  // change of the tally that may have brought them about.
+  bool is_over() const { return standing_.is_over; }
+  std::uint8_t milestone() const { return standing_.milestone; }
+  void look_at_tally() { standing_ = tally().standing(watch_); }
 
   AgentCount candidates(const Fault& fault) const {
     return detail::candidates(fault, n_, tally().leaders());
@@ -73,7 +76,7 @@ class SpeciesHost {
   Watch watch_ = Watch::convergence;
 
  private:
-  bool is_over_ = false;
+  TallyStanding standing_;
 };
 
 }  // namespace conclave::population::detail

@@ -77,8 +77,9 @@ class SpeciesTallyOf final : public SpeciesTally {
     if constexpr (MeasuresHolding<P>) return tally_.violated();
     return false;
   }
-  bool is_over(Watch watch) const override { return has_happened<P>(watch, tally_); }
-  std::uint8_t milestone() const override { return detail::milestone(tally_); }
+  TallyStanding standing(Watch watch) const override {
+    return {has_happened<P>(watch, tally_), detail::milestone(tally_)};
+  }
   AgentCount changes_to_stop(Watch watch) const override {
     return detail::changes_to_stop(tally_, watch);
   }
