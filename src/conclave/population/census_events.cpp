@@ -53,7 +53,7 @@ std::vector<AgentCount> CensusEventsEngine::counts() const {
 }
 
 std::size_t CensusEventsEngine::rank_of(SpeciesId id) {
-  if (id >= rank_of_.size() || rank_of_[id] == no_rank) add_rank(id);
+  if (!has_rank(id)) add_rank(id);
   return rank_of_[id];
 }
 
@@ -114,13 +114,40 @@ void CensusEventsEngine::react() {
   const auto [initiator, responder] = pairs_.pick(schedule_);
   const SpeciesId u = active_[initiator];
   const SpeciesId v = active_[responder];
-  const auto [new_u, new_v] = species_->interact_after_jump(u, v, choice_);
-  change(initiator, 0 - AgentCount{1});
-  change(responder, 0 - AgentCount{1});
-  change(rank_of(new_u), 1);
-  change(rank_of(new_v), 1);
-  species_->tally().replace(u, v, new_u, new_v);
+  const Met met = meet(u, v);
+  if (has_rank(met.u) && has_rank(met.v)) {
+    move_one(initiator, rank_of_[met.u]);
+    move_one(responder, rank_of_[met.v]);
+  } else {
+    change(initiator, 0 - AgentCount{1});
+    change(responder, 0 - AgentCount{1});
+    change(rank_of(met.u), 1);
+    change(rank_of(met.v), 1);
+  }
+  if (!met.is_counted) return;
+  species_->tally().replace(u, v, met.u, met.v);
   look_at_tally();
+}
+
+// While there are few species, outcomes are remembered, which takes less time than to ask the
+// protocol; a large table would not lie in a near cache.
+CensusEventsEngine::Met CensusEventsEngine::meet(SpeciesId u, SpeciesId v) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 15;
+  if (species_->table_bytes() <= most_bytes) {
+    const detail::Outcome outcome = species_->outcome(u, v);
+    if (outcome.kind == detail::Outcome::Kind::certain) {
+      return {outcome.u, outcome.v, outcome.is_counted || outcome.milestone > milestone()};
+    }
+  }
+  const auto [new_u, new_v] = species_->interact_after_jump(u, v, choice_);
+  return {new_u, new_v, true};
+}
+
+void CensusEventsEngine::move_one(std::size_t from, std::size_t to) {
+  if (from == to) return;
+  occupied_ += pairs_.agents(to) == 0 ? 1 : 0;
+  pairs_.move_one(from, to);
+  occupied_ -= pairs_.agents(from) == 0 ? 1 : 0;
 }
 
 }  // namespace conclave::population

@@ -69,6 +69,14 @@ class CensusEventsEngine : public detail::Jumping<CensusEventsEngine, detail::Sp
   void draw_next_event();
   // One of the pairs that react, by weight, meets.
   void react();
+  struct Met {
+    SpeciesId u;
+    SpeciesId v;
+    bool is_counted;  // the tally must be told
+  };
+  Met meet(SpeciesId u, SpeciesId v);
+  bool has_rank(SpeciesId id) const { return id < rank_of_.size() && rank_of_[id] != no_rank; }
+  void move_one(std::size_t from, std::size_t to);
 
   Interactions all_pairs_;              // with their weights
   detail::ReactingPairs pairs_;         // of agents, by rank

@@ -89,8 +89,14 @@ class ReactingPairs {
   }
   // An agent goes from one rank to another; `update_number` must follow.
   void move_one(std::size_t from, std::size_t to) {
-    change(from, 0 - AgentCount{1});
-    change(to, 1);
+    --counts_[from];
+    ++counts_[to];
+    const Weight* less = &weights_[from * side_];
+    const Weight* more = &weights_[to * side_];
+    AgentCount* partners = partners_.data();
+    for (std::size_t u = 0, ranks = counts_.size(); u < ranks; ++u) {
+      partners[u] += AgentCount{more[u]} - less[u];  // modulo 2^64
+    }
   }
 
   void update_number() {
