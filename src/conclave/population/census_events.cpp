@@ -133,14 +133,14 @@ void CensusEventsEngine::react() {
 // protocol; a large table would not lie in a near cache.
 CensusEventsEngine::Met CensusEventsEngine::meet(SpeciesId u, SpeciesId v) {
   constexpr std::size_t most_bytes = std::size_t{1} << 15;
+  bool is_counted = true;
   if (species_->table_bytes() <= most_bytes) {
     const detail::Outcome outcome = species_->outcome(u, v);
-    if (outcome.kind == detail::Outcome::Kind::certain) {
-      return {outcome.u, outcome.v, outcome.is_counted || outcome.milestone > milestone()};
-    }
+    is_counted = outcome.is_counted || outcome.milestone > milestone();
+    if (outcome.kind == detail::Outcome::Kind::certain) return {outcome.u, outcome.v, is_counted};
   }
   const auto [new_u, new_v] = species_->interact_after_jump(u, v, choice_);
-  return {new_u, new_v, true};
+  return {new_u, new_v, is_counted};
 }
 
 void CensusEventsEngine::move_one(std::size_t from, std::size_t to) {

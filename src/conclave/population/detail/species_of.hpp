@@ -144,13 +144,13 @@ class SpeciesOf final : public Species {
     State new_u = state(u);
     State new_v = state(v);
     protocol_.interact(new_u, new_v, choice);
-    return ids_of(new_u, new_v);
+    return ids_after(u, v, new_u, new_v);
   }
   Pair interact_after_jump(SpeciesId u, SpeciesId v, Stream& choice) override {
     State new_u = state(u);
     State new_v = state(v);
     detail::interact_after_jump(protocol_, new_u, new_v, choice);
-    return ids_of(new_u, new_v);
+    return ids_after(u, v, new_u, new_v);
   }
   std::uint32_t jump_scale() const override { return detail::jump_scale(protocol_); }
   std::uint32_t jump_weight(SpeciesId u, SpeciesId v) const override {
@@ -226,6 +226,12 @@ class SpeciesOf final : public Species {
   Pair ids_of(const State& u, const State& v) {
     const SpeciesId id = id_of(u);
     return {id, id_of(v)};
+  }
+  // The same of agents that were of species u and v, and often still are, or have changed places.
+  Pair ids_after(SpeciesId u, SpeciesId v, const State& new_u, const State& new_v) {
+    const SpeciesId id_u = new_u == state(u) ? u : new_u == state(v) ? v : id_of(new_u);
+    const SpeciesId id_v = new_v == state(v) ? v : new_v == state(u) ? u : id_of(new_v);
+    return {id_u, id_v};
   }
 
   void add_agents(const State& state, AgentCount count) {
