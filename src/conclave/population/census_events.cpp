@@ -115,10 +115,11 @@ void CensusEventsEngine::react() {
   const SpeciesId u = active_[initiator];
   const SpeciesId v = active_[responder];
   const Met met = meet(u, v);
-  if (has_rank(met.u) && has_rank(met.v)) {
+  const bool have_swapped = met.u == v && met.v == u;  // the census stays as it is
+  if (!have_swapped && has_rank(met.u) && has_rank(met.v)) {
     move_one(initiator, rank_of_[met.u]);
     move_one(responder, rank_of_[met.v]);
-  } else {
+  } else if (!have_swapped) {
     change(initiator, 0 - AgentCount{1});
     change(responder, 0 - AgentCount{1});
     change(rank_of(met.u), 1);
