@@ -125,9 +125,7 @@ void CensusEventsEngine::react() {
     change(rank_of(met.u), 1);
     change(rank_of(met.v), 1);
   }
-  if (!met.is_counted) return;
-  species_->tally().replace(u, v, met.u, met.v);
-  look_at_tally();
+  if (met.is_counted) tell_tally(u, v, met.u, met.v);
 }
 
 // While there are few species, outcomes are remembered, which takes less time than to ask the

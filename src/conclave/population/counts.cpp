@@ -191,7 +191,7 @@ void CountsEngine::show(std::uint64_t passed) {
   }
   for (const auto& step : record_->steps.steps()) {
     if (!step.is_collision || step.number > passed) continue;
-    seen.replace(step.u, step.v, step.new_u, step.new_v);
+    seen.replace(step.u, step.v, step.new_u, step.new_v, watch_);
   }
 }
 
@@ -347,8 +347,7 @@ bool CountsEngine::note(const detail::Outcome& outcome, SpeciesId u, SpeciesId v
   const bool is_new = outcome.milestone > milestone();
   if (!is_new && !outcome.is_counted) return true;
   if (is_new) draw_fresh_pairs();
-  species_->tally().replace(u, v, new_u, new_v);
-  look_at_tally();
+  tell_tally(u, v, new_u, new_v);
   return !is_new && !is_over();
 }
 
@@ -448,12 +447,12 @@ void CountsEngine::end_batch() {
   }
   census_.resize(species_->size());
   for (const SpeciesId id : revealed_) ++census_[id];
-  if (tells_later_) tell_tally();
+  if (tells_later_) tell_tally_of_batch();
   look_at_tally();
   work_ += 1 + collisions_;
 }
 
-void CountsEngine::tell_tally() {
+void CountsEngine::tell_tally_of_batch() {
   for (SpeciesId id = 0; id < census_.size(); ++id) {
     const std::uint32_t rank = rank_of(id);
     const AgentCount before = rank == no_rank ? 0 : counts_[rank];

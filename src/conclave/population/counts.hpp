@@ -279,7 +279,7 @@ class CountsEngine : public detail::CensusKeeper {
 
   // Tells the tally of the whole batch at once: by how much the number of agents of each species
   // has changed.
-  void tell_tally();
+  void tell_tally_of_batch();
 
   // --- jumps ---
 

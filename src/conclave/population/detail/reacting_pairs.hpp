@@ -108,7 +108,7 @@ class ReactingPairs {
   Pair pick(Stream& stream) const {
     Interactions pick = below128(stream, number_);
     std::size_t u = 0;
-    for (; pick >= pairs_of(u); ++u) pick -= pairs_of(u);
+    for (Interactions pairs = pairs_of(0); pick >= pairs; pairs = pairs_of(++u)) pick -= pairs;
     AgentCount partner = stream.below64(partners_of(u));
     std::size_t v = 0;
     for (;; ++v) {

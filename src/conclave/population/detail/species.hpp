@@ -68,7 +68,9 @@ class SpeciesTally {
   virtual void add(SpeciesId id, AgentCount count) = 0;
   // Only where the tally depends on the census alone (Species::has_census_tally).
   virtual void remove(SpeciesId id, AgentCount count) = 0;
-  virtual void replace(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v) = 0;
+  // Two agents have met; returns the standing, which may differ now.
+  virtual TallyStanding replace(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v,
+                                Watch watch) = 0;
   virtual void hold() = 0;
 
   virtual AgentCount leaders() const = 0;

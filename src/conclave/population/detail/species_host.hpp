@@ -64,6 +64,10 @@ class SpeciesHost {
   bool is_over() const { return standing_.is_over; }
   std::uint8_t milestone() const { return standing_.milestone; }
   void look_at_tally() { standing_ = tally().standing(watch_); }
+  // Tells the tally of two agents that have met.
+  void tell_tally(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v) {
+    standing_ = species_->tally().replace(u, v, new_u, new_v, watch_);
+  }
 
   AgentCount candidates(const Fault& fault) const {
     return detail::candidates(fault, n_, tally().leaders());

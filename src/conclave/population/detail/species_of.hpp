@@ -63,8 +63,10 @@ class SpeciesTallyOf final : public SpeciesTally {
   void remove(SpeciesId id, AgentCount count) override {
     if constexpr (CensusTallyOf<Tally, P>) tally_.remove(state(id), count);
   }
-  void replace(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v) override {
+  TallyStanding replace(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v,
+                        Watch watch) override {
     tally_.replace(state(u), state(v), state(new_u), state(new_v));
+    return SpeciesTallyOf::standing(watch);
   }
   void hold() override {
     if constexpr (MeasuresHolding<P>) tally_.hold();
