@@ -104,7 +104,7 @@ class AfekGafni {
   AfekGafni(std::size_t n, Stream& coins, Stream* delays)
       : post_(delays), ids_(shuffled(n, coins)) {
     for (std::size_t node = 0; node < n; ++node) {
-      seen_.push_back({0, ids_[node]});
+      seen_.emplace_back(0, ids_[node]);
       owner_.push_back(node);
       Identifiers others = shuffled(n, coins);
       for (std::size_t& other : others) --other;

@@ -7,8 +7,8 @@
 #endif
 
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <type_traits>
 
@@ -50,18 +50,20 @@ template <class T>
 class ZeroedArray {
  public:
   explicit ZeroedArray(std::size_t count)
+      // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): new would write the zeros
       : size_(count), memory_(std::calloc(count * sizeof(T) + alignment, 1)) {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
     if (memory_ == nullptr) throw std::bad_alloc();
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_);
-    first_ = reinterpret_cast<T*>((address + alignment - 1) / alignment * alignment);
+    void* place = memory_;
+    std::size_t space = count * sizeof(T) + alignment;
+    first_ = static_cast<T*>(std::align(alignment, count * sizeof(T), place, space));
 #ifndef __wasm__
     if (is_large()) static_cast<void>(madvise(first_, count * sizeof(T), MADV_HUGEPAGE));
 #endif
   }
   ZeroedArray(const ZeroedArray&) = delete;
   ZeroedArray& operator=(const ZeroedArray&) = delete;
-  ~ZeroedArray() { std::free(memory_); }
+  ~ZeroedArray() { std::free(memory_); }  // NOLINT(cppcoreguidelines-no-malloc)
 
   std::size_t size() const { return size_; }
   T& operator[](std::size_t index) { return first_[index]; }
