@@ -371,7 +371,8 @@ class Agents : public detail::TallyHost<P> {
   std::size_t in_groups(std::span<const std::uint64_t> meetings) {
     switch (detail::instruction_set()) {
       case detail::InstructionSet::avx512:
-        return in_eights<prefetching>(meetings);
+        if constexpr (sizeof(Packed) == 8) return in_eights<prefetching>(meetings);
+        return in_groups_avx2<prefetching>(meetings);
       case detail::InstructionSet::avx2:
         return in_groups_avx2<prefetching>(meetings);
       default:
@@ -379,8 +380,8 @@ class Agents : public detail::TallyHost<P> {
     }
   }
 
-  // Eight at once where no two of them share an agent and the shortcut applies to all, otherwise
-  // one after the other.
+  // Agents of 64 bits, eight meetings at once where no two share one and the shortcut applies to
+  // all, otherwise one after the other.
   template <bool prefetching>
   std::size_t in_eights([[maybe_unused]] std::span<const std::uint64_t> meetings) {
     std::size_t done = 0;
