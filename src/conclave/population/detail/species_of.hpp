@@ -49,8 +49,8 @@ class SpeciesTallyOf final : public SpeciesTally {
   using State = typename P::State;
   using Tally = typename TallyFor<P>::type;
 
-  SpeciesTallyOf(const StateIndex<State>& states, const Tally& tally)
-      : states_(states), tally_(tally) {}
+  SpeciesTallyOf(const StateIndex<State>& states, Tally tally)
+      : states_(states), tally_(std::move(tally)) {}
 
   const Tally& tally() const { return tally_; }
   void set(const Tally& tally) { tally_ = tally; }
