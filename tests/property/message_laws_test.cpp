@@ -31,6 +31,7 @@
 #include "conclave/protocols/message/sublinear_sync.hpp"
 
 #include "tests/support/naive_messages.hpp"
+#include "tests/support/ring_network.hpp"
 
 namespace conclave::tests {
 namespace {
@@ -118,15 +119,6 @@ void expect_law(const Trial& engine, Naive naive, std::size_t n, std::string_vie
   const Sample measured = sample_of(engine);
   EXPECT_GT(worst_fit(measured, sample_of(naive(n))), rejection) << name << " n = " << n;
   EXPECT_LT(worst_fit(measured, sample_of(naive(n + 1))), rejection) << name << " n = " << n;
-}
-
-PortGraph ring(std::uint32_t n, bool both_ways) {
-  std::vector<Digraph::Pair> arcs;
-  for (std::uint32_t i = 0; i < n; ++i) {
-    arcs.emplace_back(i, (i + 1) % n);
-    if (both_ways) arcs.emplace_back(i, (i + n - 1) % n);
-  }
-  return PortGraph(Digraph(n, arcs));
 }
 
 template <class P, class Naive>

@@ -27,6 +27,7 @@
 #include "conclave/protocols/message/sublinear_sync.hpp"
 
 #include "tests/support/naive_rings.hpp"
+#include "tests/support/ring_network.hpp"
 
 namespace conclave::tests {
 namespace {
@@ -43,15 +44,6 @@ using protocols::SublinearSync;
 
 const auto always = [](Interactions) { return true; };
 constexpr double far_off = 5;  // standard deviations: p below 1e-6
-
-PortGraph ring(std::uint32_t n, bool both_ways) {
-  std::vector<Digraph::Pair> arcs;
-  for (std::uint32_t i = 0; i < n; ++i) {
-    arcs.emplace_back(i, (i + 1) % n);
-    if (both_ways) arcs.emplace_back(i, (i + n - 1) % n);
-  }
-  return PortGraph(Digraph(n, arcs));
-}
 
 template <class P>
 PortGraph ring_of(std::uint32_t n) {
