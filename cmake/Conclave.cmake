@@ -51,15 +51,14 @@ target_compile_options(conclave_flags INTERFACE -fPIC -fvisibility=hidden
 set(conclave_cold_flags $<IF:$<CONFIG:Release>,-O1,-O0>)
 
 # conclave_add_module(NAME [COLD] [FUZZED] [TOGETHER number] [DEPENDS targets...]
-#                     [PRECOMPILE headers...] [SOURCES files...] [COLD_SOURCES files...])
+#                     [SOURCES files...] [COLD_SOURCES files...])
 # A module is the folder of that name; without sources it is headers only. COLD is one that is worth
 # little optimization, COLD_SOURCES are those of its sources that are. FUZZED is one whose branches
 # the fuzzers follow. Its sources are compiled as one, or in a large module so many of them TOGETHER
-# (cmake/Speed.cmake). Headers that are worth precompiling for this module alone, not for its cold
-# sources, are named.
+# (cmake/Speed.cmake).
 function(conclave_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "COLD;FUZZED" "TOGETHER"
-                        "DEPENDS;PRECOMPILE;SOURCES;COLD_SOURCES")
+                        "DEPENDS;SOURCES;COLD_SOURCES")
   set(target conclave_${name})
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
@@ -79,7 +78,7 @@ function(conclave_add_module name)
         target_compile_options(${each} PRIVATE -fsanitize=fuzzer-no-link)
       endif()
     endforeach()
-    conclave_precompile(${target} ${arg_PRECOMPILE})
+    conclave_precompile(${target})
     conclave_compile_together(${target} ${arg_TOGETHER})
     if(arg_COLD_SOURCES)
       conclave_precompile(${target}_cold)

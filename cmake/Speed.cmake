@@ -45,15 +45,14 @@ set(conclave_common_headers
     <functional> <limits> <map> <memory> <numeric> <optional> <set> <span> <sstream> <stdexcept>
     <string> <string_view> <tuple> <type_traits> <utility> <variant> <vector> <fmt/format.h>)
 
-# conclave_precompile(TARGET [headers...])
-# Precompiles headers for a target: the common ones, which all targets share, or those named.
+# conclave_precompile(TARGET)
+# Precompiles the common headers for a target; all targets share them. Our own headers are not worth
+# it: a module is a few large objects.
 function(conclave_precompile target)
   if(NOT conclave_precompiles)
     return()
   endif()
-  if(ARGN)
-    target_precompile_headers(${target} PRIVATE ${conclave_common_headers} ${ARGN})
-  elseif(target STREQUAL "conclave_base")
+  if(target STREQUAL "conclave_base")
     target_precompile_headers(${target} PRIVATE ${conclave_common_headers})
   else()
     target_precompile_headers(${target} REUSE_FROM conclave_base)
