@@ -10,6 +10,6 @@ Ranks::Ranks() {
 }
 Ranks::~Ranks() = default;
 void Ranks::serve(const sweep::Plan&, sweep::Sweep&, const std::atomic<bool>&) {}
-void Ranks::work(const std::atomic<bool>&) {}
+void Ranks::work(const std::atomic<bool>&) const {}
 
 }  // namespace conclave::mpi
