@@ -324,8 +324,9 @@ class Ppl {
     const Packed new_timer_l = reset != 0 ? t_max_ : timer_l - 1;  // lines 1, 3
     const Packed virus_u = u & virus_mask;
     const Packed virus_v = v & virus_mask;
-    const Packed new_virus = std::max(std::max(virus_u, virus_v), virus_one) - virus_one;  // line 4
-    const Packed new_timer_i_u = (u & timer_i_mask) - timer_i_one;                         // line 6
+    const Packed virus = std::max(std::max(virus_u, virus_v), Packed{virus_one});
+    const Packed new_virus = virus - virus_one;                     // line 4
+    const Packed new_timer_i_u = (u & timer_i_mask) - timer_i_one;  // line 6
     const Packed new_timer_i_v = (v & timer_i_mask) - timer_i_one;
 
     const Packed times_out = timer_l - 2;                       // line 2
