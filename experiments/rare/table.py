@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Prints tables of docs/rare.md and docs/table-ppl.md from rows of `conclave rare --format jsonl`.
+"""Prints tables of docs/rare.md and docs/table-ppl.md from the estimates of the plans beside it.
+
+These are what `conclave results FILE.db --estimates --format jsonl` prints.
 
 Usage: table.py paper|timeouts|scaled ppl.jsonl
        table.py fitted fitted.jsonl
@@ -60,7 +62,7 @@ def show_scaled(rows):
 def show_fitted(rows):
     """Timers that fit n: both ways, by two functions each, and both together."""
     print(f"{'':<6} {'n':>4}  {'ln T':<24} {'':<13}  ways, by two functions each")
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row["n"]):
         ways = [f"{way['way']} {', '.join(map(interval, way['importance']))}"
                 for way in row["ways"]]
         verdict = "confirmed" if row["confirmed"] else "not confirmed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import tempfile
 import warnings as _warnings
@@ -61,10 +62,12 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
     """Carries out a plan, from where it was left, and returns its results.
 
     The plan is the path of a TOML file as `conclave sweep` reads it, or a dict of the same shape;
-    protocols in it may be `Protocol` objects. `output` may be left out where the plan is a file:
-    the results then lie beside the caller under the plan's name with `.db`. The other keywords are
-    the options of `conclave sweep`; with `dry_run=True` nothing is stored, and the result is a
-    list with a dict per cell: its trials, and how long one of them takes, judging by the first.
+    protocols in it may be `Protocol` objects. With `kind = "rare"` its rows are repetitions of
+    estimates of rare failures, see `Results.estimates`. `output` may be left out where the plan is
+    a file: the results then lie beside the caller under the plan's name with `.db`. The other
+    keywords are the options of `conclave sweep`; with `dry_run=True` nothing is stored, and the
+    result is a list with a dict per cell: its trials, and how long one of them takes, judging by
+    the first.
 
     >>> import conclave as cv, tempfile, os
     >>> plan = {"trials": 5, "run": {"protocol": "fratricide", "n": [10, 20]}}
@@ -138,6 +141,21 @@ class Results:
         "protocol=pll", or a list of conditions that must all hold."""
         pandas = needed("pandas", "frame()")
         return pandas.read_csv(io.StringIO(self.csv(where)))
+
+    def estimates(self, where: str | Iterable[str] = ()) -> list[dict[str, Any]]:
+        """The estimates of rare failures that a plan with `kind = "rare"` asks for: for each cell a
+        dict of what `conclave rare --format jsonl` prints.
+
+        >>> import conclave as cv, tempfile, os
+        >>> plan = {"kind": "rare", "protocol": "ppl", "n": 4, "particles": 20, "repetitions": 3,
+        ...         "params": {"t_max": 6, "t_virus": 2, "t_emit": 10}}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found = cv.sweep(plan, os.path.join(folder, "results.db")).estimates()
+        >>> [way["way"] for way in found[0]["ways"]], found[0]["ln_low"] < found[0]["ln_holding"]
+        (['timeout', 'suicide'], True)
+        """
+        rows = _core.results_estimates(self.path, _conditions(where))
+        return [json.loads(row) for row in rows.splitlines()]
 
     def report(self, page: str | os.PathLike[str], **options: Any) -> None:
         report(self, page, **options)

@@ -18,6 +18,7 @@
 #include "conclave/sweep/export.hpp"
 #include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/rare_estimates.hpp"
 #include "conclave/sweep/results.hpp"
 #include "conclave/sweep/shard.hpp"
 #include "conclave/sweep/sweep.hpp"
@@ -112,6 +113,13 @@ std::string jsonl_of(const std::string& path, const std::vector<std::string>& wh
   return text;
 }
 
+// A row per cell of rare failures, as `conclave rare` prints it.
+std::string estimates_of(const std::string& path, const std::vector<std::string>& where) {
+  const sweep::Results results(path);
+  return sweep::estimates_text(sweep::estimates_of(results, sweep::Filter(where, results)),
+                               "jsonl");
+}
+
 py::list cells_of(const std::string& path) {
   const sweep::Results results(path);
   py::list cells;
@@ -173,6 +181,7 @@ void bind_store(py::module_& module) {
   module.def("sweep_estimate", &estimate);
   module.def("results_csv", &csv_of);
   module.def("results_jsonl", &jsonl_of);
+  module.def("results_estimates", &estimates_of);
   module.def("results_cells", &cells_of);
   module.def("results_about", &about);
   module.def("report", &write_report);

@@ -1,6 +1,7 @@
 """Sweeps, files of results, reports."""
 
 import inspect
+import json
 import re
 
 import pytest
@@ -83,3 +84,20 @@ def test_the_looks_of_figures(tmp_path):
     assert "xmode=log" in text and "ymode=log" in text
     with pytest.raises(cv.Error, match="axes"):
         cv.report(found, figures=tmp_path / "b", axes="round")
+
+
+def test_a_sweep_of_rare_failures_says_what_rare_says(program, tmp_path):
+    plan = {"kind": "rare", "repetitions": 3, "particles": 20,
+            "run": [{"protocol": "ppl", "n": [4, 8], "way": "timeout",
+                     "importance": [["group"], ["group", "second"]],
+                     "params": {"t_max": 6, "t_virus": 2, "t_emit": 10}}]}
+    found = cv.sweep(plan, tmp_path / "r.db", quiet=True)
+    assert len(found) == 12 and set(found.frame()["kind"]) == {"rare"}
+    told = program("rare", "ppl", "--n", "8", "--param", "t_max=6", "--param", "t_virus=2",
+                   "--param", "t_emit=10", "--way", "timeout", "--importance", "group",
+                   "--importance", "second", "--particles", "20", "--repetitions", "3",
+                   "--format", "jsonl", "--quiet").stdout
+    assert found.estimates()[3] == json.loads(told)
+    assert [each["n"] for each in found.estimates(where="n=4")] == [4, 4]
+    with pytest.raises(cv.Error, match="add kind"):
+        cv.sweep({"run": {"protocol": "ppl", "n": 4, "way": "timeout"}}, tmp_path / "x.db")

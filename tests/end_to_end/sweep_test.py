@@ -321,6 +321,110 @@ class Results(Folder):
             self.assertEqual(self.conclave("replay", "results.db", *words).returncode, 2)
 
 
+RARE = """
+kind = "rare"
+protocol = "ppl"
+n = [4, 8]
+params = { t_max = 8, t_virus = 3, t_emit = 18 }
+particles = 200
+repetitions = 12
+seed = 5
+"""
+
+
+class RareFailures(Folder):
+    """Plans of kind "rare": rows are repetitions of what `conclave rare` estimates."""
+    def commands(self, *words):
+        return "".join(self.conclave(
+            "rare", "ppl", "--n", n, "--param", "t_max=8", "--param", "t_virus=3", "--param",
+            "t_emit=18", "--particles", "200", "--repetitions", "12", "--seed", "5", "--quiet",
+            *words).stdout for n in ("4", "8"))
+
+    def estimates(self, file="results.db", format_="jsonl"):
+        return self.conclave("results", file, "--estimates", "--format", format_).stdout
+
+    def test_cells_say_what_the_command_says(self):
+        self.sweep(RARE)
+        self.assertEqual(self.estimates(), self.commands("--format", "jsonl"))
+        header, *lines = self.estimates(format_="csv").splitlines(True)
+        told = self.commands("--format", "csv").splitlines(True)
+        self.assertEqual(lines, [line for line in told if line != header])
+        self.assertEqual(len(json.loads(self.estimates(format_="json"))["rows"]), 2)
+        table = self.conclave("results", "results.db").stdout
+        for row in map(json.loads, self.estimates().splitlines()):
+            verdict = "yes" if row["confirmed"] else "no"
+            self.assertRegex(table, rf"all +{row['ln_holding']:.4f} +{row['ln_low']:.4f} "
+                                    rf"+{row['ln_high']:.4f}  {verdict}\n")
+        self.assertEqual(len(self.rows()), 24)
+
+    def test_interrupts_kills_threads_and_shards_change_nothing(self):
+        self.sweep(RARE, "--threads", "1", output="whole.db")
+        begin = time.monotonic()
+        self.sweep(RARE, "--threads", "2", output="again.db")
+        seconds = time.monotonic() - begin
+        self.assertEqual(self.dump("again.db"), self.dump("whole.db"))
+        draw = random.Random(3)
+        for end in (signal.SIGINT, signal.SIGKILL) * 3:
+            process = subprocess.Popen([BINARY, "sweep", "plan.toml", "-o", "cut.db", "--quiet"],
+                                       cwd=self.folder)
+            time.sleep(draw.uniform(0.2, 0.9) * seconds)
+            process.send_signal(end)
+            process.wait()
+        self.sweep(RARE, output="cut.db")
+        self.assertEqual(self.dump("cut.db"), self.dump("whole.db"))
+        for part in ("1/2", "2/2"):
+            self.sweep(RARE, "--shard", part, output=f"{part[0]}.db")
+        self.conclave("merge", "2.db", "1.db", "-o", "merged.db")
+        self.assertEqual(self.dump("merged.db"), self.dump("whole.db"))
+
+    def test_are_replayed_extended_and_reported(self):
+        self.sweep(RARE)
+        replayed = self.conclave("replay", "results.db", "--cell", "1", "--trial", "11")
+        self.assertIn("the same, byte for byte", replayed.stderr)
+        self.sweep(RARE.replace("= 12", "= 14"), "--extend")
+        self.assertEqual([json.loads(line)["ways"][0]["importance"][0]["repetitions"]
+                          for line in self.estimates().splitlines()], [14, 14])
+        dry = self.conclave("sweep", "plan.toml", "--dry-run").stdout
+        self.assertIn("rare ppl n=8", dry)
+        result = self.conclave("report", "results.db", "--figures", "figures", "--kinds", "csv",
+                               "-o", "page.html")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        page = (self.folder / "page.html").read_text()
+        self.assertIn("conclave rare ppl --n 8 --param t_max=8", page)
+        drawn = [float(line["y"]) for each in (self.folder / "figures").iterdir()
+                 for line in csv.DictReader(io.StringIO(each.read_text()))]
+        for row in map(json.loads, self.estimates().splitlines()):
+            self.assertIn(f"<td>{row['ln_low']:.4f} to {row['ln_high']:.4f}</td>", page)
+            self.assertTrue(any(abs(y - row["ln_holding"]) < 1e-4 for y in drawn), drawn)
+
+    def test_of_texts_and_beside_trials(self):
+        (self.folder / "epidemic.pp").write_text(
+            "states S, I\nstart all: all of I\nI + S -> I + I\nI + I -> S + I\n"
+            "stop when count(I) == 1\n")
+        self.sweep("""
+            [[run]]
+            kind = "rare"
+            protocol = "epidemic.pp"
+            n = 12
+            importance = ["count(S)", "-ln(count(I))"]
+            particles = 50
+            [[run]]
+            protocol = "fratricide"
+            n = 10
+            trials = 3
+            """)
+        told = self.conclave("rare", "epidemic.pp", "--n", "12", "--importance", "count(S)",
+                             "--importance", "-ln(count(I))", "--particles", "50", "--format",
+                             "jsonl", "--quiet").stdout
+        self.assertEqual(self.estimates(), told)
+        table = self.conclave("results", "results.db").stdout
+        self.assertIn("fratricide", table)
+        self.assertIn("-ln(count(I))", table)
+        self.sweep('protocol = "fratricide"\nn = 10\n', output="trials.db")
+        self.assert_refused(self.conclave("results", "trials.db", "--estimates", "--format",
+                                          "jsonl"), "no estimates")
+
+
 class Interruptions(Folder):
     def start(self, file="results.db"):
         return subprocess.Popen([BINARY, "sweep", self.plan(LONG), "-o", file], cwd=self.folder,

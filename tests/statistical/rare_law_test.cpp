@@ -272,7 +272,7 @@ experiment::RareRow rare_row(const Case& which, std::uint64_t seed, std::uint64_
   experiment::RareProgress progress;
   const std::atomic<bool> stop = false;
   const auto found = experiment::run_rare(*prepared, {20, threads}, progress, stop);
-  return {*prepared, request, found, false};
+  return {experiment::subject_of(*prepared, request), found, false};
 }
 
 std::vector<catalog::Setting> timers(int t_max, int t_virus, int t_emit) {

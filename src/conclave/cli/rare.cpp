@@ -15,12 +15,12 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/require.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/rare_row.hpp"
 #include "conclave/experiment/rare_runner.hpp"
+#include "conclave/experiment/rare_subject.hpp"
 #include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
@@ -28,26 +28,12 @@ namespace {
 
 struct RareCommandOptions {
   experiment::RunText words;
-  std::string way;
-  std::vector<std::string> importance;
-  std::string particles = "1000";
   std::string repetitions = "20";
-  std::string most_levels = "2000";
   std::string threads;
   std::string format = "table";
   std::string output;
   bool quiet = false;
 };
-
-catalog::RareRequest request(const RareCommandOptions& options) {
-  catalog::RareRequest result{
-      .run = experiment::request_of(options.words, {.command = "rare", .n = "16"})};
-  result.way = options.way;
-  result.importance = options.importance;
-  result.particles = count_option_64("--particles", options.particles, 10, 100'000'000);
-  result.most_levels = count_option_64("--most-levels", options.most_levels, 1, 1'000'000);
-  return result;
-}
 
 unsigned threads(const RareCommandOptions& options) {
   if (options.threads.empty()) return std::max(1u, std::thread::hardware_concurrency());
@@ -76,9 +62,8 @@ Exit rare(const RareCommandOptions& options) {
     throw Error(unknown_name("format", options.format, row_formats));
   }
   const catalog::Entry entry = catalog::find(options.words.protocol);
-  catalog::require(entry, &catalog::Entry::rare,
-                   "names no importance functions, so that its rare failures are not known");
-  const catalog::RareRequest asked = request(options);
+  experiment::require_rare(entry);
+  const catalog::RareRequest asked = experiment::rare_request_of(options.words);
   const experiment::RareOptions effort{
       count_option_64("--repetitions", options.repetitions, 2, 1'000'000), threads(options)};
   const auto prepared = entry.rare(asked);
@@ -103,7 +88,7 @@ Exit rare(const RareCommandOptions& options) {
     if (!options.quiet) tell("interrupted before two repetitions of each function were done\n");
     return Exit::interrupted;
   }
-  const experiment::RareRow row(*prepared, asked, found, is_interrupted);
+  const experiment::RareRow row(experiment::subject_of(*prepared, asked), found, is_interrupted);
   Output output(options.output);
   output.write(written(options, row));
   output.finish();
@@ -140,14 +125,14 @@ void add_rare(Command& conclave) {
                  "The limit of an attempt, for protocols whose failure is to miss it");
   command.option("--max-interactions", "X", options->words.max_interactions,
                  "The same in interactions");
-  command.option("--way", "NAME", options->way, "Only this way to fail (default: all)");
-  command.repeatable_option("--importance", "F", options->importance,
+  command.option("--way", "NAME", options->words.way, "Only this way to fail (default: all)");
+  command.repeatable_option("--importance", "F", options->words.importance,
                             "Importance function: a name or an expression; repeatable; the first "
                             "of a way gives its estimate, the others confirm it");
-  command.option("--particles", "N", options->particles, "Paths per level (default 1000)");
+  command.option("--particles", "N", options->words.particles, "Paths per level (default 1000)");
   command.option("--repetitions", "R", options->repetitions,
                  "Independent repetitions, the only source of the interval (default 20)");
-  command.option("--most-levels", "K", options->most_levels,
+  command.option("--most-levels", "K", options->words.most_levels,
                  "Give up where more levels are needed (default 2000)");
   command.option("--seed", "S", options->words.seed,
                  "Seed; with it everything repeats (default 1)");

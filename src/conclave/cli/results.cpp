@@ -19,6 +19,7 @@
 #include "conclave/base/statistics.hpp"
 #include "conclave/base/text_table.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/estimates_table.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
@@ -26,6 +27,7 @@
 #include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/measure.hpp"
 #include "conclave/sweep/prefix.hpp"
+#include "conclave/sweep/rare_estimates.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -37,6 +39,7 @@ struct ResultsOptions {
   std::string output;
   std::vector<std::string> where;
   bool check = false;
+  bool estimates = false;
 };
 
 // The rows of one cell that the filter lets pass.
@@ -60,6 +63,7 @@ Samples sample(const sweep::Results& results, const sweep::Filter& filter,
   sweep::for_each_row(
       results, filter,
       [&](const sweep::PlacedRow& row) {
+        if (sweep::is_rare(results.cells()[row.cell])) return;
         CellSample& cell = samples[row.cell];
         ++cell.rows;
         if (sweep::field(row.fields, "converged") != "true") return;
@@ -83,6 +87,7 @@ std::vector<std::string> telling_fields(const std::vector<sweep::StoredCell>& ce
   }
   std::erase_if(names, [&](const std::string& name) {
     if (name == "protocol" || name == "n" || name == "source_hash") return true;
+    if (name == "kind" || name.starts_with("ways.")) return true;
     return !name.starts_with("params.") && std::ranges::all_of(cells, [&](const auto& cell) {
       const auto value = sweep::field(cell.fields, name);
       return !value || value == sweep::field(cells.front().fields, name);
@@ -111,9 +116,9 @@ std::string five_digits(double value) {
 }
 
 // "150 of 200" where a sweep has not come to its end.
-std::string trials_text(const sweep::CellProgress& progress, const CellSample& sample) {
-  if (progress.missing == 0) return fmt::format("{}", sample.rows);
-  return fmt::format("{} of {}", sample.rows, progress.wanted);
+std::string trials_text(const sweep::CellProgress& progress, std::uint64_t rows) {
+  if (progress.missing == 0) return fmt::format("{}", rows);
+  return fmt::format("{} of {}", rows, progress.wanted);
 }
 
 std::string unfinished_text(const std::vector<sweep::CellProgress>& progress) {
@@ -150,6 +155,8 @@ Shared shared_by(const sweep::Results& results, const Samples& samples,
   return shared;
 }
 
+using Estimates = std::vector<sweep::CellEstimate>;
+
 TextTable empty_table(const Shared& shared) {
   using enum TextTable::Align;
   std::vector<TextTable::Column> columns{
@@ -182,7 +189,7 @@ std::vector<std::string> line_of(const sweep::StoredCell& cell, const CellSample
   return line;
 }
 
-std::string table(const sweep::Results& results, const Samples& samples,
+std::string table(const sweep::Results& results, const Samples& samples, const Estimates& estimates,
                   const ResultsOptions& options) {
   const std::vector<std::string> names = telling_fields(results.cells());
   const Shared shared = shared_by(results, samples, options);
@@ -191,27 +198,38 @@ std::string table(const sweep::Results& results, const Samples& samples,
   std::uint64_t rows = 0;
   for (const auto& [id, sample] : samples) {
     const sweep::StoredCell& cell = results.cells()[id];
-    lines.add(line_of(cell, sample, trials_text(progress[id], sample), setting_text(cell, names),
-                      measure_of(cell, options), shared));
+    lines.add(line_of(cell, sample, trials_text(progress[id], sample.rows),
+                      setting_text(cell, names), measure_of(cell, options), shared));
     rows += sample.rows;
   }
+  for (const sweep::CellEstimate& each : estimates) rows += each.row.repetitions();
   const std::string shard = results.meta("shard");
-  std::string heading = fmt::format("{}{}   {} of {} cells   {} rows", results.meta("name"),
-                                    shard.empty() ? "" : fmt::format("   shard {}", shard),
-                                    samples.size(), results.cells().size(), rows);
+  std::string heading =
+      fmt::format("{}{}   {} of {} cells   {} rows", results.meta("name"),
+                  shard.empty() ? "" : fmt::format("   shard {}", shard),
+                  samples.size() + estimates.size(), results.cells().size(), rows);
   if (!shared.measure.empty()) heading += fmt::format("   measure {}", shared.measure);
   const std::string versions =
       fmt::format("made by conclave {}", fmt::join(results.code_versions(), ", "));
   const std::size_t width = output_width(options.output);
+  std::string body = samples.empty() && !estimates.empty() ? "" : lines.text(width);
+  std::vector<EstimateLine> estimated;
+  for (const sweep::CellEstimate& each : estimates) {
+    estimated.push_back({&each, setting_text(results.cells()[each.cell], names),
+                         trials_text(progress[each.cell], each.row.repetitions())});
+  }
+  if (!estimated.empty()) body += (body.empty() ? "" : "\n") + estimates_table(estimated, width);
   return fmt::format("{}\n{}\n\n{}{}", wrapped(printable(heading), width, 2),
-                     wrapped(printable(versions), width, 2), lines.text(width),
-                     unfinished_text(progress));
+                     wrapped(printable(versions), width, 2), body, unfinished_text(progress));
 }
 
 void write(const sweep::Results& results, const sweep::Filter& filter,
            const ResultsOptions& options, Output& output) {
   if (options.format == "table") {
-    output.write(table(results, sample(results, filter, options), options));
+    output.write(table(results, sample(results, filter, options),
+                       sweep::estimates_of(results, filter), options));
+  } else if (options.estimates) {
+    output.write(sweep::estimates_text(sweep::estimates_of(results, filter), options.format));
   } else if (options.format == "csv") {
     sweep::write_csv(results, filter, [&](std::string_view text) { output.write(text); });
   } else if (options.format == "jsonl") {
@@ -266,6 +284,7 @@ Examples:
   conclave results results.db --measure 'interactions / n^2'
   conclave results results.db --format csv > rows.csv
   conclave results results.db --where converged=false --format jsonl
+  conclave results rare.db --estimates --format jsonl
 
 The file is SQLite: sqlite3 results.db 'SELECT n, avg(parallel_time) FROM result GROUP BY n')";
 
@@ -285,6 +304,9 @@ void add_results(Command& conclave) {
                  "table, csv, jsonl or json (default table); rows by cell and trial");
   command.option("-o,--output", "FILE", options->output,
                  "Write to FILE instead of standard output; it appears when complete");
+  command.flag("--estimates", options->estimates,
+               "Of a plan of rare failures: one row per cell, as `conclave rare` prints it, "
+               "instead of the repetitions");
   command.flag("--check", options->check,
                "Look whether every row is as it was written; status 4 where one is not");
   command.file_size_option();

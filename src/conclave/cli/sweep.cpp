@@ -199,6 +199,9 @@ A plan is a TOML file: protocols, grids of n and parameters, trials (docs/sweeps
   init = ["random", "all-leaders"]
   params = { N = ["n", "4*n"] }
 
+A run with kind = "rare" has the options of `conclave rare` as keys, and its repetitions as trials
+(docs/rare.md).
+
 Examples:
   conclave sweep plan.toml --dry-run            the cells, and how long they will take
   conclave sweep plan.toml -o results.db        run, or go on where it was stopped

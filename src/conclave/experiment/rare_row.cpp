@@ -64,15 +64,12 @@ RareTime RareRow::told(const RareTime& time) const {
   return {-time.ln_time, -time.ln_high, -time.ln_low};
 }
 
-RareRow::RareRow(const catalog::PreparedRare& rare, const catalog::RareRequest& request,
-                 std::span<const std::vector<RareRepetition>> repetitions, bool is_interrupted)
-    : rare_(rare),
-      seed_(request.run.seed),
-      particles_(request.particles),
-      is_interrupted_(is_interrupted) {
+RareRow::RareRow(RareSubject subject, std::span<const std::vector<RareRepetition>> repetitions,
+                 bool is_interrupted)
+    : subject_(std::move(subject)), is_interrupted_(is_interrupted) {
   for (const auto& each : repetitions) estimates_.push_back(estimate_of(each));
   std::vector<RareEstimate> first;
-  for (std::size_t way = 0; way < rare.ways().size(); ++way) {
+  for (std::size_t way = 0; way < subject_.ways.size(); ++way) {
     ways_.push_back(way_result(way));
     first.push_back(estimates_[ways_.back().functions.front()]);
     confirmed_ = confirmed_ && ways_.back().confirmed;
@@ -82,8 +79,8 @@ RareRow::RareRow(const catalog::PreparedRare& rare, const catalog::RareRequest& 
 
 RareWayResult RareRow::way_result(std::size_t way) const {
   RareWayResult result{.way = way};
-  for (std::size_t i = 0; i < rare_.functions().size(); ++i) {
-    if (rare_.functions()[i].way == way) result.functions.push_back(i);
+  for (std::size_t i = 0; i < subject_.functions.size(); ++i) {
+    if (subject_.functions[i].way == way) result.functions.push_back(i);
   }
   const RareEstimate& chosen = estimates_[result.functions.front()];
   const RareTime& first = chosen.time;
@@ -94,13 +91,13 @@ RareWayResult RareRow::way_result(std::size_t way) const {
       continue;
     }
     result.warnings.push_back(fmt::format("{} and {} do not agree: a route may be missing",
-                                          rare_.functions()[result.functions.front()].name,
-                                          rare_.functions()[result.functions[i]].name));
+                                          subject_.functions[result.functions.front()].name,
+                                          subject_.functions[result.functions[i]].name));
   }
   if (result.functions.size() == 1) {
     result.warnings.emplace_back("one importance function alone confirms nothing");
   }
-  const auto bound = rare_.ways()[way].ln_bound;
+  const auto bound = subject_.ways[way].ln_bound;
   if (bound && std::isfinite(first.ln_high) && first.ln_high < *bound) {
     result.confirmed = false;
     result.warnings.emplace_back("the estimate is below the union bound, which is an error of it");
@@ -109,17 +106,7 @@ RareWayResult RareRow::way_result(std::size_t way) const {
 }
 
 std::string RareRow::json() const {
-  Json json{{"protocol", rare_.protocol()}, {"n", rare_.n()}};
-  Json params = Json::object();
-  for (const catalog::ParameterValue& each : rare_.parameters()) {
-    std::visit([&](const auto& value) { params[each.name] = value; }, each.value);
-  }
-  json["params"] = params;
-  if (!rare_.source_hash().empty()) json["source_hash"] = rare_.source_hash();
-  json["init"] = rare_.start();
-  json["seed"] = seed_;
-  json["particles"] = particles_;
-  if (by_attempt()) json["max_interactions"] = rare_.attempt_limit()->as_uint64().value_or(0);
+  Json json = subject_.json();
   add_time(json, told(time_), by_attempt());
   if (fits_double(time_.ln_time)) {
     json[by_attempt() ? "probability" : "expected_holding"] =
@@ -129,14 +116,14 @@ std::string RareRow::json() const {
   if (is_interrupted_) json["interrupted"] = true;
   Json ways = Json::array();
   for (const RareWayResult& each : ways_) {
-    Json way{{"way", rare_.ways()[each.way].name}};
+    Json way{{"way", subject_.ways[each.way].name}};
     add_time(way, told(estimates_[each.functions.front()].time), by_attempt());
     way["confirmed"] = each.confirmed;
-    const auto bound = rare_.ways()[each.way].ln_bound;
+    const auto bound = subject_.ways[each.way].ln_bound;
     if (bound) way["ln_union_bound"] = number(shown(*bound));
     Json functions = Json::array();
     for (const std::size_t i : each.functions) {
-      functions.push_back(function_json(rare_.functions()[i].name, estimates_[i],
+      functions.push_back(function_json(subject_.functions[i].name, estimates_[i],
                                         told(estimates_[i].time), by_attempt()));
     }
     way["importance"] = functions;
@@ -158,17 +145,17 @@ std::string RareRow::csv_line(std::string_view way, std::string_view function, c
                               bool confirmed, const RareEstimate* estimate) const {
   const RareTime shown_time = told(time);
   std::string params;
-  for (const catalog::ParameterValue& each : rare_.parameters()) {
-    params += (params.empty() ? "" : " ") + std::string(each.name) + "=";
+  for (const RareSubject::Parameter& each : subject_.parameters) {
+    params += (params.empty() ? "" : " ") + each.name + "=";
     std::visit([&](const auto& value) { params += fmt::format("{}", value); }, each.value);
   }
   std::string line =
-      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", rare_.protocol(), rare_.n(),
-                  csv_field(params), rare_.start(), seed_, particles_, way,
+      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", subject_.protocol, subject_.n,
+                  csv_field(params), subject_.start, subject_.seed, subject_.particles, way,
                   csv_field(std::string(function)), text(shown(shown_time.ln_time)),
                   text(shown(shown_time.ln_low)), text(shown(shown_time.ln_high)), confirmed);
   std::string bound;
-  for (const RareWay& each : rare_.ways()) {
+  for (const RareSubject::Way& each : subject_.ways) {
     if (each.name == way && each.ln_bound) bound = text(shown(*each.ln_bound));
   }
   line += "," + bound;
@@ -185,7 +172,7 @@ std::string RareRow::csv() const {
   std::string lines;
   for (const RareWayResult& way : ways_) {
     for (const std::size_t i : way.functions) {
-      lines += csv_line(rare_.ways()[way.way].name, rare_.functions()[i].name, estimates_[i].time,
+      lines += csv_line(subject_.ways[way.way].name, subject_.functions[i].name, estimates_[i].time,
                         way.confirmed, &estimates_[i]);
     }
   }
@@ -193,19 +180,21 @@ std::string RareRow::csv() const {
 }
 
 std::string RareRow::table() const {
-  std::string text = fmt::format("{}   n = {}   start {}   seed {}   {} particles\n",
-                                 rare_.protocol(), rare_.n(), rare_.start(), seed_, particles_);
+  std::string text =
+      fmt::format("{}   n = {}   start {}   seed {}   {} particles\n", subject_.protocol,
+                  subject_.n, subject_.start, subject_.seed, subject_.particles);
   if (by_attempt()) {
-    text += fmt::format("attempts of at most {} interactions\n", to_string(*rare_.attempt_limit()));
+    text +=
+        fmt::format("attempts of at most {} interactions\n", to_string(*subject_.attempt_limit));
   }
   if (is_interrupted_) text += "interrupted: fewer repetitions than asked for\n";
   for (const RareWayResult& way : ways_) {
-    const RareWay& info = rare_.ways()[way.way];
+    const RareSubject::Way& info = subject_.ways[way.way];
     text += fmt::format("\n{}: {}\n", info.name, info.meaning);
     for (const std::size_t i : way.functions) {
       const RareEstimate& estimate = estimates_[i];
       text += fmt::format("  {:<16} ln {} = {}   {} repetitions, sd of ln {} {:.2f}",
-                          rare_.functions()[i].name, by_attempt() ? 'P' : 'T',
+                          subject_.functions[i].name, by_attempt() ? 'P' : 'T',
                           interval_text(told(estimate.time)), estimate.repetitions,
                           by_attempt() ? 'P' : 'J', estimate.sd_ln_rate);
       if (estimate.levels > 0) {

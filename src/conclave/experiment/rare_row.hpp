@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "conclave/catalog/rare.hpp"
 #include "conclave/experiment/rare_estimate.hpp"
+#include "conclave/experiment/rare_subject.hpp"
 
 namespace conclave::experiment {
 
@@ -24,13 +24,18 @@ struct RareWayResult {
 
 class RareRow {
  public:
-  // `repetitions` by function; each needs one at least.
-  RareRow(const catalog::PreparedRare& rare, const catalog::RareRequest& request,
-          std::span<const std::vector<RareRepetition>> repetitions, bool is_interrupted);
+  // `repetitions` by function of the subject; each needs one at least.
+  RareRow(RareSubject subject, std::span<const std::vector<RareRepetition>> repetitions,
+          bool is_interrupted);
 
   const RareTime& time() const { return time_; }
   bool confirmed() const { return confirmed_; }
+  std::uint64_t repetitions() const { return estimates_.front().repetitions; }
+  const RareSubject& subject() const { return subject_; }
   std::span<const RareEstimate> estimates() const { return estimates_; }
+  std::span<const RareWayResult> ways() const { return ways_; }
+  // The logarithms that a row shows: those of the time, or of the probability of an attempt.
+  RareTime told(const RareTime& time) const;
 
   std::string json() const;  // one object, no newline
   std::string csv_header() const;
@@ -39,16 +44,12 @@ class RareRow {
 
  private:
   RareWayResult way_result(std::size_t way) const;
-  bool by_attempt() const { return rare_.attempt_limit().has_value(); }
-  // The logarithms that a row shows: those of the time, or of the probability of an attempt.
-  RareTime told(const RareTime& time) const;
+  bool by_attempt() const { return subject_.by_attempt(); }
   std::string ending() const;  // of the table
   std::string csv_line(std::string_view way, std::string_view function, const RareTime& time,
                        bool confirmed, const RareEstimate* estimate) const;
 
-  const catalog::PreparedRare& rare_;
-  std::uint64_t seed_;
-  std::uint64_t particles_;
+  RareSubject subject_;
   bool is_interrupted_;
   std::vector<RareEstimate> estimates_;  // by function
   std::vector<RareWayResult> ways_;

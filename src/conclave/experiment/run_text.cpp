@@ -110,6 +110,10 @@ std::vector<RunOption> given_options(const RunText& words) {
   add("max-parallel-time", words.max_parallel_time);
   add("max-interactions", words.max_interactions);
   add("until", words.until);
+  add("way", words.way);
+  for (const std::string& function : words.importance) add("importance", function);
+  add("particles", words.particles);
+  add("most-levels", words.most_levels);
   add("seed", words.seed);
   return result;
 }

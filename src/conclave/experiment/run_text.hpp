@@ -1,6 +1,6 @@
 // A run as the user writes it: every option is still text, as it stood on the command line, in a
-// plan or in a stored result. `run`, `sweep` and `replay` all start from this text, so that equal
-// texts give equal rows.
+// plan or in a stored result. `run`, `rare`, `sweep` and `replay` all start from this text, so that
+// equal texts give equal rows.
 #pragma once
 
 #include <string>
@@ -27,6 +27,12 @@ struct RunText {
   std::string wakeup{};
   std::string ids{};
   bool count_edges = false;
+  // These belong to estimates of rare failures (rare_subject.hpp).
+  std::string kind{};  // "rare"; empty: trials
+  std::string way{};
+  std::vector<std::string> importance{};
+  std::string particles{};
+  std::string most_levels{};
 
   friend bool operator==(const RunText&, const RunText&) = default;
 };
@@ -38,7 +44,8 @@ struct RunOption {
 };
 
 // The options of a run that have a value, in the order in which a command shows them. Each
-// parameter and each fault is an option of its own. The views refer to literals.
+// parameter, fault and importance function is an option of its own; `kind` is none. The views refer
+// to literals.
 std::vector<RunOption> given_options(const RunText& words);
 
 // The command and the population size that an error message shows as an example where --n is

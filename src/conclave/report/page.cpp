@@ -153,6 +153,24 @@ std::string cells_table(const Section& section, const Part& part, const std::str
                body);
 }
 
+std::string number_or_dash(double value) {
+  return std::isfinite(value) ? fmt::format("{:.4f}", value) : "-";
+}
+
+std::string estimates_table(const Section& section, const Part& part) {
+  std::string body;
+  for (const EstimateLine& line : part.estimates) {
+    body += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>"
+                        "<td>{} to {}</td><td>{}</td></tr>\n",
+                        escaped(line.label), escaped(line.function), line.repetitions,
+                        number_or_dash(line.ln), number_or_dash(line.interval.low),
+                        number_or_dash(line.interval.high), line.verdict);
+  }
+  return table(fmt::format("{}: {}", section.protocol, part.measure.title),
+               heads({"cell", "importance function", "repetitions", "ln", "95 % interval", ""}),
+               body);
+}
+
 std::string views_html(const Section& section) {
   std::string lines;
   for (const CellLine& line : section.parts.front().lines) {
@@ -206,7 +224,8 @@ std::string part_html(const Section& section, const Part& part, const Report& re
     text += "</dl>\n";
   }
   return text + figures_html(part.figures, pictures, laws_table(part)) +
-         cells_table(section, part, report.explorer);
+         (part.estimates.empty() ? cells_table(section, part, report.explorer)
+                                 : estimates_table(section, part));
 }
 
 std::string section_html(const Section& section, const Report& report, const Pictures& pictures) {

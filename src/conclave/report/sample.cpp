@@ -83,10 +83,13 @@ std::string joined(const std::vector<std::string>& words) {
 // The words of a cell as name and value, parameters among them. Limits and what is counted do not
 // tell one law from another.
 std::map<std::string, std::string> settings(const experiment::RunText& words) {
-  std::map<std::string, std::string> result{{"fault", joined(words.faults)}};
+  std::map<std::string, std::string> result{{"fault", joined(words.faults)},
+                                            {"kind", words.kind},
+                                            {"importance", joined(words.importance)}};
   for (const auto& [option, value] : experiment::given_options(words)) {
     const std::size_t equals = value.find('=');
-    if (option == "fault" || option == "count-edges" || option.starts_with("max-")) continue;
+    if (option == "fault" || option == "importance" || option == "count-edges") continue;
+    if (option.starts_with("max-") && words.kind.empty()) continue;  // the failure, if it is rare
     if (option != "param") {
       result[std::string(option)] = value;
     } else if (equals != std::string::npos) {
@@ -307,9 +310,12 @@ std::string quoted_for_shell(const std::string& word) {
 }
 
 std::string command_of(const experiment::RunText& words, std::uint64_t trials) {
-  std::string text = "conclave run " + quoted_for_shell(words.protocol);
+  const bool is_run = words.kind.empty();
+  std::string text =
+      fmt::format("conclave {} {}", is_run ? "run" : words.kind, quoted_for_shell(words.protocol));
   for (const auto& [option, value] : experiment::given_options(words)) {
-    if (option == "seed") text += fmt::format(" --trials {}", trials);
+    if (option == "seed")
+      text += fmt::format(" --{} {}", is_run ? "trials" : "repetitions", trials);
     text += fmt::format(" --{}", option);
     if (!value.empty()) text += ' ' + quoted_for_shell(value);
   }

@@ -68,7 +68,7 @@ RunNames name_cells(const RunSample& run);
 // A word as a shell takes it, in single quotes where it needs them.
 std::string quoted_for_shell(const std::string& word);
 
-// `conclave run ...`, which repeats the trials of a cell.
+// `conclave run ...` or `conclave rare ...`, which repeats the trials of a cell.
 std::string command_of(const experiment::RunText& words, std::uint64_t trials);
 
 // The first trial of a cell as a view of the explorer, "run/prl?n=50&seed=7": the part of its

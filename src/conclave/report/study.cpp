@@ -13,6 +13,8 @@
 #include "conclave/report/drawings.hpp"
 #include "conclave/report/fitting.hpp"
 #include "conclave/report/promises.hpp"
+#include "conclave/report/rare_parts.hpp"
+#include "conclave/sweep/export.hpp"
 
 namespace conclave::report {
 namespace {
@@ -211,9 +213,10 @@ RunNames names_of_case(const RunSample& run, const RunNames& names, const RunSam
   return result;
 }
 
-// A run taken apart by the values of a field.
+// A run taken apart by the values of a field, and the file it is from.
 struct Division {
   const sweep::Results* results;
+  const std::vector<sweep::CellEstimate>* estimates;
   std::vector<std::string> where;
   std::string by;
 };
@@ -242,12 +245,24 @@ std::vector<Case> read_cases(const RunSample& run, const RunNames& names, const 
 // The first part once more for each case, and in words what it is as their mixture.
 void divide(Section& section, const RunSample& run, const RunNames& names,
             const Division& division) {
-  if (division.by.empty() || section.parts.front().measure.kind != Measure::Kind::growth) return;
+  if (division.by.empty() || is_rare(run) ||
+      section.parts.front().measure.kind != Measure::Kind::growth)
+    return;
   Part& whole = section.parts.front();
   std::vector<Case> cases = read_cases(run, names, whole.measure, division);
   if (cases.size() < 2) return;
   whole.verdict += mixture_verdict(run, names, whole, cases);
   for (Case& each : cases) section.parts.push_back(std::move(each.part));
+}
+
+std::vector<Part> measured_parts(const RunSample& run, const RunNames& names) {
+  std::vector<Part> parts;
+  for (Measure& measure : told_measures(run)) {
+    Part part = part_of(run, names, std::move(measure));
+    part.figures = draw_part(run, names, part);
+    parts.push_back(std::move(part));
+  }
+  return parts;
 }
 
 Section section_of(const RunSample& run, const std::string& study_name, const Division& division) {
@@ -256,11 +271,8 @@ Section section_of(const RunSample& run, const std::string& study_name, const Di
                   .title = title_of(run, names),
                   .protocol = run.protocol};
   for (const CellName& name : names.cells) section.labels.push_back(name.label);
-  for (Measure& measure : told_measures(run)) {
-    Part part = part_of(run, names, std::move(measure));
-    part.figures = draw_part(run, names, part);
-    section.parts.push_back(std::move(part));
-  }
+  section.parts =
+      is_rare(run) ? rare_parts(run, names, *division.estimates) : measured_parts(run, names);
   divide(section, run, names, division);
   for (Part& part : section.parts) {
     for (Figure& figure : part.figures) {
@@ -283,6 +295,8 @@ Study study(const std::string& file, const std::vector<std::string>& where,
                .name = results.meta("name"),
                .plan = results.meta("plan"),
                .versions = results.code_versions()};
+  const std::vector<sweep::CellEstimate> estimates =
+      sweep::estimates_of(results, sweep::Filter(where, results));
   for (RunSample& run : read_samples(results, where)) {
     for (CellSample& cell : run.cells) {
       cell.variables.merge(assumed_of(run.protocol));
@@ -291,7 +305,8 @@ Study study(const std::string& file, const std::vector<std::string>& where,
       result.missing += cell.progress.missing;
     }
     result.sections.push_back(
-        section_of(run, result.name, {.results = &results, .where = where, .by = by}));
+        section_of(run, result.name,
+                   {.results = &results, .estimates = &estimates, .where = where, .by = by}));
   }
   result.promises = promises_of(result.name, result.sections);
   return result;

@@ -38,10 +38,21 @@ struct KindFits {
   double noise = 0;         // typical relative standard error of the means
 };
 
+// The estimate of one way to fail by one importance function.
+struct EstimateLine {
+  std::string label;  // of the cell
+  std::string function;
+  std::uint64_t repetitions = 0;
+  double ln = 0;  // of a time or a probability
+  Interval interval{};
+  std::string verdict{};  // confirmed or not, in the first line of a cell
+};
+
 // One measure of one run.
 struct Part {
   Measure measure;
   std::vector<CellLine> lines{};
+  std::vector<EstimateLine> estimates{};  // of rare failures, shown instead of the lines
   std::vector<KindFits> kinds{};
   std::string verdict{};  // in words, what the fits say
   std::vector<Figure> figures{};

@@ -16,7 +16,7 @@ using experiment::Json;
 using experiment::JsonLeaf;
 using experiment::RunText;
 
-constexpr std::array<std::pair<const char*, std::string RunText::*>, 12> texts{
+constexpr std::array<std::pair<const char*, std::string RunText::*>, 16> texts{
     {{"protocol", &RunText::protocol},
      {"n", &RunText::n},
      {"seed", &RunText::seed},
@@ -28,7 +28,11 @@ constexpr std::array<std::pair<const char*, std::string RunText::*>, 12> texts{
      {"until", &RunText::until},
      {"delay", &RunText::delay},
      {"wakeup", &RunText::wakeup},
-     {"ids", &RunText::ids}}};
+     {"ids", &RunText::ids},
+     {"kind", &RunText::kind},
+     {"way", &RunText::way},
+     {"particles", &RunText::particles},
+     {"most_levels", &RunText::most_levels}}};
 
 // The members of a JSON object that json_of made.
 class Stored {
@@ -122,6 +126,7 @@ std::string json_of(const RunText& words) {
   }
   if (!words.params.empty()) json["params"] = words.params;
   if (!words.faults.empty()) json["faults"] = words.faults;
+  if (!words.importance.empty()) json["importance"] = words.importance;
   if (words.count_edges) json["count_edges"] = true;
   return json.dump();
 }
@@ -132,6 +137,7 @@ RunText words_of(std::string_view text) {
   for (const auto& [name, member] : texts) words.*member = stored.text(name);
   words.params = stored.list("params");
   words.faults = stored.list("faults");
+  words.importance = stored.list("importance");
   words.count_edges = stored.flag("count_edges");
   return words;
 }

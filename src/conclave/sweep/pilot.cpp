@@ -3,11 +3,43 @@
 #include <algorithm>
 #include <chrono>
 
+#include "conclave/base/progress.hpp"
+#include "conclave/sweep/rare_cell.hpp"
+
 namespace conclave::sweep {
+
+namespace {
+
+// One repetition, with the choice of levels before it.
+Pilot run_rare_pilot(const Plan& plan, const Cell& cell, double patience,
+                     const std::atomic<bool>& stop) {
+  RareCell rare(cell.words, plan.texts);
+  const auto begin = std::chrono::steady_clock::now();
+  Pilot pilot;
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  try {
+    const auto repetition = rare.run(0, [&](double interactions) {
+      pilot.steps = interactions;
+      return !stop && seconds() < patience;
+    });
+    pilot = {.steps = repetition.interactions, .is_complete = true};
+  } catch (const Interrupted&) {
+    pilot.is_complete = false;
+  }
+  pilot.seconds = seconds();
+  return pilot;
+}
+
+}  // namespace
 
 Pilot run_pilot(const Plan& plan, std::size_t cell, const std::atomic<bool>& stop) {
   // Ten seconds for all cells together, as far as that goes.
   const double patience = std::clamp(10.0 / static_cast<double>(plan.cells.size()), 0.02, 1.0);
+  if (plan.cells[cell].words.kind == "rare") {
+    return run_rare_pilot(plan, plan.cells[cell], patience, stop);
+  }
   const auto run = prepare(plan.cells[cell].words, plan.texts);
   const auto begin = std::chrono::steady_clock::now();
   const auto elapsed = [&] {

@@ -21,7 +21,9 @@ std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunText& w
 }
 
 std::string cell_text(const Cell& cell) {
-  std::string text = cell.words.protocol;
+  std::string text = cell.words.kind.empty()
+                         ? cell.words.protocol
+                         : fmt::format("{} {}", cell.words.kind, cell.words.protocol);
   for (const auto& [option, value] : experiment::given_options(cell.words)) {
     const bool is_whole = option == "param" || value.empty();
     text += is_whole ? fmt::format(" {}", value.empty() ? option : value)

@@ -1,4 +1,5 @@
-// A plan: the cells of a sweep, each a run with a number of trials. docs/sweeps.md has the grammar.
+// A plan: the cells of a sweep, each a run with a number of trials, or an estimate of rare failures
+// with a number of repetitions, which count as its trials. docs/sweeps.md has the grammar.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +68,7 @@ catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts);
 std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunText& words,
                                                     const KeptTexts& texts, unsigned device = 0);
 
-// "prl n=50 init=random N=200", for people.
+// "prl n=50 init=random N=200" or "rare ppl n=8", for people.
 std::string cell_text(const Cell& cell);
 
 }  // namespace conclave::sweep

@@ -19,6 +19,7 @@
 #include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
+#include "conclave/sweep/rare_cell.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::sweep {
@@ -32,7 +33,7 @@ using experiment::RunText;
 constexpr std::size_t most_cells = 1'000'000;
 
 // The keys that are copied into the words of a run as they stand.
-constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 8> plain_keys{
+constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 11> plain_keys{
     {{"init", &RunText::init},
      {"engine", &RunText::engine},
      {"graph", &RunText::graph},
@@ -40,7 +41,13 @@ constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 8> pla
      {"wakeup", &RunText::wakeup},
      {"ids", &RunText::ids},
      {"until", &RunText::until},
+     {"way", &RunText::way},
+     {"particles", &RunText::particles},
+     {"most_levels", &RunText::most_levels},
      {"seed", &RunText::seed}}};
+// The keys whose value is a list; a list of lists has alternatives.
+constexpr std::array<std::pair<std::string_view, std::vector<std::string> RunText::*>, 2> list_keys{
+    {{"faults", &RunText::faults}, {"importance", &RunText::importance}}};
 constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 2> limit_keys{
     {{"max_parallel_time", &RunText::max_parallel_time},
      {"max_interactions", &RunText::max_interactions}}};
@@ -91,10 +98,18 @@ class PlanReader {
     for (const Value& protocol : table_->values("protocol")) {
       keep_text(protocol);
       for (const Value& n : table_->values("n")) {
-        RunText words{.protocol = protocol.text, .n = size_of(n)};
-        expand_plain(0, words, [&] { expand_faults(words, sampling); });
+        RunText words{.protocol = protocol.text,
+                      .n = size_of(n),
+                      .count_edges = counts_edges(),
+                      .kind = table_->kind()};
+        expand_plain(0, words, [&] { expand_lists(0, words, sampling); });
       }
     }
+  }
+
+  bool counts_edges() const {
+    const toml::node* const flag = table_->find("count_edges");
+    return flag != nullptr && table_->only("count_edges", *flag).text == "true";
   }
 
   std::string size_of(const Value& value) const {
@@ -121,15 +136,16 @@ class PlanReader {
     words.*member = RunText{}.*member;
   }
 
-  void expand_faults(RunText& words, const Sampling& sampling) {
-    const toml::node* const node = table_->find("faults");
+  void expand_lists(std::size_t index, RunText& words, const Sampling& sampling) {
+    if (index == list_keys.size()) return expand_params(0, words, constants_of(words), sampling);
+    const auto& [key, member] = list_keys[index];
+    const toml::node* const node = table_->find(key);
     std::vector<std::vector<Value>> all{{}};
-    if (node != nullptr) all = table_->about("faults", [&] { return fault_alternatives(*node); });
-    for (const std::vector<Value>& faults : all) {
-      words.faults.clear();
-      for (const Value& fault : faults) words.faults.push_back(fault.text);
-      set_rest(words);
-      expand_params(0, words, constants_of(words), sampling);
+    if (node != nullptr) all = table_->about(key, [&] { return list_alternatives(*node); });
+    for (const std::vector<Value>& list : all) {
+      (words.*member).clear();
+      for (const Value& each : list) (words.*member).push_back(each.text);
+      expand_lists(index + 1, words, sampling);
     }
   }
 
@@ -138,17 +154,18 @@ class PlanReader {
     return {{"n", number_of(*parse_count(words.n))}};
   }
 
-  void set_rest(RunText& words) const {
-    const text::Constants constants = constants_of(words);
-    for (const auto& [key, member] : limit_keys) {
-      const toml::node* const node = table_->find(key);
-      if (node == nullptr) continue;
-      const Rounding rounding = key == "max_interactions" ? Rounding::down : Rounding::none;
-      words.*member =
-          table_->about(key, [&] { return evaluated(single(*node), constants, rounding); });
-    }
-    if (const toml::node* flag = table_->find("count_edges")) {
-      words.count_edges = table_->only("count_edges", *flag).text == "true";
+  // A limit may speak of n and of the parameters.
+  void expand_limits(std::size_t index, RunText& words, const text::Constants& constants,
+                     const Sampling& sampling) {
+    if (index == limit_keys.size()) return add(words, sampling);
+    const std::string_view key = limit_keys[index].first;
+    const auto member = limit_keys[index].second;
+    const Rounding rounding = key == "max_interactions" ? Rounding::down : Rounding::none;
+    const std::vector<Value> all = table_->values(key);
+    if (all.empty()) return expand_limits(index + 1, words, constants, sampling);
+    for (const Value& each : all) {
+      words.*member = table_->about(key, [&] { return evaluated(each, constants, rounding); });
+      expand_limits(index + 1, words, constants, sampling);
     }
   }
 
@@ -156,7 +173,7 @@ class PlanReader {
   void expand_params(std::size_t index, RunText& words, const text::Constants& constants,
                      const Sampling& sampling) {
     const std::vector<RunTable::Param> all = table_->params();
-    if (index == all.size()) return add(words, sampling);
+    if (index == all.size()) return expand_limits(0, words, constants, sampling);
     const std::string& name = all[index].name;
     const toml::node* const node = all[index].node;
     const std::string key = "params." + name;
@@ -240,6 +257,7 @@ class PlanReader {
     if (plan_.cells.size() == most_cells) {
       table_->object(table_->line(), "", fmt::format("more than {} cells", most_cells));
     }
+    if (words.kind == "rare") return add_rare(words, sampling);
     const auto run = prepared(words);
     plan_.cells.push_back({.run = run_,
                            .words = words,
@@ -251,6 +269,15 @@ class PlanReader {
       const auto found = std::ranges::find(plan_.warnings, warning);
       if (found == plan_.warnings.end()) plan_.warnings.push_back(warning);
     }
+  }
+
+  void add_rare(const RunText& words, const Sampling& sampling) try {
+    plan_.cells.push_back({.run = run_,
+                           .words = words,
+                           .sampling = sampling,
+                           .head = RareCell(words, plan_.texts).head()});
+  } catch (const Error& error) {
+    blame(words, error.what());
   }
 
   Sampling with_measure(Sampling sampling, const catalog::PreparedRun& run) const {
@@ -280,7 +307,11 @@ class PlanReader {
   [[noreturn]] void blame(const RunText& words, const std::string& sentence) const {
     const auto is_cured = [&](const RunText& without) {
       try {
-        prepare(without, plan_.texts);
+        if (without.kind == "rare") {
+          const RareCell tried(without, plan_.texts);
+        } else {
+          prepare(without, plan_.texts);
+        }
         return true;
       } catch (const Error&) {
         return false;
@@ -294,7 +325,7 @@ class PlanReader {
     };
     for (const auto& [key, member] : plain_keys) try_without(key, member);
     for (const auto& [key, member] : limit_keys) try_without(key, member);
-    try_without("faults", &RunText::faults);
+    for (const auto& [key, member] : list_keys) try_without(key, member);
     try_without("count_edges", &RunText::count_edges);
     const std::vector<RunTable::Param> all = table_->params();
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -303,6 +334,7 @@ class PlanReader {
       if (!is_cured(without)) continue;
       table_->object(RunTable::line_of(*all[i].node), "params." + all[i].name, sentence);
     }
+    try_without("kind", &RunText::kind);  // last: without it most mistakes are none
     table_->object(RunTable::line_of(table_->need("n")), "",
                    fmt::format("{} n={}: {}", words.protocol, words.n, sentence));
   }

@@ -161,14 +161,14 @@ std::vector<Value> alternatives(const toml::node& node) {
   return all;
 }
 
-std::vector<std::vector<Value>> fault_alternatives(const toml::node& node) {
+std::vector<std::vector<Value>> list_alternatives(const toml::node& node) {
   const auto* list = node.as_array();
   if (list == nullptr) return {{single(node)}};
   const bool has_lists =
       std::ranges::any_of(*list, [](const auto& each) { return each.is_array(); });
   if (!has_lists) return {list->empty() ? std::vector<Value>{} : alternatives(node)};
   std::vector<std::vector<Value>> all;
-  for (const toml::node& each : *list) all.push_back(fault_alternatives(each).front());
+  for (const toml::node& each : *list) all.push_back(list_alternatives(each).front());
   return all;
 }
 

@@ -32,8 +32,8 @@ struct Value {
 // Throws ValueError.
 std::vector<Value> alternatives(const toml::node& node);
 
-// Lists of faults: a string or a list of strings is one alternative, a list of lists has several.
-std::vector<std::vector<Value>> fault_alternatives(const toml::node& node);
+// Lists as values: a string or a list of strings is one alternative, a list of lists has several.
+std::vector<std::vector<Value>> list_alternatives(const toml::node& node);
 
 // The only value; throws ValueError for lists and tables.
 Value single(const toml::node& node);

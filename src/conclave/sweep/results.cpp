@@ -47,6 +47,9 @@ void check_words(const experiment::RunText& words, const KeptTexts& kept) {
   if (!n || *n > catalog::most_agents) {
     throw std::runtime_error(fmt::format("'{}' is no population size", excerpt(words.n)));
   }
+  if (!words.kind.empty() && words.kind != "rare") {
+    throw std::runtime_error(fmt::format("'{}' is no kind of run", excerpt(words.kind)));
+  }
   for (const auto& [option, value] : experiment::given_options(words)) check_word(value);
 }
 

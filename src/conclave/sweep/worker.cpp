@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "conclave/base/progress.hpp"
+
 namespace conclave::sweep {
 namespace {
 
@@ -33,20 +35,44 @@ std::shared_ptr<const catalog::PreparedRun> PreparedCells::operator()(std::size_
   return run;
 }
 
+std::shared_ptr<RareCell> PreparedCells::rare(std::size_t cell) {
+  const std::scoped_lock lock(mutex_);
+  if (auto rare = rare_[cell].lock()) return rare;
+  auto rare = std::make_shared<RareCell>(plan_.cells[cell].words, plan_.texts);
+  rare_[cell] = rare;
+  return rare;
+}
+
 void Worker::prepare(std::size_t cell) {
   if (cell == cell_) return;
   workspace_.reset();  // first, so that memory never holds two
-  run_ = cells_(cell);
-  workspace_ = run_->workspace();
+  run_.reset();
+  rare_.reset();
+  if (cells_.is_rare(cell)) {
+    rare_ = cells_.rare(cell);
+  } else {
+    run_ = cells_(cell);
+    workspace_ = run_->workspace();
+  }
   cell_ = cell;
   batch_size_ = 1;  // trials of this cell may take a thousand times longer
 }
 
-Done Worker::run(const Task& task) {
-  const auto begin = std::chrono::steady_clock::now();
-  prepare(task.cell);
+void Worker::run_repetitions(const Task& task, Done& done) {
+  try {
+    for (const std::uint64_t repetition : task.trials) {
+      RareCell::Repetition found = rare_->run(repetition, [&](double) { return !stop_.load(); });
+      done.task.trials.push_back(repetition);
+      done.rows.push_back(std::move(found.row));
+      done.steps += found.interactions;
+    }
+  } catch (const Interrupted&) {
+    // Those that are finished are kept.
+  }
+}
+
+void Worker::run_trials(const Task& task, Done& done) {
   const experiment::RowFormat format(*run_);
-  Done done{.task = {.cell = task.cell}};
   bool is_cut = false;
   const auto take = [&](std::uint64_t trial, TrialResult result) {
     is_cut = is_cut || result.ending == Ending::interrupted || stop_;
@@ -62,6 +88,17 @@ Done Worker::run(const Task& task) {
     run_->run_batch(
         task.trials[i], count, *workspace_, [&](Interactions) { return !stop_.load(); }, take);
     i += count;
+  }
+}
+
+Done Worker::run(const Task& task) {
+  const auto begin = std::chrono::steady_clock::now();
+  prepare(task.cell);
+  Done done{.task = {.cell = task.cell}};
+  if (rare_) {
+    run_repetitions(task, done);
+  } else {
+    run_trials(task, done);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   done.seconds = elapsed.count();

@@ -11,23 +11,28 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/rare_cell.hpp"
 #include "conclave/sweep/schedule.hpp"
 
 namespace conclave::sweep {
 
-// The prepared runs that workers of one process share: a graph is made once. Engine gpu uses the
-// CUDA device of that number, modulo how many there are.
+// The prepared runs that workers of one process share: a graph is made once, and levels of rare
+// failures are chosen once. Engine gpu uses the CUDA device of that number, modulo how many there
+// are.
 class PreparedCells {
  public:
   explicit PreparedCells(const Plan& plan, unsigned device = 0)
-      : plan_(plan), device_(device), runs_(plan.cells.size()) {}
+      : plan_(plan), device_(device), runs_(plan.cells.size()), rare_(plan.cells.size()) {}
   std::shared_ptr<const catalog::PreparedRun> operator()(std::size_t cell);
+  bool is_rare(std::size_t cell) const { return plan_.cells[cell].words.kind == "rare"; }
+  std::shared_ptr<RareCell> rare(std::size_t cell);
 
  private:
   const Plan& plan_;
   unsigned device_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<const catalog::PreparedRun>> runs_;
+  std::vector<std::weak_ptr<RareCell>> rare_;
 };
 
 // A task's rows in the order of its trials, and what they cost.
@@ -51,11 +56,14 @@ class Worker {
 
  private:
   void prepare(std::size_t cell);
+  void run_trials(const Task& task, Done& done);
+  void run_repetitions(const Task& task, Done& done);
 
   PreparedCells& cells_;
   const std::atomic<bool>& stop_;
   std::size_t cell_ = SIZE_MAX;
   std::shared_ptr<const catalog::PreparedRun> run_;
+  std::shared_ptr<RareCell> rare_;  // instead of a run, where the cell is one
   std::unique_ptr<catalog::Workspace> workspace_;
   std::size_t batch_size_ = 1;
 };

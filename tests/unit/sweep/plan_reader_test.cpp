@@ -60,6 +60,51 @@ TEST_F(PlanFile, HasItsMistakesNamedByLineAndKey) {
   EXPECT_EQ(mistake("run = 1\n").substr(0, 16), "plan.toml:1: run");
 }
 
+TEST_F(PlanFile, MayAskForEstimatesOfRareFailures) {
+  const Plan read = plan("kind = \"rare\"\nprotocol = \"ppl\"\nn = [4, 8]\nway = \"timeout\"\n"
+                         "importance = [[\"group\"], [\"group\", \"second\"]]\n"
+                         "particles = [20, 30]\nmost_levels = 90\nrepetitions = 3\n"
+                         "params = { t_max = 6, t_virus = 2, t_emit = 10 }\n");
+  ASSERT_EQ(read.cells.size(), 8u);
+  EXPECT_EQ(cell_text(read.cells[0]), "rare ppl n=4 t_max=6 t_virus=2 t_emit=10 way=timeout "
+                                      "importance=group particles=20 most-levels=90 seed=1");
+  EXPECT_EQ(read.cells[1].words.importance, (std::vector<std::string>{"group", "second"}));
+  EXPECT_EQ(read.cells[2].words.particles, "30");
+  EXPECT_EQ(read.cells[4].words.n, "8");
+  EXPECT_EQ(read.cells[7].sampling.trials, 3u);
+  EXPECT_NE(read.cells[0].head.find("\"kind\":\"rare\""), std::string::npos);
+}
+
+TEST_F(PlanFile, HasLimitsThatSpeakOfParameters) {
+  const Plan read = plan("protocol = \"pll\"\nn = 30\nparams = { m = [6, 8] }\n"
+                         "max_interactions = [\"n*m\", \"10*n*m\"]\n");
+  ASSERT_EQ(read.cells.size(), 4u);
+  EXPECT_EQ(read.cells[1].words.max_interactions, "1800");
+  EXPECT_EQ(read.cells[2].words.max_interactions, "240");
+}
+
+TEST_F(PlanFile, RefusesEstimatesThatMakeNoSense) {
+  const std::string ppl =
+      "protocol = \"ppl\"\nn = 4\nparams = { t_max = 6, t_virus = 2, t_emit = 10 }\n";
+  const std::string rare = ppl + "kind = \"rare\"\n";
+  EXPECT_EQ(mistake(ppl + "kind = \"rar\"\n").substr(0, 37),
+            "plan.toml:4: kind: unknown kind 'rar'");
+  EXPECT_EQ(mistake(ppl + "way = \"timeout\"\n"),
+            "plan.toml:4: way: only estimates of rare failures have it: add kind = \"rare\"");
+  EXPECT_EQ(mistake(rare + "trials = 3\n"),
+            "plan.toml:5: trials: an estimate of rare failures has repetitions instead");
+  EXPECT_EQ(mistake(rare + "faults = \"kill-leaders@10\"\n"),
+            "plan.toml:5: faults: an estimate of rare failures does not have it");
+  EXPECT_EQ(mistake(rare + "repetitions = 1\n").substr(0, 24), "plan.toml:5: repetitions");
+  EXPECT_EQ(mistake(rare + "particles = 3\n").substr(0, 23), "plan.toml:5: particles:");
+  EXPECT_EQ(mistake(rare + "way = \"timout\"\n").substr(0, 17), "plan.toml:5: way:");
+  EXPECT_EQ(mistake(rare + "importance = \"grup\"\n").substr(0, 24), "plan.toml:5: importance:");
+  EXPECT_EQ(mistake(rare + "max_interactions = 100\n").substr(0, 30),
+            "plan.toml:5: max_interactions:");
+  EXPECT_EQ(mistake("protocol = \"fratricide\"\nn = 4\nkind = \"rare\"\n").substr(0, 61),
+            "plan.toml:3: kind: fratricide names no importance functions, ");
+}
+
 TEST_F(PlanFile, KeepsTheTextsItNames) {
   write("mine.rules", "# two states\nleaders: a\na, a -> a, b\n");
   const std::string text = "protocol = \"mine.rules\"\nn = 10\n";

@@ -92,7 +92,7 @@ TEST(PlanExpression, KnowsItsConstants) {
 TEST(Faults, AreOneListOrSeveral) {
   const auto count = [](const std::string& text) {
     const toml::table table = toml::parse("x = " + text);
-    return fault_alternatives(*table.get("x")).size();
+    return list_alternatives(*table.get("x")).size();
   };
   EXPECT_EQ(count("\"a\""), 1u);
   EXPECT_EQ(count("[\"a\", \"b\"]"), 1u);

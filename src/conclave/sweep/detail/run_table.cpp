@@ -14,10 +14,16 @@ namespace conclave::sweep::detail {
 namespace {
 
 // clang-format off
-constexpr std::array<std::string_view, 21> run_keys{
+constexpr std::array<std::string_view, 27> run_keys{
     "protocol", "n", "params", "init", "engine", "graph", "faults", "delay", "wakeup", "ids",
     "count_edges", "seed", "cell_seeds", "trials", "precision", "measure", "batch", "max_trials",
-    "max_parallel_time", "max_interactions", "until"};
+    "max_parallel_time", "max_interactions", "until", "kind", "way", "importance", "particles",
+    "most_levels", "repetitions"};
+constexpr std::array<std::string_view, 13> trial_keys{
+    "engine", "graph", "faults", "delay", "wakeup", "ids", "count_edges", "until", "trials",
+    "precision", "measure", "batch", "max_trials"};
+constexpr std::array<std::string_view, 5> rare_keys{
+    "way", "importance", "particles", "most_levels", "repetitions"};
 // clang-format on
 
 }  // namespace
@@ -72,7 +78,31 @@ std::uint64_t RunTable::count(std::string_view key, std::uint64_t low,
   }
 }
 
+std::string RunTable::kind() const {
+  constexpr std::array<std::string_view, 2> kinds{"trials", "rare"};
+  const toml::node* const node = find("kind");
+  const Value value = node == nullptr ? Value{"trials"} : only("kind", *node);
+  if (std::ranges::find(kinds, value.text) == kinds.end()) {
+    object(value.line, "kind", unknown_name("kind", value.text, kinds));
+  }
+  const auto refuse = [&](std::string_view key, std::string_view sentence) {
+    if (const toml::node* const found = find(key)) object(line_of(*found), key, sentence);
+  };
+  if (value.text == "trials") {
+    for (const std::string_view key : rare_keys) {
+      refuse(key, "only estimates of rare failures have it: add kind = \"rare\"");
+    }
+    return {};
+  }
+  refuse("trials", "an estimate of rare failures has repetitions instead");
+  for (const std::string_view key : trial_keys) {
+    refuse(key, "an estimate of rare failures does not have it");
+  }
+  return value.text;
+}
+
 Sampling RunTable::sampling() const {
+  if (kind() == "rare") return {.trials = count("repetitions", 2, 20)};
   // A run's own choice comes before that of the whole plan.
   const bool own = own_->contains("trials") || own_->contains("precision");
   const toml::table& decides = own ? *own_ : *root_;

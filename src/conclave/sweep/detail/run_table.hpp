@@ -27,6 +27,8 @@ class RunTable {
   Value only(std::string_view key, const toml::node& node) const;
   std::vector<Value> values(std::string_view key) const;
   std::uint64_t count(std::string_view key, std::uint64_t low, std::uint64_t fallback) const;
+  // "" for trials, or "rare". Throws Error where there is a key that runs of this kind lack.
+  std::string kind() const;
   Sampling sampling() const;
 
   struct Param {
