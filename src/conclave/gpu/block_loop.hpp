@@ -264,18 +264,26 @@ class BlockLoop {
   }
 
   CONCLAVE_HOST_DEVICE void meet_in_general(int thread, Packed& packed_u, Packed& packed_v) {
-    const State u = Storage::unpack(protocol_, old_u_[thread]);
-    const State v = Storage::unpack(protocol_, old_v_[thread]);
-    State new_u = u;
-    State new_v = v;
-    NoticedChoice none;
-    protocol_.interact(new_u, new_v, none);
-    packed_u = Storage::pack(protocol_, new_u);
-    packed_v = Storage::pack(protocol_, new_v);
-    if (!tally_->is_counted(u, v, new_u, new_v)) return;
-    shared_->events[block_.take_one(&shared_->events_noted)] = {
-        old_u_[thread], old_v_[thread], packed_u, packed_v, position_[thread]};
+    const Meeting meeting = meeting_of(old_u_[thread], old_v_[thread]);
+    packed_u = Storage::pack(protocol_, meeting.new_u);
+    packed_v = Storage::pack(protocol_, meeting.new_v);
+    if (!tally_->is_counted(meeting.u, meeting.v, meeting.new_u, meeting.new_v)) return;
+    shared_->events[block_.take_one(&shared_->events_noted)] = {old_u_[thread], old_v_[thread],
+                                                                position_[thread]};
     this_pass().has_events = true;
+  }
+
+  // Two states, and what becomes of them.
+  struct Meeting {
+    State u, v, new_u, new_v;
+  };
+  CONCLAVE_HOST_DEVICE Meeting meeting_of(Packed packed_u, Packed packed_v) const {
+    const State u = Storage::unpack(protocol_, packed_u);
+    const State v = Storage::unpack(protocol_, packed_v);
+    Meeting meeting{u, v, u, v};
+    NoticedChoice none;
+    protocol_.interact(meeting.new_u, meeting.new_v, none);
+    return meeting;
   }
 
   // --- after a round ---
@@ -315,9 +323,8 @@ class BlockLoop {
     const std::uint64_t number =
         done_ + event.position + 1 - shared_->dropped.before(event.position);
     if (number > batch_.limit) return;
-    tally_->replace(Storage::unpack(protocol_, event.u), Storage::unpack(protocol_, event.v),
-                    Storage::unpack(protocol_, event.new_u),
-                    Storage::unpack(protocol_, event.new_v));
+    const Meeting meeting = meeting_of(event.u, event.v);
+    tally_->replace(meeting.u, meeting.v, meeting.new_u, meeting.new_v);
     if (!is_decided() || !ends_at(number)) return;
     shared_->done = number;
     shared_->is_over = true;

@@ -35,7 +35,7 @@ template <DeviceProtocol P>
 struct BlockShared {
   using Packed = typename Stored<P>::type;
   struct Event {
-    Packed u, v, new_u, new_v;
+    Packed u, v;             // before the meeting; what becomes of them can be computed again
     std::uint32_t position;  // of the meeting in its round
   };
   struct Pass {

@@ -289,14 +289,20 @@ class DeviceEngine final : public Engine {
           "planning");
     blocks *= properties_.multiProcessorCount;
     if (layout.memory == Memory::far) {
-      // As many as have room in the second cache, but one per multiprocessor anyway.
-      const auto cached =
-          static_cast<int>(static_cast<std::size_t>(properties_.l2CacheSize) / layout.agent_bytes);
-      blocks = std::min({blocks, std::max(cached, properties_.multiProcessorCount),
+      blocks = std::min({blocks, far_blocks_for(layout.agent_bytes),
                          fitting_blocks(request.n, layout.agent_bytes, 1)});
     }
     layout.blocks = static_cast<int>(std::min(request.trials, static_cast<std::uint64_t>(blocks)));
     return layout;
+  }
+
+  // As many as have room in half of the second cache, which is what each half of the processors has
+  // of it: 60 blocks run 1.4 times as many interactions of 65536 agents as 132 blocks do. Where
+  // these are so few that most processors would stand idle, one per processor.
+  int far_blocks_for(std::size_t agent_bytes) const {
+    const auto cached = static_cast<std::size_t>(properties_.l2CacheSize) / 2 / agent_bytes;
+    const auto blocks = static_cast<int>(cached);
+    return 3 * blocks >= properties_.multiProcessorCount ? blocks : properties_.multiProcessorCount;
   }
 
   int blocks_for(const Layout<P>& layout) const {
