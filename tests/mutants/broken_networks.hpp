@@ -41,13 +41,16 @@ class OvertakingTransit {
     }
   }
 
-  const network::Delivery<Message>* next(const auto&) {
+  network::Ticks next(const auto&) {
     const auto due = calendar_.front([](const network::Delivery<Message>&) {});
-    if (!due) return nullptr;
+    if (!due) return network::never;
     next_ = due->item;
-    return &next_;
+    return next_.at;
   }
-  void drop() { calendar_.pop(); }
+  const network::Delivery<Message>& take() {
+    calendar_.pop();
+    return next_;
+  }
   std::size_t bytes() const { return 0; }
 
  private:

@@ -21,12 +21,14 @@ class DistinctDraws {
   std::span<std::uint32_t> operator()(std::uint32_t count, std::uint32_t bound,
                                       Choice auto& choice) {
     prepare(count);
+    std::uint32_t* place = drawn_.data();
     for (std::uint32_t last = bound - count; last < bound; ++last) {
       const std::uint32_t drawn = choice.below(last + 1);
-      drawn_.push_back(insert(drawn) ? drawn : last);
-      if (drawn_.back() != drawn) insert(last);
+      const bool is_new = insert(drawn);
+      if (!is_new) insert(last);
+      *place++ = is_new ? drawn : last;
     }
-    return drawn_;
+    return {drawn_.data(), count};
   }
 
  private:
@@ -36,7 +38,7 @@ class DistinctDraws {
   };
 
   void prepare(std::uint32_t count) {
-    drawn_.clear();
+    if (drawn_.size() < count) drawn_.resize(count);
     if (seen_.size() < 2 * std::size_t{count})
       seen_.assign(std::bit_ceil(2 * std::size_t{count}), {});
     if (++time_ != 0) return;

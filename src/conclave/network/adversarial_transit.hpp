@@ -27,8 +27,9 @@ class AdversarialTransit {
   AdversarialTransit(NodeCount n, DelayAdversary* adversary, const NetworkView* view)
       : n_(n), adversary_(adversary), view_(view), calendar_(20 * n), arrivals_(n), envelopes_(n) {}
 
-  // Returns the time of arrival.
-  Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
+  // Returns the time of arrival. Not inlined, since protocols send from many places.
+  [[gnu::noinline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
+    answers_.sent();
     return post(now, from, to, message, envelopes_.seal(from, message, 1), false);
   }
 
@@ -42,25 +43,27 @@ class AdversarialTransit {
               [&](std::size_t which) { return static_cast<NodeIndex>((from + 1 + which) % n_); });
   }
 
-  // The next delivery, or nothing. Those that come later are announced to `prefetch` in time.
-  const Delivery<Message>* next(const auto& prefetch) {
+  // The time of the next delivery, or never. Those that come later are announced to `prefetch` in
+  // time.
+  Ticks next(const auto& prefetch) {
     const auto due = calendar_.front([&](Envelope coming) {
       const NodeIndex to = envelopes_.to(coming);
       prefetch(to);
       arrivals_.prefetch(to & answers_.mask(envelopes_.kind(coming)));
       envelopes_.prefetch(coming);
     });
-    if (!due) return nullptr;
+    if (!due) return never;
     next_ = due->item;
     due_.at = due->at;
+    return due_.at;
+  }
+  // Takes it out, after `next` and if there is one. Valid until the next call of `take`.
+  const Delivery<Message>& take() {
+    answers_.taken(envelopes_.kind(next_));
     due_.to = envelopes_.to(next_);
     envelopes_.open(next_, due_.from, due_.message);
-    return &due_;
-  }
-  void drop() {
-    answers_.taken(envelopes_.kind(next_));
-    envelopes_.drop(next_);
     calendar_.pop();
+    return due_;
   }
 
   // Memory needed so far at most, approximately, since a table may shrink.
@@ -75,27 +78,40 @@ class AdversarialTransit {
    public:
     // All bits if messages of that kind are answered, none if not.
     NodeIndex mask(std::size_t kind) const { return masks_[kind]; }
-    void sent() { has_sent_ = true; }
+    void sent() { ++sent_[last_]; }
     // The delivery of the message before ends, and that of one of this kind begins.
     void taken(std::size_t kind) {
-      const int score = std::clamp(scores_[last_] + (has_sent_ ? 2 : -1), -most, most);
-      scores_[last_] = static_cast<std::int8_t>(score);
-      masks_[last_] = score < 0 ? 0 : ~NodeIndex{0};
+      ++taken_[kind];
       last_ = kind;
-      has_sent_ = false;
+      if (++since_look_ == between_looks) look();
     }
 
    private:
-    static constexpr int most = 32;
+    static constexpr std::uint32_t between_looks = 1024;
+
+    // One answer to three messages is enough to be prepared for it.
+    [[gnu::noinline]] void look() {
+      for (std::size_t kind = 0; kind < masks_.size(); ++kind) {
+        if (taken_[kind] > 0) masks_[kind] = 3 * sent_[kind] < taken_[kind] ? 0 : ~NodeIndex{0};
+      }
+      sent_ = taken_ = {};
+      since_look_ = 0;
+    }
+
     std::array<NodeIndex, 8> masks_{};
-    std::array<std::int8_t, 8> scores_{};
+    std::array<std::uint32_t, 8> sent_{};
+    std::array<std::uint32_t, 8> taken_{};
     std::size_t last_ = 0;
-    bool has_sent_ = false;
+    std::uint32_t since_look_ = 0;
   };
 
-  Ticks delay(NodeIndex from, NodeIndex to, const Message& message) {
-    if (told_ < foretold_.size()) return foretold_[told_++];
-    return ask(from, to, message);
+  // How long a message takes that is sent now. In large networks, the places where the next ones
+  // will be written are fetched.
+  [[gnu::always_inline]] Ticks delay(Ticks now, NodeIndex from, NodeIndex to,
+                                     const Message& message) {
+    if (told_ == foretold_.size()) return ask(from, to, message);
+    if (is_large_) calendar_.expect(now + foretold_[(told_ + posts_ahead) % foretold_.size()]);
+    return foretold_[told_++];
   }
 
   [[gnu::noinline]] Ticks ask(NodeIndex from, NodeIndex to, const Message& message) {
@@ -115,26 +131,32 @@ class AdversarialTransit {
   void post_each(Ticks now, NodeIndex from, const Message& message, std::size_t count,
                  const auto& to) {
     if (count == 0) return;
+    answers_.sent();
     const bool is_alone = arrivals_.is_idle(now, from);
     const Envelope sealed = envelopes_.seal(from, message, static_cast<std::uint32_t>(count));
     for (std::size_t which = 0; which < count; ++which) {
+      if (which + 8 < count) arrivals_.expect(from, to(which + 8), count);
       post(now, from, to(which), message, sealed, is_alone);
     }
   }
 
   // `is_alone`: there is no other message on its edge.
-  Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message, Envelope sealed,
-             bool is_alone) {
-    Ticks arrival = now + delay(from, to, message);
-    if (!is_alone) {
-      arrival = arrivals_.after_others(now, from, to, arrival, calendar_, [&](Envelope other) {
-        return envelopes_.to(other) == to && envelopes_.from(other) == from;
-      });
+  [[gnu::always_inline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message,
+                                    Envelope sealed, bool is_alone) {
+    Ticks arrival = now + delay(now, from, to, message);
+    if (!is_alone && arrivals_.may_overtake(now, from, to)) {
+      arrival = after_others(now, from, to, arrival);
     }
-    answers_.sent();
     const auto mark = calendar_.add(now, arrival, envelopes_.addressed(sealed, to));
     arrivals_.note(now, from, to, arrival, calendar_, mark);
     return arrival;
+  }
+
+  [[gnu::noinline]] Ticks after_others(Ticks now, NodeIndex from, NodeIndex to,
+                                       Ticks arrival) const {
+    return arrivals_.after_others(now, from, to, arrival, calendar_, [&](Envelope other) {
+      return envelopes_.to(other) == to && envelopes_.from(other) == from;
+    });
   }
 
   NodeCount n_;
@@ -145,7 +167,10 @@ class AdversarialTransit {
   detail::Envelopes<Message> envelopes_;
   Answers answers_;
   bool is_foretelling_ = true;  // unless the adversary does not
-  std::array<Ticks, 64> foretold_{};
+  static constexpr std::size_t posts_ahead = 6;
+  static constexpr NodeCount large = 30'000;  // then messages on their way do not fit near caches
+  bool is_large_ = n_ >= large;
+  std::array<Ticks, 128> foretold_{};
   std::size_t told_ = foretold_.size();
   Delivery<Message> due_{};
   Envelope next_ = 0;

@@ -53,18 +53,16 @@ class Asynchronous {
         waking = wakeup_.next();
         continue;
       }
-      const Delivery<Message>* delivery = transit_.next(prefetch);
+      const Ticks arrival = transit_.next(prefetch);
       if constexpr (HasTimer<P>) {
-        if (fire_before(delivery, waking)) continue;
+        if (fire_before(arrival, waking)) continue;
       }
-      if (waking && (delivery == nullptr || waking->at <= delivery->at)) {
+      if (waking && waking->at <= arrival) {
         state_.set_now(waking->at);
         wake(waking->node);
         waking = wakeup_.next();
-      } else if (delivery != nullptr) {
-        const Delivery<Message> due = *delivery;
-        transit_.drop();
-        deliver(due);
+      } else if (arrival != never) {
+        deliver(transit_.take());
       } else {
         return state_.result();
       }
@@ -105,9 +103,9 @@ class Asynchronous {
   }
 
   // Fires the first timer if it comes before the next delivery and wake-up; tells whether it did.
-  bool fire_before(const Delivery<Message>* delivery, const std::optional<Waking>& waking) {
+  bool fire_before(Ticks arrival, const std::optional<Waking>& waking) {
     const detail::Timers::Due* const first = timers_.next();
-    if (first == nullptr || (delivery != nullptr && delivery->at <= first->at)) return false;
+    if (first == nullptr || arrival <= first->at) return false;
     if (waking && waking->at <= first->at) return false;
     const detail::Timers::Due due = *first;
     timers_.cancel(due.node);
@@ -132,18 +130,22 @@ class Asynchronous {
 
   void send(NodeIndex from, NodeIndex to, const Message& message) {
     state_.account(message, 1);
+    if (state_.counts_edges()) state_.count_edge(from, to);
     post(from, to, message);
   }
 
   void post(NodeIndex from, NodeIndex to, const Message& message) {
     const Ticks arrives = transit_.post(state_.now(), from, to, message);
-    if (state_.is_followed()) state_.follow(from, to, message, arrives);
+    if (state_.has_watcher()) state_.follow(from, to, message, arrives);
   }
 
   void multicast(NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
     state_.account(message, to.size());
     work_ += to.size();
-    if (!state_.is_followed()) return transit_.post_some(state_.now(), from, to, message);
+    if (state_.counts_edges()) {
+      for (const NodeIndex each : to) state_.count_edge(from, each);
+    }
+    if (!state_.has_watcher()) return transit_.post_some(state_.now(), from, to, message);
     for (const NodeIndex each : to) post(from, each, message);
   }
 
@@ -153,9 +155,16 @@ class Asynchronous {
     }
     state_.account(message, state_.n() - 1);
     work_ += state_.n();
-    if (!state_.is_followed()) return transit_.post_all(state_.now(), from, message);
+    if (state_.counts_edges()) {
+      for_each_other(from, [&](NodeIndex to) { state_.count_edge(from, to); });
+    }
+    if (!state_.has_watcher()) return transit_.post_all(state_.now(), from, message);
+    for_each_other(from, [&](NodeIndex to) { post(from, to, message); });
+  }
+
+  void for_each_other(NodeIndex from, const auto& visit) const {
     for (NodeCount step = 1; step < state_.n(); ++step) {
-      post(from, static_cast<NodeIndex>((from + step) % state_.n()), message);
+      visit(static_cast<NodeIndex>((from + step) % state_.n()));
     }
   }
 

@@ -21,6 +21,9 @@
 
 namespace conclave::network {
 
+// Later than every delivery.
+inline constexpr Ticks never = ~Ticks{0};
+
 template <class Message>
 struct Delivery {
   Ticks at = 0;
@@ -62,14 +65,16 @@ class ConstantTransit {
     end_record(end);
   }
 
-  // The next delivery, or nothing. Those that come later are announced to `prefetch` in time.
-  const Delivery<Message>* next(const auto& prefetch) {
+  // The time of the next delivery, or never. Those that come later are announced to `prefetch` in
+  // time.
+  Ticks next(const auto& prefetch) {
     while (ahead_ - head_ < lookahead && expand(ring_[ahead_ % lookahead])) {
       prefetch(ring_[ahead_++ % lookahead].to);
     }
-    return head_ < ahead_ ? &ring_[head_ % lookahead] : nullptr;
+    return head_ < ahead_ ? ring_[head_ % lookahead].at : never;
   }
-  void drop() { ++head_; }
+  // Takes it out, after `next` and if there is one. Valid until the next call of `next`.
+  const Delivery<Message>& take() { return ring_[head_++ % lookahead]; }
 
   // Memory needed so far at most.
   std::size_t bytes() const { return (blocks_.size() + spare_.size()) * sizeof(Block); }

@@ -84,7 +84,7 @@ class NetworkState final : public NetworkView {
 
   // Lets an event happen to a node, which wakes up if it sleeps.
   template <class Event, class Effects>
-  void act(NodeIndex index, const Event& event, Effects& effects) {
+  [[gnu::always_inline]] void act(NodeIndex index, const Event& event, Effects& effects) {
     Node& node = nodes_.touch(index, [this](NodeIndex which) { return sleeper(which); });
     if constexpr (KeepsRecord<P>) return act_recorded(index, node, event, effects);
     if (options_.watcher == nullptr && !front_runner_) {
@@ -130,18 +130,17 @@ class NetworkState final : public NetworkView {
   void account(const Message& message, std::uint64_t count) {
     accounts_.sent(now_, message.kind, protocol_.bits(message), count);
   }
-  // Whether every single message must be passed to `follow`, because edges are counted or a watcher
-  // is told.
-  bool is_followed() const { return accounts_.counts_edges() || options_.watcher != nullptr; }
+  // Whether every single message must be passed to `count_edge`, and to `follow`.
+  bool counts_edges() const { return accounts_.counts_edges(); }
+  bool has_watcher() const { return options_.watcher != nullptr; }
+  void count_edge(NodeIndex from, NodeIndex to) { accounts_.on_edge(from, to); }
   void follow(NodeIndex from, NodeIndex to, const Message& message, Ticks arrives) {
-    if (accounts_.counts_edges()) accounts_.on_edge(from, to);
-    if (options_.watcher == nullptr) return;
     const auto kind = static_cast<std::size_t>(message.kind);
     options_.watcher->sent(now_, arrives, {from, to, P::kinds[kind]});
   }
 
   // The result of a run that has come to rest. O(n).
-  TrialResult result() const {
+  TrialResult result() {
     TrialResult result{.interactions = accounts_.messages()};
     NetworkOutcome& outcome = result.network.emplace(accounts_.outcome());
     std::uint32_t last_phase = 0;

@@ -173,7 +173,12 @@ class Synchronous {
 
   void post(NodeIndex from, NodeIndex to, const Message& message) {
     next_mail_.add(from, to, message);
-    if (state_.is_followed()) state_.follow(from, to, message, state_.now() + unit);
+    follow(from, to, message);
+  }
+
+  void follow(NodeIndex from, NodeIndex to, const Message& message) {
+    if (state_.counts_edges()) state_.count_edge(from, to);
+    if (state_.has_watcher()) state_.follow(from, to, message, state_.now() + unit);
   }
 
   void broadcast(NodeIndex from, const Message& message) {
@@ -185,14 +190,13 @@ class Synchronous {
     }
     state_.account(message, state_.n() - 1);
     next_mail_.add_for_all(from, message);
-    if (!state_.is_followed()) return;
+    if (!state_.counts_edges() && !state_.has_watcher()) return;
     for (NodeCount step = 1; step < state_.n(); ++step) {
-      const auto to = static_cast<NodeIndex>((from + step) % state_.n());
-      state_.follow(from, to, message, state_.now() + unit);
+      follow(from, static_cast<NodeIndex>((from + step) % state_.n()), message);
     }
   }
 
-  TrialResult result() const {
+  TrialResult result() {
     TrialResult result = state_.result();
     const bool has_sent = state_.accounts().messages() > 0;
     const std::uint64_t last_round = state_.accounts().last_sending() / unit;

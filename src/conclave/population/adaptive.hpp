@@ -212,6 +212,9 @@ class AdaptiveEngine {
   std::vector<Observation> observations() const { return running().observations(); }
   // In words and numbers, in the order of the states; O(n) where there is an array of agents.
   std::vector<NamedCount> named_census() const { return running().census(); }
+  std::vector<NamedCount> named_census(const KeepGoing* keep_going) const {
+    return running().agents(keep_going);
+  }
   AgentTable table() const;
   AgentCount strike(const Fault& fault);
   void hold() {

@@ -184,9 +184,13 @@ class Agents : public detail::TallyHost<P> {
     steps = this->steps_of(state(next.initiator()), state(next.responder()));
   }
 
-  // The states that some agent is in, with how many; O(n).
-  Census<State> census() const {
-    return census_of<State>(size(), [this](AgentCount agent) { return state(agent); });
+  // The states that some agent is in, with how many; O(n). Throws Interrupted where `keep_going`,
+  // unless it is null, says no.
+  Census<State> census(const KeepGoing* keep_going = nullptr) const {
+    return census_of<State>(size(), [this, keep_going](AgentCount agent) {
+      ask_to_go_on(keep_going, agent);
+      return state(agent);
+    });
   }
   std::vector<Observation> observations() const { return detail::observations_of(tally_, *this); }
   // The agents in their order, runs of equal ones counted, where it matters who is who; O(n).

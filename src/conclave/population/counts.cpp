@@ -29,7 +29,10 @@ Interactions CountsEngine::advance(Interactions budget, std::uint64_t most_work,
   const Interactions end = later(budget);
   const Interactions last = later(horizon);
   const std::uint64_t pause = work_ + std::min(most_work, UINT64_MAX - work_);
-  while (!has_stopped() && now() < end && (work_ < pause || !stands_still())) {
+  const std::uint64_t crowded =
+      most_work == UINT64_MAX ? UINT64_MAX : version() + new_ranks_at_once;
+  const auto has_worked = [&] { return work_ >= pause || version() >= crowded; };
+  while (!has_stopped() && now() < end && !(has_worked() && stands_still())) {
     if (inside_) {
       look_further(end);
     } else if (is_jumping_) {

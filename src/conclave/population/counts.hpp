@@ -81,10 +81,10 @@ class CountsEngine : public detail::CensusKeeper {
                const CostTable& costs);
 
   // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
-  // about so much work, counted in random variates. Batches end at the horizon, so many
-  // interactions from now and no fewer than the budget. Where the budget ends before it, what is
-  // shown there is exact in law and follows from the seed and the time alone, and the trial goes on
-  // as if it had not been looked at.
+  // about so much work, counted in random variates, or many new states. Batches end at the horizon,
+  // so many interactions from now and no fewer than the budget. Where the budget ends before it,
+  // what is shown there is exact in law and follows from the seed and the time alone, and the trial
+  // goes on as if it had not been looked at.
   Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon);
   Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
     return advance(budget, most_work, budget);
@@ -128,6 +128,9 @@ class CountsEngine : public detail::CensusKeeper {
 
   // Pairs of ranks have square tables, up to this many ranks.
   static constexpr std::size_t most_ranks_in_tables = 4096;
+  // A new rank takes as long as hundreds of variates, since its meetings with all others are looked
+  // up. After so many of them, `advance` has worked enough.
+  static constexpr std::uint64_t new_ranks_at_once = 256;
   // Agents revealed in a batch take four bytes each.
   static constexpr AgentCount most_revealed = AgentCount{1} << 26;
 

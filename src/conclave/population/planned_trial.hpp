@@ -27,8 +27,8 @@ class PlannedTrial {
   PlannedTrial& operator=(const PlannedTrial&) = delete;
 
   // Goes on to this many interactions from the start, less far only where the trial ends before;
-  // `keep_going` is asked between chunks, and false pauses it, too. Once it is over, nothing
-  // happens any more.
+  // `keep_going` is asked between chunks and during the last census, and false pauses it, too. Once
+  // it is over, nothing happens any more.
   void advance_to(Interactions pause, const KeepGoing& keep_going);
   bool is_over() const { return phase_ == Phase::over; }
 
@@ -47,6 +47,7 @@ class PlannedTrial {
     faults,   // passes the time to the next fault after convergence
     horizon,  // all faults have struck: on to the time at which the trial ends
     holding,  // how long what was elected lasts
+    final_census,
     over,
   };
 
@@ -63,6 +64,7 @@ class PlannedTrial {
   void run_to_horizon();
   void hold();
   void finish();
+  void take_final_census();
   std::optional<std::pair<Interactions, std::size_t>> next_fault() const;
   Interactions after(double parallel_time) const;
   void strike(std::size_t index);

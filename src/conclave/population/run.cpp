@@ -45,6 +45,8 @@ void PlannedTrial::go_on() {
       return run_to_horizon();
     case Phase::holding:
       return hold();
+    case Phase::final_census:
+      return take_final_census();
     case Phase::over:
       return;
   }
@@ -170,15 +172,29 @@ void PlannedTrial::hold() {
 }
 
 void PlannedTrial::finish() {
-  phase_ = Phase::over;
+  phase_ = Phase::final_census;
   if (plan_.keeps_history && (result_.history.points.empty() || last_kept_ != engine_.now())) {
     keep_census(result_.time.value_or(clock_.time_after(engine_.now())));
   }
-  if (plan_.keeps_final || (plan_.keeps_census_at_horizon && plan_.until)) {
-    result_.final_agents = engine_.agents();
-  }
   result_.first_convergence = first_convergence_;
   result_.effective = engine_.effective_interactions();
+  take_final_census();
+}
+
+// The last that is done; a trial is interrupted if it is paused here and not resumed.
+void PlannedTrial::take_final_census() {
+  if (plan_.keeps_final || (plan_.keeps_census_at_horizon && plan_.until)) {
+    const KeepGoing still = [this](const Moment&) {
+      return (*keep_going_)({engine_.now(), &engine_});
+    };
+    try {
+      result_.final_agents = engine_.agents(&still);
+    } catch (const Interrupted&) {
+      is_paused_ = true;
+      return;
+    }
+  }
+  phase_ = Phase::over;
 }
 
 // The earliest fault still to come whose time is known, and when.

@@ -40,7 +40,10 @@ class TrialEngine : public TrialView {
   // The states that some agent is in, in their order; O(n) where agents are stored one by one.
   virtual std::vector<NamedCount> census() const = 0;
   // The configuration: runs of equal agents in their order where it matters who is who.
-  virtual std::vector<NamedCount> agents() const = 0;
+  // Takes seconds where agents are many: `keep_going`, unless it is null, is asked now and then,
+  // and Interrupted is thrown where it says no.
+  virtual std::vector<NamedCount> agents(const KeepGoing* keep_going) const = 0;
+  std::vector<NamedCount> agents() const { return agents(nullptr); }
   // Outputs and variables as numbers; O(n) where agents are stored one by one.
   virtual AgentTable table() const = 0;
   // The trial is not changed by the question.
@@ -69,11 +72,14 @@ TrialResult run_planned(TrialEngine& engine, const TrialPlan& plan, const KeepGo
                         Clock* clock = nullptr);
 
 // Runs of agents in words. Not inlined: compiled once per protocol, not once per engine.
+// `keep_going` may be null; throws Interrupted where it says no.
 template <class P>
 [[gnu::noinline]] std::vector<NamedCount> named(const P& protocol,
-                                                const Census<typename P::State>& runs) {
+                                                const Census<typename P::State>& runs,
+                                                const KeepGoing* keep_going = nullptr) {
   std::vector<NamedCount> result;
   for (const auto& [state, count] : runs) {
+    ask_to_go_on(keep_going, result.size());
     result.push_back({name_of_state(protocol, state), count});
   }
   return result;
@@ -82,9 +88,10 @@ template <class P>
 // A census in words, in the order of its states.
 template <class P>
 [[gnu::noinline]] std::vector<NamedCount> named_in_order(const P& protocol,
-                                                         Census<typename P::State> census) {
+                                                         Census<typename P::State> census,
+                                                         const KeepGoing* keep_going = nullptr) {
   sort_by_state(census);
-  return named(protocol, census);
+  return named(protocol, census, keep_going);
 }
 
 // The functions of an engine behind those of TrialEngine.
@@ -119,11 +126,16 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
       return {};
     }
   }
-  std::vector<NamedCount> agents() const override {
+  std::vector<NamedCount> agents(const KeepGoing* keep_going) const override {
     if constexpr (requires { engine_.runs(); }) {
-      return named(engine_.protocol(), engine_.runs());
+      return named(engine_.protocol(), engine_.runs(), keep_going);
+    } else if constexpr (requires { engine_.named_census(keep_going); }) {
+      return engine_.named_census(keep_going);
+    } else if constexpr (requires { engine_.census(keep_going); }) {
+      return named_in_order(engine_.protocol(), engine_.census(keep_going), keep_going);
+    } else {
+      return census();
     }
-    return census();
   }
   AgentTable table() const override {
     if constexpr (requires { engine_.table(); }) {

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/numbers.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/population/live_trial.hpp"
 #include "conclave/population/planned_trial.hpp"
@@ -265,6 +266,41 @@ TEST(PreparedRun, CanBeInterruptedWhileItsAgentsAreMade) {
   EXPECT_EQ(questions, 50);
   EXPECT_THROW(static_cast<void>(run.begin({}, *workspace, [](const Moment&) { return false; })),
                Interrupted);
+}
+
+// The last census of a large population takes longer than anyone wants to wait.
+TEST(PlannedTrial, CanBeInterruptedDuringItsLastCensus) {
+  const WatchedTrial beside({.words = words_of("20000", "agents")});
+  TrialPlan plan = beside.run().plan();
+  plan.until = Horizon{.time = *parse_fraction("1")};
+  plan.keeps_final = true;
+  const auto workspace = beside.run().workspace();
+  const auto live = beside.run().begin({.seed = 1}, *workspace, {});
+  population::PlannedTrial planned(live->engine(), plan, live->clock());
+  int asked_at_the_end = 0;
+  const KeepGoing until_census = [&](const Moment& now) {
+    return now.interactions < 20'000u || ++asked_at_the_end < 2;
+  };
+  planned.advance_to(Interactions::max(), until_census);
+  EXPECT_FALSE(planned.is_over());
+  planned.advance_to(Interactions::max(), always);
+  ASSERT_TRUE(planned.is_over());
+  EXPECT_EQ(std::move(planned).result().final_agents, live->engine().agents());
+}
+
+// With hundreds of states among a hundred agents, the counts engine learns new meetings all the
+// time, which takes far longer than the interactions themselves.
+TEST(PlannedTrial, IsAskedOftenWhileTheCountsEngineMeetsNewStates) {
+  RunText words = words_of("100", "counts");
+  words.protocol = "ppl";
+  const WatchedTrial beside({.words = words});
+  const auto workspace = beside.run().workspace();
+  int questions = 0;
+  const TrialResult result =
+      beside.run().run(0, *workspace, [&](const Moment&) { return ++questions < 10; });
+  EXPECT_EQ(result.ending, Ending::interrupted);
+  EXPECT_GT(result.interactions, 0u);
+  EXPECT_LT(result.interactions, 20'000u);
 }
 
 TEST(PlannedTrial, InterruptedTrialsSaySo) {

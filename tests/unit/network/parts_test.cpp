@@ -20,6 +20,7 @@
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/chosen_order.hpp"
 #include "conclave/network/detail/calendar.hpp"
+#include "conclave/network/detail/edge_counts.hpp"
 #include "conclave/network/detail/edge_table.hpp"
 #include "conclave/network/detail/envelopes.hpp"
 #include "conclave/network/detail/front_runner.hpp"
@@ -252,7 +253,6 @@ TEST(Envelopes, BringBackWhatWasSealedUntilTheLastCopyHasArrived) {
       envelopes.open(envelope, sender, contents);
       ASSERT_EQ(sender, sent.from);
       ASSERT_EQ(contents, sent.message);
-      envelopes.drop(envelope);
       if (--sent.copies > 0) continue;
       sent = on_their_way.back();
       on_their_way.pop_back();
@@ -273,6 +273,25 @@ TEST(EdgeTable, RemembersWhatIsNotOver) {
     ASSERT_TRUE(is_remembered || value + 500 < now) << now;
     value = reference[{from, to}] = now;
   }
+}
+
+// Asked at any time, and in the middle of what is counted at once.
+TEST(EdgeCounts, CountBothDirectionsTogether) {
+  detail::EdgeCounts counts;
+  std::map<std::pair<NodeIndex, NodeIndex>, std::uint64_t> reference;
+  std::uint64_t most = 0;
+  EXPECT_EQ(counts.most(), 0u);
+  Stream stream({.seed = 10});
+  for (int step = 0; step < 50'000; ++step) {
+    const NodeIndex from = stream.below(300);
+    const NodeIndex to = stream.below(300);
+    counts.add(from, to);
+    most = std::max(most, ++reference[std::minmax(from, to)]);
+    if (stream.chance(1, 200)) {
+      ASSERT_EQ(counts.most(), most) << step;
+    }
+  }
+  EXPECT_EQ(counts.most(), most);
 }
 
 // Some senders have few messages on their way, some many, and one broadcasts now and then. Many
@@ -351,10 +370,10 @@ class SentInOrder {
 
   // Whether the next delivery is the right one.
   bool receive() {
-    const auto* const next = transit_.next([](NodeIndex) {});
-    if (next == nullptr || expected_.empty()) return next == nullptr && expected_.empty();
-    const Delivery<Message> due = *next;
-    transit_.drop();
+    const Ticks next = transit_.next([](NodeIndex) {});
+    if (next == never || expected_.empty()) return next == never && expected_.empty();
+    const Delivery<Message> due = transit_.take();
+    if (due.at != next) return false;
     const Delivery<Message> right = expected_.front();
     expected_.pop_front();
     now_ = std::max(now_, due.at);

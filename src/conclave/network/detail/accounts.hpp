@@ -9,7 +9,7 @@
 
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/edge_table.hpp"
+#include "conclave/network/detail/edge_counts.hpp"
 
 namespace conclave::network::detail {
 
@@ -32,16 +32,14 @@ class Accounts {
     last_sending_ = now;
     largest_bits_ = std::max(largest_bits_, bits);
   }
-  void on_edge(NodeIndex from, NodeIndex to) {
-    busiest_ = std::max(busiest_, ++edges_.at(std::min(from, to), std::max(from, to)));
-  }
+  void on_edge(NodeIndex from, NodeIndex to) { edges_.add(from, to); }
 
-  NetworkOutcome outcome() const {
+  NetworkOutcome outcome() {
     NetworkOutcome result;
     for (std::size_t kind = 0; kind < P::kinds.size(); ++kind) {
       result.by_kind.push_back({P::kinds[kind], by_kind_[kind]});
     }
-    if (counts_edges_) result.most_on_an_edge = busiest_;
+    if (counts_edges_) result.most_on_an_edge = edges_.most();
     return result;
   }
 
@@ -50,8 +48,7 @@ class Accounts {
   std::array<std::uint64_t, P::kinds.size()> by_kind_{};
   Ticks last_sending_ = 0;
   std::uint32_t largest_bits_ = 0;
-  EdgeTable edges_;
-  std::uint64_t busiest_ = 0;
+  EdgeCounts edges_;
 };
 
 }  // namespace conclave::network::detail

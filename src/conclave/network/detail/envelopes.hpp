@@ -21,17 +21,20 @@ class Envelopes {
  public:
   using Envelope = std::uint64_t;
 
-  explicit Envelopes(NodeCount n) : node_bits_(static_cast<unsigned>(std::bit_width(n))) {
+  explicit Envelopes(NodeCount n)
+      : node_bits_(static_cast<unsigned>(std::bit_width(n))),
+        node_mask_((Envelope{1} << node_bits_) - 1) {
     CONCLAVE_CHECK(node_bits_ <= 32);
   }
 
   // An envelope without a receiver, that is good for so many copies.
-  Envelope seal(NodeIndex from, const Message& message, std::uint32_t copies) {
+  [[gnu::always_inline]] Envelope seal(NodeIndex from, const Message& message,
+                                       std::uint32_t copies) {
     const auto kind = static_cast<Envelope>(message.kind);
     const unsigned used_bits = 2 * node_bits_ + 4;
     const auto word = Wire<Message>::as_word(message);
     if (!word || used_bits > 63 || *word >> (64 - used_bits) != 0) {
-      return (Envelope{keep(from, message, copies)} << 4 | is_kept | kind) << node_bits_;
+      return sealed_apart(from, message, copies);
     }
     return ((*word << node_bits_ | from) << 4 | kind) << node_bits_;
   }
@@ -42,13 +45,16 @@ class Envelopes {
     const Envelope rest = envelope >> node_bits_;
     return (rest & is_kept) != 0 ? slot(rest).from : node_in(rest >> 4);
   }
-  // The sender and the contents.
-  void open(Envelope envelope, NodeIndex& sender, Message& contents) const {
+  // The sender and the contents of one copy, which has arrived.
+  void open(Envelope envelope, NodeIndex& sender, Message& contents) {
     const Envelope rest = envelope >> node_bits_;
     if ((rest & is_kept) != 0) {
-      const Slot& kept = slot(rest);
+      Slot& kept = slot(rest);
       sender = kept.from;
       contents = kept.message;
+      if (--kept.copies == 0) {
+        kept.copies = std::exchange(spare_, static_cast<std::uint32_t>(rest >> 4));
+      }
     } else {
       sender = node_in(rest >> 4);
       contents = Wire<Message>::of_word(rest & 7, rest >> 4 >> node_bits_);
@@ -66,16 +72,6 @@ class Envelopes {
     __builtin_prefetch(&slot(rest & (0 - (rest / is_kept & 1))), 1);
   }
 
-  // One copy has arrived.
-  void drop(Envelope envelope) {
-    const Envelope rest = envelope >> node_bits_;
-    if ((rest & is_kept) == 0) return;
-    Slot& emptied = slot(rest);
-    if (--emptied.copies == 0) {
-      emptied.copies = std::exchange(spare_, static_cast<std::uint32_t>(rest >> 4));
-    }
-  }
-
   std::size_t bytes() const { return slabs_.size() * per_slab * sizeof(Slot); }
 
  private:
@@ -90,14 +86,18 @@ class Envelopes {
     std::uint32_t copies;  // or, when there are none, the next slot that is free
   };
 
-  NodeIndex node_in(Envelope bits) const {
-    return static_cast<NodeIndex>(bits & ((Envelope{1} << node_bits_) - 1));
-  }
+  NodeIndex node_in(Envelope bits) const { return static_cast<NodeIndex>(bits & node_mask_); }
   Slot& slot(Envelope rest) { return slabs_[rest >> 4 >> slab_bits][rest >> 4 & (per_slab - 1)]; }
   const Slot& slot(Envelope rest) const {
     return slabs_[rest >> 4 >> slab_bits][rest >> 4 & (per_slab - 1)];
   }
   static constexpr unsigned slab_bits = std::countr_zero(per_slab);
+
+  [[gnu::noinline]] Envelope sealed_apart(NodeIndex from, const Message& message,
+                                          std::uint32_t copies) {
+    const auto kind = static_cast<Envelope>(message.kind);
+    return (Envelope{keep(from, message, copies)} << 4 | is_kept | kind) << node_bits_;
+  }
 
   std::uint32_t keep(NodeIndex from, const Message& message, std::uint32_t copies) {
     const std::uint32_t number = spare_ == none ? used_++ : spare_;
@@ -117,6 +117,7 @@ class Envelopes {
   }
 
   unsigned node_bits_;
+  Envelope node_mask_;
   std::vector<std::vector<Slot, LargePages<Slot>>> chunks_;
   std::vector<Slot*> slabs_;  // in the chunks
   std::uint32_t used_ = 0;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 namespace conclave::network::detail {
 
@@ -34,6 +35,16 @@ struct LargePages {  // an allocator
   }
   void deallocate(T* place, std::size_t count) {
     ::operator delete(place, is_large(count) ? std::align_val_t{huge} : small_alignment);
+  }
+
+  // Plain types are not filled with zeros, which would touch all of the memory twice.
+  template <class U>
+  void construct(U* place) {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Parts>
+  void construct(U* place, Parts&&... parts) {
+    std::construct_at(place, std::forward<Parts>(parts)...);
   }
 
   friend bool operator==(const LargePages&, const LargePages&) { return true; }

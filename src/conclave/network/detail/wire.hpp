@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "conclave/base/fields.hpp"
 
@@ -54,7 +55,7 @@ class Wire {
     std::size_t position = 0;
     std::uint64_t word = 0;
     bool fits = true;
-    for_each_but_kind([&](const auto& field) {
+    for_each_but_kind([&](const auto& field) __attribute__((always_inline)) {
       const auto& value = message.*field.member;
       if (position + sizeof(value) <= sizeof(word)) {
         std::uint64_t bits = 0;
@@ -90,8 +91,11 @@ class Wire {
     return message;
   }
 
-  static void for_each_but_kind(const auto& visit) {
-    std::apply([&](const auto&, const auto&... field) { (visit(field), ...); }, Message::fields);
+  [[gnu::always_inline]] static void for_each_but_kind(const auto& visit) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+      (visit(std::get<i + 1>(Message::fields)), ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<decltype(Message::fields)> - 1>{});
   }
 };
 

@@ -244,7 +244,10 @@ class KmppAsync {
     if (parameters.phases) last_phase_ = static_cast<std::uint8_t>(*parameters.phases);
     if (parameters.referees) most_referees_ = std::min(most_referees_, *parameters.referees);
     if (parameters.ranks) most_ranks_ = *parameters.ranks;
+    answer_bits_ = static_cast<std::uint32_t>(std::bit_width(kinds.size() - 1) +
+                                              std::bit_width(unsigned{last_phase_}));
     rank_bits_ = static_cast<std::uint32_t>(std::bit_width(most_ranks_));
+    id_bits_ = static_cast<std::uint32_t>(std::bit_width(n_));
   }
 
   std::uint8_t last_phase() const { return last_phase_; }  // K
@@ -296,11 +299,8 @@ class KmppAsync {
   }
 
   std::uint32_t bits(const Message& message) const {
-    const auto kind_bits = static_cast<std::uint32_t>(std::bit_width(kinds.size() - 1));
-    const auto phase_bits = static_cast<std::uint32_t>(std::bit_width(unsigned{last_phase_}));
-    if (message.rank == 0) return kind_bits + phase_bits;
-    const auto id_bits = static_cast<std::uint32_t>(message.id == 0 ? 0 : std::bit_width(n_));
-    return kind_bits + phase_bits + rank_bits_ + id_bits;
+    if (message.rank == 0) return answer_bits_;
+    return answer_bits_ + rank_bits_ + (message.id == 0 ? 0 : id_bits_);
   }
 
  private:
@@ -458,7 +458,9 @@ class KmppAsync {
   Reading reading_;
   bool is_watched_;
   std::uint8_t last_phase_ = 1;
+  std::uint32_t answer_bits_;  // kind and phase
   std::uint32_t rank_bits_;
+  std::uint32_t id_bits_;
   NodeCount n_;
   NodeCount most_referees_;
   std::uint64_t most_ranks_;

@@ -1,0 +1,47 @@
+// How many messages each edge has carried, both directions together, and the most over one edge.
+// Exact. A count is anywhere in memory, so edges are collected, fetched and counted many at a time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "conclave/network/detail/edge_table.hpp"
+#include "conclave/network/ports.hpp"
+
+namespace conclave::network::detail {
+
+class EdgeCounts {
+ public:
+  void add(NodeIndex from, NodeIndex to) {
+    waiting_[collected_++] = {std::min(from, to), std::max(from, to)};
+    if (collected_ == waiting_.size()) count();
+  }
+
+  std::uint64_t most() {
+    count();
+    return most_;
+  }
+
+ private:
+  struct Edge {
+    NodeIndex low;
+    NodeIndex high;
+  };
+
+  [[gnu::noinline]] void count() {
+    for (std::size_t i = 0; i < collected_; ++i) table_.fetch(waiting_[i].low, waiting_[i].high);
+    for (std::size_t i = 0; i < collected_; ++i) {
+      most_ = std::max(most_, ++table_.at(waiting_[i].low, waiting_[i].high));
+    }
+    collected_ = 0;
+  }
+
+  std::array<Edge, 64> waiting_;
+  std::size_t collected_ = 0;
+  EdgeTable table_;
+  std::uint64_t most_ = 0;
+};
+
+}  // namespace conclave::network::detail
