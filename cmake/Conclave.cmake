@@ -254,6 +254,21 @@ function(conclave_list_adversaries out folder)
   set(${out} ${source} PARENT_SCOPE)
 endfunction()
 
+# conclave_name_folders(NAME source_folder installed_folder)
+# Writes the header NAME/folders.hpp of a module, with a folder of the source tree and the one that
+# it is installed as, below share/conclave.
+function(conclave_name_folders namespace source_folder installed_folder)
+  set(installed_folder ${CMAKE_INSTALL_PREFIX}/share/conclave/${installed_folder})
+  set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/folders.hpp.in
+                 ${generated}/conclave/${namespace}/folders.hpp @ONLY)
+  foreach(target IN ITEMS conclave_${namespace} conclave_${namespace}_cold)
+    if(TARGET ${target})
+      target_include_directories(${target} PRIVATE ${generated})
+    endif()
+  endforeach()
+endfunction()
+
 # conclave_embed(OUT namespace header NAME file [NAME file ...])
 # Writes the source that defines the header's string views as the contents of files; returns it in
 # OUT.

@@ -26,6 +26,20 @@ struct AnyChoice {
 };
 static_assert(Choice<AnyChoice>);
 
+// A Choice by virtual functions. A transition function that is asked for once per pair of states is
+// called with this one, and so compiled once for all who ask that rarely.
+class VirtualChoice {
+ public:
+  virtual std::uint32_t below(std::uint32_t bound) = 0;
+  virtual bool chance(std::uint32_t p, std::uint32_t q) = 0;
+  // The same for probabilities that need more digits.
+  virtual bool wide_chance(std::uint64_t p, std::uint64_t q) = 0;
+
+ protected:
+  ~VirtualChoice() = default;
+};
+static_assert(Choice<VirtualChoice>);
+
 // Uniform on 0 ... bound-1, exactly. One draw where 32 bits are enough; otherwise the digits of a
 // number with as few bits as the bound needs, drawn again until it is below the bound.
 inline std::uint64_t below64(Choice auto& choice, std::uint64_t bound) {

@@ -18,9 +18,9 @@ namespace conclave {
 //   do { compute(choice); use(choice.weight()); } while (choice.next());
 // One run per outcome, in the order of the decisions' values; memory for the longest path only.
 template <class Weight>
-class EveryChoice {
+class EveryChoice final : public VirtualChoice {  // NOLINT: it is final
  public:
-  std::uint32_t below(std::uint32_t bound) {
+  std::uint32_t below(std::uint32_t bound) override {
     CONCLAVE_CHECK(bound > 0);
     const std::uint32_t value = decide(bound);
     weight_ = weight_.times(1, bound);
@@ -28,9 +28,8 @@ class EveryChoice {
   }
 
   // An impossible outcome is not visited.
-  bool chance(std::uint32_t p, std::uint32_t q) { return wide_chance(p, q); }
-  // The same for probabilities that need more digits.
-  bool wide_chance(std::uint64_t p, std::uint64_t q) {
+  bool chance(std::uint32_t p, std::uint32_t q) override { return wide_chance(p, q); }
+  bool wide_chance(std::uint64_t p, std::uint64_t q) override {
     CONCLAVE_CHECK(p <= q && q > 0);
     if (p == 0 || p == q) return p == q;
     const bool value = decide(2) == 0;

@@ -63,14 +63,18 @@ constexpr std::span<const Observable> observables_of() {
 }
 
 template <MessageProtocol P>
+NetworkTraits traits_of() {
+  return {P::info, network_of<P>, ids_of<P>(), P::kinds, SynchronousProtocol<P>, StartsTogether<P>};
+}
+
+template <MessageProtocol P>
 class PreparedNetwork final : public NetworkRun {
  public:
   using Parameters = typename P::Parameters;
   static constexpr bool is_synchronous = SynchronousProtocol<P>;
 
   explicit PreparedNetwork(const RunRequest& request)
-      : NetworkRun(request, {P::info, network_of<P>, ids_of<P>(), P::kinds, is_synchronous,
-                             StartsTogether<P>}),
+      : NetworkRun(request, traits_of<P>()),
         settings_(with_diameter(P::info, parse_settings<Parameters>(P::info.name, request.settings),
                                 port_graph())),
         protocol_(checked(settings_, n()), n()) {
@@ -147,32 +151,14 @@ class PreparedNetwork final : public NetworkRun {
 
 template <MessageProtocol P>
 Entry make_network_entry() {
-  NetworkOffer offer{{P::kinds.begin(), P::kinds.end()},
-                     {ids_of<P>().begin(), ids_of<P>().end()},
-                     {},
-                     {},
-                     own_graph(network_of<P>),
-                     network_of<P> == Topology::any};
-  for (const auto& each : network::delays()) {
-    if (!SynchronousProtocol<P>) offer.delays.push_back({each.info.name, each.info.meaning});
-  }
-  for (const auto& each : network::wakeups()) {
-    if (StartsTogether<P> && each.info.name != "all") continue;
-    offer.wakeups.push_back({each.info.name, each.info.meaning});
-  }
-  ProtocolInfo info = P::info;
-  info.observables = observables_of<P>();
-  return {
-      .info = info,
-      .starts = {sleeping_start},
-      .parameters = parameter_infos<typename P::Parameters>(),
-      .engines = {network_engine},
-      .bytes_per_agent = sizeof(typename P::Node),
-      .network = std::move(offer),
-      .prepare = [](const RunRequest& request) -> std::unique_ptr<const PreparedRun> {
-        return std::make_unique<const PreparedNetwork<P>>(request);
-      },
+  Entry entry = network_entry(traits_of<P>());
+  entry.info.observables = observables_of<P>();
+  entry.parameters = parameter_infos<typename P::Parameters>();
+  entry.bytes_per_agent = sizeof(typename P::Node);
+  entry.prepare = [](const RunRequest& request) -> std::unique_ptr<const PreparedRun> {
+    return std::make_unique<const PreparedNetwork<P>>(request);
   };
+  return entry;
 }
 
 }  // namespace conclave::catalog

@@ -2,13 +2,12 @@
 // protocol, with the protocol's file of lemmas where there is one.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/resolve.hpp"
+#include "conclave/catalog/search_limits.hpp"
 #include "conclave/model/claims.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/starting_census.hpp"
@@ -86,58 +86,6 @@ class GivenStarts {
   population::AgentMemory memory_;
 };
 
-// The agents in their order, runs of equal ones counted: "3 x F-s.0 L-S.0".
-template <class State>
-std::string text_of_agents(const std::vector<State>& agents, const Claims<State>& claims) {
-  std::string text;
-  for (std::size_t i = 0; i < agents.size();) {
-    std::size_t end = i + 1;
-    while (end < agents.size() && agents[end] == agents[i]) ++end;
-    text += (text.empty() ? "" : " ") + (end > i + 1 ? fmt::format("{} x ", end - i) : "") +
-            claims.notation(agents[i]);
-    i = end;
-  }
-  return text;
-}
-
-// Throws Error for populations of which some hundred configurations do not fit into memory.
-inline AgentCount searchable_population(AgentCount n) {
-  constexpr AgentCount most = 1'000'000;
-  if (n <= most) return n;
-  throw Error(
-      fmt::format("n = {} is too large for a search: at most {} agents are allowed", n, most));
-}
-
-// How many chunks of interactions a trial may take. A search without a limit on its trials ends all
-// the same: if all its trials took that long, it would need about 2^41 steps of an engine.
-inline std::uint64_t most_chunks_of_a_trial(const SearchRequest& request) {
-  if (request.run.plan.limit != Interactions::max()) return UINT64_MAX;
-  return std::max<std::uint64_t>(2, (std::uint64_t{1} << 19) / request.budget);
-}
-
-// Called between the chunks of one trial. Throws Interrupted if the caller asks for the end, and
-// Error if the trial has taken so long that it may never end.
-class TrialPatience {
- public:
-  TrialPatience(const SearchRequest& request, std::uint64_t trials_done)
-      : request_(request), done_(trials_done), left_(most_chunks_of_a_trial(request)) {}
-
-  bool operator()(Interactions now) {
-    report_progress(request_.progress, "searching", done_, request_.budget);
-    if (left_-- == 0) {
-      throw Error(fmt::format("a trial has not ended after {} interactions and may never end; say "
-                              "with --max-interactions how long one may take",
-                              to_string(now)));
-    }
-    return true;
-  }
-
- private:
-  const SearchRequest& request_;
-  std::uint64_t done_;
-  std::uint64_t left_;
-};
-
 // Searches, beginning with the named starts of these indices.
 template <SelfStabilizing P>
 Searched searched(const P& protocol, const std::vector<std::size_t>& starts, AgentCount n,
@@ -158,7 +106,11 @@ Searched searched(const P& protocol, const std::vector<std::size_t>& starts, Age
   });
   const population::WorstStart found =
       population::search_worst_start(space, named, request.run.seed, request.budget);
-  return {.configuration = text_of_agents(Starts::agents_of(found.start), claims_of(protocol)),
+  const typename Starts::Agents& worst = Starts::agents_of(found.start);
+  const auto claims = claims_of(protocol);
+  return {.configuration = text_of_agents(
+              worst.size(), [&](std::size_t a, std::size_t b) { return worst[a] == worst[b]; },
+              [&](std::size_t agent) { return claims.notation(worst[agent]); }),
           .times = found.times,
           .candidates = found.candidates,
           .trials = found.trials,

@@ -45,6 +45,28 @@ std::string_view name_of_adversary(const auto& adversary) { return adversary.inf
 
 }  // namespace
 
+Entry network_entry(const NetworkTraits& traits) {
+  NetworkOffer offer{{traits.kinds.begin(), traits.kinds.end()},
+                     {traits.ids.begin(), traits.ids.end()},
+                     {},
+                     {},
+                     own_graph(traits.topology),
+                     traits.topology == Topology::any};
+  for (const auto& each : network::delays()) {
+    if (!traits.is_synchronous) offer.delays.push_back({each.info.name, each.info.meaning});
+  }
+  for (const auto& each : network::wakeups()) {
+    if (traits.starts_together && each.info.name != "all") continue;
+    offer.wakeups.push_back({each.info.name, each.info.meaning});
+  }
+  return {.info = traits.info,
+          .starts = {sleeping_start},
+          .parameters = {},
+          .engines = {network_engine},
+          .network = std::move(offer),
+          .prepare = {}};
+}
+
 NetworkRun::NetworkRun(const RunRequest& request, const NetworkTraits& traits)
     : traits_(traits),
       n_(checked_size(request, traits.info)),

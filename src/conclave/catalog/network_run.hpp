@@ -39,6 +39,9 @@ struct NetworkTraits {
   bool starts_together;
 };
 
+// The entry of a message passing protocol, but for its parameters, its size and how it is run.
+Entry network_entry(const NetworkTraits& traits);
+
 class NetworkRun : public PreparedRun {
  public:
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }

@@ -1,5 +1,7 @@
 #include "conclave/catalog/resolve.hpp"
 
+#include <unordered_map>
+
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
@@ -52,6 +54,17 @@ void check_given(const GivenStart& given, AgentCount n) {
   if (agents == n) return;
   throw Error(fmt::format("--n is {}, but the configuration that is given has {} agents", n,
                           to_string(agents)));
+}
+
+GivenNames given_names(const GivenStart& given) {
+  GivenNames result;
+  std::unordered_map<std::string_view, std::size_t> place_of;
+  for (const NamedCount& each : given.agents) {
+    const auto [found, is_new] = place_of.try_emplace(each.name, result.names.size());
+    if (is_new) result.names.push_back(each.name);
+    result.places.push_back(found->second);
+  }
+  return result;
 }
 
 void refuse_state(std::string_view protocol, std::string_view name, std::string_view example) {

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
@@ -48,6 +47,14 @@ void refuse_horizons(const RunRequest& request, std::string_view who, std::strin
 // Throws Error unless these are n agents in all, each run with at least one.
 void check_given(const GivenStart& given, AgentCount n);
 
+// The names of a given start, each once, in the order in which they come, and where in this list
+// the name of each run stands. The names are views into the start.
+struct GivenNames {
+  std::vector<std::string_view> names{};
+  std::vector<std::size_t> places{};
+};
+GivenNames given_names(const GivenStart& given);
+
 // The agents of a given start, as states of the protocol. Throws Error where a name is no state, or
 // where they are not n.
 template <PopulationProtocol P>
@@ -56,22 +63,23 @@ Census<typename P::State> given_agents(const P& protocol, std::string_view name,
   Census<typename P::State> agents;
   if (given == nullptr) return agents;
   check_given(*given, n);
-  std::unordered_map<std::string_view, typename P::State> known;
-  for (const NamedCount& each : given->agents) {
-    auto found = known.find(each.name);
-    if (found == known.end()) {
-      const auto state = state_of_name(protocol, each.name);
-      if (!state) refuse_state(name, each.name, name_of_state(protocol, {}));
-      found = known.emplace(each.name, *state).first;
-    }
-    agents.emplace_back(found->second, each.count);
+  const GivenNames names = given_names(*given);
+  std::vector<typename P::State> states;
+  for (const std::string_view each : names.names) {
+    const auto state = state_of_name(protocol, each);
+    if (!state) refuse_state(name, each, name_of_state(protocol, {}));
+    states.push_back(*state);
+  }
+  for (std::size_t i = 0; i < names.places.size(); ++i) {
+    agents.emplace_back(states[names.places[i]], given->agents[i].count);
   }
   return agents;
 }
 
-// All parameters of P, those that follow from n filled in.
+// All parameters of P, those that follow from n filled in. Not inlined, for all requests begin so.
 template <ListedProtocol P>
-typename P::Parameters resolved_parameters(const std::vector<Setting>& settings, AgentCount n) {
+[[gnu::noinline]] typename P::Parameters resolved_parameters(const std::vector<Setting>& settings,
+                                                             AgentCount n) {
   auto parameters = parse_settings<typename P::Parameters>(P::info.name, settings);
   if constexpr (requires { parameters.resolve(n); }) parameters.resolve(n);
   check_population(P::info, n, P::objection(parameters, n));

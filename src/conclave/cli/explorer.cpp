@@ -31,6 +31,7 @@
 #include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/folders.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/option_values.hpp"
 
@@ -53,7 +54,6 @@ struct File {
 };
 using Files = std::map<std::string, File, std::less<>>;
 
-constexpr std::array<const char*, 2> folders{CONCLAVE_BUILT_PAGE, CONCLAVE_INSTALLED_PAGE};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types{
     {{".html", "text/html; charset=utf-8"},
      {".js", "text/javascript"},
@@ -89,12 +89,12 @@ Files page_files(const std::string& wanted) {
     if (fs::exists(fs::path(wanted) / "index.html", ignored)) return files_in(wanted);
     throw Error(fmt::format("the folder '{}' holds no page: there is no index.html in it", wanted));
   }
-  for (const char* const folder : folders) {
+  for (const char* const folder : shipped_folders) {
     std::error_code problem;
     if (fs::exists(fs::path(folder) / "index.html", problem)) return files_in(folder);
   }
   throw Error(fmt::format("the page is not there: neither {} nor {} holds it; tools/page builds it",
-                          folders[0], folders[1]));
+                          shipped_folders[0], shipped_folders[1]));
 }
 
 [[noreturn]] void throw_errno(const char* what) {

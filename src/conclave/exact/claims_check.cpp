@@ -4,6 +4,8 @@
 
 namespace conclave::exact {
 
+ClaimsRecord::~ClaimsRecord() = default;  // compiled here, once
+
 ClaimsRecord::ClaimsRecord(std::vector<std::string> sets, std::vector<ClaimOutline> claims)
     : failures_(claims.size()),
       is_exercised_(claims.size(), false),

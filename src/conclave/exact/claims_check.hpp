@@ -55,6 +55,8 @@ struct ClaimOutline {
 // configuration; there may be at most 28 named sets.
 class ClaimsRecord : public Visitor {
  public:
+  ~ClaimsRecord() override;
+
   // Sets that every protocol has; those that it names come after them.
   enum SetNumber : std::size_t { whole, converged, one_leader, output_changes, first_named_set };
 

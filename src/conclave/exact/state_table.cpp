@@ -6,10 +6,41 @@
 
 namespace conclave::exact {
 
+NumberedStates::~NumberedStates() = default;  // compiled here, once
+
 std::pair<StateNumber, bool> NumberedStates::number_of_fields(std::vector<std::int64_t> fields) {
   const auto next = static_cast<StateNumber>(size());
   const auto [entry, is_new] = numbers_.try_emplace(std::move(fields), next);
   return {entry->second, is_new};
+}
+
+void NumberedStates::add_all_states() {
+  check_listing();
+  EveryWeightedChoice choice;
+  do {
+    arbitrary(choice);
+  } while (choice.next());
+}
+
+std::vector<std::pair<StateNumber, Weight>> NumberedStates::initial_outcomes(std::size_t start,
+                                                                             AgentCount agent) {
+  std::vector<std::pair<StateNumber, Weight>> all;
+  EveryWeightedChoice choice;
+  do {
+    const StateNumber state = initial(start, agent, choice);
+    all.emplace_back(state, choice.weight());
+  } while (choice.next());
+  return all;
+}
+
+std::vector<PairOutcome> NumberedStates::compute(StateNumber u, StateNumber v, Told told) {
+  std::vector<PairOutcome> results;
+  EveryWeightedChoice choice;
+  do {
+    const Met met = meet(u, v, choice, told);
+    results.push_back({met.u, met.v, choice.weight(), met.changes_output});
+  } while (choice.next());
+  return results;
 }
 
 void NumberedStates::close() {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/base/small_function.hpp"
 #include "conclave/exact/pair_outcomes.hpp"
 #include "conclave/exact/weight.hpp"
 #include "conclave/model/oracle.hpp"
@@ -27,6 +27,8 @@ namespace conclave::exact {
 // numbered in the order in which they are met.
 class NumberedStates : public PairOutcomes {
  public:
+  ~NumberedStates() override;
+
   std::size_t size() const { return numbers_.size(); }
 
   // The fields and the output of a state.
@@ -38,11 +40,10 @@ class NumberedStates : public PairOutcomes {
   virtual std::unique_ptr<NumberedStates> empty_table(bool uses_congruence) const = 0;
   // Adds every state that the protocol has. Throws Error where it cannot name them, or where they
   // are more than 4096.
-  virtual void add_all_states() = 0;
+  void add_all_states();
   // The states in which an agent may begin, one for each outcome of its random choices, with the
   // probability of that outcome. `start` is an index among the protocol's starts.
-  virtual std::vector<std::pair<StateNumber, Weight>> initial_outcomes(std::size_t start,
-                                                                       AgentCount agent) = 0;
+  std::vector<std::pair<StateNumber, Weight>> initial_outcomes(std::size_t start, AgentCount agent);
 
   // Computes the outcomes of all pairs of known states until no new state appears. O(size^2)
   // interactions.
@@ -51,6 +52,21 @@ class NumberedStates : public PairOutcomes {
   virtual bool asks_oracle() const = 0;
 
  protected:
+  // The protocol is asked, with these random choices, for an agent in an arbitrary state, which it
+  // has only where check_listing returns; for an agent of a start; for two agents after a meeting.
+  virtual StateNumber arbitrary(VirtualChoice& choice) = 0;
+  virtual StateNumber initial(std::size_t start, AgentCount agent, VirtualChoice& choice) = 0;
+  struct Met {
+    StateNumber u;
+    StateNumber v;
+    bool changes_output;
+  };
+  virtual Met meet(StateNumber u, StateNumber v, VirtualChoice& choice, Told told) = 0;
+  // Throws Error where the states cannot be listed.
+  virtual void check_listing() const = 0;
+
+  std::vector<PairOutcome> compute(StateNumber u, StateNumber v, Told told) final;
+
   // The number of the state with these fields, and whether it is new. O(log size).
   std::pair<StateNumber, bool> number_of_fields(std::vector<std::int64_t> fields);
 
@@ -70,7 +86,7 @@ template <PopulationProtocol P>
 class StateTable final : public NumberedStates {
  public:
   using State = typename P::State;
-  using NormalForm = std::function<State(const State&)>;
+  using NormalForm = SmallFunction<State(const State&)>;
 
   explicit StateTable(P protocol, NormalForm normal_form = {})
       : protocol_(std::move(protocol)), normal_form_(std::move(normal_form)) {}
@@ -96,31 +112,6 @@ class StateTable final : public NumberedStates {
   std::unique_ptr<NumberedStates> empty_table(bool uses_congruence) const override {
     return std::make_unique<StateTable>(protocol_, uses_congruence ? normal_form_ : NormalForm{});
   }
-  void add_all_states() override {
-    if constexpr (SelfStabilizing<P>) {
-      if constexpr (requires { protocol_.state_count(); }) {
-        check_listed_states(protocol_.state_count());
-      }
-      EveryWeightedChoice choice;
-      do {
-        number(protocol_.arbitrary(choice));
-      } while (choice.next());
-    } else if constexpr (requires { P::info.name; }) {
-      refuse_listing(P::info.name);
-    } else {
-      refuse_listing("this protocol");
-    }
-  }
-  std::vector<std::pair<StateNumber, Weight>> initial_outcomes(std::size_t start,
-                                                               AgentCount agent) override {
-    std::vector<std::pair<StateNumber, Weight>> all;
-    EveryWeightedChoice choice;
-    do {
-      const StateNumber state = number(protocol_.initial(start, agent, choice));
-      all.emplace_back(state, choice.weight());
-    } while (choice.next());
-    return all;
-  }
 
   bool asks_oracle() const override { return AsksOracle<P>; }
   Told told_in(std::span<const StateNumber> configuration) const override {
@@ -132,24 +123,33 @@ class StateTable final : public NumberedStates {
   }
 
  protected:
-  std::vector<PairOutcome> compute(StateNumber u, StateNumber v, Told told) override {
-    const State old_u = states_[u];
-    const State old_v = states_[v];
-    std::vector<PairOutcome> results;
-    EveryWeightedChoice choice;
-    do {
-      State new_u = old_u;
-      State new_v = old_v;
-      interact(new_u, new_v, choice, told);
-      const bool changes = protocol_.role(new_u) != protocol_.role(old_u) ||
-                           protocol_.role(new_v) != protocol_.role(old_v);
-      results.push_back({number(new_u), number(new_v), choice.weight(), changes});
-    } while (choice.next());
-    return results;
+  StateNumber arbitrary([[maybe_unused]] VirtualChoice& choice) override {
+    if constexpr (SelfStabilizing<P>) return number(protocol_.arbitrary(choice));
+    return 0;
+  }
+  StateNumber initial(std::size_t start, AgentCount agent, VirtualChoice& choice) override {
+    return number(protocol_.initial(start, agent, choice));
+  }
+  Met meet(StateNumber u, StateNumber v, VirtualChoice& choice, Told told) override {
+    State new_u = states_[u];
+    State new_v = states_[v];
+    interact(new_u, new_v, choice, told);
+    const bool changes = protocol_.role(new_u) != protocol_.role(states_[u]) ||
+                         protocol_.role(new_v) != protocol_.role(states_[v]);
+    const StateNumber number_u = number(new_u);
+    return {number_u, number(new_v), changes};
+  }
+  void check_listing() const override {
+    if constexpr (!SelfStabilizing<P>) {
+      if constexpr (requires { P::info.name; }) refuse_listing(P::info.name);
+      refuse_listing("this protocol");
+    } else if constexpr (requires { protocol_.state_count(); }) {
+      check_listed_states(protocol_.state_count());
+    }
   }
 
  private:
-  void interact(State& u, State& v, EveryWeightedChoice& choice, Told told) const {
+  void interact(State& u, State& v, VirtualChoice& choice, Told told) const {
     if constexpr (AsksOracle<P>) {
       if (told == Told::leaderless) return protocol_.interact_leaderless(u, v, choice);
     }

@@ -25,6 +25,8 @@ constexpr std::uint64_t most_for_second_solve = 2'000'000;
 
 }  // namespace
 
+NumberedVerification::~NumberedVerification() = default;  // compiled here, once
+
 NumberedVerification::NumberedVerification(Network network, VerifyOptions options,
                                            std::size_t start, bool claims_everywhere,
                                            bool has_normal_forms)

@@ -36,7 +36,7 @@ class NumberedVerification {
  public:
   NumberedVerification(const NumberedVerification&) = delete;
   NumberedVerification& operator=(const NumberedVerification&) = delete;
-  virtual ~NumberedVerification() = default;
+  virtual ~NumberedVerification();
 
  protected:
   // Questions beside claims and times.

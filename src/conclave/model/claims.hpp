@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "conclave/base/fields.hpp"
+#include "conclave/base/small_function.hpp"
 #include "conclave/model/population.hpp"
 
 namespace conclave {
@@ -37,9 +38,9 @@ struct Step {
 };
 
 template <class State>
-using ConfigurationPredicate = std::function<bool(ConfigurationView<State>)>;
+using ConfigurationPredicate = SmallFunction<bool(ConfigurationView<State>)>;
 template <class State>
-using StepPredicate = std::function<bool(const Step<State>&)>;
+using StepPredicate = SmallFunction<bool(const Step<State>&)>;
 
 template <class State>
 struct NamedSet {
@@ -87,7 +88,7 @@ struct Claims {
   std::vector<Claim<State>> claims{};
   // The congruence: states with the same normal form behave alike in outputs, sets and claims.
   // Empty: no two states are merged. Before the exact module merges states, it checks all pairs.
-  std::function<State(const State&)> normal_form{};
+  SmallFunction<State(const State&)> normal_form{};
   // A state as one word of a trace.
   std::function<std::string(const State&)> notation = [](const State& s) {
     return '(' + to_text(s) + ')';

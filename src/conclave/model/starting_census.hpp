@@ -3,16 +3,18 @@
 // trial may begin; and the names that states have outside the program.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "conclave/base/fields.hpp"
+#include "conclave/base/function_ref.hpp"
+#include "conclave/base/key_index.hpp"
+#include "conclave/base/sorted_positions.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/trial.hpp"
 
@@ -63,26 +65,39 @@ std::optional<typename P::State> state_of_name(const P& protocol, std::string_vi
 
 template <class State>
 void sort_by_state(Census<State>& census) {
-  std::ranges::sort(census,
-                    [](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
+  const auto positions = sorted_positions(census.size(), [&](std::size_t a, std::size_t b) {
+    return comes_before(census[a].first, census[b].first);
+  });
+  Census<State> sorted;
+  sorted.reserve(census.size());
+  for (const std::size_t position : positions) sorted.push_back(census[position]);
+  census = std::move(sorted);
 }
 
-// Counts equal states; in the order of the states.
-template <class State, class StateOf>
-Census<State> census_of(AgentCount n, StateOf state_of) {
-  struct Hash {
-    std::size_t operator()(const State& state) const { return hash_of(state); }
-  };
-  std::unordered_map<State, AgentCount, Hash> counts;
-  for (AgentCount agent = 0; agent < n; ++agent) ++counts[state_of(agent)];
-  Census<State> result(counts.begin(), counts.end());
+// The states of agents, which an engine tells one by one.
+template <class State>
+using StateOfAgent = FunctionRef<State(AgentCount agent)>;
+
+// Counts equal states; in the order of the states. O(n).
+template <class State>
+Census<State> census_of(AgentCount n, StateOfAgent<State> state_of) {
+  Census<State> result;
+  KeyIndex<PlainSlot> index(50);
+  const auto hash = [&](std::uint32_t place) { return hash_of(result[place].first); };
+  for (AgentCount agent = 0; agent < n; ++agent) {
+    const State state = state_of(agent);
+    const auto [place, is_new] = index.find_or_add(
+        hash_of(state), [&](std::uint32_t other) { return result[other].first == state; }, hash);
+    if (is_new) result.emplace_back(state, 0);
+    ++result[place].second;
+  }
   sort_by_state(result);
   return result;
 }
 
-// The agents in their order, runs of equal ones counted.
-template <class State, class StateOf>
-Census<State> runs_of(AgentCount n, StateOf state_of) {
+// The agents in their order, runs of equal ones counted. O(n).
+template <class State>
+Census<State> runs_of(AgentCount n, StateOfAgent<State> state_of) {
   Census<State> result;
   for (AgentCount agent = 0; agent < n; ++agent) {
     const State state = state_of(agent);

@@ -3,12 +3,10 @@
 // not know how messages travel: engines deliver them and call `act`.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,13 +14,13 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/distinct_draws.hpp"
 #include "conclave/base/random.hpp"
-#include "conclave/base/whole_numbers.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/accounts.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/node_store.hpp"
+#include "conclave/network/detail/nodes_at_rest.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 #include "conclave/network/watcher.hpp"
@@ -141,29 +139,16 @@ class NetworkState final : public NetworkView {
 
   // The result of a run that has come to rest. O(n).
   TrialResult result() {
-    TrialResult result{.interactions = accounts_.messages()};
-    NetworkOutcome& outcome = result.network.emplace(accounts_.outcome());
-    std::uint32_t last_phase = 0;
-    NodeCount settled = 0;
-    std::vector<std::uint64_t> ended_in;  // nodes by the last phase that they have begun
+    detail::NodesAtRest nodes(n(), is_watched());
     for (NodeIndex index = 0; index < n(); ++index) {
       if (!nodes_.is_touched(index)) continue;
       const NodeView view = protocol_.view(nodes_[index]);
-      outcome.elected += view.standing == Standing::elected ? 1 : 0;
-      outcome.informed += view.is_informed ? 1 : 0;
-      settled += is_settled<P>(view) ? 1 : 0;
-      last_phase = std::max(last_phase, view.phase);
-      if (!is_watched()) continue;
-      if (ended_in.size() <= view.phase) ended_in.resize(view.phase + 1);
-      ++ended_in[view.phase];
+      nodes.add(view, is_settled<P>(view));
     }
-    const bool has_sent = accounts_.messages() > 0;
-    outcome.time = has_sent ? in_units(accounts_.last_sending() - first_waking_) : 0;
-    result.leaders = outcome.elected;
-    const bool is_done = outcome.elected == 1 && settled == n();
-    result.ending = is_done ? Ending::converged : Ending::hopeless;
-    add_observations(result, last_phase);
-    if (is_watched()) add_phases(result, ended_in);
+    const std::uint64_t messages = accounts_.messages();
+    TrialResult result = nodes.result(accounts_.outcome(), messages);
+    if (messages > 0) result.network->time = in_units(accounts_.last_sending() - first_waking_);
+    nodes.observe(candidates_, accounts_.largest_bits(), own_observations(), result);
     return result;
   }
 
@@ -205,39 +190,16 @@ class NetworkState final : public NetworkView {
     if (options_.watcher != nullptr) options_.watcher->changed(now_, index, before, after);
   }
 
-  void add_observations(TrialResult& result, std::uint32_t last_phase) const {
-    const std::uint64_t bits = accounts_.largest_bits();
-    const double log_n = binary_logarithm(n());
-    result.observations = {
-        {"candidates", candidates_},
-        {"last_phase", std::uint64_t{last_phase}},
-        {"message_bits", bits},
-        {"message_bits_per_log_n", n() > 1 ? static_cast<double>(bits) / log_n : 0.0}};
-    if constexpr (KeepsRecord<P>) {
-      for (Observation& each : record_.observations()) {
-        result.observations.push_back(std::move(each));
-      }
-    }
+  // Those of the protocol's record, if it keeps one.
+  std::vector<Observation> own_observations() const {
+    if constexpr (KeepsRecord<P>) return record_.observations();
+    return {};
   }
 
   // Whether the protocol's parameters ask for its candidates by phase.
   bool is_watched() const {
     if constexpr (requires { protocol_.is_watched(); }) return protocol_.is_watched();
     return false;
-  }
-
-  // Who has ended in a phase has taken part in all before it.
-  static void add_phases(TrialResult& result, std::vector<std::uint64_t> ended_in) {
-    std::string by_phase;
-    std::uint64_t in_phase = 0;
-    for (std::size_t phase = ended_in.size(); phase-- > 1;) {
-      in_phase += ended_in[phase];
-      if (!by_phase.empty()) by_phase.insert(0, 1, ' ');
-      by_phase.insert(0, std::to_string(in_phase));
-    }
-    const std::uint64_t last = ended_in.size() > 1 ? ended_in.back() : 0;
-    result.observations.push_back({"candidates_by_phase", by_phase});
-    result.observations.push_back({"candidates_in_last_phase", last});
   }
 
   struct NoRecord {};

@@ -79,8 +79,9 @@ AgentTable table_of_configuration(const Configuration& configuration) {
   return table;
 }
 
-template <PopulationProtocol P, class StateOf>
-AgentTable table_of_agents(const P& protocol, AgentCount n, StateOf state_of) {
+template <PopulationProtocol P>
+AgentTable table_of_agents(const P& protocol, AgentCount n,
+                           StateOfAgent<typename P::State> state_of) {
   AgentTable table{.has_agents = true, .variables = table_variables(protocol)};
   table.values.reserve(n * (1 + table.variables.size()));
   for (AgentCount agent = 0; agent < n; ++agent) {

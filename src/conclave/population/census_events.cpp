@@ -110,6 +110,28 @@ void CensusEventsEngine::draw_next_event() {
   next_event_after({pairs_.number(), all_pairs_});
 }
 
+// While there are few species, outcomes are remembered, which takes less time than to ask the
+// protocol; a large table would not lie in a near cache.
+[[gnu::always_inline]] inline CensusEventsEngine::Met CensusEventsEngine::meet(SpeciesId u,
+                                                                               SpeciesId v) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 15;
+  bool is_counted = true;
+  if (species_->table_bytes() <= most_bytes) {
+    const detail::Outcome outcome = species_->outcome(u, v);
+    is_counted = outcome.is_counted || outcome.milestone > milestone();
+    if (outcome.kind == detail::Outcome::Kind::certain) return {outcome.u, outcome.v, is_counted};
+  }
+  const auto [new_u, new_v] = species_->interact_after_jump(u, v, choice_);
+  return {new_u, new_v, is_counted};
+}
+
+[[gnu::always_inline]] inline void CensusEventsEngine::move_one(std::size_t from, std::size_t to) {
+  if (from == to) return;
+  occupied_ += pairs_.agents(to) == 0 ? 1 : 0;
+  pairs_.move_one(from, to);
+  occupied_ -= pairs_.agents(from) == 0 ? 1 : 0;
+}
+
 void CensusEventsEngine::react() {
   const auto [initiator, responder] = pairs_.pick(schedule_);
   const SpeciesId u = active_[initiator];
@@ -126,27 +148,6 @@ void CensusEventsEngine::react() {
     change(rank_of(met.v), 1);
   }
   if (met.is_counted) tell_tally(u, v, met.u, met.v);
-}
-
-// While there are few species, outcomes are remembered, which takes less time than to ask the
-// protocol; a large table would not lie in a near cache.
-CensusEventsEngine::Met CensusEventsEngine::meet(SpeciesId u, SpeciesId v) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 15;
-  bool is_counted = true;
-  if (species_->table_bytes() <= most_bytes) {
-    const detail::Outcome outcome = species_->outcome(u, v);
-    is_counted = outcome.is_counted || outcome.milestone > milestone();
-    if (outcome.kind == detail::Outcome::Kind::certain) return {outcome.u, outcome.v, is_counted};
-  }
-  const auto [new_u, new_v] = species_->interact_after_jump(u, v, choice_);
-  return {new_u, new_v, is_counted};
-}
-
-void CensusEventsEngine::move_one(std::size_t from, std::size_t to) {
-  if (from == to) return;
-  occupied_ += pairs_.agents(to) == 0 ? 1 : 0;
-  pairs_.move_one(from, to);
-  occupied_ -= pairs_.agents(from) == 0 ? 1 : 0;
 }
 
 }  // namespace conclave::population

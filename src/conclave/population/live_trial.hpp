@@ -17,13 +17,24 @@ namespace conclave::population {
 class LiveTrial {
  public:
   virtual ~LiveTrial() = default;
-  virtual TrialEngine& engine() = 0;
+  TrialEngine& engine() { return engine_; }
   // The clock of a protocol that measures time its own way; null for parallel time.
-  virtual Clock* clock() = 0;
+  Clock* clock() { return clock_.get(); }
   // One that goes on exactly as this one does, the state of its generators included, in memory of
   // its own: the same run must outlive it, and no workspace. O(agents), or O(states met) where they
   // are counted. Null if the engine cannot be copied.
   virtual std::unique_ptr<LiveTrial> copy() const = 0;
+
+ protected:
+  // The engine belongs to the object itself.
+  LiveTrial(std::unique_ptr<Clock> clock, TrialEngine& engine)
+      : clock_(std::move(clock)), engine_(engine) {}
+
+  std::unique_ptr<Clock> copied_clock() const { return clock_ ? clock_->copy() : nullptr; }
+
+ private:
+  std::unique_ptr<Clock> clock_;
+  TrialEngine& engine_;
 };
 
 // Owns the engine, which is made from the arguments; what they refer to must outlive it.
@@ -32,18 +43,18 @@ class LiveTrialOf final : public LiveTrial {
  public:
   template <class... Arguments>
   explicit LiveTrialOf(std::unique_ptr<Clock> clock, Arguments&&... arguments)
-      : clock_(std::move(clock)), engine_(std::forward<Arguments>(arguments)...), seen_(engine_) {}
+      : LiveTrial(std::move(clock), seen_),
+        engine_(std::forward<Arguments>(arguments)...),
+        seen_(engine_) {}
 
   struct Copy {};
   LiveTrialOf(Copy, const LiveTrialOf& other)
-      : clock_(other.clock_ ? other.clock_->copy() : nullptr),
+      : LiveTrial(other.copied_clock(), seen_),
         engine_(copied(other.engine_, memory_)),
         seen_(engine_) {}
 
-  TrialEngine& engine() override { return seen_; }
   E& exact_engine() { return engine_; }
   const E& exact_engine() const { return engine_; }
-  Clock* clock() override { return clock_.get(); }
   std::unique_ptr<LiveTrial> copy() const override {
     if constexpr (can_be_copied) return std::make_unique<LiveTrialOf>(Copy{}, *this);
     return nullptr;
@@ -62,7 +73,6 @@ class LiveTrialOf final : public LiveTrial {
   }
 
   AgentMemory memory_;  // of a copy
-  std::unique_ptr<Clock> clock_;
   E engine_;
   AsTrialEngine<E> seen_;
 };

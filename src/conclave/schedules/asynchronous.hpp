@@ -75,20 +75,16 @@ class AsynchronousSchedules {
       });
       now = std::move(after);
     }
-    steps.push_back({"the end", detail::configuration_text(protocol_, now)});
+    steps.push_back(detail::last_step(detail::snapshot_of(protocol_, now)));
     return steps;
   }
 
  private:
   using Message = typename P::Message;
 
-  struct Event {
-    std::size_t node;
-    std::size_t place;      // the message's index in under_way, or one of the two below
-    std::size_t first_new;  // messages sent have this index or a larger one after the step
-  };
-  static constexpr std::size_t waking = SIZE_MAX;
-  static constexpr std::size_t timeout = SIZE_MAX - 1;
+  using Event = detail::NodeEvent;
+  static constexpr std::size_t waking = Event::waking;
+  static constexpr std::size_t timeout = Event::timeout;
 
   static bool is_message(std::size_t place) { return place < timeout; }
 
@@ -198,29 +194,9 @@ class AsynchronousSchedules {
   }
 
   TraceStep text_of(const Configuration& now, const Configuration& next, const Event& event) const {
-    if (!now.is_placed) return {detail::placement_text(protocol_, next), {}};
-    TraceStep step{"node " + std::to_string(event.node), detail::sends_text(next, event.first_new)};
-    if (event.place == waking) {
-      step.title += " is woken";
-      step.events.push_back({.kind = TraceEvent::Kind::wake, .node = event.node});
-    } else if (event.place == timeout) {
-      step.title += "'s timer runs out";
-      step.events.push_back({.kind = TraceEvent::Kind::timeout, .node = event.node});
-    } else {
-      const auto& what = now.under_way[event.place];
-      step.events.push_back(
-          detail::message_event<P>(TraceEvent::Kind::receive, event.node, what.from, what.message));
-      step.title +=
-          " gets " + detail::message_text<P>(what.message) + " from " + std::to_string(what.from);
-    }
-    const NodeView before = protocol_.view(now.nodes[event.node]);
-    const NodeView after = protocol_.view(next.nodes[event.node]);
-    if (before != after) {
-      step.title += " -> " + detail::view_text(after);
-      step.events.push_back(detail::become_event(event.node, after));
-    }
-    detail::append_sends(next, event.first_new, step);
-    return step;
+    const detail::Snapshot after = detail::snapshot_of(protocol_, next);
+    if (!now.is_placed) return detail::placement_step(after);
+    return detail::event_step(detail::snapshot_of(protocol_, now), after, event);
   }
 
   const P& protocol_;

@@ -85,7 +85,7 @@ class SynchronousSchedules {
       steps.push_back(text_of(now, after));
       now = std::move(after);
     }
-    steps.push_back({"the end", detail::configuration_text(protocol_, now)});
+    steps.push_back(detail::last_step(detail::snapshot_of(protocol_, now)));
     return steps;
   }
 
@@ -144,24 +144,9 @@ class SynchronousSchedules {
   }
 
   TraceStep text_of(const Configuration& now, const Configuration& next) const {
-    if (!now.is_placed) return {detail::placement_text(protocol_, next), {}};
-    TraceStep step{"round " + std::to_string(next.rounds), {}};
-    for (const auto& [from, to, message] : now.under_way) {
-      step.events.push_back(detail::message_event<P>(TraceEvent::Kind::receive, to, from, message));
-    }
-    for (std::size_t i = 0; i < n_; ++i) {
-      NodeView before = view(now, i);
-      if (before == view(next, i)) continue;
-      if (before.standing == Standing::asleep) {
-        step.events.push_back({.kind = TraceEvent::Kind::wake, .node = i});
-      }
-      step.events.push_back(detail::become_event(i, view(next, i)));
-      step.details.push_back("node " + std::to_string(i) + " -> " +
-                             detail::view_text(view(next, i)));
-    }
-    for (std::string& line : detail::sends_text(next, 0)) step.details.push_back(std::move(line));
-    detail::append_sends(next, 0, step);
-    return step;
+    const detail::Snapshot after = detail::snapshot_of(protocol_, next);
+    if (!now.is_placed) return detail::placement_step(after);
+    return detail::round_step(detail::snapshot_of(protocol_, now), after);
   }
 
   const P& protocol_;

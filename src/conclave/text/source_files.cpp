@@ -1,7 +1,6 @@
 #include "conclave/text/source_files.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
@@ -13,6 +12,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/read_text.hpp"
+#include "conclave/text/folders.hpp"
 
 namespace conclave::text {
 namespace {
@@ -21,9 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes = std::size_t{256} << 20;
 constexpr std::uintmax_t most_module_bytes = std::uintmax_t{1} << 20;
-// Where the texts that come with the program lie, in the source tree and where it is installed.
-constexpr std::array<const char*, 2> shipped_folders{CONCLAVE_SOURCE_TEXTS,
-                                                     CONCLAVE_INSTALLED_TEXTS};
 
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -52,18 +52,15 @@ class MeetingTable {
   Result evaluate(Name u, Name v, const Tally& tally, Choice auto& choice) {
     const State before_u = state(u);
     const State before_v = state(v);
-    State new_u = before_u;
-    State new_v = before_v;
-    AskedChoice certain;
-    protocol_.interact(new_u, new_v, certain);
-    if (certain.asked) {
+    auto [new_u, new_v, is_certain] = result_of_meeting(protocol_, before_u, before_v);
+    if (!is_certain) {
       new_u = before_u;
       new_v = before_v;
       protocol_.interact(new_u, new_v, choice);
     }
     const Name name_u = name_of(new_u);
     const Result names = name_u | static_cast<Result>(name_of(new_v)) << 16;
-    if (certain.asked) return names;
+    if (!is_certain) return names;
     // The tally has been told before of a milestone that one of the two had reached already.
     const bool is_told =
         is_counted(tally, before_u, before_v, new_u, new_v) ||

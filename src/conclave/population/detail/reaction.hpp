@@ -9,23 +9,24 @@
 #include <concepts>
 #include <cstdint>
 
+#include "conclave/base/choice.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
 
 namespace conclave::population::detail {
 
 // A Choice that only notes that it was asked.
-struct AskedChoice {
+struct AskedChoice final : VirtualChoice {  // NOLINT: it is final
   bool asked = false;
-  std::uint32_t below(std::uint32_t) {
+  std::uint32_t below(std::uint32_t) override {
     asked = true;
     return 0;
   }
-  bool chance(std::uint32_t, std::uint32_t) {
+  bool chance(std::uint32_t, std::uint32_t) override {
     asked = true;
     return false;
   }
-  bool wide_chance(std::uint64_t, std::uint64_t) {
+  bool wide_chance(std::uint64_t, std::uint64_t) override {
     asked = true;
     return false;
   }
@@ -40,6 +41,24 @@ bool reacts(const P& protocol, const typename P::State& u, const typename P::Sta
   AskedChoice choice;
   protocol.interact(new_u, new_v, choice);
   return choice.asked || !(new_u == u) || !(new_v == v);
+}
+
+// Two states after a meeting; where chance decides, they mean nothing.
+template <class State>
+struct MeetingResult {
+  State u;
+  State v;
+  bool is_certain;
+};
+
+// Not inlined: those who ask remember the answer.
+template <PopulationProtocol P>
+[[gnu::noinline]] MeetingResult<typename P::State> result_of_meeting(const P& protocol,
+                                                                     typename P::State u,
+                                                                     typename P::State v) {
+  AskedChoice choice;
+  protocol.interact(u, v, static_cast<VirtualChoice&>(choice));
+  return {u, v, !choice.asked};
 }
 
 // The weight is at least the probability that the pair reacts, times the scale, and at most the

@@ -39,6 +39,8 @@ BranchWeight BranchWeight::times(std::uint64_t p, std::uint64_t q) const {
   return overflows ? reduced_times(*this, p, q) : product;
 }
 
+Species::~Species() = default;  // compiled here, once
+
 void Species::keep(const std::vector<SpeciesId>& kept) {
   keep_states(kept);
   distributions_.clear();

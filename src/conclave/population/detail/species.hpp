@@ -101,7 +101,7 @@ inline constexpr std::size_t moments = 3;
 // The species of one trial, with its tallies; one object belongs to one engine.
 class Species {
  public:
-  virtual ~Species() = default;
+  virtual ~Species();
   Species& operator=(const Species&) = delete;
   // One that has learned the same, with a tally of its own that has been told the same.
   virtual std::unique_ptr<Species> copy() const = 0;

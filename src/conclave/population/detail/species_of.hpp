@@ -248,11 +248,8 @@ class SpeciesOf final : public Species {
   Outcome evaluate(SpeciesId u, SpeciesId v) override {
     const State before_u = state(u);
     const State before_v = state(v);
-    State new_u = before_u;
-    State new_v = before_v;
-    AskedChoice choice;
-    protocol_.interact(new_u, new_v, choice);
-    if (choice.asked) return evaluate_every_choice(before_u, before_v, is_remembered(u, v));
+    const auto [new_u, new_v, is_certain] = result_of_meeting(protocol_, before_u, before_v);
+    if (!is_certain) return evaluate_every_choice(before_u, before_v, is_remembered(u, v));
     Outcome result{.kind = Outcome::Kind::certain};
     result.u = id_of(new_u);
     result.v = id_of(new_v);
@@ -268,7 +265,7 @@ class SpeciesOf final : public Species {
     do {
       State new_u = u;
       State new_v = v;
-      protocol_.interact(new_u, new_v, choice);
+      protocol_.interact(new_u, new_v, static_cast<VirtualChoice&>(choice));
       const auto [id_u, id_v] = ids_of(new_u, new_v);
       drawn.push_back({id_u, id_v, choice.weight()});
       note(result, u, v, new_u, new_v);

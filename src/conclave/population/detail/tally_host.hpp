@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/function_ref.hpp"
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/noting_stream.hpp"
 
@@ -190,8 +192,8 @@ class TallyHost {
 
   // Strikes agents kept in an array behind `state_of` and `put`, all sets of that many candidates
   // equally likely, or the one that the fault names; returns how many. O(n).
-  template <class StateOf, class Put>
-  AgentCount strike_array(const Fault& fault, AgentCount n, StateOf state_of, Put put) {
+  AgentCount strike_array(const Fault& fault, AgentCount n, StateOfAgent<State> state_of,
+                          FunctionRef<void(AgentCount, const State&)> put) requires Corruptible<P> {
     AgentCount left = candidates(fault, n);
     const AgentCount to_hit = fault.agents_hit(n, left);
     AgentCount hit = 0;

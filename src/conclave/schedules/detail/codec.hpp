@@ -10,7 +10,8 @@
 
 namespace conclave::schedules::detail {
 
-inline void append_number(std::uint64_t value, std::string& bytes) {
+// Flattened, for searches spend much of their time here: a call for each byte would be felt.
+[[gnu::flatten]] inline void append_number(std::uint64_t value, std::string& bytes) {
   for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(0x80 | (value & 0x7f)));
   bytes.push_back(static_cast<char>(value));
 }
