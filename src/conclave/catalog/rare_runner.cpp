@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "conclave/base/error.hpp"
+
 namespace conclave::catalog {
 namespace {
 
@@ -47,7 +49,11 @@ class PreparedRunners final : public PreparedRare {
   std::span<const RareWay> ways() const override { return ways_; }
   std::span<const ChosenFunction> functions() const override { return functions_; }
   void pilot(std::size_t function, const KeepComputing& keep_computing) override {
-    runners_[function]->pilot(stream_name(function, 0, 1), keep_computing);
+    try {
+      runners_[function]->pilot(stream_name(function, 0, 1), keep_computing);
+    } catch (const Error& error) {
+      throw Error(about(function) + ": " + error.what());
+    }
   }
   RareRepetition run(std::size_t function, std::uint64_t repetition,
                      const KeepComputing& keep_computing) const override {
@@ -62,6 +68,21 @@ class PreparedRunners final : public PreparedRare {
   std::optional<Interactions> attempt_limit() const override { return labels_.attempt_limit; }
 
  private:
+  // "timeout by group", and how to go on without it where there are other ways to fail.
+  std::string about(std::size_t function) const {
+    const ChosenFunction& chosen = functions_[function];
+    std::string text = std::string(ways_[chosen.way].name) + " by " + chosen.name;
+    if (ways_.size() == 1) return text;
+    text += " (leave it out with --way ";
+    const char* separator = "";
+    for (std::size_t way = 0; way < ways_.size(); ++way) {
+      if (way == chosen.way) continue;
+      text += separator + std::string(ways_[way].name);
+      separator = " or ";
+    }
+    return text + ")";
+  }
+
   // The stream of a function depends on its place in the protocol's list alone, not on which others
   // are used; expressions follow behind, in the order in which they were given.
   StreamName stream_name(std::size_t function, std::uint64_t repetition, std::uint64_t kind) const {
