@@ -15,8 +15,9 @@
 namespace conclave::experiment {
 namespace {
 
-// Does jobs 0 ... count-1 on threads, each of which takes the next one when it is free. The first
-// exception ends all and is rethrown; a job that is interrupted just ends its thread.
+// Does jobs 0 ... count-1 on threads, each of which takes the next one when it is free. After an
+// exception no more are taken, and that of the first job that failed is rethrown, whichever thread
+// was faster; a job that is interrupted just ends its thread.
 class Jobs {
  public:
   Jobs(unsigned threads, std::uint64_t count, std::function<void(std::uint64_t)> job)
@@ -26,7 +27,7 @@ class Jobs {
       const auto useful = static_cast<unsigned>(std::min<std::uint64_t>(threads, count));
       std::vector<std::jthread> workers;
       unstarted = start_workers(workers, useful, [this] { work(); });
-      if (unstarted) fail(unstarted);
+      if (unstarted) fail(0, unstarted);
       work();
     }
     if (unstarted) std::rethrow_exception(unstarted);
@@ -37,21 +38,25 @@ class Jobs {
 
  private:
   void work() {
-    try {
-      while (!failed_) {
-        const std::uint64_t job = next_.fetch_add(1);
-        if (job >= count_) return;
+    while (!failed_) {
+      const std::uint64_t job = next_.fetch_add(1);
+      if (job >= count_) return;
+      try {
         job_(job);
+      } catch (const Interrupted&) {
+        return;
+      } catch (...) {
+        fail(job, std::current_exception());
       }
-    } catch (const Interrupted&) {
-    } catch (...) {
-      fail(std::current_exception());
     }
   }
 
-  void fail(std::exception_ptr failure) {
+  void fail(std::uint64_t job, std::exception_ptr failure) {
     const std::scoped_lock lock(mutex_);
-    if (!failure_) failure_ = std::move(failure);
+    if (!failure_ || job < failed_job_) {
+      failed_job_ = job;
+      failure_ = std::move(failure);
+    }
     failed_ = true;
   }
 
@@ -61,6 +66,7 @@ class Jobs {
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::exception_ptr failure_;
+  std::uint64_t failed_job_ = 0;  // the one that failure_ is of
 };
 
 // The callback of a computation: goes on until `stop`, and adds to the display.
