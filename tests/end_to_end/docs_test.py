@@ -494,13 +494,13 @@ class Commands(unittest.TestCase):
                             *map(options_of, SUBCOMMANDS), options_of([]))
         foreign = {"--unix-socket", "--array", "--wrap", "--preset", "--install", "--prefix",
                    "--build", "--rewrite", "--all", "--record", "--seconds", "--lease-ms",
-                   "--times", "--fixed", "--few"}  # curl, sbatch, CMake, our tools
+                   "--times", "--fixed", "--few", "--clock-control",
+                   "--launch-skip"}  # curl, sbatch, CMake, our tools, ncu
         for page in PAGES:
             for line, text in spans_of(prose_of(page)):
                 for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):
                     if option not in known | foreign:
                         self.fail(f"{name_of(page)}:{line}: no command has {option}: {text}")
-
 
     def test_and_names_in_the_text_are_of_the_catalog(self):
         """Parts of commands, such as `--init dup` or `reading=printed`."""
