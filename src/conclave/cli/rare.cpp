@@ -2,6 +2,7 @@
 #include "conclave/catalog/rare.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -51,10 +52,8 @@ LineParts progress_parts(const experiment::RareProgress& progress, std::size_t f
 }
 
 std::string written(const RareCommandOptions& options, const experiment::RareRow& row) {
-  if (options.format == "jsonl") return row.json() + '\n';
-  if (options.format == "json") return "{\"rows\":[\n" + row.json() + "\n]}\n";
-  if (options.format == "csv") return row.csv_header() + '\n' + row.csv();
-  return row.table();
+  if (options.format == "table") return row.table();
+  return experiment::rows_text(std::array{&row}, options.format);
 }
 
 Exit rare(const RareCommandOptions& options) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/base/real_functions.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
@@ -233,6 +234,23 @@ std::string RareRow::ending() const {
         fmt::format("expected holding time: {:.4g} interactions\n", exponential_of(time_.ln_time));
   }
   return text;
+}
+
+std::string rows_text(std::span<const RareRow* const> rows, std::string_view format) {
+  const std::string header = rows.front()->csv_header();
+  std::string text;
+  for (const RareRow* const row : rows) {
+    if (format == "csv") {
+      if (row->csv_header() != header) {
+        throw Error("times and probabilities have different columns: choose cells with --where");
+      }
+      text += row->csv();
+    } else {
+      text += row->json() + (format == "json" && row != rows.back() ? ",\n" : "\n");
+    }
+  }
+  if (format == "csv") return header + '\n' + text;
+  return format == "json" ? "{\"rows\":[\n" + text + "]}\n" : text;
 }
 
 }  // namespace conclave::experiment

@@ -57,4 +57,8 @@ class RareRow {
   bool confirmed_ = true;
 };
 
+// The rows in format jsonl, csv or json. Throws Error where a CSV would need two headers, that of
+// times and that of probabilities. There is at least one row.
+std::string rows_text(std::span<const RareRow* const> rows, std::string_view format);
+
 }  // namespace conclave::experiment

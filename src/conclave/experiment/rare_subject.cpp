@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -40,13 +41,16 @@ class Leaves {
     auto leaves = json_leaves(text);
     if (!leaves) refuse();
     leaves_ = std::move(*leaves);
+    for (const JsonLeaf& each : leaves_) by_path_.emplace(each.path, &each);
   }
+  Leaves(const Leaves&) = delete;  // by_path_ points into leaves_
+  Leaves& operator=(const Leaves&) = delete;
 
   const std::vector<JsonLeaf>& all() const { return leaves_; }
 
   const JsonLeaf* find(std::string_view path) const {
-    const auto found = std::ranges::find(leaves_, path, &JsonLeaf::path);
-    return found == leaves_.end() ? nullptr : &*found;
+    const auto found = by_path_.find(path);
+    return found == by_path_.end() ? nullptr : found->second;
   }
   const std::string& text(std::string_view path) const {
     const JsonLeaf* const leaf = find(path);
@@ -88,6 +92,7 @@ class Leaves {
  private:
   std::string_view text_;
   std::vector<JsonLeaf> leaves_;
+  std::map<std::string_view, const JsonLeaf*> by_path_;  // of a stranger's text there may be many
 };
 
 RareSubject::Parameter parameter_of(const Leaves& leaves, const JsonLeaf& leaf, std::string name) {

@@ -65,17 +65,9 @@ std::vector<CellEstimate> estimates_of(const Results& results, const Filter& fil
 
 std::string estimates_text(const std::vector<CellEstimate>& estimates, const std::string& format) {
   if (estimates.empty()) throw Error("there are no estimates of rare failures (kind = \"rare\")");
-  const std::string header = estimates.front().row.csv_header();
-  std::string text = format == "csv" ? header + '\n' : (format == "json" ? "{\"rows\":[\n" : "");
-  for (const CellEstimate& each : estimates) {
-    if (format == "csv" && each.row.csv_header() != header) {
-      throw Error("times and probabilities have different columns: choose cells with --where");
-    }
-    const bool is_last = &each == &estimates.back();
-    text += format == "csv" ? each.row.csv()
-                            : each.row.json() + (format == "json" && !is_last ? ",\n" : "\n");
-  }
-  return text + (format == "json" ? "]}\n" : "");
+  std::vector<const experiment::RareRow*> rows;
+  for (const CellEstimate& each : estimates) rows.push_back(&each.row);
+  return experiment::rows_text(rows, format);
 }
 
 }  // namespace conclave::sweep
