@@ -182,6 +182,7 @@ bool run_all(const AllOptions& options, const std::function<void(const std::stri
   std::vector<Ratios> measured(cells.size());
   Kernels kernels;
   std::size_t slower = 0;
+  check_can_be_written(options.save);
   print_head(options, recorded, print);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::optional<double> before = recorded.ratio(cells[i].name);

@@ -133,6 +133,11 @@ class Limits(unittest.TestCase):
         self.assertEqual(rows("pll", "--n", "100", "--trials", "20"),
                          rows("pll", "--n", "100", "--trials", "20", "--max-parallel-time", "1e9"))
 
+    def test_of_any_size_are_limits(self):
+        for time in ("1e19", "1e20", "1e30", "3e36", "1e37", "1e200"):
+            row = rows("fratricide", "--n", "10", "--max-parallel-time", time)[0]
+            self.assertTrue(row["converged"], time)
+
     def test_frozen_runs_of_the_printed_reading_end_by_themselves(self):
         result = conclave("run", "pll", "--n", "1000", "--trials", "200", "--param",
                           "reading=printed", "--format", "jsonl")
@@ -287,6 +292,9 @@ class Mistakes(unittest.TestCase):
         (["compare", "--table", "pll", "--n", "10", "--delay", "unit"],
          "--delay is for message passing"),
         (["compare", "--n", "10", "--init", "random"], "--init goes with --table"),
+        (["compare", "--n", "0"], "needs at least 1 node"),
+        (["compare", "--n", "10", "--delay", "units"], "did you mean 'unit'?"),
+        (["verify", "prl", "--n", "3", "--memory", "8GB"], "--memory takes a number of bytes"),
         (["run", "timers", "--n", "10", "--param", "N=9"], "N must be an upper bound of n"),
         (["run", "ciw", "--n", "1e8"], "n = 100000000 is too large for ciw"),
         (["run", "optimal-silent", "--n", "10", "--param", "c_D=0"],

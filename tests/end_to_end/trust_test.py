@@ -441,6 +441,35 @@ class Outputs(Folder):
             self.assert_refused(result, "are both", status=2)
         self.assertEqual(self.names(), ["same.csv", "trace.csv"])
 
+    def test_onto_a_file_that_is_read_are_refused(self):
+        self.sweep()
+        self.write("own.pp", "states A\nstart all: rest of A\nA + A -> A + A\n")
+        self.write("graph", "0 1\n1 0\n")
+        self.conclave("run", "pll", "--n", "9", "--until", "1", "--final", "final.csv")
+        before = {name: (self.folder / name).read_bytes() for name in self.names()}
+        for words in (("results", "results.db", "-o", "./results.db"),
+                      ("results", "results.db", "--check", "-o", "results.db"),
+                      ("plot", "trace.csv", "-o", "trace.csv"),
+                      ("run", "own.pp", "--n", "5", "--until", "1", "-o", "own.pp"),
+                      ("verify", "own.pp", "--n", "3", "-o", "own.pp"),
+                      ("run", "coalescence", "--n", "2", "--graph", "file:graph", "--trace",
+                       "graph"),
+                      ("run", "pll", "--init-from", "final.csv", "-o", "final.csv")):
+            with self.subTest(words):
+                self.assert_refused(self.conclave(*words), "is read, and would be replaced")
+        self.assertEqual({name: (self.folder / name).read_bytes() for name in self.names()}, before)
+        went_on = self.conclave("run", "pll", "--init-from", "final.csv", "--until", "1", "--final",
+                                "final.csv")
+        self.assertEqual(went_on.returncode, 0, went_on.stderr)
+
+    def test_of_long_work_are_tried_before_it(self):
+        for words in (("rare", "ppl", "--n", "8", "--param", "t_max=12", "--param", "t_virus=6",
+                       "--param", "t_emit=40", "--particles", "10", "--repetitions", "2"),
+                      ("verify", "prl", "--n", "8")):  # which is too large for any machine
+            result = self.conclave(*words, "-o", "no/rows")
+            self.assert_refused(result, "cannot write 'no/rows'")
+        self.assertEqual(self.names(), ["trace.csv"])
+
     def test_on_a_full_disk_fail_and_leave_nothing(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -514,6 +543,17 @@ class Streams(Folder):
             process.send_signal(number)
             self.assertEqual(process.wait(timeout=30), 130)
         self.assertIn(", 0 damaged", self.conclave("results", "r.db", "--check").stdout)
+
+    def test_signals_end_what_has_nothing_to_keep(self):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            for words in (("verify", "prl", "--n", "4", "--param", "N=4"),
+                          ("plot", "/dev/stdin", "-o", "x.svg")):
+                process = subprocess.Popen([BINARY, *words], cwd=self.folder, stdin=subprocess.PIPE,
+                                           stdout=subprocess.DEVNULL)
+                time.sleep(0.3)
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=30), 130, words)
+                process.stdin.close()
 
     def test_nohup_is_respected(self):
         process = subprocess.Popen(["nohup", BINARY, "run", "fratricide", "--n", "300", "--trials",
@@ -608,6 +648,14 @@ class Appetite(Folder):
         self.assert_refused(self.limited("results", "/dev/zero"), "'/dev/zero'")
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 500_000)
 
+    def test_graphs_are_refused_before_they_are_made(self):
+        for graph, sentence in (("gnp:0.5", "has about 5e+09 arcs"),
+                                ("regular:99999", "has about 1e+10 arcs"),
+                                ("grid:1e30x1e30", "needs R times C"),
+                                ("file:/", "it is a folder")):
+            result = self.limited("run", "coalescence", "--n", "100000", "--graph", graph)
+            self.assert_refused(result, sentence)
+
     def test_limits_of_files_can_be_raised(self):
         plan = self.write("plan.toml", PLAN + "#" * (17 << 20) + "\n")
         self.assert_refused(self.conclave("sweep", plan, "--dry-run"),
@@ -646,7 +694,7 @@ class Appetite(Folder):
         self.write("graph", f"0 {evil}\n")
         self.write("text.pp", f"protocol {evil}\n")
         self.write("trace.csv", f"trial,{evil}\n0,1\n")
-        self.write("title.pp", f'title "{evil}"\nstates A\nstart all: all A\nA + A -> A + A\n')
+        self.write("title.pp", f'title "{evil}"\nstates A\nstart all: rest of A\nA + A -> A + A\n')
         for words in (("describe", "title.pp"), ("sweep", "plan.toml"),
                       ("run", "fratricide", "--n", "5", "--graph", "file:graph"),
                       ("run", "text.pp", "--n", "5"), ("run", evil, "--n", "5"),
@@ -692,6 +740,22 @@ class SmallOnes(Folder):
             result = self.conclave("cluster", "init", "demo", "--n", "2", "--host", host)
             self.assert_refused(result, "--host takes a name or an address")
         self.assertEqual(self.names(), [])
+
+    def test_byte_order_marks_are_left_out(self):
+        mark = "\ufeff"
+        own = "states A, B\nstart all: 1 of A, rest of B\nA + B -> A + A\n"
+        rows = [self.conclave("run", self.write("own.pp", text), "--n", "20", "--format", "jsonl",
+                              "--quiet").stdout for text in (own, mark + own)]
+        self.assertEqual(rows[0], rows[1])
+        self.assertIn('"converged":true', rows[0])
+        self.write("trace.csv", mark + HEADER + "0,0,0,5\n0,9,1,1\n")
+        self.write("graph", mark + "0 1\n1 0\n")
+        self.write("start.csv", mark + "state,count\nleader=1,3\n")
+        for words in (("plot", "trace.csv", "-o", "x.svg"),
+                      ("run", "coalescence", "--n", "2", "--graph", "file:graph"),
+                      ("run", "fratricide", "--init-from", "start.csv")):
+            result = self.conclave(*words)
+            self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_threads_that_cannot_be_started_are_named(self):
         if is_sanitized():

@@ -197,4 +197,17 @@ bool is_same_output(const std::string& a, const std::string& b) {
   return place(a) == place(b);
 }
 
+void check_can_be_written(const std::string& path) {
+  struct stat found {};
+  const bool exists = stat(path.c_str(), &found) == 0;
+  if (path.empty() || (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode))) return;
+  const Output tried(path);
+}
+
+void check_output_is_not_read(const std::string& output, const std::string& input) {
+  if (!is_same_output(output, input)) return;
+  throw Error(
+      fmt::format("'{}' is read, and would be replaced: give the output another name", output));
+}
+
 }  // namespace conclave

@@ -53,4 +53,11 @@ void write_file(const std::string& path, std::string_view text);
 // Whether two outputs would replace each other: both are given and lead to one plain file.
 bool is_same_output(const std::string& a, const std::string& b);
 
+// Throws Error where no such output can be made: for long work that is written at its end. Devices
+// and FIFOs are not tried.
+void check_can_be_written(const std::string& path);
+
+// Throws Error where the output would replace a file that is read. Empty names are nothing.
+void check_output_is_not_read(const std::string& output, const std::string& input);
+
 }  // namespace conclave

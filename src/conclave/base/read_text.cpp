@@ -63,6 +63,7 @@ std::string read_text(const std::string& path, std::size_t most_bytes, Limit lim
   if (std::ferror(file.get()) != 0) {
     refuse(path, errno == EISDIR ? "it is a folder" : std::generic_category().message(errno));
   }
+  if (content.starts_with(byte_order_mark)) content.erase(0, byte_order_mark.size());
   return content;
 }
 

@@ -169,6 +169,9 @@ Exit compare_networks(CompareOptions options) {
                            .digraph = asked.digraph,
                            .network = {.delay = options.delay, .wakeup = options.wakeup}},
                           stop);
+  const bool none_was_run =
+      std::ranges::none_of(rows, [](const ComparisonRow& row) { return row.refusal.empty(); });
+  if (none_was_run && !rows.empty()) throw Error(rows.front().refusal);
   if (options.format == "json") print_json(rows);
   if (options.format == "csv") print_csv(rows);
   if (options.format == "table") print_table(options, rows);

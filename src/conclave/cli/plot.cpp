@@ -5,6 +5,7 @@
 #include <string>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/output.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/figure_options.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -28,6 +29,9 @@ void animate(const plot::FilmOptions& options) {
 }
 
 Exit plot_trace(PlotCommandOptions& options) {
+  for (const std::string& file : options.plot.files) {
+    check_output_is_not_read(file, options.plot.trace);
+  }
   if (!options.film.empty()) {
     animate({options.plot.trace, options.film, options.plot.title});
     if (options.plot.files.empty()) return Exit::done;

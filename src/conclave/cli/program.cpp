@@ -100,6 +100,7 @@ Exit run_and_explain(int argc, char** argv) {
 
 int run_program(int argc, char** argv) {
   prepare_streams();
+  exit_when_interrupted();
   return static_cast<int>(run_and_explain(argc, argv));
 }
 

@@ -57,9 +57,6 @@ std::string written(const RareCommandOptions& options, const experiment::RareRow
 }
 
 Exit rare(const RareCommandOptions& options) {
-  if (std::ranges::find(row_formats, options.format) == row_formats.end()) {
-    throw Error(unknown_name("format", options.format, row_formats));
-  }
   const catalog::Entry entry = catalog::find(options.words.protocol);
   experiment::require_rare(entry);
   const catalog::RareRequest asked = experiment::rare_request_of(options.words);
@@ -67,6 +64,8 @@ Exit rare(const RareCommandOptions& options) {
       count_option_64("--repetitions", options.repetitions, 2, 1'000'000), threads(options)};
   const auto prepared = entry.rare(asked);
   const std::size_t functions = prepared->functions().size();
+  check_output_is_not_read(options.output, options.words.protocol);
+  check_can_be_written(options.output);
   const std::atomic<bool>& stop = interrupted_flag();
   experiment::RareProgress progress;
   const auto begin = std::chrono::steady_clock::now();
@@ -143,7 +142,10 @@ void add_rare(Command& conclave) {
   command.flag("--quiet", options->quiet, "No progress line, no timing");
   command.file_size_option();
   command.footer(rare_examples);
-  command.runs([options] { return rare(*options); });
+  command.runs([options] {
+    options->format = format_option(options->format, row_formats);
+    return rare(*options);
+  });
 }
 
 }  // namespace conclave::cli

@@ -264,6 +264,7 @@ Exit check(const sweep::Results& results, const ResultsOptions& options) {
 }
 
 Exit run(ResultsOptions options) {
+  check_output_is_not_read(options.output, options.file);
   const sweep::Results results(options.file);
   if (options.check) return check(results, options);
   const sweep::Filter filter(options.where, results);

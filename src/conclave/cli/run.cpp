@@ -72,14 +72,20 @@ catalog::RunRequest request(const RunOptions& options) {
   return result;
 }
 
-// The files that a run writes besides its rows; no two of them, nor the rows, may be one file.
+// The files that a run writes besides its rows; no two of them, nor the rows, may be one file, and
+// none a file that is read. Only --final may replace the configuration that it went on from.
 void check_outputs(const RunOptions& options) {
   const std::array<std::pair<std::string_view, const std::string*>, 4> files{
       {{"--output", &options.output},
        {"--trace", &options.trace},
        {"--history", &options.history},
        {"--final", &options.final_file}}};
+  const std::string graph =
+      options.words.graph.starts_with("file:") ? options.words.graph.substr(5) : std::string();
   for (std::size_t i = 0; i < files.size(); ++i) {
+    check_output_is_not_read(*files[i].second, options.words.protocol);
+    check_output_is_not_read(*files[i].second, graph);
+    if (files[i].first != "--final") check_output_is_not_read(*files[i].second, options.init_from);
     for (std::size_t j = i + 1; j < files.size(); ++j) {
       if (!is_same_output(*files[i].second, *files[j].second)) continue;
       throw Error(fmt::format("{} and {} are both '{}': they need a file each", files[i].first,

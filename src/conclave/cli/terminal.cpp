@@ -35,6 +35,13 @@ void exit_on_signal(int) {
   _exit(interrupted_status);
 }
 
+// A signal that is ignored, as a hangup under nohup, stays ignored.
+void handle_interrupts(void (*handler)(int)) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, handler) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+}
+
 // A terminal that does not know its width, or has none worth the name, is taken for a wide one.
 std::size_t width_of(int descriptor) {
   constexpr std::size_t least = 20;
@@ -103,14 +110,11 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 
 void exit_when_interrupted() {
   clears_line = error_is_terminal();
-  std::signal(SIGINT, exit_on_signal);
-  std::signal(SIGTERM, exit_on_signal);
+  handle_interrupts(exit_on_signal);
 }
 
 const std::atomic<bool>& interrupted_flag() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
-  }
+  handle_interrupts(on_signal);
   return interrupted;
 }
 

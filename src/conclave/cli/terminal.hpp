@@ -66,8 +66,8 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 // signal that was ignored when the program started (nohup) stays ignored.
 const std::atomic<bool>& interrupted_flag();
 
-// From now on, and until interrupted_flag() is called, SIGINT or SIGTERM ends the process at once
-// with status 130: for long computations that have nothing to keep.
+// From now on, and until interrupted_flag() is called, SIGINT, SIGTERM or SIGHUP ends the process
+// at once with status 130: for what has nothing to keep. So begins every command.
 void exit_when_interrupted();
 
 }  // namespace conclave::cli

@@ -40,6 +40,8 @@ Exit verify(const VerifyCommandOptions& options) {
                       .graph = options.run.graph,
                       .target = options.verify.plain.target,
                       .within = options.verify.plain.within};
+  check_output_is_not_read(options.output, options.run.protocol);
+  check_can_be_written(options.output);
   exit_when_interrupted();  // nothing is worth keeping before the end
   const std::atomic<bool> never_stops = false;
   {
@@ -100,8 +102,8 @@ void add_space(Command& command, VerifyCommandOptions& options) {
   command.flag("--no-congruence", options.verify.no_congruence,
                "Do not merge states that the protocol declares to behave alike");
   command.option(
-      "--memory", "BYTES", options.verify.memory,
-      "Memory that may be used, such as 8e9 (default: what is available, but 4 GiB where "
+      "--memory", "SIZE", options.verify.memory,
+      "Memory that may be used, such as 8GiB or 8e9 (default: what is available, but 4 GiB where "
       "only the reachable configurations are explored)");
 }
 

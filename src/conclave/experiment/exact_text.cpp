@@ -92,9 +92,8 @@ catalog::VerifyRequest verify_request(const catalog::Entry& entry, const VerifyT
   exact::VerifyOptions& options = asked.options;
   options.extent = extent(words.from);
   options.congruence = !words.no_congruence;
-  options.bounds.memory = words.memory.empty()
-                              ? available_memory()
-                              : count_option_64("--memory", words.memory, 1, UINT64_MAX);
+  options.bounds.memory =
+      words.memory.empty() ? available_memory() : size_option("--memory", words.memory);
   if (words.memory.empty()) options.bounds.memory_while_unknown = std::uint64_t{4} << 30;
   if (!words.distribution.empty()) {
     options.distribution_steps =

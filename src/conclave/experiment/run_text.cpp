@@ -26,14 +26,16 @@ Interactions limit(const RunText& words, Interactions n) {
     return count_option("--max-interactions", words.max_interactions);
   }
   if (words.max_parallel_time.empty()) return Interactions::max();
-  // Whole times are multiplied exactly; others are rounded down to a whole interaction.
+  // Whole times are multiplied exactly; others are rounded down to a whole interaction. What is
+  // below 1e38 fits into 127 bits.
   const double time = real_option("--max-parallel-time", words.max_parallel_time);
   const double product = time * n.as_double();
   if (product >= 1e38) return Interactions::max();
-  const auto whole = static_cast<std::uint64_t>(std::min(time, 9e18));
-  if (static_cast<double>(whole) == time) return n * whole;
-  if (product >= 9e18) return Interactions(static_cast<std::uint64_t>(time)) * n;
-  return static_cast<std::uint64_t>(product);
+  const auto rounded_down = [](double value) {
+    return Interactions::from_wide(static_cast<Interactions::Wide>(value));
+  };
+  const Interactions whole = rounded_down(time);
+  return whole.as_double() == time ? n * whole : rounded_down(product);
 }
 
 // "50", or with a word that lets convergence end the trial, too: "convergence,50".

@@ -21,7 +21,17 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kinds{
     "complete", "ring", "undirected-ring", "grid", "regular", "gnp", "file"};
+constexpr std::array<std::string_view, 3> plain_kinds{"complete", "ring", "undirected-ring"};
 constexpr AgentCount most_agents = 100'000'000;
+constexpr double most_drawn_arcs = 4294967295.0;  // that a Digraph can hold
+
+// Before the first arc is drawn, so that a slip of the pen costs no memory.
+void check_arcs(double expected, const std::string& text, AgentCount n) {
+  if (expected <= most_drawn_arcs) return;
+  throw Error(fmt::format("--graph {} with n = {} has about {:.2g} arcs, and at most {:.2g} are "
+                          "allowed; leave --graph out where everybody meets everybody",
+                          text, n, expected, most_drawn_arcs));
+}
 
 void add_edge(Arcs& arcs, AgentCount u, AgentCount v) {
   arcs.emplace_back(static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v));
@@ -48,7 +58,8 @@ Arcs grid(const std::string& size, AgentCount n) {
   const auto rows = parse_count(size.substr(0, cross));
   const auto columns =
       parse_count(cross == std::string::npos ? std::string() : size.substr(cross + 1));
-  if (!rows || !columns || *rows * *columns != Interactions(n)) {
+  const bool are_counts = rows && columns && *rows <= n && *columns <= n;
+  if (!are_counts || *rows * *columns != Interactions(n)) {
     throw Error(fmt::format("--graph grid:RxC needs R times C = n = {}, not '{}'", n, size));
   }
   const AgentCount width = *columns->as_uint64();
@@ -88,6 +99,32 @@ std::optional<Arcs> try_regular(AgentCount n, AgentCount degree, Stream& stream)
   return arcs;
 }
 
+// The edges that a graph does not have.
+Arcs complement(const Arcs& arcs, AgentCount n) {
+  const std::set<Digraph::Pair> taken(arcs.begin(), arcs.end());
+  Arcs others;
+  for (AgentCount u = 0; u < n; ++u) {
+    for (AgentCount v = u + 1; v < n; ++v) {
+      if (!taken.contains({static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v)})) {
+        add_edge(others, u, v);
+      }
+    }
+  }
+  return others;
+}
+
+// Pairing free ends hardly ever comes to an end where almost all edges are taken. After some
+// seconds of it the edges that are left out are drawn instead: they are a regular graph, too.
+Arcs regular_of_degree(AgentCount degree, AgentCount n, Stream& stream) {
+  constexpr std::uint64_t most_work = 4'000'000;
+  const bool is_dense = 2 * degree >= n;
+  const std::uint64_t tries = std::max<std::uint64_t>(20, most_work / (n * degree + 1));
+  for (std::uint64_t i = 0; !is_dense || i < tries; ++i) {
+    if (auto arcs = try_regular(n, degree, stream)) return std::move(*arcs);
+  }
+  return complement(regular_of_degree(n - 1 - degree, n, stream), n);
+}
+
 Arcs regular(const std::string& text, AgentCount n, Stream& stream) {
   const auto degree = parse_count(text);
   if (!degree || *degree < 1u || *degree >= n || (*degree * n) % 2u != 0u) {
@@ -95,9 +132,8 @@ Arcs regular(const std::string& text, AgentCount n, Stream& stream) {
         "--graph regular:D needs a degree D from 1 to n - 1 with n D even, not '{}' for n = {}",
         text, n));
   }
-  for (;;) {
-    if (auto arcs = try_regular(n, *degree->as_uint64(), stream)) return std::move(*arcs);
-  }
+  check_arcs((*degree * n).as_double(), "regular:" + text, n);
+  return regular_of_degree(*degree->as_uint64(), n, stream);
 }
 
 // Every pair is an edge with probability p, a multiple of 2^-40; jumps over pairs that are not.
@@ -107,6 +143,7 @@ Arcs gnp(const std::string& text, AgentCount n, Stream& stream) {
     throw Error(
         fmt::format("--graph gnp:P needs a probability above 0 and at most 1, not '{}'", text));
   }
+  check_arcs(*p * static_cast<double>(n) * static_cast<double>(n - 1), "gnp:" + text, n);
   const std::uint64_t unit = std::uint64_t{1} << 40;
   const auto successes = static_cast<std::uint64_t>(*p * static_cast<double>(unit) + 0.5);
   const Geometric wait(std::max<std::uint64_t>(1, successes), unit);
@@ -141,13 +178,17 @@ std::shared_ptr<const Digraph> make_graph(const std::string& text, AgentCount n,
   const std::string kind = text.substr(0, colon);
   if (std::ranges::find(kinds, kind) == kinds.end())
     throw Error(unknown_name("graph", kind, kinds));
+  const bool has_argument = colon != std::string::npos;
+  if (has_argument && std::ranges::find(plain_kinds, kind) != plain_kinds.end()) {
+    throw Error(fmt::format("--graph {} has nothing behind a colon, unlike '{}'", kind, text));
+  }
   if (kind == "complete") return nullptr;
   if (n > most_agents) {
     throw Error(
         fmt::format("n = {} is too large for --graph {}: at most {} agents", n, text, most_agents));
   }
   Stream stream({.seed = seed, .trial = 0, .purpose = Purpose::graph});
-  const std::string argument = colon == std::string::npos ? std::string() : text.substr(colon + 1);
+  const std::string argument = has_argument ? text.substr(colon + 1) : std::string();
   auto graph = std::make_shared<const Digraph>(n, arcs_of(kind, argument, n, stream));
   if (graph->is_strongly_connected()) return graph;
   throw Error(fmt::format("--graph {}: not every agent can be reached from every other{}", text,

@@ -1,21 +1,30 @@
 #include "conclave/graph/read_graph.hpp"
 
+#include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <istream>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
+#include "conclave/base/read_text.hpp"
 
 namespace conclave::graph {
 namespace {
 
 constexpr std::uint64_t most_arcs = std::uint64_t{1} << 32;
 constexpr std::size_t longest_line = 1000;
+
+[[noreturn]] void refuse(const std::string& path, std::string_view reason) {
+  throw Error(fmt::format("cannot read the graph '{}': {}", path, reason));
+}
 
 // Like std::getline, but gives a line that is too long only as far as it shows that.
 bool read_line(std::istream& file, std::string& line) {
@@ -32,10 +41,13 @@ bool read_line(std::istream& file, std::string& line) {
 
 Arcs arcs_in_file(const std::string& path, AgentCount n) {
   std::ifstream file(path);
-  if (!file) throw Error(fmt::format("cannot read the graph '{}'", path));
+  if (!file) refuse(path, std::generic_category().message(errno));
+  std::error_code problem;
+  if (std::filesystem::is_directory(path, problem)) refuse(path, "it is a folder");
   Arcs arcs;
   std::string line;
   for (std::uint64_t number = 1; read_line(file, line); ++number) {
+    if (number == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
     if (line.size() > longest_line) {
       throw Error(fmt::format("'{}', line {}: no arc takes more than {} characters, unlike '{}'",
                               path, number, longest_line, excerpt(line)));

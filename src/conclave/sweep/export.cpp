@@ -101,7 +101,8 @@ Filter::Condition Filter::parse(const std::string& text) {
   for (const auto& [symbol, relation] : relations) {
     if (at == std::string::npos || at == 0 || text.compare(at, symbol.size(), symbol) != 0)
       continue;
-    return {trimmed(text.substr(0, at)), relation, trimmed(text.substr(at + symbol.size()))};
+    const std::string value = trimmed(text.substr(at + symbol.size()));
+    if (!value.empty()) return {trimmed(text.substr(0, at)), relation, value};
   }
   throw Error(fmt::format("--where takes a condition such as protocol=pll or n>=1000, not '{}'",
                           excerpt(text)));
@@ -121,6 +122,13 @@ bool Filter::holds(const Condition& condition, const std::string& value) {
   const auto number = parse_real(value);
   const auto wanted = parse_real(condition.value);
   const bool are_numbers = number && wanted;
+  const bool is_order =
+      condition.relation != Relation::equal && condition.relation != Relation::unequal;
+  if (is_order && number && !wanted) {
+    throw Error(fmt::format("--where: {} is a number, and '{}' is none", condition.name,
+                            excerpt(condition.value)));
+  }
+  if (is_order && wanted && !number) return false;
   const auto order = are_numbers ? (*number < *wanted ? -1 : (*number > *wanted ? 1 : 0))
                                  : value.compare(condition.value);
   switch (condition.relation) {

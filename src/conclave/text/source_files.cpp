@@ -1,16 +1,10 @@
 #include "conclave/text/source_files.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdint>
+#include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
-#include <fmt/format.h>
-
-#include "conclave/base/error.hpp"
 #include "conclave/base/read_text.hpp"
 #include "conclave/text/folders.hpp"
 
@@ -20,12 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes = std::size_t{256} << 20;
-constexpr std::uintmax_t most_module_bytes = std::uintmax_t{1} << 20;
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+constexpr std::size_t most_module_bytes = std::size_t{1} << 20;
 
 std::optional<std::string> content_below(const fs::path& folder, const std::string& path) {
   std::error_code problem;
@@ -36,26 +25,14 @@ std::optional<std::string> content_below(const fs::path& folder, const std::stri
   const auto [end, other] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
   if (end != root.end()) return std::nullopt;
   if (fs::file_size(file, problem) > most_module_bytes || problem) return std::nullopt;
-  return content_of(file.string());
+  return read_text(file.string(), most_module_bytes, Limit::fixed);
 }
 
 }  // namespace
 
 SourceFile read_source(const std::string& path) {
-  std::error_code problem;
-  if (fs::is_directory(path, problem)) {
-    throw Error(fmt::format("cannot read '{}': it is a folder", path));
-  }
-  if (!std::ifstream(path, std::ios::binary)) {
-    throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
-  }
-  if (fs::file_size(path, problem) > file_limit(most_bytes) || problem) {
-    throw Error(fmt::format("cannot read '{}': it is no file, or larger than {} MiB "
-                            "(--max-file-size allows more)",
-                            path, file_limit(most_bytes) >> 20));
-  }
   const fs::path folder = fs::path(path).parent_path();
-  return {content_of(path), folder.empty() ? "." : folder.string()};
+  return {read_text(path, most_bytes), folder.empty() ? "." : folder.string()};
 }
 
 std::optional<std::string> find_source(const std::string& folder, const std::string& path) {

@@ -44,10 +44,11 @@ TEST_F(Selection, KnowsPlacesAndWords) {
   EXPECT_EQ(count({"protocol=fratricide"}), 7u);
   EXPECT_EQ(count({"protocol=pll"}), 0u);
   EXPECT_EQ(count({"converged=true"}), 7u);
+  EXPECT_EQ(count({"protocol>5"}), 0u);
 }
 
 TEST_F(Selection, RefusesWhatIsNoCondition) {
-  for (const char* text : {"", "n", "=5", "nn=5", "n~5"})
+  for (const char* text : {"", "n", "=5", "nn=5", "n~5", "n>", "n= ", "n>few"})
     EXPECT_THROW(count({text}), Error) << text;
 }
 
