@@ -1,8 +1,7 @@
 # Faster builds: ccache and a parallel linker where the machine has them, precompiled headers, and
 # sources that are compiled together. None of it changes a result.
 
-option(CONCLAVE_PRECOMPILE "Precompile headers in release builds with GCC" ON)
-option(CONCLAVE_TOGETHER "Compile several sources of a module as one" OFF)
+option(CONCLAVE_TOGETHER "Compile several sources of a module as one, with precompiled headers" OFF)
 
 find_program(CONCLAVE_CCACHE ccache)
 if(CONCLAVE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
@@ -29,14 +28,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(conclave_flags INTERFACE --param=ggc-min-heapsize=524288)
 endif()
 
-# Headers are precompiled where time matters, in ./demo and ./test. Every other build reads them as
-# text, so that a file that lacks an #include does not get far.
-set(conclave_precompiles OFF)
-if(CONCLAVE_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
-   AND CMAKE_BUILD_TYPE STREQUAL "Release")
-  set(conclave_precompiles ON)
+# The presets of ./demo and ./test compile sources together and precompile headers. Such a build does
+# not notice a missing #include; those that read every source by itself do: a plain
+# `cmake -B build`, the page in the browser, and tools/lint for files that were edited.
+if(CONCLAVE_TOGETHER)
   set(CMAKE_PCH_WARN_INVALID OFF)  # a header that does not fit is read as text
-  target_compile_options(conclave_flags INTERFACE -fpch-preprocess)  # for ccache
+  target_compile_options(conclave_flags INTERFACE  # both for ccache
+                         $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+                         $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
 endif()
 
 # Headers of others that many modules include.
@@ -49,7 +48,7 @@ set(conclave_common_headers
 # Precompiles the common headers for a target; all targets share them. Our own headers are not worth
 # it: a module is a few large objects.
 function(conclave_precompile target)
-  if(NOT conclave_precompiles)
+  if(NOT CONCLAVE_TOGETHER)
     return()
   endif()
   if(target STREQUAL "conclave_base")
@@ -61,9 +60,9 @@ endfunction()
 
 # conclave_precompile_gtest(TARGET KIND [options...])
 # Precompiles GoogleTest for a test, once for all tests of a kind, which are those with the same
-# options. No other header: a test that lacks an #include is to fail.
+# options.
 function(conclave_precompile_gtest target kind)
-  if(NOT conclave_precompiles)
+  if(NOT CONCLAVE_TOGETHER)
     return()
   endif()
   set(shared conclave_gtest_${kind})
@@ -81,8 +80,7 @@ endfunction()
 # conclave_compile_together(TARGET [number])
 # Compiles the sources of a target as one, or up to so many of them, so that the headers they share
 # are read, and the templates they share are compiled, once. What they define for themselves alone
-# must then differ in its name. The presets release and dev do so; tsan and a plain `cmake -B build`
-# compile every source by itself, and notice what one of them forgets to include.
+# must then differ in its name.
 function(conclave_compile_together target)
   if(NOT CONCLAVE_TOGETHER)
     return()

@@ -125,6 +125,12 @@ class LintTest(unittest.TestCase):
         self.assertNotIn("diagnostic-error", output)
         self.assertNotEqual(status, 1)
 
+    def test_missing_include_is_noticed_among_few_files(self):
+        self.write("src/conclave/base/user.hpp", "#pragma once\ninline int d() { return c(); }\n")
+        status, output = self.lint()
+        self.assertEqual(status, 1)
+        self.assertIn("src/conclave/base/user.hpp:2:", output)
+
 
 if __name__ == "__main__":
     unittest.main()

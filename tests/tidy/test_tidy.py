@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import io
+import os
 import pathlib
 import re
 import shutil
@@ -17,6 +18,7 @@ specification = importlib.util.spec_from_file_location("tidy", TIDY)
 tidy = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(tidy)
 
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # hundreds of trees, soon gone
 MODULES = ("model", "population", "network", "exact", "election", "catalog", "sweep", "mpi",
            "experiment", "cli")
 TABLE = """## Layers
@@ -74,7 +76,7 @@ class TidyTest(unittest.TestCase):
     def run_tidy(self, changes, with_git=False):
         """The exit status and the output for the clean tree with `changes`."""
         output = io.StringIO()
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(output):
+        with tempfile.TemporaryDirectory(dir=MEMORY) as folder, contextlib.redirect_stdout(output):
             write_tree(folder, changes)
             if with_git:
                 subprocess.run(["git", "init", "-q", folder], check=True)
@@ -97,7 +99,7 @@ class TidyTest(unittest.TestCase):
         self.accepts({})
 
     def test_command_line(self):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
             for changes, status, output in (
                     ({}, 0, f"tidy: {len(CLEAN)} files, no violations\n"),
                     ({"a.txt": "a"}, 1, "a.txt:1: leftover: no newline at the end\n")):
