@@ -46,9 +46,9 @@ set(conclave_common_headers
 
 # conclave_precompile(TARGET)
 # Precompiles the common headers for a target; all targets share them. Our own headers are not worth
-# it: a module is a few large objects.
+# it: a module is a few large objects. With GCC alone: Clang would need one per set of options.
 function(conclave_precompile target)
-  if(NOT CONCLAVE_TOGETHER)
+  if(NOT CONCLAVE_TOGETHER OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
   if(target STREQUAL "conclave_base")

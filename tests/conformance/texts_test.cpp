@@ -16,7 +16,7 @@ TEST(Catalog, FindsTextsByTheirPathAndRunsThemOnEveryEngine) {
     const catalog::Entry entry = catalog::find(example_path(name));
     EXPECT_EQ(entry.info.name, std::string(name) + ".pp");
     for (const char* engine : {"agents", "events"}) {
-      catalog::RunRequest request{.n = 100u, .settings = {}, .start = {}, .engine = engine};
+      catalog::RunRequest request{.n = 20u, .settings = {}, .start = {}, .engine = engine};
       const auto run = entry.prepare(request);
       EXPECT_EQ(run->source_hash().size(), 16u);
       const auto workspace = run->workspace();
