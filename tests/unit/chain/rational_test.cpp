@@ -18,7 +18,7 @@ using namespace detail;
 using tests::KnownChain;
 using tests::ratio;
 
-Rational solve(const KnownChain& known) {
+Rational exact_time(const KnownChain& known) {
   return rational_hitting_times(known.chain, known.target_set(), {known.from}).mean.front();
 }
 
@@ -113,11 +113,11 @@ TEST(Fractions, RefinementAgreesWithLifting) {
 }
 
 TEST(RationalHittingTimes, AreTheKnownFractions) {
-  EXPECT_EQ(solve(tests::fratricide(60)), 59 * 59);
-  EXPECT_EQ(solve(tests::coalescence(10, false)), 165);
-  EXPECT_EQ(solve(tests::coalescence(9, true)), 120);
-  EXPECT_EQ(solve(tests::itai_rodeh(3, 8)), ratio(64, 63));
-  EXPECT_EQ(solve(tests::itai_rodeh(4, 4)), ratio(32, 27));
+  EXPECT_EQ(exact_time(tests::fratricide(60)), 59 * 59);
+  EXPECT_EQ(exact_time(tests::coalescence(10, false)), 165);
+  EXPECT_EQ(exact_time(tests::coalescence(9, true)), 120);
+  EXPECT_EQ(exact_time(tests::itai_rodeh(3, 8)), ratio(64, 63));
+  EXPECT_EQ(exact_time(tests::itai_rodeh(4, 4)), ratio(32, 27));
 }
 
 TEST(RationalHittingTimes, SatisfyTheEquationsExactly) {
@@ -148,7 +148,7 @@ TEST(RationalHittingTimes, TakeProbabilitiesWithAnyNumberOfDigits) {
 TEST(RationalHittingTimes, AgreeWithTheNumericalOnes) {
   const KnownChain known = tests::random_chain(400, 5, 8);
   const HittingTimes times = hitting_times(known.chain.rounded(), known.target_set());
-  EXPECT_NEAR(solve(known).get_d(), times.mean[0], 1e-9 * times.mean[0]);
+  EXPECT_NEAR(exact_time(known).get_d(), times.mean[0], 1e-9 * times.mean[0]);
 }
 
 // Chains of six states whose probabilities lie far apart, so that times reach 10^100: every error
@@ -180,7 +180,7 @@ TEST(HittingTimes, NeverErrByMoreThanTheyCertify) {
 TEST(RationalHittingTimes, ThousandsOfWellMixedStatesAreQuick) {
   const KnownChain known = tests::random_chain(2000, 5, 8);
   const HittingTimes times = hitting_times(known.chain.rounded(), known.target_set());
-  const Rational x = solve(known);
+  const Rational x = exact_time(known);
   EXPECT_NEAR(x.get_d(), times.mean[0], 1e-9 * times.mean[0]);
   EXPECT_GT(mpz_sizeinbase(x.get_den_mpz_t(), 2), 4000);
 }

@@ -34,12 +34,12 @@ std::string complaint(const Credentials& credentials, const Identity& identity) 
   }
 }
 
-testing::AssertionResult says(const std::string& sentence, const std::string& part) {
-  if (sentence.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << '"' << sentence << "\" lacks \"" << part << '"';
+::testing::AssertionResult says(const std::string& sentence, const std::string& part) {
+  if (sentence.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << '"' << sentence << "\" lacks \"" << part << '"';
 }
 
-class CertificatesTest : public testing::Test {
+class CertificatesTest : public ::testing::Test {
  protected:
   const Identity me_{"alpha", 3};
   const Authority authority_ = make_authority("alpha", valid_for(days{10}));

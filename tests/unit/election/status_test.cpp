@@ -99,9 +99,9 @@ std::string asked(Alone& member, std::string_view question) {
   return visitor.answer(member);
 }
 
-testing::AssertionResult has(const std::string& text, std::string_view part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << '"' << text << "\" lacks \"" << part << '"';
+::testing::AssertionResult has(const std::string& text, std::string_view part) {
+  if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << '"' << text << "\" lacks \"" << part << '"';
 }
 
 TEST(Status, IsThatOfTheMomentOfTheAnswer) {
