@@ -28,8 +28,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(conclave_flags INTERFACE --param=ggc-min-heapsize=524288)
 endif()
 
-# The presets of ./demo and ./test compile sources together and precompile headers. Such a build does
-# not notice a missing #include; those that read every source by itself do: a plain
+# The presets of ./demo and ./test compile sources together and precompile headers. Such a build
+# does not notice a missing #include; those that read every source by itself do: a plain
 # `cmake -B build`, the page in the browser, and tools/lint for files that were edited.
 if(CONCLAVE_TOGETHER)
   set(CMAKE_PCH_WARN_INVALID OFF)  # a header that does not fit is read as text
