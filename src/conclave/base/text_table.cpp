@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t gap = 2;  // between columns
 
-// Parts that stay together: words with the space or underscore that ends them.
-std::vector<std::string_view> parts_of(std::string_view text) {
+// Parts that stay together: words, or pieces of them, with the space or underscore that ends them.
+std::vector<std::string_view> parts_of(std::string_view text, const TextTable::Column& column) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
-    const std::size_t end = text.find_first_of(" _");
+    const std::size_t end = text.find_first_of(column.may_break_names ? " _" : " ");
     const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
     parts.push_back(text.substr(0, length));
     text.remove_prefix(length);
@@ -29,9 +29,10 @@ std::string_view without_spaces(std::string_view text) {
 }
 
 // Lines of at most `width` characters where the parts allow it; at least one.
-std::vector<std::string> broken(std::string_view entry, std::size_t width) {
+std::vector<std::string> broken(std::string_view entry, std::size_t width,
+                                const TextTable::Column& column) {
   std::vector<std::string> lines(1);
-  for (const std::string_view part : parts_of(entry)) {
+  for (const std::string_view part : parts_of(entry, column)) {
     const std::size_t length =
         character_count(lines.back()) + character_count(without_spaces(part));
     if (!lines.back().empty() && length > width) lines.emplace_back();
@@ -101,7 +102,7 @@ TextTable::Widths TextTable::natural_widths() const {
 std::size_t TextTable::least_width(std::size_t column) const {
   std::size_t widest = 0;
   const auto look_at = [&](std::string_view entry) {
-    for (const std::string_view part : parts_of(entry)) {
+    for (const std::string_view part : parts_of(entry, columns_[column])) {
       widest = std::max(widest, character_count(without_spaces(part)));
     }
   };
@@ -115,15 +116,16 @@ std::size_t TextTable::height(const Widths& widths) const {
   for (const auto& row : rows_) {
     std::size_t highest = 1;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      if (columns_[i].may_break) highest = std::max(highest, broken(row[i], widths[i]).size());
+      if (!columns_[i].may_break) continue;
+      highest = std::max(highest, broken(row[i], widths[i], columns_[i]).size());
     }
     lines += highest;
   }
   return lines;
 }
 
-// The column that may break gives way which adds the fewest lines by that, the widest of several;
-// again and again.
+// Narrows one column by one character at a time: of those that may break, the one that adds the
+// fewest lines, and of several such columns the widest.
 TextTable::Widths TextTable::widths_within(std::size_t width) const {
   std::vector<std::size_t> widths = natural_widths();
   std::vector<std::size_t> least = widths;
@@ -153,7 +155,7 @@ std::string TextTable::line(const std::vector<std::string>& entries, const Width
   std::vector<std::vector<std::string>> cells;
   std::size_t height = 1;
   for (const std::size_t i : panel) {
-    cells.push_back(columns_[i].may_break ? broken(entries[i], widths[i])
+    cells.push_back(columns_[i].may_break ? broken(entries[i], widths[i], columns_[i])
                                           : std::vector{entries[i]});
     height = std::max(height, cells.back().size());
   }

@@ -20,7 +20,8 @@ class TextTable {
   struct Column {
     std::string title;
     Align align = Align::right;
-    bool may_break = false;  // entries, at spaces and after underscores
+    bool may_break = false;        // entries may be broken between words
+    bool may_break_names = false;  // then also inside a long name, after an underscore
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -33,9 +34,9 @@ class TextTable {
   // text) for each character that is to be saved.
   std::string text(std::size_t width = table_width) const;
 
-  // The same line by line, for tables that appear while they are made: how wide the columns of
-  // text() are, and with that the titles, and a row that need not be in the table. Columns are not
-  // left over.
+  // The same line by line, for tables that are printed while their rows are computed: the widths of
+  // the columns of text(), and with them the titles and any row, in the table or not. All columns
+  // stand side by side.
   using Widths = std::vector<std::size_t>;
   Widths widths_within(std::size_t width) const;
   std::string titles(const Widths& widths) const { return row(titles(), widths); }

@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
@@ -131,9 +130,9 @@ void add_rare(Command& conclave) {
   command.option("--repetitions", "R", options->repetitions,
                  "Independent repetitions, the only source of the interval (default 20)");
   command.option("--most-levels", "K", options->words.most_levels,
-                 "Give up where more levels are needed (default 2000)");
+                 "Give up if more levels are needed (default 2000)");
   command.option("--seed", "S", options->words.seed,
-                 "Seed; with it everything repeats (default 1)");
+                 "Seed; the same seed gives the same results (default 1)");
   command.option("--threads", "K", options->threads,
                  "Worker threads; never changes a result (default: one per processor)");
   command.option("--format", "F", options->format, "table, jsonl, csv or json (default table)");

@@ -50,16 +50,16 @@ struct CellSample {
 };
 using Samples = std::map<std::size_t, CellSample>;
 
-std::string measure_of(const sweep::StoredCell& cell, const ResultsOptions& options) {
-  if (!options.measure.empty()) return options.measure;
+// The value of --measure, or nothing: each cell then has the measure that suits its protocol.
+using Measure = std::optional<sweep::RowMeasure>;
+
+std::string measure_of(const sweep::StoredCell& cell, const Measure& given) {
+  if (given) return given->name();
   return sweep::field(cell.fields, "ids") ? "messages" : "parallel_time";
 }
 
-Samples sample(const sweep::Results& results, const sweep::Filter& filter,
-               const ResultsOptions& options) {
+Samples sample(const sweep::Results& results, const sweep::Filter& filter, const Measure& given) {
   Samples samples;
-  std::optional<sweep::RowMeasure> asked;
-  if (!options.measure.empty()) asked.emplace(options.measure, results);
   sweep::for_each_row(
       results, filter,
       [&](const sweep::PlacedRow& row) {
@@ -69,16 +69,16 @@ Samples sample(const sweep::Results& results, const sweep::Filter& filter,
         if (sweep::field(row.fields, "converged") != "true") return;
         ++cell.converged;
         const auto value =
-            asked ? (*asked)(row.fields)
-                  : sweep::number_field(row.fields, measure_of(results.cells()[row.cell], options));
+            given ? (*given)(row.fields)
+                  : sweep::number_field(row.fields, measure_of(results.cells()[row.cell], given));
         if (value) cell.values.push_back(*value);
       },
       sweep::RowChoice::prefix);
   return samples;
 }
 
-// Fields whose value says something: parameters, and what is not the same in all cells.
-std::vector<std::string> telling_fields(const std::vector<sweep::StoredCell>& cells) {
+// The fields that the column SETTING shows: parameters, and those that differ between cells.
+std::vector<std::string> varying_fields(const std::vector<sweep::StoredCell>& cells) {
   std::vector<std::string> names;
   for (const sweep::StoredCell& cell : cells) {
     for (const auto& [name, value] : cell.fields) {
@@ -142,12 +142,11 @@ struct Shared {
   bool all_converged = true;
 };
 
-Shared shared_by(const sweep::Results& results, const Samples& samples,
-                 const ResultsOptions& options) {
+Shared shared_by(const sweep::Results& results, const Samples& samples, const Measure& given) {
   Shared shared;
   bool is_first = true;
   for (const auto& [id, sample] : samples) {
-    const std::string measure = measure_of(results.cells()[id], options);
+    const std::string measure = measure_of(results.cells()[id], given);
     shared.measure = is_first || measure == shared.measure ? measure : "";
     shared.all_converged = shared.all_converged && sample.converged == sample.rows;
     is_first = false;
@@ -162,7 +161,7 @@ TextTable empty_table(const Shared& shared) {
   std::vector<TextTable::Column> columns{
       {"CELL"}, {"PROTOCOL", left}, {"N"}, {"SETTING", left, true}, {"TRIALS", right, true}};
   if (!shared.all_converged) columns.push_back({"CONVERGED"});
-  if (shared.measure.empty()) columns.push_back({"MEASURE", left, true});
+  if (shared.measure.empty()) columns.push_back({"MEASURE", left, true, true});
   for (const char* title : {"MEAN", "95% LOW", "95% HIGH", "MEDIAN", "90%", "MAXIMUM"}) {
     columns.push_back({title});
   }
@@ -189,17 +188,19 @@ std::vector<std::string> line_of(const sweep::StoredCell& cell, const CellSample
   return line;
 }
 
-std::string table(const sweep::Results& results, const Samples& samples, const Estimates& estimates,
-                  const ResultsOptions& options) {
-  const std::vector<std::string> names = telling_fields(results.cells());
-  const Shared shared = shared_by(results, samples, options);
+std::string table(const sweep::Results& results, const sweep::Filter& filter, const Measure& given,
+                  std::size_t width) {
+  const Samples samples = sample(results, filter, given);
+  const Estimates estimates = sweep::estimates_of(results, filter);
+  const std::vector<std::string> names = varying_fields(results.cells());
+  const Shared shared = shared_by(results, samples, given);
   TextTable lines = empty_table(shared);
   const std::vector<sweep::CellProgress> progress = sweep::progress_of(results);
   std::uint64_t rows = 0;
   for (const auto& [id, sample] : samples) {
     const sweep::StoredCell& cell = results.cells()[id];
     lines.add(line_of(cell, sample, trials_text(progress[id], sample.rows),
-                      setting_text(cell, names), measure_of(cell, options), shared));
+                      setting_text(cell, names), measure_of(cell, given), shared));
     rows += sample.rows;
   }
   for (const sweep::CellEstimate& each : estimates) rows += each.row.repetitions();
@@ -211,7 +212,6 @@ std::string table(const sweep::Results& results, const Samples& samples, const E
   if (!shared.measure.empty()) heading += fmt::format("   measure {}", shared.measure);
   const std::string versions =
       fmt::format("made by conclave {}", fmt::join(results.code_versions(), ", "));
-  const std::size_t width = output_width(options.output);
   std::string body = samples.empty() && !estimates.empty() ? "" : lines.text(width);
   std::vector<EstimateLine> estimated;
   for (const sweep::CellEstimate& each : estimates) {
@@ -223,11 +223,10 @@ std::string table(const sweep::Results& results, const Samples& samples, const E
                      wrapped(printable(versions), width, 2), body, unfinished_text(progress));
 }
 
-void write(const sweep::Results& results, const sweep::Filter& filter,
+void write(const sweep::Results& results, const sweep::Filter& filter, const Measure& given,
            const ResultsOptions& options, Output& output) {
   if (options.format == "table") {
-    output.write(table(results, sample(results, filter, options),
-                       sweep::estimates_of(results, filter), options));
+    output.write(table(results, filter, given, output_width(options.output)));
   } else if (options.estimates) {
     output.write(sweep::estimates_text(sweep::estimates_of(results, filter), options.format));
   } else if (options.format == "csv") {
@@ -263,16 +262,15 @@ Exit check(const sweep::Results& results, const ResultsOptions& options) {
   return found.damage.empty() ? Exit::done : Exit::does_not_hold;
 }
 
-Exit run(ResultsOptions options) {
+Exit run(const ResultsOptions& options) {
   check_output_is_not_read(options.output, options.file);
   const sweep::Results results(options.file);
   if (options.check) return check(results, options);
   const sweep::Filter filter(options.where, results);
-  if (!options.measure.empty()) {
-    options.measure = sweep::RowMeasure(options.measure, results).name();
-  }
+  Measure measure;
+  if (!options.measure.empty()) measure.emplace(options.measure, results);
   Output output(options.output);
-  write(results, filter, options, output);
+  write(results, filter, measure, options, output);
   output.finish();
   return Exit::done;
 }
@@ -299,17 +297,17 @@ void add_results(Command& conclave) {
                             "Only rows with, for example, protocol=pll, n>=1000, N=200 or "
                             "converged=false; repeatable, all must hold");
   command.option("--measure", "FIELD", options->measure,
-                 "What the table is about (default parallel_time or messages): a field, or an "
+                 "The quantity in the table (default parallel_time or messages): a field, or an "
                  "expression in fields such as '(ranked_at - awake_at) / n'");
   command.option("--format", "F", options->format,
                  "table, csv, jsonl or json (default table); rows by cell and trial");
   command.option("-o,--output", "FILE", options->output,
                  "Write to FILE instead of standard output; it appears when complete");
   command.flag("--estimates", options->estimates,
-               "Of a plan of rare failures: one row per cell, as `conclave rare` prints it, "
+               "For plans of rare failures: one row per cell, as `conclave rare` prints it, "
                "instead of the repetitions");
   command.flag("--check", options->check,
-               "Look whether every row is as it was written; status 4 where one is not");
+               "Check that every row is as it was written; exit status 4 if one is not");
   command.file_size_option();
   command.footer(results_examples);
   command.runs([options] {

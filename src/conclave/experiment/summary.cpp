@@ -144,7 +144,7 @@ std::string RunSummary::table(std::size_t width) const {
   if (asked_ > 0) text += fmt::format("; interrupted, {} were asked for", asked_);
   text += '\n';
   if (columns_.empty()) return text;
-  TextTable table({{"", TextTable::Align::left, true},
+  TextTable table({{"", TextTable::Align::left, true, true},
                    {"mean"},
                    {"95% low"},
                    {"95% high"},

@@ -113,8 +113,8 @@ std::vector<const Fit*> rivals_of_best(const KindFits& kind) {
   return result;
 }
 
-// "24.8 n^0.140 (its exponent is within 0.09 to 0.19)"
-std::string told(const Fit& fit) {
+// "24.8 n^0.140 (rate within 0.09 to 0.19)"
+std::string text_with_rate(const Fit& fit) {
   if (fit.form == Fit::Form::scaled) return fit.text();
   return fmt::format("{} (rate within {:.3g} to {:.3g})", fit.text(), fit.rate_interval.low,
                      fit.rate_interval.high);
@@ -126,18 +126,27 @@ std::string winner(const KindFits& kind) {
   const std::vector<const Fit*> rivals = rivals_of_best(kind);
   if (rivals.empty()) {
     return fmt::format("of {} laws, {} fits best (sizes left out are predicted to {}",
-                       kind.fits.size(), told(best), percent(best.left_out_error));
+                       kind.fits.size(), text_with_rate(best), percent(best.left_out_error));
   }
-  std::string text =
-      fmt::format("of {} laws, none can be called the best: {}", kind.fits.size(), told(best));
-  for (const Fit* rival : rivals) text += " and " + told(*rival);
+  std::string text = fmt::format("of {} laws, none can be called the best: {}", kind.fits.size(),
+                                 text_with_rate(best));
+  for (const Fit* rival : rivals) text += " and " + text_with_rate(*rival);
   return text +
          fmt::format(" predict sizes left out equally well (to {}", percent(best.left_out_error));
 }
 
+// A sentence about the cells of one kind: "init=random: of 5 laws, ...", or, where there is only
+// one kind, with a capital letter instead of its name.
+std::string about_kind(const std::string& kind, std::string sentence) {
+  if (!kind.empty()) return kind + ": " + sentence;
+  if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z') {
+    sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
+  }
+  return sentence;
+}
+
 std::string kind_verdict(const Measure& measure, const KindFits& kind) {
-  std::string text = kind.kind.empty() ? "" : kind.kind + ": ";
-  text += winner(kind);
+  std::string text = about_kind(kind.kind, winner(kind));
   if (kind.noise > 0) text += fmt::format("; the means are known to {}", percent(kind.noise));
   text += ')';
   const Fit* const paper = promised(measure, kind.fits);
@@ -201,7 +210,7 @@ double rows_of_kind(const RunSample& run, const RunNames& names, const std::stri
 
 std::string kind_mixture(const RunSample& run, const RunNames& names, const Part& whole,
                          const std::string& kind, const std::vector<Case>& cases) {
-  std::string text = kind.empty() ? "" : kind + ": ";
+  std::string text;
   std::string separator = "a mixture of ";
   std::vector<Ingredient> mixture;
   const double all = rows_of_kind(run, names, kind);
@@ -217,6 +226,7 @@ std::string kind_mixture(const RunSample& run, const RunNames& names, const Part
   }
   const bool is_known =
       std::ranges::all_of(mixture, [](const Ingredient& each) { return each.law != nullptr; });
+  text = about_kind(kind, text);
   if (mixture.empty() || !is_known) return text + ".";
   const double error =
       mixture_error(mixture, points_of(run, whole.lines, cells_of_kind(names, kind)));
@@ -232,7 +242,6 @@ std::string mixture_verdict(const RunSample& run, const RunNames& names, const P
   for (const KindFits& kind : whole.kinds) {
     text += '\n' + kind_mixture(run, names, whole, kind.kind, cases);
   }
-  if (text.size() > 1 && text[1] == 'a') text[1] = 'A';
   return text;
 }
 
@@ -264,7 +273,6 @@ std::string growth_verdict(const RunSample& run, const RunNames& names, const Pa
     low = std::min(low, found->second);
     high = std::max(high, found->second);
   }
-  if (text.front() == 'o') text.front() = 'O';
   return text + fmt::format("Seen for {} from {} to {} only.", names.x, short_number(low),
                             short_number(high));
 }

@@ -49,10 +49,16 @@ TEST(TextTable, NeverExceedsAWidthThatItsWordsAllow) {
 }
 
 TEST(TextTable, BreaksLongNamesAfterUnderscores) {
-  TextTable table({{"", left, true}, {"mean"}});
+  TextTable table({{"", left, true, true}, {"mean"}});
   table.add({"leaders_after_quick_elimination", "1"});
   EXPECT_EQ(table.text(28),
             "                        mean\nleaders_after_quick_       1\nelimination\n");
+}
+
+TEST(TextTable, KeepsNamesWholeUnlessTheColumnLetsThemBreak) {
+  TextTable table({{"SETTING", left, true}, {"MEAN"}});
+  table.add({"t_max=40 t_emit=40", "1"});
+  EXPECT_EQ(table.text(14), "SETTING    MEAN\nt_max=40      1\nt_emit=40\n");
 }
 
 TEST(TextTable, RepeatsTheFirstColumnBesideColumnsThatAreLeftOver) {
