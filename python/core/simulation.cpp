@@ -213,26 +213,28 @@ class Simulation {
   // Plain values, for pickles.
   py::tuple state() const {
     const Session::Record record = session().record();
-    py::list deeds;
-    for (const Session::Deed& each : record.deeds) {
-      deeds.append(py::make_tuple(int_of(each.at),
-                                  each.fault ? py::object(py::str(each.fault->text)) : py::none()));
+    py::list interventions;
+    for (const Session::Intervention& each : record.interventions) {
+      interventions.append(py::make_tuple(
+          int_of(each.at), each.fault ? py::object(py::str(each.fault->text)) : py::none()));
     }
     const auto first = record.first_convergence;
-    return py::make_tuple(trial_, record.part, int_of(record.before), deeds, int_of(record.now),
-                          record.time, first ? py::object(int_of(*first)) : py::none());
+    return py::make_tuple(trial_, record.part, int_of(record.before), interventions,
+                          int_of(record.now), record.time,
+                          first ? py::object(int_of(*first)) : py::none());
   }
 
   static std::unique_ptr<Simulation> from_state(const Prepared& prepared, const py::tuple& state) {
     Session::Record record{.part = state[1].cast<std::uint64_t>(),
                            .before = count_of(state[2]),
-                           .deeds = {},
+                           .interventions = {},
                            .now = count_of(state[4]),
                            .time = state[5].cast<double>()};
     for (const py::handle each : state[3]) {
-      const auto deed = py::reinterpret_borrow<py::tuple>(each);
-      Session::Deed& made = record.deeds.emplace_back(Session::Deed{count_of(deed[0])});
-      if (!deed[1].is_none()) made.fault = fault_of(deed[1].cast<std::string>());
+      const auto intervention = py::reinterpret_borrow<py::tuple>(each);
+      Session::Intervention& made =
+          record.interventions.emplace_back(Session::Intervention{count_of(intervention[0])});
+      if (!intervention[1].is_none()) made.fault = fault_of(intervention[1].cast<std::string>());
     }
     if (!state[6].is_none()) record.first_convergence = count_of(state[6]);
     const auto trial = state[0].cast<std::uint64_t>();

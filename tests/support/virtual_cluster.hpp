@@ -612,9 +612,9 @@ class VirtualCluster {
     const bool holds = seat.member->holds_lease(local(seat));
     seat.told_until =
         holds ? global(seat, seat.member->lease_until()) : std::min(seat.told_until, now_);
-    for (const Letter& letter : seat.member->take_letters()) {
-      audit_.sent(who, letter);
-      post(who, letter);
+    for (const OutgoingNote& outgoing : seat.member->take_outgoing()) {
+      audit_.sent(who, outgoing);
+      post(who, outgoing);
     }
     if (verdict_.violation.empty()) verdict_.violation = audit_.violation();
     const Instant deadline = seat.member->deadline();
@@ -642,19 +642,19 @@ class VirtualCluster {
     if (is_other) verdict_.violation = "two lists with one stamp";
   }
 
-  void post(MemberIndex from, const Letter& letter) {
-    const bool waits = !seats_[letter.to].member;  // until the process starts
-    if (waits && seats_[letter.to].has_run && coins_.chance(1, 2)) return;
-    const std::size_t on = edge(from, letter.to);
+  void post(MemberIndex from, const OutgoingNote& outgoing) {
+    const bool waits = !seats_[outgoing.to].member;  // until the process starts
+    if (waits && seats_[outgoing.to].has_run && coins_.chance(1, 2)) return;
+    const std::size_t on = edge(from, outgoing.to);
     const bool is_slow = is_slow_[on] && now_ < trouble_ends_;
     arrival_[on] = std::max(arrival_[on] + 1ns,
                             now_ + random_time(is_slow ? Instant(8s) : trouble_.longest_delay));
     const Event delivery{.at = arrival_[on],
                          .what = What::deliver,
-                         .member = letter.to,
+                         .member = outgoing.to,
                          .other = from,
                          .stamp = waits ? patient : epoch_[on],
-                         .note = letter.note};
+                         .note = outgoing.note};
     plan(delivery);
     const bool comes_again =
         trouble_.repeats_messages && now_ < trouble_ends_ && coins_.chance(1, 10);

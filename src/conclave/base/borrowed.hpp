@@ -1,12 +1,13 @@
-// Memory that somebody else keeps, with the functions of a vector that tallies use: what they have
-// in place of a vector where trials run on a device.
+// A view of memory that is owned elsewhere, with those functions of a vector that tallies use.
+// Tallies hold one in place of a vector when trials run on a device.
 #pragma once
 
 #include <cstddef>
 
 namespace conclave {
 
-// Neither owns nor clears it. As cheap to copy as a pointer; for devices, too.
+// Neither owns nor clears the memory, which must outlive it. As cheap to copy as a pointer; usable
+// on devices.
 template <class T>
 class Borrowed {
  public:

@@ -26,8 +26,8 @@ struct AnyChoice {
 };
 static_assert(Choice<AnyChoice>);
 
-// A Choice by virtual functions. A transition function that is asked for once per pair of states is
-// called with this one, and so compiled once for all who ask that rarely.
+// A Choice with virtual functions. Callers that need a transition only once per pair of states use
+// this one, so that all of them share one compiled copy of the transition function.
 class VirtualChoice {
  public:
   virtual std::uint32_t below(std::uint32_t bound) = 0;

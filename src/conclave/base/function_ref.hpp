@@ -1,5 +1,6 @@
-// A function that somebody else keeps, known only by how it is called: for parameters of functions
-// that would otherwise be compiled anew for every lambda they are given. Costs an indirect call.
+// A reference to a function that is owned elsewhere, by its signature alone: for parameters of
+// functions that would otherwise be compiled once for every lambda they are given. Costs an
+// indirect call.
 #pragma once
 
 #include <concepts>
@@ -12,8 +13,8 @@ namespace conclave {
 template <class Signature>
 class FunctionRef;
 
-// Never empty, and as cheap to copy as two pointers. The function must outlive it, so keep none
-// beyond the call that it is an argument of.
+// Never empty, and as cheap to copy as two pointers. The function must outlive it, so do not store
+// one beyond the call that it is an argument of.
 template <class Result, class... Arguments>
 class FunctionRef<Result(Arguments...)> {
  public:

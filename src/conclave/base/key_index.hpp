@@ -62,8 +62,8 @@ class KeyIndex {
   std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
   // The number of a key with this hash: the one for which is_key(number) holds, or the next one.
-  // hash_of(number) is asked for all older keys when the table grows. Expected
-  // O(1), amortized. At most 2^32 - 1 keys.
+  // hash_of(number) is called for all older keys when the table grows. Expected O(1), amortized. At
+  // most 2^32 - 1 keys.
   template <class IsKey, class HashOf>
   Found find_or_add(std::uint64_t hash, const IsKey& is_key, const HashOf& hash_of) {
     std::size_t place = first_place(hash);

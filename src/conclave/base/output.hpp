@@ -7,7 +7,8 @@
 // written as the text comes. Folders, disks and sockets are refused.
 //
 // A symbolic link is followed: the file it leads to is replaced and the link stays. A link to
-// nothing is refused, and so is one that somebody else has put into a folder that all may write.
+// nothing is refused, and so is one that another user has put into a folder that everyone may write
+// to.
 #pragma once
 
 #include <sys/types.h>
@@ -21,13 +22,13 @@ namespace conclave {
 class Output {
  public:
   // An empty path means standard output. A new file gets the permissions that the umask leaves, and
-  // a replaced one keeps those it had. Throws Error where the file cannot be written.
+  // a replaced one keeps those it had. Throws Error if the file cannot be written.
   explicit Output(std::string path);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();  // removes what was not finished
 
-  // Both throw std::system_error where the device is full or the reader has gone.
+  // Both throw std::system_error if the device is full or the reader has gone.
   void write(std::string_view text);
   // Flushes; a plain file is on the disk and has its name afterwards. Must be the last call.
   void finish();

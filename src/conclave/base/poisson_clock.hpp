@@ -1,13 +1,13 @@
 // The continuous time of a reaction network: a Poisson process at whose points reactions are tried.
 //
-// The points are a function of the clock's name alone, so it may be asked in any order for the time
-// of a point or for the number of points before a time, and answers from one and the same process:
-// a trial is the same whether or not somebody looks at it on a grid of times. The line is cut into
-// blocks, [0, 1), [1, 2), [2, 4), [4, 8) and so on; the number of points in a block is a Poisson
-// variate. A block with many points is halved, and a binomial variate tells how many of them lie in
-// its first half; a part with few points draws the place of each. Every part has a stream of its
-// own, named by a word of the part that it is half of. A question costs one variate for every block
-// up to there (those are kept) and one for every halving, about 0.5 microseconds each.
+// The points are a function of the clock's name alone, so the time of a point and the number of
+// points before a time can be queried in any order, and all answers belong to the same process: a
+// trial is the same whether or not it is observed on a grid of times. The line is cut into blocks,
+// [0, 1), [1, 2), [2, 4), [4, 8) and so on; the number of points in a block is a Poisson variate. A
+// block with many points is halved, and a binomial variate tells how many of them lie in its first
+// half; a part with few points draws the place of each. Every part has a stream of its own, named
+// by a word of the part that it is half of. A question costs one variate for every block up to
+// there (those are kept) and one for every halving, about 0.5 microseconds each.
 #pragma once
 
 #include <cstdint>

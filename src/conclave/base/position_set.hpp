@@ -15,7 +15,7 @@
 
 namespace conclave {
 
-// Words is what holds the bits: a vector, or memory that somebody else keeps.
+// Words is what holds the bits: a vector, or memory that is owned elsewhere (Borrowed).
 template <class Words>
 class BasicPositionSet {
  public:
@@ -49,7 +49,7 @@ class BasicPositionSet {
     return (words_[position / 64] & bit(position)) != 0;
   }
 
-  // Nothing happens if it is a member already, or, for erase, if it is none.
+  // No effect if it is a member already or, for erase, if it is not one.
   constexpr void insert(Position position) {
     for (std::size_t level = 0; level < levels_; ++level) {
       std::uint64_t& word = words_[offsets_[level] + position / 64];
@@ -137,9 +137,9 @@ class BasicPositionSet {
   static constexpr std::uint64_t bit(Position position) {
     return std::uint64_t{1} << position % 64;
   }
-  // Both are for words that are not zero. For a device, nvcc 13 takes std::countr_zero,
-  // std::bit_width and the std::popcount of 64 bits for constants, without a word; that of 32 bits
-  // it knows.
+  // Both are for words that are not zero. When compiling for a device, nvcc 13 silently turns
+  // std::countr_zero, std::bit_width and the 64-bit std::popcount into constants; the 32-bit
+  // std::popcount works.
 #ifdef __CUDA_ARCH__
   static constexpr Position bits_of(std::uint64_t word) {
     return static_cast<Position>(std::popcount(static_cast<std::uint32_t>(word)) +
@@ -168,7 +168,7 @@ class BasicPositionSet {
   std::array<std::size_t, most_levels + 1> offsets_{};  // of the levels, the positions first
 };
 
-// One that keeps its bits itself.
+// A set that owns its bits.
 class PositionSet : public BasicPositionSet<std::vector<std::uint64_t>> {
  public:
   explicit PositionSet(Position size)

@@ -8,9 +8,9 @@
 
 namespace conclave {
 
-// The same text with every control character written as \n, \t or \x1b, every byte that is no
-// UTF-8 as \xff, and every character that changes the direction of writing as \u202e. What is
-// printable stays as it is, so applying it twice changes nothing more.
+// The same text with every control character written as \n, \t or \x1b, every byte that is no UTF-8
+// as \xff, and every character that changes the direction of writing as \u202e. Printable text is
+// unchanged, so the function is idempotent.
 std::string printable(std::string_view text);
 
 // Whether printable() would leave the text as it is.

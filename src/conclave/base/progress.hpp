@@ -1,4 +1,4 @@
-// How a long computation tells its caller how far it is, and how the caller ends it.
+// How a long computation reports its progress to its caller, and how the caller can end it.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace conclave {
 using ProgressCallback =
     std::function<bool(std::string_view what, std::uint64_t done, std::uint64_t total)>;
 
-// Thrown by a computation that was asked to end and has no partial result to return.
+// Thrown by a computation that its caller has ended and that has no partial result to return.
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Throws Interrupted if the callback asks for the end. An empty callback never does.
+// Throws Interrupted if the callback returns false. An empty callback never does.
 inline void report_progress(const ProgressCallback& callback, std::string_view what,
                             std::uint64_t done, std::uint64_t total) {
   if (callback && !callback(what, done, total)) throw Interrupted();

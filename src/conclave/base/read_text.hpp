@@ -1,4 +1,4 @@
-// Reading a text file of which nothing is known yet.
+// Reading text files of unknown size and origin.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,11 @@
 
 namespace conclave {
 
-// From now on files of this process may have so many bytes, at least, wherever their limit may be
-// raised: the option --max-file-size. Thread-safe.
+// Raises the size limit of all files that this process reads to at least `bytes`, for the option
+// --max-file-size. Limits that are fixed stay as they are. Thread-safe.
 void raise_file_limits(std::size_t bytes);
-// The limit for a file that usually may have so many bytes. Thread-safe.
+// The size limit of a file whose usual limit is `usual_bytes`: that, or the raised one if it is
+// larger. Thread-safe.
 std::size_t file_limit(std::size_t usual_bytes);
 
 // The mark that some editors put before a text in UTF-8; it says nothing.
@@ -19,8 +20,8 @@ constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 enum class Limit { may_be_raised, fixed };
 
 // The whole content. Reads at most `most_bytes` and claims memory for what it has read only, so
-// that an endless device costs no more than the limit. Throws Error with the name of the file where
-// it cannot be read, is a folder, is larger, or holds a zero byte, which no text has. A FIFO or
+// that an endless device costs no more than the limit. Throws Error with the name of the file if it
+// cannot be read, is a folder, is larger, or holds a zero byte, which no text has. A FIFO or
 // /dev/stdin is read to its end. A byte order mark, which editors on other systems put first, is
 // left out.
 std::string read_text(const std::string& path, std::size_t most_bytes,

@@ -1,5 +1,6 @@
-// Logarithms and exponentials of real numbers by basic arithmetic alone. IEEE 754 fixes that to
-// the bit, so these functions may stand where a row is decided, as those of the C library may not.
+// Logarithms and exponentials of real numbers by basic arithmetic alone. IEEE 754 fixes that to the
+// bit, so these functions may be used in computations that decide rows; those of the C library may
+// not.
 #pragma once
 
 #include <limits>

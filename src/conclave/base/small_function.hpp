@@ -15,8 +15,8 @@ namespace conclave {
 template <class Signature>
 class SmallFunction;
 
-// Empty until it is given a function; it must not be called then. What the function refers to must
-// outlive it.
+// Empty until a function is assigned; an empty one must not be called. Everything that the function
+// refers to must outlive it.
 template <class Result, class... Arguments>
 class SmallFunction<Result(Arguments...)> {
  public:

@@ -50,7 +50,8 @@ Interval quantile_interval(std::span<const double> sorted, double q, double conf
 Interval proportion_interval(std::uint64_t successes, std::uint64_t trials,
                              double confidence = 0.95);
 
-// The probability that at least so many of independent trials succeed, each with probability p.
+// The probability that at least `successes` of the independent trials succeed, each with
+// probability p.
 double binomial_tail(std::uint64_t successes, std::uint64_t trials, double p);
 
 struct TestResult {

@@ -37,7 +37,7 @@ struct TomlAssertion : std::runtime_error {
 
 namespace conclave {
 
-// Parses a text; `path` stands for it in messages. Throws Error with path and line where it is not
+// Parses a text; `path` stands for it in messages. Throws Error with path and line if it is not
 // TOML or nests too deep.
 toml::table parse_toml(const std::string& text, const std::string& path);
 

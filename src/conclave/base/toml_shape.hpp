@@ -1,5 +1,5 @@
-// A look at a text before the TOML library sees it. It knows strings and comments of TOML, and
-// nothing else of it: what is no TOML is for the library to refuse. O(length).
+// Looks at a text before the TOML library parses it. Recognizes only strings and comments;
+// everything else that is not TOML is left to the library to refuse. O(length).
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
-// Logarithms and fractional powers of whole numbers, in integer arithmetic. The functions of the
-// C library differ between machines in the last bit of their results, and where a result is then
+// Logarithms and fractional powers of whole numbers, in integer arithmetic. The functions of the C
+// library differ between machines in the last bit of their results, and where a result is then
 // rounded up, that bit decides a row: pow(2^18, 7/9) is a little more than 2^14 on some machines.
-// Only these functions may stand where a trial is decided; tools/tidy.py keeps the others out.
+// Code that decides a trial may use only these functions; tools/tidy.py keeps the others out.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,7 @@ using RunRuled =
     FunctionRef<TrialResult(const network::Situations& situations,
                             std::span<const network::Rule> table, std::uint64_t trial)>;
 
-// `run` is the run that the request asks for. Throws Error for large networks and unknown
-// objectives.
+// `run` is the prepared run of the request. Throws Error for large networks and unknown objectives.
 Searched search_rules(const SearchRequest& request, const PreparedRun& run,
                       std::span<const std::string_view> kinds, RunRuled run_ruled);
 

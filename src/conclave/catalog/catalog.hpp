@@ -61,7 +61,7 @@ struct NetworkRequest {
   bool counts_edges = false;  // count the messages on each edge in large networks, too
 };
 
-// A configuration to start from, as a file tells it: runs of equal agents, by the names of their
+// A configuration to start from, as read from a file: runs of equal agents, by the names of their
 // states. `label` stands for it in rows.
 struct GivenStart {
   std::vector<NamedCount> agents{};
@@ -79,8 +79,8 @@ struct RunRequest {
   std::shared_ptr<const Digraph> digraph{};  // the graph of that name, unless it is complete
   NetworkRequest network{};
   std::shared_ptr<const GivenStart> given{};  // instead of a start; of n agents in all
-  // How many trials will be run, and on how many threads: engine auto asks a device for many only,
-  // and never where nothing is said here.
+  // How many trials will be run, and on how many threads: engine auto uses a device only for many
+  // trials, and never if these are 0.
   std::uint64_t trials = 0;
   unsigned threads = 1;
   unsigned device = 0;  // for engine gpu: which CUDA device, modulo how many there are
@@ -109,17 +109,17 @@ class PreparedRun {
   virtual ~PreparedRun() = default;
 
   virtual std::unique_ptr<Workspace> workspace() const = 0;
-  // One trial, to its end or until `keep_going` says no.
+  // One trial, to its end or until `keep_going` returns false.
   virtual TrialResult run(std::uint64_t trial, Workspace& workspace,
                           const KeepGoing& keep_going) const;
 
   // The same trial, at its start, to be advanced step by step; it uses the run and the workspace as
   // long as it lives. Null for message passing and engine gpu, whose trials run to their end.
-  // `keep_going`, unless it is empty, is asked while very many agents are made; throws Interrupted
-  // where it says no.
+  // `keep_going`, unless it is empty, is called while very many agents are made; throws Interrupted
+  // if it returns false.
   virtual std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace& workspace,
                                                        const KeepGoing& keep_going) const;
-  // Throws Error where its trials cannot be struck by this fault.
+  // Throws Error if its trials cannot be struck by this fault.
   virtual void check_fault(const Fault& fault) const;
 
   // Engines that run many trials at once (gpu): how many at best, and all of them, handed over in
@@ -194,7 +194,7 @@ struct Searched {
   std::vector<ParameterValue> parameters{};
 };
 
-// A choice that can be asked for by name, with a sentence about it.
+// An option that can be chosen by its name, with a sentence about it.
 struct Named {
   std::string_view name;
   std::string_view meaning;
@@ -222,8 +222,8 @@ struct Entry {
   std::vector<EngineInfo> engines;
   std::size_t bytes_per_agent = 0;       // in engine agents; per node in message passing
   std::size_t most_bytes_per_agent = 0;  // where many states occur; 0: never more than above
-  // For a text: fills in what takes time to compute (states, memory, warnings). Throws Error where
-  // the text makes no sense.
+  // For a text: fills in what takes time to compute (states, memory, warnings). Throws Error if the
+  // text makes no sense.
   std::function<void(Entry&)> examine{};
   std::vector<Detail> details{};        // about the text it was made from
   std::vector<std::string> warnings{};  // about what looks like an oversight in that text
@@ -232,11 +232,11 @@ struct Entry {
   bool keeps_census = false;              // its states have names and can be counted
   // For a network of reactions whose text says how many molecules there are: that number.
   std::function<std::optional<AgentCount>(const std::vector<Setting>&)> fixed_population{};
-  // Throws Error where the request does not make sense.
+  // Throws Error if the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
-  // Throws Error where the request does not make sense or is too large, and Interrupted.
+  // Throws Error if the request does not make sense or is too large, and Interrupted.
   std::function<Verified(const VerifyRequest&)> verify{};
-  // Throws Error, and Interrupted where that comes before the first result.
+  // Throws Error, and Interrupted if that comes before the first result.
   std::function<Searched(const SearchRequest&)> search{};
   // The ways to fail and the importance functions of `rare`, each with its way, for `describe`.
   std::span<const RareWay> rare_ways{};
@@ -260,8 +260,8 @@ std::optional<Interactions> fixed_population(const std::string& protocol,
                                              const std::vector<Setting>& settings);
 
 // The entry of a protocol text whose content was stored, for example with the results of a sweep;
-// no file is read. `name` is the file's name without folders. Throws Error where the content makes
-// no sense.
+// no file is read. `name` is the file's name without folders. Throws Error if the content makes no
+// sense.
 Entry kept_text_entry(const std::string& name, std::string_view content);
 
 inline constexpr Interactions most_agents = std::uint64_t{1} << 62;
@@ -269,7 +269,7 @@ inline constexpr Interactions most_agents = std::uint64_t{1} << 62;
 // n as a number of agents; throws Error unless 2 <= n <= 2^62.
 AgentCount checked_population(Interactions n);
 
-// Throws Error where options of message passing are given to a population protocol.
+// Throws Error if options of message passing are given to a population protocol.
 void refuse_network_options(const RunRequest& request, std::string_view protocol);
 
 }  // namespace conclave::catalog

@@ -32,7 +32,7 @@ struct ExploredProperty {
 struct Exploration {
   std::uint64_t n = 0;
   std::vector<ParameterValue> parameters{};
-  bool has_identifiers = true;  // false of a protocol that does not use them, whatever was asked
+  bool has_identifiers = true;  // false also if the protocol does not use them
   std::uint64_t configurations = 0;
   std::uint64_t transitions = 0;
   std::uint64_t final_configurations = 0;

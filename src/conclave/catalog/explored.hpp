@@ -12,14 +12,14 @@
 
 namespace conclave::catalog {
 
-// Explores; `trace` tells a schedule in words. Throws Error, with an estimate of what the whole
-// exploration would take, if the limit is reached before a counterexample is found.
+// Explores all schedules; `trace` describes a schedule in words. Throws Error, with an estimate of
+// what the whole exploration would take, if the limit is reached before a counterexample is found.
 Exploration explored(
     std::string_view protocol, const ExplorationRequest& request,
     const schedules::AnySystem& system,
     const std::function<std::vector<schedules::TraceStep>(const schedules::Schedule&)>& trace);
 
-// Throws Error: the schedules of so many nodes are not walked through. `largest` is the system of
+// Throws Error: there are too many nodes to walk through all schedules. `largest` is the system of
 // the largest network for which they are.
 [[noreturn]] void refuse_nodes(const ProtocolInfo& info, const ExplorationRequest& request,
                                const schedules::AnySystem& largest);

@@ -106,7 +106,7 @@ void check(const PreparedRun& run, bool is_ring) {
   }
 }
 
-// Its name. Throws Error where the engine cannot do this run or there is none.
+// Its name. Throws Error if the engine cannot do this run or there is none.
 std::string device_for(const PreparedRun& agents, const DeviceRun& run) {
   check(agents, run.is_ring);
   const std::unique_ptr<gpu::Engine> engine = run.make(run.protocol.get(), run.device);

@@ -11,7 +11,7 @@
 
 namespace conclave::catalog {
 
-// All that a device needs beside the run of the agents engine.
+// Everything a device needs in addition to the run of the agents engine.
 struct DeviceRun {
   std::shared_ptr<const void> protocol;  // what `make` takes
   std::size_t start = 0;                 // its number
@@ -21,14 +21,14 @@ struct DeviceRun {
   std::function<void(TrialResult&)> finish{};  // makes a result of what the device gives
 };
 
-// `agents` tells everything but how trials are run. Throws Error where the device engine cannot do
-// this run, and where there is no device.
+// `agents` describes everything except how trials are run. Throws Error if the device engine cannot
+// do this run, and if there is no device.
 std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun> agents, DeviceRun run);
 
-// Whether a run that `--engine auto` leaves to `agents` is worth a device. It is if there is one;
-// if the run has so many trials that they fill a part of it, for one trial alone is about a tenth
-// as fast there as on a processor; and if there is so much to do that the start of the device does
-// not count. O(1), and cheap where it says no.
+// Whether a run that `--engine auto` leaves to `agents` is worth a device. It is if all of these
+// hold: there is a device; the run has enough trials to fill a good part of it, because a single
+// trial is about ten times slower there than on a processor; and there is enough work to make up
+// for starting the device. O(1), and cheap if the answer is no.
 bool is_worth_a_device(const RunRequest& request, const PreparedRun& agents);
 inline constexpr std::uint64_t device_trials_per_thread = 64;
 inline constexpr std::uint64_t device_agents_in_all = 10'000'000;  // agents times trials

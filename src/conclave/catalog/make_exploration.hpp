@@ -22,9 +22,9 @@
 namespace conclave::catalog {
 
 // Ranks are only compared. With identifiers, which break ties, all orders of the nodes are alike up
-// to their names, so that one rank will do; without, n ranks give all orders and all ties.
-// Round numbers are told from the next by their parity. Two terms are enough for a leader to hear
-// of a later one.
+// to their names, so that one rank will do; without, n ranks give all orders and all ties. Two
+// consecutive rounds differ in parity, so round numbers modulo 2 are enough. Two terms are enough
+// for a leader to hear of a later one.
 template <class Parameters>
 Parameters with_few_ranks(Parameters parameters, std::size_t n, bool has_identifiers) {
   if constexpr (requires { parameters.ranks; }) {

@@ -35,7 +35,7 @@ constexpr std::span<const Named> ids_of() {
   if constexpr (Anonymous<P>) return std::span(id_choices).last(1);
   return id_choices;
 }
-// The observables of protocols that can be watched.
+// The observables of protocols with the parameter `watch`.
 inline constexpr std::array watched_observables{
     network_observables[0],
     network_observables[1],

@@ -19,9 +19,8 @@ namespace conclave::catalog {
 // for a protocol of this topology. Throws Error above 2^20 agents.
 exact::Network exact_network(Topology topology, const RunRequest& request, AgentCount n);
 
-// Throws Error where agents ask an oracle that errs: what it says then depends on the past. One
-// that is right from some interaction on is covered all the same, where every configuration is a
-// start.
+// Throws Error if agents ask an oracle that errs: what it says then depends on the past. One that
+// is right from some interaction on is covered all the same, where every configuration is a start.
 template <PopulationProtocol P>
 void refuse_erring_oracle(const P& protocol) {
   if constexpr (AsksOracle<P>) {

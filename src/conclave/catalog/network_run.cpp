@@ -14,7 +14,7 @@
 namespace conclave::catalog {
 namespace {
 
-// The number of messages on each edge is counted up to this size unless it is asked for.
+// Up to this size the messages on each edge are always counted; above it only on request.
 constexpr NodeCount counts_edges_up_to = 100'000;
 constexpr NodeCount most_run_nodes = (NodeCount{1} << 32) - 2;
 constexpr NodeCount most_traced_nodes = 1000;

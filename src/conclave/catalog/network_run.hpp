@@ -1,5 +1,5 @@
-// The part of a prepared run of message passing that does not depend on the protocol's type: what
-// was asked for, the graph, and the adversaries.
+// The part of a prepared run of message passing that does not depend on the protocol's type: the
+// request, the graph, and the adversaries.
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ class NetworkRun : public PreparedRun {
   const NetworkSetting* network() const override { return &setting_; }
 
  protected:
-  // The adversaries are still to be chosen. Throws Error where n or the graph does not fit.
+  // The adversaries are still to be chosen. Throws Error if n or the graph does not fit.
   NetworkRun(const RunRequest& request, const NetworkTraits& traits);
 
   // Takes the delays, wake-ups and identifiers of the request; `parameters` are those in effect.

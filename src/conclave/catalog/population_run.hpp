@@ -1,5 +1,5 @@
 // The part of a prepared run of a population protocol that does not depend on the protocol's type:
-// what was asked for, and which engine is chosen for it.
+// the request, and the engine that is chosen for it.
 #pragma once
 
 #include <cstddef>
@@ -58,12 +58,12 @@ class PopulationRun : public PreparedRun {
   std::span<const std::string> warnings() const override { return labels_.warnings; }
 
  protected:
-  // The engine is still to be chosen. Throws Error where n, the graph or the start does not fit.
+  // The engine is still to be chosen. Throws Error if n, the graph or the start does not fit.
   PopulationRun(const RunRequest& request, RunLabels labels, Topology topology);
 
   // Takes the engine that the request names, or the best one, which is decided by the protocol, the
-  // graph, the start and n alone, so that it is the same everywhere. Throws Error where it cannot
-  // run this, or where the request has options of message passing.
+  // graph, the start and n alone, so that it is the same everywhere. Throws Error if it cannot run
+  // this, or if the request has options of message passing.
   void choose_engine(const RunRequest& request, const EngineHints& hints);
 
   Engine chosen_engine() const { return engine_; }

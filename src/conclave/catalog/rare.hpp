@@ -37,9 +37,9 @@ class PreparedRare {
  public:
   virtual ~PreparedRare() = default;
 
-  virtual std::span<const RareWay> ways() const = 0;  // those that were asked for
+  virtual std::span<const RareWay> ways() const = 0;  // the chosen ones
   virtual std::span<const ChosenFunction> functions() const = 0;
-  // Chooses the levels. Throws Error where the function does not serve, and Interrupted.
+  // Chooses the levels. Throws Error if the function does not serve, and Interrupted.
   virtual void pilot(std::size_t function, const KeepComputing& keep_computing) = 0;
   // Throws Interrupted.
   virtual RareRepetition run(std::size_t function, std::uint64_t repetition,
@@ -58,12 +58,12 @@ class PreparedRare {
 // The same n. Throws Error for populations whose paths would take too long.
 AgentCount rare_population(AgentCount n);
 
-// The indices of the ways asked for. Throws Error for an unknown name.
+// The indices of the ways with this name, or of all ways. Throws Error for an unknown name.
 std::vector<std::size_t> chosen_ways(std::string_view protocol, std::span<const RareWay> ways,
                                      const std::string& asked);
 
 // The functions for those ways, as (index into `functions` or none for an expression). Throws Error
-// where no function is left for a way.
+// if no function is left for a way.
 struct FunctionChoice {
   std::size_t way = 0;                 // index into all ways
   std::optional<std::size_t> named{};  // none: an expression
@@ -75,7 +75,7 @@ std::vector<FunctionChoice> chosen_functions(std::string_view protocol,
                                              const std::vector<std::size_t>& chosen_ways,
                                              const std::vector<std::string>& asked);
 
-// Throws Error where a request has options that rare events do not support: a limit only where
+// Throws Error if a request has options that rare events do not support: a limit only where
 // failures are counted by attempts.
 void check_rare_request(std::string_view protocol, const RareRequest& request, bool by_attempt);
 

@@ -33,7 +33,7 @@ std::unique_ptr<RareRunner> splitting_runner(
     std::unique_ptr<const population::FailingProcess> process,
     const population::SplittingOptions& options);
 
-// A protocol in words, as rows tell it.
+// The description of a protocol in rows.
 struct RareLabels {
   std::string_view protocol;
   std::string_view start;
@@ -44,14 +44,14 @@ struct RareLabels {
 };
 
 // A user's expression over the fields of the states; n and the parameters are constants in it.
-// Throws Error where it makes no sense.
+// Throws Error if it makes no sense.
 std::shared_ptr<const text::PopulationFormula> rare_formula(
     const std::string& expression, const std::vector<text::FormulaField>& fields, AgentCount n,
     std::span<const ParameterValue> parameters);
 
-// The estimate of the ways and with the functions that are asked for, among those of the protocol;
-// `make_runner` is called for each of these functions. Throws Error where the request does not make
-// sense.
+// The estimate for the ways and with the functions that the request names, among those of the
+// protocol; `make_runner` is called for each of these functions. Throws Error if the request does
+// not make sense.
 std::unique_ptr<PreparedRare> prepared_rare(
     const RareRequest& request, AgentCount n, RareLabels labels, std::span<const RareWay> ways,
     std::span<const RareFunction> functions,

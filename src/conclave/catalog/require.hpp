@@ -9,8 +9,8 @@
 
 namespace conclave::catalog {
 
-// Throws Error where the entry lacks an ability, such as &Entry::verify. `what` completes the
-// sentence after the protocol's name; the protocols that have the ability are listed.
+// Throws Error if the entry lacks an ability, such as &Entry::verify. `what` completes the sentence
+// after the protocol's name; the protocols that have the ability are listed.
 template <class Ability>
 void require(const Entry& entry, Ability ability, std::string_view what) {
   if (entry.*ability) return;

@@ -1,6 +1,6 @@
-// From what a user asks for to what a protocol takes: parameters, start, graph. A request that
-// makes no sense is an Error with one sentence. Only what depends on a protocol's type is a
-// template; the rest is compiled once.
+// Turns a user's request into what a protocol takes: parameters, start, graph. A request that makes
+// no sense is an Error with one sentence. Only what depends on a protocol's type is a template; the
+// rest is compiled once.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace conclave::catalog {
 
-// Throws Error where the protocol objects to its parameters (an empty objection is none), or where
-// n is below its smallest population.
+// Throws Error if the protocol objects to its parameters (an empty objection is none), or if n is
+// below its smallest population.
 void check_population(const ProtocolInfo& info, AgentCount n, const std::string& objection);
 
 // The number of a named start; the first if no name is given. Throws Error for an unknown name.
@@ -25,19 +25,19 @@ std::size_t start_index(const ProtocolInfo& info, std::span<const Start> starts,
                         const std::string& name);
 
 // The graph's name, where a protocol of this topology can run on it; empty for its own. Throws
-// Error where it cannot.
+// Error if it cannot.
 std::string accepted_graph(const ProtocolInfo& info, Topology topology, const std::string& graph);
 
-// Throws Error where the plan has faults; for protocols that do not support them.
+// Throws Error if the plan has faults; for protocols that do not support them.
 void refuse_faults(std::string_view protocol, const TrialPlan& plan);
 
-// Throws Error where the fault names an agent that there is not, or where the engine does not know
-// one agent from another.
+// Throws Error if the fault names an agent that does not exist, or if the engine cannot tell agents
+// apart.
 void check_struck_agent(const Fault& fault, AgentCount n, bool knows_agents,
                         std::string_view engine);
 
-// Throws Error where the plan ends at a time, keeps a history or a configuration, or the request
-// starts from one; `who` cannot do that, and `why` not.
+// Throws Error if the plan ends at a time, keeps a history or a configuration, or the request
+// starts from one; `who` cannot do that; `why` is the reason.
 void refuse_horizons(const RunRequest& request, std::string_view who, std::string_view why);
 
 // Throws Error: the protocol has no state of this name.
@@ -55,8 +55,8 @@ struct GivenNames {
 };
 GivenNames given_names(const GivenStart& given);
 
-// The agents of a given start, as states of the protocol. Throws Error where a name is no state, or
-// where they are not n.
+// The agents of a given start, as states of the protocol. Throws Error if a name is no state, or if
+// they are not n.
 template <PopulationProtocol P>
 Census<typename P::State> given_agents(const P& protocol, std::string_view name,
                                        const GivenStart* given, AgentCount n) {

@@ -16,7 +16,7 @@ namespace conclave::catalog {
 // Throws Error for populations of which some hundred configurations do not fit into memory.
 AgentCount searchable_population(AgentCount n);
 
-// Called between the chunks of one trial. Throws Interrupted if the caller asks for the end, and
+// Called between the chunks of one trial. Throws Interrupted if the caller ends the search, and
 // Error if the trial has taken so long that it may never end.
 class TrialPatience {
  public:

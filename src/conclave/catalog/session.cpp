@@ -36,7 +36,7 @@ Session::Session(const Session& other, std::unique_ptr<population::LiveTrial> li
       time_(other.time_),
       first_convergence_(other.first_convergence_),
       is_watched_(other.is_watched_),
-      deeds_(other.deeds_) {}
+      interventions_(other.interventions_) {}
 
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
@@ -83,7 +83,7 @@ void Session::note_stop() {
 
 SessionEnd Session::advance_to(Interactions end, bool stops, const KeepGoing& keep_going) {
   if (stops && !is_watched_) {
-    deeds_.push_back({now()});
+    interventions_.push_back({now()});
     watch_again();
   }
   population::TrialEngine& engine = live_->engine();
@@ -112,7 +112,7 @@ SessionEnd Session::advance_to_time(const Fraction& time, bool stops, const Keep
 
 AgentCount Session::strike(const Fault& fault) {
   run_->check_fault(fault);
-  deeds_.push_back({now(), fault});
+  interventions_.push_back({now(), fault});
   const AgentCount hit = live_->engine().strike(fault);
   watch_again();
   return hit;
@@ -124,14 +124,14 @@ void Session::go_on_as(std::shared_ptr<const PreparedRun> run) {
   before_ = now();
   run_ = std::move(run);
   name_.part = (name_.part / parts_per_run + 1) * parts_per_run;
-  deeds_.clear();
+  interventions_.clear();
   begin({});
 }
 
 Session::Record Session::record() const {
   return {.part = name_.part / parts_per_run,
           .before = before_,
-          .deeds = deeds_,
+          .interventions = interventions_,
           .now = now(),
           .time = time_,
           .first_convergence = first_convergence_};
@@ -141,7 +141,7 @@ std::optional<Session> Session::resumed(std::shared_ptr<const PreparedRun> run, 
                                         const Record& record, const KeepGoing& keep_going) {
   const StreamName name{.seed = run->seed(), .trial = trial, .part = record.part * parts_per_run};
   Session session(std::move(run), name, record.before, keep_going);
-  for (const Deed& each : record.deeds) {
+  for (const Intervention& each : record.interventions) {
     if (session.advance_to(each.at, false, keep_going) != SessionEnd::reached) return std::nullopt;
     if (each.fault) {
       session.strike(*each.fault);
@@ -152,7 +152,7 @@ std::optional<Session> Session::resumed(std::shared_ptr<const PreparedRun> run, 
   if (session.advance_to(record.now, false, keep_going) != SessionEnd::reached) {
     return std::nullopt;
   }
-  session.deeds_ = record.deeds;
+  session.interventions_ = record.interventions;
   session.time_ = record.time;
   session.first_convergence_ = record.first_convergence;
   return session;

@@ -4,8 +4,9 @@
 // Stepping never changes a trial. A session that is advanced in a hundred pieces is, configuration
 // by configuration, the trial of that number of `conclave run --until T`, whatever the engine.
 //
-// A session remembers its seed and what was done to it. That is enough to go on with it elsewhere,
-// the state of all generators included: what was done is done again. A copy is made from its state.
+// A session remembers its seed and the interventions in it. That is enough to resume it elsewhere,
+// including the state of all generators, by repeating the interventions. A copy is made directly
+// from its state.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +31,9 @@ class TrialEngine;
 namespace conclave::catalog {
 
 enum class SessionEnd : std::uint8_t {
-  reached,      // the interaction or time that was asked for
+  reached,      // the requested interaction or time
   stopped,      // the stop condition holds, or can never hold any more
-  interrupted,  // keep_going said no
+  interrupted,  // keep_going returned false
 };
 
 // For one thread at a time.
@@ -40,8 +41,8 @@ class Session {
  public:
   // The trial of that number. Faults and horizons of the run's plan are left to the caller. Throws
   // Error for message passing and for engine gpu, whose trials cannot be stepped through.
-  // keep_going, unless it is empty, is asked while very many agents are made; Interrupted is thrown
-  // where it says no.
+  // keep_going, unless it is empty, is called while very many agents are made; Interrupted is
+  // thrown if it returns false.
   explicit Session(const std::shared_ptr<const PreparedRun>& run, std::uint64_t trial = 0,
                    const KeepGoing& keep_going = {});
   Session(Session&&) noexcept;
@@ -56,7 +57,7 @@ class Session {
   Interactions interactions_at(const Fraction& time);
 
   // Advance to a number of interactions since the start, or to a time; no further than to the stop
-  // condition if `stops`. keep_going is asked every few hundredths of a second.
+  // condition if `stops`. keep_going is called every few hundredths of a second.
   SessionEnd advance_to(Interactions end, bool stops, const KeepGoing& keep_going);
   SessionEnd advance_to_time(const Fraction& time, bool stops, const KeepGoing& keep_going);
 
@@ -66,7 +67,7 @@ class Session {
   std::optional<Interactions> first_convergence() const { return first_convergence_; }
 
   // Strikes now; returns how many agents it hit. Exact in law, also in the middle of a batch.
-  // Throws Error where the protocol or its text cannot be struck.
+  // Throws Error if the protocol or its text cannot be struck.
   AgentCount strike(const Fault& fault);
 
   // Goes on as a trial of another run of as many agents, which starts from a given configuration:
@@ -75,21 +76,21 @@ class Session {
 
   // All that it takes, beside the run and the number of the trial, to make a session that goes on
   // exactly as this one does. Plain values, for files.
-  struct Deed {
+  struct Intervention {
     Interactions at;               // since the start
-    std::optional<Fault> fault{};  // none: it was watched again for its stop condition
+    std::optional<Fault> fault{};  // none: it was made to stop at its condition again
   };
   struct Record {
-    std::uint64_t part = 0;     // how often it has gone on as another run
-    Interactions before{};      // interactions before the present run
-    std::vector<Deed> deeds{};  // to the present run
+    std::uint64_t part = 0;                     // how often it has gone on as another run
+    Interactions before{};                      // interactions before the present run
+    std::vector<Intervention> interventions{};  // to the present run
     Interactions now{};
     double time = 0;
     std::optional<Interactions> first_convergence{};
   };
   Record record() const;
   // Repeats what the record says; takes as long as that took since the start or the last
-  // `go_on_as`. Nothing if interrupted after its start, Interrupted before. Throws Error where the
+  // `go_on_as`. Nothing if interrupted after its start, Interrupted before. Throws Error if the
   // record does not fit the run.
   static std::optional<Session> resumed(std::shared_ptr<const PreparedRun> run, std::uint64_t trial,
                                         const Record& record, const KeepGoing& keep_going);
@@ -116,7 +117,7 @@ class Session {
   double time_ = 0;
   std::optional<Interactions> first_convergence_;
   bool is_watched_ = true;  // for the stop condition
-  std::vector<Deed> deeds_;
+  std::vector<Intervention> interventions_;
 };
 
 }  // namespace conclave::catalog

@@ -26,7 +26,7 @@ void for_each_parameter(Visit&& visit) {
 std::string allowed_names(std::span<const std::string_view> names);
 std::string allowed_range(std::uint64_t low, std::uint64_t high, bool has_decimals);
 
-// The value of a parameter from the user's text. All throw Error where it is not allowed.
+// The value of a parameter from the user's text. All throw Error if it is not allowed.
 std::size_t name_value(std::string_view parameter, const std::string& text,
                        std::span<const std::string_view> names);
 std::uint64_t whole_value(std::string_view parameter, const std::string& text, std::uint64_t low,
@@ -34,7 +34,7 @@ std::uint64_t whole_value(std::string_view parameter, const std::string& text, s
 double real_value(std::string_view parameter, const std::string& text, std::uint64_t low,
                   std::uint64_t high);
 
-// Throws Error where a setting has no parameter of its name or is given twice.
+// Throws Error if a setting has no parameter of its name or is given twice.
 void check_settings(std::string_view protocol, std::span<const std::string_view> names,
                     const std::vector<Setting>& settings);
 
@@ -67,7 +67,7 @@ void assign(const Parameter<Owner, std::optional<double>>& field,
   owner.*field.member = real_value(field.name, text, field.low, field.high);
 }
 
-// The parameters as the user gave them; those not given have their defaults. Throws Error where a
+// The parameters as the user gave them; those not given have their defaults. Throws Error if a
 // setting makes no sense.
 template <class Parameters>
 Parameters parse_settings(std::string_view protocol, const std::vector<Setting>& settings) {

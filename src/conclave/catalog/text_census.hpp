@@ -10,8 +10,8 @@
 
 namespace conclave::catalog {
 
-// From this start; the target is the stop condition. Nothing where PRISM could not read it: a
-// random start, very many rules, weights beyond 31 bits.
+// From this start; the target is the stop condition. Nothing if PRISM could not read it: a random
+// start, very many rules, weights beyond 31 bits.
 std::optional<chain::TableProtocol> census_table(const text::Compiled& compiled, std::size_t start);
 
 // A network of reactions as a continuous-time chain in PRISM's language, from this start, which is

@@ -98,7 +98,7 @@ std::unique_ptr<const PreparedRun> prepare(RunRequest request,
                                            const std::shared_ptr<const text::ProtocolText>& text) {
   auto compiled = compile_for(request, text);
   set_horizon(request.plan, *compiled);
-  if (compiled->is_network()) {  // as far as its time can be told
+  if (compiled->is_network()) {  // as far as its clock can follow
     request.plan.limit = std::min(request.plan.limit, PoissonClock::most_points);
   }
   if (request.engine == gpu_engine.name) return prepare_on_gpu(request, compiled);

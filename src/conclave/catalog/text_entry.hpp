@@ -10,7 +10,7 @@
 
 namespace conclave::catalog {
 
-// Throws Error where the file cannot be read or makes no sense.
+// Throws Error if the file cannot be read or makes no sense.
 Entry text_entry(const std::string& path);
 
 // One translation unit for each width of a state, because each instantiates all engines.

@@ -9,9 +9,9 @@
 
 namespace conclave::catalog {
 
-// The tables of a text and one of its starts. Throws Error with what engine gpu cannot do: states
-// without a table of transitions, conditions that ask for more than counts in whole numbers,
-// observables that need the configuration.
+// The tables of a text and one of its starts. Throws Error for texts that engine gpu does not
+// support: states without a table of transitions, conditions that need more than whole-number
+// counts, observables that need the configuration.
 gpu::Tables tables_of(const text::Compiled& compiled, std::size_t start);
 
 // The run of a text on engine gpu, `agents` being that on engine agents; `start` is the number of

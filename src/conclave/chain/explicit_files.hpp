@@ -40,7 +40,7 @@ struct Labels {
   bool has(std::string_view name) const;
 };
 
-// A .lab file of a chain with so many states: a line 0="init" 1="done" ..., then lines
+// A .lab file of a chain with the given number of states: a line 0="init" 1="done" ..., then lines
 // "state: label label ...".
 Labels parse_labels(std::string_view text, const std::string& name, std::size_t states);
 Labels read_labels(const std::string& path, std::size_t states);

@@ -25,7 +25,7 @@ struct HittingTimes {
   // Per state, in steps or in units of the costs; 0 in the target, infinite where the target may be
   // missed.
   std::vector<double> mean;
-  std::vector<double> variance;  // per state, in squares of these units; empty unless asked for
+  std::vector<double> variance;  // per state, in squares of these units; empty unless requested
   // Certified: |mean - exact| <= relative_error * exact for every state, rounding included. The
   // exact value is that of the chain whose transitions to other states have the probabilities given
   // and whose self-loops have the rest.
@@ -42,9 +42,9 @@ struct HittingTimes {
 
 // Solves for all states at once; which method does it, and so the time, depends on the chain (see
 // method.hpp). Deterministic and single-threaded; several calls may run at the same time. Throws
-// std::runtime_error if the tolerance cannot be certified for the means, Error if the method asked
-// for does not apply. Variances come with whatever error they have; they take the cost of a step
-// from a state to be fixed.
+// std::runtime_error if the tolerance cannot be certified for the means, Error if the given method
+// does not apply. Variances come with whatever error they have; they take the cost of a step from a
+// state to be fixed.
 HittingTimes hitting_times(const MarkovChain& chain, const StateSet& target,
                            const HittingOptions& options = {});
 

@@ -28,11 +28,12 @@ class StateSet {
   std::vector<std::uint64_t> words_;
 };
 
-// The given states of a chain with so many; all must be smaller.
+// The given states as a set of the states of a chain of size `states`; every member must be below
+// it.
 StateSet set_of(std::span<const StateIndex> members, std::size_t states);
 
 // Immutable once built, and safe to be read by several threads. Built by a ChainBuilder. Rows sum
-// to 1 up to rounding; whoever builds one makes sure of it (largest_defect() tells).
+// to 1 up to rounding; the builder is responsible for that (see largest_defect()).
 class MarkovChain {
  public:
   std::size_t size() const { return starts_.size() - 1; }

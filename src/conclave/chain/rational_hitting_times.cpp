@@ -110,7 +110,7 @@ Fractions solve(const IntegerEquations& equations, std::span<const std::uint32_t
   const mpz_class determinant = largest_determinant(equations);
   const auto result = [&](const auto& digits, Method used, const char* reason) -> Fractions {
     return {detail::reconstruct(digits, determinant),
-            {used, equations.size(), method == used ? "it was asked for" : reason}};
+            {used, equations.size(), method == used ? "it was requested" : reason}};
   };
   const mpz_class modulus = 2 * determinant * determinant * mpz_class(std::ceil(largest));
   if (method != Method::refinement) {

@@ -13,15 +13,15 @@
 namespace conclave::chain {
 
 struct RationalHittingTimes {
-  std::vector<Rational> mean;  // exact, in steps, in the order in which they were asked for
+  std::vector<Rational> mean;  // exact, in steps, in the order of the given states
   MethodUse method;
 };
 
 // The expected number of steps until the target, from each of the given states. As everywhere,
 // self-loops take what the transitions to other states leave of 1. The method is one of
-// fraction_methods(). Throws Error where an expectation is infinite, where the chain is too large,
-// or where the method asked for does not apply. Time and memory grow with the square of the number
-// of states that can be visited, at least: minutes for 10^4 states.
+// fraction_methods(). Throws Error if an expectation is infinite, if the chain is too large, or
+// if the given method does not apply. Time and memory grow with the square of the number of states
+// that can be visited, at least: minutes for 10^4 states.
 RationalHittingTimes rational_hitting_times(const RationalChain& chain, const StateSet& target,
                                             const std::vector<StateIndex>& from,
                                             Method method = Method::automatic);

@@ -97,7 +97,7 @@ std::uint64_t repeats_of(const BenchOptions& options) {
   return count_option_64("--repeats", options.repeats, 1, 1000);
 }
 
-// Becomes the program `conclave-bench` that lies beside this one; returns only if it cannot.
+// Replaces this process by `conclave-bench` from the same folder; returns only if that fails.
 void become_bench(std::vector<std::string> words) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   words.insert(words.begin(), (self.parent_path() / "conclave-bench").string());

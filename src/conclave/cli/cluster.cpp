@@ -316,7 +316,7 @@ Examples:
   conclave cluster remove 3 --config demo/member-0.toml)";
 
 void add_changes(Command& cluster, ClusterOptions& options) {
-  Command add = cluster.subcommand("add", "Add a member to an elastic cluster that runs");
+  Command add = cluster.subcommand("add", "Add a member to a running elastic cluster");
   add.required_option("--config", "FILE", options.change.config, "Configuration of the leader");
   add.required_option("--address", "HOST:PORT", options.change.address,
                       "Where the new member will listen");
@@ -330,7 +330,7 @@ the leader and returns when a majority has the new list.
 Examples:
   conclave cluster init demo --n 3 --elastic
   conclave cluster add --config demo/member-0.toml --address 127.0.0.1:7003)");
-  Command remove = cluster.subcommand("remove", "Remove a member of an elastic cluster that runs");
+  Command remove = cluster.subcommand("remove", "Remove a member of a running elastic cluster");
   remove.word("MEMBER", options.change.member, "Its number");
   remove.required_option("--config", "FILE", options.change.config, "Configuration of the leader");
   remove.footer(R"(
@@ -344,14 +344,15 @@ Examples:
 
 void add_cluster(Command& conclave) {
   auto options = std::make_shared<ClusterOptions>();
-  Command command = conclave.subcommand(
-      "cluster", "Elect a leader between processes of this machine, beside the simulator");
+  Command command =
+      conclave.subcommand("cluster", "Elect a leader between processes of this machine");
   command.option("--n", "N", options->n, "Number of processes (default 100)");
   command.option("--wakeup", "NAME", options->wakeup,
                  "Who is woken: all or one (default all); the others wait");
-  command.option("--elections", "E", options->elections, "One after the other (default 1)");
+  command.option("--elections", "E", options->elections,
+                 "Number of elections, one after the other (default 1)");
   command.option("--seed", "S", options->seed,
-                 "Seed of the coins; the order of messages is the machine's all the same");
+                 "Seed of the coins; the order of messages still depends on the machine");
   command.option("--timeout", "S", options->timeout, "Seconds for one election (default 120)");
   command.option("--format", "F", options->format, "table or jsonl (default table)");
   command.flag("--insecure", options->is_insecure,

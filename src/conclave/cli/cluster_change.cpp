@@ -95,7 +95,7 @@ Status read_status(const std::string& json) {
   return status;
 }
 
-// The member with this configuration file, which is asked for its own state and its list.
+// The member with this configuration file, whose state and list are queried.
 class Leader {
  public:
   explicit Leader(const std::string& config_file) : config_(election::read_config(config_file)) {
@@ -117,7 +117,7 @@ class Leader {
     throw Error(fmt::format("member {} does not lead: member {} does, ask it on its machine", self,
                             status.leader));
   }
-  // Begins the change. Not empty: why it is refused. Throws Error where there is no answer, and the
+  // Begins the change. Not empty: why it is refused. Throws Error if there is no answer, and the
   // change may have begun.
   std::string order(const std::string& request) const {
     const Answer answer = ask(config_.status_socket, "POST " + request);

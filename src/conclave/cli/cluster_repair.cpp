@@ -127,7 +127,7 @@ class Patient {
 
 void add_repair(Command& cluster, ClusterRepair& repair) {
   Command command = cluster.subcommand(
-      "repair", "Say what is wrong with a member's promise file, and write it anew");
+      "repair", "Say what is wrong with a member's promise file, and rewrite it");
   command.required_option("--config", "FILE", repair.config, "The member's configuration");
   command.option("--term", "T", repair.term,
                  "Write a file that allows no promise in terms up to this one");

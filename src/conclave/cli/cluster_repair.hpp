@@ -19,7 +19,7 @@ struct ClusterRepair {
 void add_repair(Command& cluster, ClusterRepair& repair);
 
 // Tells what the promise file of the member with this configuration holds, and mends it as the
-// words say. Throws Error where it is damaged and they do not, or where the member runs.
+// words say. Throws Error if it is damaged and they do not, or if the member runs.
 Exit repair_member(const ClusterRepair& words);
 
 }  // namespace conclave::cli

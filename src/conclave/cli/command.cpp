@@ -102,7 +102,7 @@ std::string plain(const std::string& sentence) {
                      sentence.substr(begin, sentence.size() - missing.size() - begin));
 }
 
-// `help run` is `run --help`. Throws Error where there is no such command.
+// `help run` is `run --help`. Throws Error if there is no such command.
 std::vector<std::string> without_help_word(const CLI::App& app, std::vector<std::string> words) {
   if (words.empty() || words.front() != "help") return words;
   words.erase(words.begin());
@@ -237,7 +237,7 @@ void Command::file_size_option() {
           [](const std::string& text) {
             raise_file_limits(experiment::size_option("--max-file-size", text));
           },
-          beside_name("Read files up to this size, such as 4GiB, where less is allowed"))
+          beside_name("Read files up to this size, such as 4GiB, instead of the usual limit"))
       ->type_name("SIZE");
 }
 

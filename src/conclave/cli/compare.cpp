@@ -219,11 +219,12 @@ void add_compare(Command& conclave) {
       "Number of nodes or agents; with --table also several, as 100,1000 (default 1000; with "
       "--table sizes that take some seconds)");
   command.option("--trials", "T", options->trials, "Trials of each (default 10)");
-  command.option("--seed", "S", options->seed, "Seed; with it everything repeats (default 1)");
+  command.option("--seed", "S", options->seed,
+                 "Seed; the same seed gives the same results (default 1)");
   command.option("--init", "NAME", options->init,
                  "With --table: the start of all protocols that have it (default: their own)");
   command.option("--max-parallel-time", "X", options->max_parallel_time,
-                 "With --table: give a trial up after so much parallel time (default: never)");
+                 "With --table: give up a trial after this much parallel time (default: never)");
   command.option("--delay", "NAME", options->delay,
                  "How long messages take (see `describe`; default unit)");
   command.option("--wakeup", "NAME", options->wakeup,

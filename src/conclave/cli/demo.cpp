@@ -172,7 +172,7 @@ void add_demo(Command& conclave) {
   auto seed = std::make_shared<std::string>("1");
   Command command =
       conclave.subcommand("demo", "Elect a leader with every protocol, each beside its bound");
-  command.option("--seed", "S", *seed, "Seed; with it everything repeats (default 1)");
+  command.option("--seed", "S", *seed, "Seed; the same seed gives the same results (default 1)");
   command.footer(R"(
 Examples:
   conclave demo

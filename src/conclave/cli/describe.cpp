@@ -174,7 +174,7 @@ void add_describe(Command& conclave) {
   command.word("PROTOCOL", options->run.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
   command.option("--n", "N", options->run.n,
-                 "Also tell how many bits an agent needs in this population");
+                 "Also say how many bits an agent needs in a population of this size");
   command.param_option(options->run.params);
   command.option("--format", "F", options->format, "table or json (default table)");
   command.file_size_option();

@@ -35,10 +35,10 @@ void add_estimate(TextTable& lines, const experiment::RareRow& row,
   const experiment::RareSubject& subject = row.subject();
   const auto add = [&](const std::string& way, const std::string& function,
                        const experiment::RareTime& time, const char* verdict) {
-    const experiment::RareTime told = row.told(time);
+    const experiment::RareTime shown = row.displayed(time);
     std::vector<std::string> line = std::exchange(about, std::vector<std::string>(about.size()));
-    line.insert(line.end(), {way, function, logarithm(told.ln_time), logarithm(told.ln_low),
-                             logarithm(told.ln_high), verdict});
+    line.insert(line.end(), {way, function, logarithm(shown.ln_time), logarithm(shown.ln_low),
+                             logarithm(shown.ln_high), verdict});
     lines.add(std::move(line));
   };
   const auto verdict = [](bool confirmed) { return confirmed ? "yes" : "no"; };

@@ -6,8 +6,8 @@ void FigureOptions::add_to(Command& command) {
   command.option("--axes", "AXES", axes,
                  "loglog, semilogx, semilogy or linear (default: what suits the numbers)");
   command.option("--size", "WxH", size, "Width and height in pixels, 50 of them per centimetre");
-  command.option("--font-size", "PT", font_size, "The size of letters in points");
-  command.flag("--no-title", no_title, "No title above the figure, as papers want it");
+  command.option("--font-size", "PT", font_size, "Font size in points");
+  command.flag("--no-title", no_title, "No title above the figure, as for papers");
   command.flag("--bands", bands, "Confidence intervals as bands instead of bars");
 }
 

@@ -16,7 +16,7 @@ struct FigureOptions {
   bool bands = false;
 
   void add_to(Command& command);
-  // Throws Error where a value makes no sense.
+  // Throws Error if a value makes no sense.
   plot::Looks looks() const;
 };
 

@@ -62,7 +62,7 @@ std::string Journal::line(Level level, std::string_view event, std::string_view 
                               {"member", member_},
                               {"event", event},
                               {"message", message.substr(0, longest_line / 2)}};
-  return json.dump(-1, experiment::Json::Letters::ascii);
+  return json.dump(-1, experiment::Json::Encoding::ascii);
 }
 
 }  // namespace conclave::cli

@@ -38,8 +38,8 @@ class FreshFiles {
   std::vector<std::filesystem::path> paths_;
 };
 
-// Writes NAME.pem, NAME.key and NAME.toml, and returns the last. Throws Error where one exists.
-// Adds the files it has written to `fresh`, even if it throws.
+// Writes NAME.pem, NAME.key and NAME.toml, and returns the last. Throws Error if one exists. Adds
+// the files it has written to `fresh`, even if it throws.
 std::filesystem::path write_member_files(const MemberFiles& files,
                                          const election::Authority& authority,
                                          const election::Validity& validity, FreshFiles& fresh);

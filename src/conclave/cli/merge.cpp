@@ -36,7 +36,7 @@ void add_merge(Command& conclave) {
   Command command = conclave.subcommand("merge", "Put the results of shards together");
   command.words("FILE", options->files, "Files that `conclave sweep --shard` has written");
   command.required_option("-o,--output", "FILE", options->output,
-                          "The file for all rows; made, or added to");
+                          "The file for all rows; created, or added to");
   command.file_size_option();
   command.footer(R"(
 Example:

@@ -93,7 +93,7 @@ class Node {
     }
     const election::MemberView view = service_.view();
     if (view.leader == election::nobody) {
-      if (config_.stays && told_) say("no leader");
+      if (config_.stays && has_announced_) say("no leader");
       return;
     }
     const election::Endpoint where = service_.address_of(view.leader);
@@ -105,7 +105,7 @@ class Node {
   void say(const std::string& line) {
     if (line == last_line_) return;
     last_line_ = line;
-    told_ = true;
+    has_announced_ = true;
     write_line(STDOUT_FILENO, line);
     journal_.add(Level::info, "leader", line);
     notify_supervisor("STATUS=" + line);
@@ -181,7 +181,7 @@ class Node {
   std::optional<election::StatusEndpoint> endpoint_;
   std::string last_log_;
   std::string last_line_;
-  bool told_ = false;
+  bool has_announced_ = false;
   bool leads_ = false;
   bool is_leaving_ = false;
   Exit status_ = Exit::done;
@@ -245,7 +245,7 @@ void add_node(Command& conclave) {
                  "Seed of its coins, for experiments (default: the system's randomness)");
   command.flag("--stay", options->stays, "Go on after the leader is known, and elect again");
   command.flag("--wait", options->waits, "Do not start an election; wait for another member to");
-  command.flag("--verbose", options->is_verbose, "Tell on standard error what happens");
+  command.flag("--verbose", options->is_verbose, "Log what happens on standard error");
   command.option("--log", "FORMAT", options->log,
                  "text or json, one object per line with all that happens (default text)");
   command.footer(node_examples);

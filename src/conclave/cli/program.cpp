@@ -63,7 +63,7 @@ Exit explain(const std::system_error& error) {
 
 // One line, but for a mistake in a network of reactions, below which its line is shown, and a caret
 // below the place.
-void tell_mistake(std::string_view text) {
+void report_mistake(std::string_view text) {
   const std::size_t mark = text.rfind('\n');
   const std::size_t line = mark == text.npos || mark == 0 ? text.npos : text.rfind('\n', mark - 1);
   const bool is_marked = line != text.npos &&
@@ -84,7 +84,7 @@ Exit run_and_explain(int argc, char** argv) {
     return explain(
         std::system_error(errno, std::generic_category(), "cannot write standard output"));
   } catch (const Error& error) {
-    tell_mistake(error.what());
+    report_mistake(error.what());
     return Exit::misused;
   } catch (const std::bad_alloc&) {
     tell("conclave: out of memory\n");

@@ -69,7 +69,7 @@ class ProgressLine {
 // The same for one long computation: repaints what is being done, five times a second at most.
 class PhaseLine {
  public:
-  // Asks to go on until `stop` becomes true.
+  // Lets the computation continue until `stop` becomes true.
   PhaseLine(bool quiet, const std::atomic<bool>& stop);
   ~PhaseLine();
   PhaseLine(const PhaseLine&) = delete;

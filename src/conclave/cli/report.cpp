@@ -18,17 +18,16 @@ void add_report(Command& conclave) {
   command.option("-o,--output", "FILE", options->page,
                  "The page, one HTML file that needs no other");
   command.option("--figures", "FOLDER", options->figures, "Every figure as a file, NAME.svg");
-  command.list_option(
-      "--kinds", "KIND,...", options->kinds,
-      "What files of figures there are to be: svg, pdf, png, csv, tex (default svg)");
+  command.list_option("--kinds", "KIND,...", options->kinds,
+                      "File types of the figures: svg, pdf, png, csv, tex (default svg)");
   command.list_option("--only", "NAME,...", options->only, "Only these figures");
   command.repeatable_option("--where", "CONDITION", options->where,
                             "Only rows that satisfy it, as in `conclave results`: laws of means "
                             "under a condition; repeatable");
   command.option(
       "--by", "FIELD", options->by,
-      "Take the first measure apart by the values of a field of the rows, a law for each "
-      "of these cases, and tell what their mixture gives");
+      "Split the first measure by the values of a field of the rows, fit a law to each of "
+      "these cases, and say how well their mixture gives the means");
   command.option("--title", "TEXT", options->title, "The title (default the names of the plans)");
   command.option("--explorer", "URL", options->explorer,
                  "Link every cell to its first trial in the explorer at this address, such as "

@@ -80,8 +80,8 @@ struct Rest {
   bool is_bound = false;  // it takes longer than that
 };
 
-// The rows that each cell has in a file of results; none where there is no file. Throws Error where
-// it is of another plan.
+// The rows that each cell has in a file of results; none where there is no file. Throws Error if it
+// is of another plan.
 std::vector<std::uint64_t> rows_in(const std::string& file, const sweep::Plan& plan) {
   std::vector<std::uint64_t> rows(plan.cells.size(), 0);
   if (!std::filesystem::exists(file)) return rows;
@@ -203,8 +203,8 @@ void add_reproduce(Command& conclave) {
   command.flag("--dry-run", options->dry_run,
                "Only say how many trials are left and how long they take");
   command.flag("--mix-versions", options->mix_versions,
-               "Go on with files that another version of conclave has begun, with fewer trials "
-               "perhaps");
+               "Continue files that another version of conclave has begun, perhaps with fewer "
+               "trials");
   command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");
   command.footer(reproduce_examples);
   command.runs([options] { return reproduce(*options); });

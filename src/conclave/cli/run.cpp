@@ -278,7 +278,7 @@ void add_run(Command& conclave) {
   command.option("--n", "N", options->words.n, "Population size: 1000, 1e6, 2^20");
   command.option("--trials", "T", options->trials, "Number of trials (default 1)");
   command.option("--seed", "S", options->words.seed,
-                 "Seed; with it everything repeats (default 1)");
+                 "Seed; the same seed gives the same results (default 1)");
   command.param_option(options->words.params);
   command.option("--init", "NAME", options->words.init, "Initial configuration (see `describe`)");
   command.option("--engine", "NAME", options->words.engine,

@@ -145,7 +145,8 @@ void add_search(Command& conclave) {
                  "within 2e4 ... 2e6)");
   command.option("--objective", "WHAT", options->objective,
                  "Message passing: time or messages (default time)");
-  command.option("--seed", "S", options->run.seed, "Seed; with it everything repeats (default 1)");
+  command.option("--seed", "S", options->run.seed,
+                 "Seed; the same seed gives the same results (default 1)");
   command.option("--max-interactions", "X", options->run.max_interactions,
                  "End a trial after this many interactions and count it as that long; needed where "
                  "trials may never end");

@@ -229,7 +229,7 @@ void add_sweep(Command& conclave) {
   command.flag("--extend", options->extend,
                "The plan has more cells or trials than before: keep the rows, run what is new");
   command.flag("--mix-versions", options->mix_versions,
-               "Go on with a file that another version of conclave has begun");
+               "Continue a file that another version of conclave has begun");
   command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");
   command.file_size_option();
   command.footer(sweep_examples);

@@ -25,14 +25,14 @@ void prepare_streams();
 bool error_is_terminal();
 
 // How many characters fit on a line of the file that --output names, empty for standard output, and
-// of standard error: 100 where it is no terminal. The terminal is asked each time, so that
-// progress follows when it is resized.
+// of standard error: 100 where it is no terminal. The terminal is queried each time, so that
+// progress lines follow when it is resized.
 std::size_t output_width(const std::string& output = {});
 std::size_t error_width();
 
-// Prints on standard error what is there for people, if it can be printed: a message that cannot be
-// shown never changes what a command does. Control characters become visible, except for a newline
-// at the end; a message of more than 4000 bytes is cut.
+// Prints a message for people on standard error. A message that cannot be printed never changes
+// what a command does. Control characters become visible, except for a newline at the end; a
+// message of more than 4000 bytes is cut.
 void tell_text(std::string_view text);
 
 template <class... Arguments>
@@ -56,7 +56,7 @@ inline constexpr std::array<std::string_view, 4> row_formats{"table", "jsonl", "
 // A number as tables show it: "812.3", four significant digits.
 std::string four_digits(double value);
 
-// Wall-clock seconds since then, of what is shown to people.
+// Wall-clock seconds since then, for display only.
 double seconds_since(std::chrono::steady_clock::time_point begin);
 
 // Breaks text at spaces so that no line is longer than `width`; lines after the first are indented.

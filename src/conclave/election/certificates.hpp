@@ -22,7 +22,7 @@ struct Validity {
   std::chrono::system_clock::time_point from;
   std::chrono::system_clock::time_point until;
 };
-// From an hour ago, so that clocks may differ a little, until so many days from now.
+// From an hour ago, because clocks may differ a little, until `days` days from now.
 Validity valid_for(std::chrono::days days);
 
 // All in PEM.
@@ -45,15 +45,15 @@ Authority make_authority(std::string_view cluster, const Validity& validity);
 Credentials issue_credentials(const Authority& authority, const Identity& identity,
                               const Validity& validity);
 
-// Throws Error with one sentence where a part is unreadable, the key does not fit the certificate,
-// the authority has not issued it, now is not within its validity, or it is for somebody else.
+// Throws Error with one sentence if a part is unreadable, the key does not fit the certificate, the
+// authority has not issued it, now is not within its validity, or it is for another member.
 void check_credentials(const Credentials& credentials, const Identity& identity);
 
 // The serial number of a certificate in PEM, as `openssl x509 -serial` prints it but in one
 // spelling: hexadecimal digits in lower case without leading zeros. Throws Error.
 std::string serial_of(const std::string& certificate);
 // A serial number as people write it (capitals, colons, leading zeros) in that spelling. Throws
-// Error where it is not hexadecimal.
+// Error if it is not hexadecimal.
 std::string plain_serial(std::string_view text);
 
 struct CredentialFiles {
@@ -67,7 +67,7 @@ Credentials load_credentials(const CredentialFiles& files, const Identity& ident
 // The first 64 KiB of a plain file that belongs to this user or to root and that no other user may
 // read or write. Throws Error.
 std::string read_private_file(const std::string& path);
-// Creates a file that only its owner can read. Throws Error where it exists already or cannot be
+// Creates a file that only its owner can read. Throws Error if it exists already or cannot be
 // written, and leaves nothing then.
 void write_private_file(const std::string& path, std::string_view text);
 

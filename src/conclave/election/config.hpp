@@ -1,5 +1,5 @@
-// The file that tells a member who it is and whom to elect with, in TOML. docs/elections.md lists
-// the keys.
+// The configuration file of a member, in TOML: who it is, and with whom it elects.
+// docs/elections.md lists the keys.
 #pragma once
 
 #include <chrono>

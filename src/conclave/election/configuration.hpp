@@ -48,7 +48,7 @@ struct Seat {
 
 struct Configuration {
   Stamp stamp{};
-  std::vector<Seat> seats{};    // by number; none: this member knows nothing of the cluster yet
+  std::vector<Seat> seats{};    // by number; none: this member has no list of the cluster yet
   MemberIndex next_member = 0;  // the smallest number that has never been used
 
   bool has(MemberIndex member) const { return find(member) != nullptr; }
@@ -58,7 +58,7 @@ struct Configuration {
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
-// A change that an operator may ask a leader for: one seat more or one less.
+// A change that an operator may request from a leader: one seat more or one less.
 struct Change {
   enum class Kind : std::uint8_t { add, remove };
   Kind kind = Kind::add;

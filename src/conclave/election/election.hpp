@@ -24,8 +24,8 @@ struct ElectionOptions {
   std::string authority_file{};
   std::string certificate_file{};
   std::string key_file{};
-  // Where a promise survives restarts; empty: each start waits one lease before it supports
-  // anybody.
+  // Where a promise survives restarts; empty: each start waits one lease before it supports any
+  // member.
   std::string state_file{};
   // Starts an election when it runs; otherwise it waits until another member does.
   bool wakes = true;
@@ -55,13 +55,13 @@ class Election {
   Election(const Election&) = delete;
   Election& operator=(const Election&) = delete;
 
-  // Takes part until stop() or retire(), then takes its leave. Throws std::runtime_error where a
+  // Takes part until stop() or retire(), then takes its leave. Throws std::runtime_error if a
   // promise cannot be stored.
   void run();
   // These three from any thread, or a callback; they return at once.
   void stop();    // leaves; if it led, the others elect when its lease is over
   void resign();  // hands leadership over, if it leads, and stays as a follower
-  void retire();  // hands over, then leaves: what a program does when it is told to end
+  void retire();  // hands over, then leaves: for a program that is about to exit
 
   // From any thread, at any time, never blocking on the election: each compares the lease with the
   // clock at the moment of the call, so the answer is right even where the loop is late. The margin

@@ -1,4 +1,4 @@
-// The lease of a member as other threads may ask for it. The loop's thread writes it, before any
+// The lease of a member, for queries from other threads. The loop's thread writes it, before any
 // note that follows from the change leaves the process; whoever asks compares it with the clock at
 // that moment, so an answer is right also while the loop is late or has been stopped.
 #pragma once

@@ -24,7 +24,7 @@ class Loop {
   Loop& operator=(const Loop&) = delete;
 
   void run();                          // until stop() or until nothing is left to wait for
-  void run_for(Clock::duration time);  // the same, at most so long
+  void run_for(Clock::duration time);  // the same, for at most this long
   void stop();                         // from a callback, another thread or a signal's callback
 
   void post(std::function<void()> call);  // after the current callback

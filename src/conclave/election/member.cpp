@@ -103,8 +103,8 @@ bool Member::hears_leader(Instant now) const {
 
 void Member::send(MemberIndex to, const Note& note) {
   ++sent_[count_index(note)];
-  letters_.push_back({to, note});
-  letters_.back().note.configuration = config_.stamp;
+  outgoing_.push_back({to, note});
+  outgoing_.back().note.configuration = config_.stamp;
 }
 
 // A leader that is refused because somebody has known one of a newer term does not go on: the newer
@@ -133,8 +133,8 @@ milliseconds Member::usable(milliseconds promised) const {
 }
 
 // How long after its own promise has ended a member takes those of the others to have ended too:
-// what clocks may differ over a lease, and a twentieth of it for messages on their way. Who asks
-// earlier is told of the leader that has gone.
+// what clocks may differ over a lease, and a twentieth of it for messages on their way. A member
+// that asks earlier would hear of the leader that has gone.
 milliseconds Member::slack() const {
   const milliseconds lease = options_.timing.lease;
   return lease - usable(lease) + lease / 20;
@@ -664,8 +664,8 @@ std::string Member::request(Instant now, const Change& change) {
 
 // One seat at a time: a majority must have the configuration that is to be changed, with a stamp of
 // this very term, so that no older proposal can find a majority any more. The new one counts at
-// once, for lease and majorities; so the change waits for a moment at which no lease that was told
-// of gets shorter by it.
+// once, for lease and majorities; so the change waits for a moment at which it does not
+// shorten a lease that was announced.
 void Member::advance_change(Instant now) {
   if (!is_confirmed_ || !holds_lease(now) || is_fixed()) return;
   const bool is_stamped = config_.stamp.term == term_;

@@ -1,7 +1,7 @@
-// One member of a cluster that elects a leader, without any input or output: it is told what
-// happens and at what time by its own clock, and answers with notes to send, the moment when it
-// wants to be called again, and what it knows. The election itself is the paper's algorithm, the
-// very code that the simulator and the exhaustive checker run. Everything else is beyond the paper:
+// One member of a cluster that elects a leader, without any input or output: its caller passes in
+// events with the time on the member's own clock, and gets back notes to send, the time of the next
+// call, and what the member knows. The election itself is the paper's algorithm, the very code that
+// the simulator and the exhaustive checker run. Everything else is beyond the paper:
 //
 //   terms      elections are numbered; one that does not end in time is given up for the next
 //   promises   a claimant leads only while a majority has promised not to support anybody else;
@@ -89,7 +89,7 @@ struct MemberOptions {
   StreamName coins{};
 };
 
-struct Letter {
+struct OutgoingNote {
   MemberIndex to = nobody;
   Note note{};
 };
@@ -102,7 +102,7 @@ struct MemberView {
   std::uint64_t elections = 0;    // that this member has joined
   Term promised = 0;              // in which it has made its newest promise
   std::uint64_t disbelieved = 0;  // notes of terms that cannot be: beyond term_leap
-  bool is_blank = false;          // it knows no configuration yet
+  bool is_blank = false;          // it has no configuration yet
   bool is_dismissed = false;      // it has been removed from the cluster
 };
 
@@ -129,10 +129,10 @@ class Member {
 
   // To be sent in this order, after promise() and configuration() have been stored where they
   // changed.
-  std::vector<Letter> take_letters() { return std::exchange(letters_, {}); }
+  std::vector<OutgoingNote> take_outgoing() { return std::exchange(outgoing_, {}); }
   const Promise& promise() const { return promise_; }
   const Configuration& configuration() const { return config_; }
-  // Addresses that a member without a configuration has been told of; not to be believed otherwise.
+  // Addresses that a member without a configuration has heard of; not to be trusted otherwise.
   const std::vector<Seat>& rumours() const { return rumours_; }
   // Whether this member leads, and a majority has its configuration, with nothing left to change.
   bool is_settled() const { return is_committed() && !wanted_; }
@@ -249,7 +249,7 @@ class Member {
   DistinctDraws draws_;
 
   Term term_ = 0;
-  Term newest_ = 0;     // term anybody has spoken of, and been believed
+  Term newest_ = 0;     // the newest term in a note that was believed
   Term confirmed_ = 0;  // at most the newest of which a majority has spoken, or the one remembered
   std::uint64_t disbelieved_ = 0;
   Algorithm::Node node_;
@@ -277,7 +277,7 @@ class Member {
 
   std::optional<Change> wanted_;  // by an operator, while this member leads
   MemberIndex parting_ = nobody;  // has lost its seat, and hears of it when that is settled
-  bool is_stamp_due_ = false;     // somebody has another configuration
+  bool is_stamp_due_ = false;     // some member has another configuration
   bool is_dismissed_ = false;
   std::uint64_t nonce_ = 0;  // of recalls; 0: none has been sent
   Instant recall_at_ = Instant::max();
@@ -291,7 +291,7 @@ class Member {
   Instant election_until_ = Instant::max();
   Instant check_at_ = Instant::max();
 
-  std::vector<Letter> letters_;
+  std::vector<OutgoingNote> outgoing_;
   NoteCounts sent_{};
   Instant now_{};
 };

@@ -1,7 +1,7 @@
-// Notes between members of a cluster: the messages of the paper's algorithm, each marked
-// with its term, and the few kinds that terms, leases and failures need beyond the paper. A note
-// is at most 29 bytes on the wire, 53 where the list of members may change, and one that tells the
-// list as many as a message may have. Pure; what is decoded may come from an enemy.
+// Notes between members of a cluster: the messages of the paper's algorithm, each marked with its
+// term, and the few kinds that terms, leases and failures need beyond the paper. A note is at most
+// 29 bytes on the wire, 53 where the list of members may change, and one that carries the list as
+// many as a message may have. Pure; what is decoded may come from an enemy.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ enum class NoteKind : std::uint8_t {
   prepared,  // yes; `stamp` is the moment of this answer, by the sender's clock
   resigned,  // the sender has led in `term` and never acts in it again; `leader` is to lead in the
              // term `next`, and gets a promise for its `stamp`; nobody: elect one
-  recall,    // the sender knows no configuration: `stamp` is a number that it has drawn
+  recall,    // the sender has no configuration: `stamp` is a number that it has drawn
   configuration,  // the sender's, with its seats; `next` is its next number. Answer to a recall of
                   // this `stamp`, given by a holder of the lease; or 0
 };

@@ -36,7 +36,7 @@ namespace conclave::election {
 inline constexpr std::string_view elastic_list = "elastic";
 struct PromiseOwner {
   Identity member;
-  std::string list;  // as list_name() tells it
+  std::string list;  // as list_name() gives it
 
   friend bool operator==(const PromiseOwner&, const PromiseOwner&) = default;
 };
@@ -59,7 +59,7 @@ PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
 std::string promise_text(const Promise& promise, const PromiseOwner& owner,
                          const Configuration& configuration = {});
 
-// Throws Error where the file is there and cannot be read.
+// Throws Error if the file is there and cannot be read.
 PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner);
 
 class PromiseFile {
@@ -73,7 +73,7 @@ class PromiseFile {
 
   // Puts a new promise in the place of a file that cannot be used, which is kept as `FILE.damaged`;
   // remove() leaves nothing in its place. The configuration is without seats where the list is
-  // fixed. Throw Error where a process uses it, std::system_error where it cannot be written.
+  // fixed. Throw Error if a process uses it, std::system_error if it cannot be written.
   static void replace(const std::string& path, const PromiseOwner& owner, const Promise& promise,
                       const Configuration& configuration = {});
   static void remove(const std::string& path, const PromiseOwner& owner);
@@ -82,7 +82,8 @@ class PromiseFile {
   const Promise& promise() const { return promise_; }
   const Configuration& configuration() const { return configuration_; }
   // Returns when the promise is on the disk: the file and its place in the folder are synced.
-  // Throws std::system_error; then the promise may or may not be on the disk, and must not be told.
+  // Throws std::system_error; then the promise may or may not be on the disk, and must not be
+  // announced.
   void store(const Promise& promise, const Configuration& configuration = {});
 
  private:

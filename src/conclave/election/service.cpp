@@ -230,7 +230,7 @@ void Service::after_step() {
   meet();
   const bool has_lost_lease = known_.holds && !holds_lease();
   if (has_lost_lease) announce();
-  for (const Letter& letter : member_->take_letters()) send(letter);
+  for (const OutgoingNote& outgoing : member_->take_outgoing()) send(outgoing);
   arm();
   announce();
   leave_if_resigned();
@@ -244,7 +244,7 @@ void Service::store() {
     file_->store(member_->promise(), kept);
 }
 
-// The transport must know where to reach whom, before the first letter goes there.
+// The transport must know where to reach whom, before the first note goes there.
 void Service::meet() {
   if (!options_.is_elastic) return;
   const auto& seats =
@@ -269,9 +269,9 @@ void Service::publish() {
 }
 
 // A full queue is a peer that takes nothing.
-void Service::send(const Letter& letter) {
-  if (transport_->send(letter.to, encode(letter.note))) return;
-  loop_.post([this, alive = alive_, peer = letter.to] {
+void Service::send(const OutgoingNote& outgoing) {
+  if (transport_->send(outgoing.to, encode(outgoing.note))) return;
+  loop_.post([this, alive = alive_, peer = outgoing.to] {
     if (*alive) lose(peer);
   });
 }

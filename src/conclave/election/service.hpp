@@ -28,8 +28,8 @@ struct ServiceOptions {
   // that an operator or a supervisor may start again.
   bool is_first_start = false;
   // The list of members may change while the cluster runs. Then the state file holds it, and must
-  // have been made with the cluster (founding_file below); a member without its file knows nothing
-  // and asks those of transport.members, until a leader tells it the list.
+  // have been made with the cluster (founding_file below); a member without its file asks those of
+  // transport.members until a leader sends it the list.
   bool is_elastic = false;
   std::optional<std::uint64_t> seed{};  // none: the operating system's randomness
 };
@@ -37,8 +37,8 @@ struct ServiceOptions {
 // Whose promises the state file of such a member holds.
 PromiseOwner promise_owner(const ServiceOptions& options);
 
-// Writes the state file of a member of a new elastic cluster, before its first start and before
-// any promise. Throws Error where there is one.
+// Writes the state file of a member of a new elastic cluster, before its first start and before any
+// promise. Throws Error if there is one.
 void write_founding_file(const std::string& path, const Identity& member,
                          const std::vector<Endpoint>& members, const Timing& timing);
 
@@ -63,11 +63,11 @@ class Service final : public TransportEvents {
 
   void wake();
   // Hands leadership over to another member and stays; nothing happens where it does not lead.
-  // Leads on until the heir is ready, timing.renewal at most; `changed` is called before anybody
-  // hears that it has resigned.
+  // Leads on until the heir is ready, timing.renewal at most; `changed` is called before any other
+  // member hears that it has resigned.
   void resign();
-  // Tells what there is to tell, takes its leave and calls back. A leader leaves at once: the
-  // others elect when its lease is over.
+  // Sends what is still to be sent, leaves and calls back. A leader leaves at once: the others
+  // elect when its lease is over.
   void leave(std::function<void()> left);
   // Changes the list of an elastic cluster, if this member leads. Empty: it has begun, and is done
   // when configuration() has the change and is_settled(); otherwise why not.
@@ -118,7 +118,7 @@ class Service final : public TransportEvents {
   void open_file();
   void lose(MemberIndex peer);
   void after_step();
-  void send(const Letter& letter);
+  void send(const OutgoingNote& outgoing);
   void arm();
   void announce();
   void publish();
@@ -136,7 +136,7 @@ class Service final : public TransportEvents {
   Loop::TimerId timer_ = 0;
   Instant armed_for_{};  // when the timer fires, if there is one
   Known known_;
-  std::vector<Seat> met_;  // addresses that the transport has been told
+  std::vector<Seat> met_;  // addresses that the transport knows
   SharedLease lease_;
   std::function<void()> left_;  // to be called when it has resigned and left
   bool is_leaving_ = false;

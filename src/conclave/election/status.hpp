@@ -1,10 +1,10 @@
 // The status of a member over HTTP on a local socket: `/` answers with JSON, `/metrics` with the
 // text format of Prometheus, everything else with 404 (curl --unix-socket node.sock
-// http://member/). Only those may ask whom the file system lets: the socket is its owner's alone.
+// http://member/). Access is controlled by the file system: only the owner can open the socket.
 //
-// An answer is made when the question has been read, and goes out in one piece; it says at which
-// moment it was true. A visitor has two seconds; of more than sixteen at a time the one that has
-// been silent longest is sent away, so visitors that say nothing do not keep others out.
+// An answer is made when the request has been read, is sent in one piece, and contains the moment
+// at which it was true. A connection has two seconds. Beyond sixteen at a time the one that has
+// been silent longest is closed, so idle connections cannot keep others out.
 #pragma once
 
 #include <memory>
@@ -23,11 +23,10 @@ std::string status_metrics(const Service& service);
 
 class StatusEndpoint {
  public:
-  // Takes the place of a socket that no process listens on. Throws Error. The service must
-  // outlive the endpoint. Does not touch the process's umask.
-  // Beside questions it takes orders, from whoever may open the socket: POST
-  // /add?member=N&at=HOST:PORT and POST /remove?member=N change the list of an elastic cluster,
-  // where this member leads.
+  // Takes the place of a socket that no process listens on. Throws Error. The service must outlive
+  // the endpoint. Does not touch the process's umask. It also accepts changes from whoever can open
+  // the socket: POST /add?member=N&at=HOST:PORT and POST /remove?member=N change the list of an
+  // elastic cluster, where this member leads.
   StatusEndpoint(Loop& loop, const std::string& path, Service& service);
   ~StatusEndpoint();  // removes the socket
   StatusEndpoint(const StatusEndpoint&) = delete;

@@ -315,7 +315,8 @@ std::optional<Verdict> Transport::Core::on_acknowledgement(Link& link, std::uint
   return {};
 }
 
-// Some of its messages are gone since there were so many. Does not tell yet: who is told may send.
+// Some of its messages are gone since there were so many. Does not call back yet: the callback may
+// send.
 void Transport::Core::settle(Peer& peer, std::size_t pending_before) {
   const std::size_t gone = pending_before - peer.edge.pending();
   if (gone == 0) return;

@@ -33,7 +33,7 @@ struct TransportLimits {
   // Per peer: messages and bytes that wait for its acknowledgement.
   std::size_t queued_messages = 4096;
   std::size_t queued_bytes = std::size_t{1} << 20;
-  // Per peer: bytes that are read of it, in the long run and at once. What is more has to wait.
+  // Per peer: how many bytes are read from it, in the long run and at once. The rest has to wait.
   std::size_t bytes_per_second = std::size_t{1} << 20;
   std::size_t bytes_at_once = std::size_t{1} << 18;
   // Accepted connections that have not introduced themselves yet; a newer one pushes the oldest
@@ -43,8 +43,8 @@ struct TransportLimits {
   Duration first_retry = std::chrono::milliseconds{20};
   Duration longest_retry = std::chrono::seconds{1};  // doubling up to this
   Duration acknowledgement_delay = std::chrono::milliseconds{10};
-  // A connection over which nothing is acknowledged for so long is given up and opened again, and
-  // a peer that acknowledges nothing for so long is unreachable.
+  // A connection over which nothing is acknowledged for this long is closed and opened again, and a
+  // peer that acknowledges nothing for this long counts as unreachable.
   Duration silence = std::chrono::seconds{5};
   Duration patience = std::chrono::seconds{20};
   Duration farewell = std::chrono::seconds{2};  // for close(), at most
@@ -58,7 +58,7 @@ struct TransportOptions {
   std::map<MemberIndex, Endpoint> via{};  // dials these here, not at the address in `members`
   std::optional<int> listener{};  // ... or this socket, which listens already and is taken over
   std::optional<Credentials> credentials{};  // none: plain, on loopback only
-  Agreement agreement{};                     // who says something else is refused
+  Agreement agreement{};                     // peers with a different one are refused
   bool is_elastic = false;             // `members` may have gaps (no host), and others may come
   std::vector<std::string> revoked{};  // serial numbers of certificates that are refused
   TransportLimits limits{};
@@ -90,10 +90,10 @@ class TransportEvents {
 
   // The bytes live during the call only.
   virtual void on_message(MemberIndex from, std::span<const std::byte> bytes) = 0;
-  // The peer has acknowledged nothing for limits.patience or has taken its leave: the messages for
-  // it are dropped. The next send() starts anew.
+  // The peer has acknowledged nothing for limits.patience or has said farewell: the messages for it
+  // are dropped. The next send() starts anew.
   virtual void on_unreachable(MemberIndex peer, std::string_view why) = 0;
-  // Its process is another one now. What was sent to the old one without acknowledgement is lost.
+  // The peer runs as a new process. Messages sent to the old one and not acknowledged are lost.
   virtual void on_restarted(MemberIndex /*peer*/) {}
   // There is a connection; it has broken (messages wait for the next one).
   virtual void on_connected(MemberIndex /*peer*/) {}

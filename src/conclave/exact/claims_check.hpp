@@ -50,9 +50,9 @@ struct ClaimOutline {
   std::string set;
 };
 
-// Which configurations belong to which sets, and what is decided about each claim: all that a
-// verification asks about the claims of a protocol once it has been explored. Takes 4 bytes per
-// configuration; there may be at most 28 named sets.
+// Which configurations belong to which sets, and what is decided about each claim: everything a
+// verification needs to know about the claims of a protocol after the exploration. Takes 4 bytes
+// per configuration; there may be at most 28 named sets.
 class ClaimsRecord : public Visitor {
  public:
   ~ClaimsRecord() override;

@@ -47,8 +47,8 @@ double count_multisets(std::size_t agents, double states);
 std::unique_ptr<ConfigurationIndex> index_all(const Network& network, std::size_t states,
                                               const ProgressCallback& progress = {});
 
-// Numbers configurations in the order in which they are first asked for. Numbers take O(agents) to
-// find; a configuration takes 1, 2 or 4 bytes per agent and 11 to 23 more.
+// Numbers configurations in the order of first use. Numbers take O(agents) to find; a configuration
+// takes 1, 2 or 4 bytes per agent and 11 to 23 more.
 std::unique_ptr<ConfigurationIndex> index_as_met(const Network& network);
 
 }  // namespace conclave::exact

@@ -66,7 +66,7 @@ class Walk {
   std::span<const StateNumber> enter(StateIndex from) {
     from_ = from;
     index_.read(from, before_);
-    told_ = pairs_.told_in(before_);
+    oracle_answer_ = pairs_.oracle_answer_in(before_);
     find_targets();
     return before_;
   }
@@ -95,7 +95,7 @@ class Walk {
   template <class Visit>
   void for_each_result(Visit visit) {
     network_.for_each_meeting(before_, [&](std::size_t u, std::size_t v, std::uint64_t ways) {
-      for (const PairOutcome& result : pairs_.outcomes(before_[u], before_[v], told_)) {
+      for (const PairOutcome& result : pairs_.outcomes(before_[u], before_[v], oracle_answer_)) {
         visit(u, v, result, ways);
       }
     });
@@ -124,7 +124,7 @@ class Walk {
   PairOutcomes& pairs_;
   ConfigurationIndex& index_;
   StateIndex from_ = 0;
-  Told told_ = Told::nothing;
+  OracleAnswer oracle_answer_ = OracleAnswer::nothing;
   std::vector<StateNumber> before_;
   std::vector<StateNumber> after_;   // every interaction that changes something, one by one
   std::vector<StateIndex> targets_;  // their numbers

@@ -22,8 +22,9 @@ struct PairOutcome {
   bool changes_output;  // whether the output of one of the two agents changes
 };
 
-// Whether agents that meet are told, by an oracle that is always right, that there is no leader.
-enum class Told : std::uint8_t { nothing, leaderless };
+// The answer that an oracle which is always right gives to agents that meet: nothing, or that there
+// is no leader.
+enum class OracleAnswer : std::uint8_t { nothing, leaderless };
 
 // Computes the outcomes of each ordered pair of states once and keeps them.
 class PairOutcomes {
@@ -32,18 +33,21 @@ class PairOutcomes {
 
   // All outcomes of an interaction of initiator u and responder v; their weights sum to 1. The same
   // outcome may be listed several times. Valid until the next call.
-  std::span<const PairOutcome> outcomes(StateNumber u, StateNumber v, Told told = Told::nothing) {
-    Cache& cache = caches_[static_cast<std::size_t>(told)];
+  std::span<const PairOutcome> outcomes(StateNumber u, StateNumber v,
+                                        OracleAnswer answer = OracleAnswer::nothing) {
+    Cache& cache = caches_[static_cast<std::size_t>(answer)];
     Place& place = u < dense_side && v < dense_side ? cache.at(u, v) : cache.sparse[key(u, v)];
-    if (place.count == 0) remember(place, u, v, told);
+    if (place.count == 0) remember(place, u, v, answer);
     return {results_.data() + place.first, place.count};
   }
 
-  // The oracle's word to agents that meet in this configuration. O(agents).
-  virtual Told told_in(std::span<const StateNumber>) const { return Told::nothing; }
+  // The oracle's answer to agents that meet in this configuration. O(agents).
+  virtual OracleAnswer oracle_answer_in(std::span<const StateNumber>) const {
+    return OracleAnswer::nothing;
+  }
 
  protected:
-  virtual std::vector<PairOutcome> compute(StateNumber u, StateNumber v, Told told) = 0;
+  virtual std::vector<PairOutcome> compute(StateNumber u, StateNumber v, OracleAnswer answer) = 0;
 
  private:
   struct Place {
@@ -66,14 +70,14 @@ class PairOutcomes {
     }
   };
 
-  void remember(Place& place, StateNumber u, StateNumber v, Told told) {
-    const std::vector<PairOutcome> found = compute(u, v, told);
+  void remember(Place& place, StateNumber u, StateNumber v, OracleAnswer answer) {
+    const std::vector<PairOutcome> found = compute(u, v, answer);
     place = {results_.size(), static_cast<std::uint32_t>(found.size())};
     results_.insert(results_.end(), found.begin(), found.end());
   }
 
   std::vector<PairOutcome> results_;
-  std::array<Cache, 2> caches_;  // by what the agents are told
+  std::array<Cache, 2> caches_;  // by the oracle's answer
 };
 
 }  // namespace conclave::exact

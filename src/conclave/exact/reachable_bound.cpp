@@ -70,7 +70,7 @@ double count_divisions(std::size_t groups, std::size_t size) {
   return ways;
 }
 
-// At most the censuses of so many groups, each in one of these configurations.
+// At most the censuses of this many groups, each in one of these configurations.
 double count_censuses(std::size_t groups, const std::vector<Group>& configurations) {
   const std::size_t independent = count_independent(configurations);
   const double all = count_multisets(groups, static_cast<double>(configurations.size()));

@@ -75,7 +75,7 @@ struct Report {
   double relative_error = 0;                  // certified, for every expected time
   std::optional<Extreme> shortest_holding{};  // over the converged configurations
   std::optional<double> start_holding{};      // from the start, where that is converged
-  std::vector<double> distribution{};         // P(T <= t) from the start, if asked for
+  std::vector<double> distribution{};         // P(T <= t) from the start, if requested
   std::vector<double> comparison_law{};       // the same, as far as trials are compared with it
 
   // Vacuous claims count as true.

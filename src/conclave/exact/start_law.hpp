@@ -25,7 +25,7 @@ StateLaw law_of_agent(NumberedStates& table, std::size_t start, AgentCount agent
 
 // The probability of every configuration of the index at the start; configurations that have no
 // number yet get one. Takes time in proportion to the number of ways to draw all states; throws
-// Error where these are more than 2e9, and Interrupted. The first is rounded, the second is exact.
+// Error if these are more than 2e9, and Interrupted. The first is rounded, the second is exact.
 std::vector<double> start_law(const Network& network, const std::vector<StateLaw>& agents,
                               ConfigurationIndex& index, const ProgressCallback& progress = {});
 std::vector<Rational> rational_start_law(const Network& network,

@@ -33,11 +33,12 @@ std::vector<std::pair<StateNumber, Weight>> NumberedStates::initial_outcomes(std
   return all;
 }
 
-std::vector<PairOutcome> NumberedStates::compute(StateNumber u, StateNumber v, Told told) {
+std::vector<PairOutcome> NumberedStates::compute(StateNumber u, StateNumber v,
+                                                 OracleAnswer answer) {
   std::vector<PairOutcome> results;
   EveryWeightedChoice choice;
   do {
-    const Met met = meet(u, v, choice, told);
+    const Met met = meet(u, v, choice, answer);
     results.push_back({met.u, met.v, choice.weight(), met.changes_output});
   } while (choice.next());
   return results;
@@ -54,7 +55,7 @@ void NumberedStates::close() {
 
 void NumberedStates::close(StateNumber u, StateNumber v) {
   outcomes(u, v);
-  if (asks_oracle()) outcomes(u, v, Told::leaderless);
+  if (asks_oracle()) outcomes(u, v, OracleAnswer::leaderless);
 }
 
 void check_listed_states(Interactions states) {

@@ -23,8 +23,8 @@
 
 namespace conclave::exact {
 
-// The states of some protocol by their numbers: all that a verification asks about them. States are
-// numbered in the order in which they are met.
+// The states of some protocol by their numbers: everything a verification needs to know about them.
+// States are numbered in the order in which they are met.
 class NumberedStates : public PairOutcomes {
  public:
   ~NumberedStates() override;
@@ -38,8 +38,8 @@ class NumberedStates : public PairOutcomes {
   virtual StateNumber number_like(const NumberedStates& other, StateNumber state) = 0;
   // A table of the same protocol without states, with or without the congruence of this one.
   virtual std::unique_ptr<NumberedStates> empty_table(bool uses_congruence) const = 0;
-  // Adds every state that the protocol has. Throws Error where it cannot name them, or where they
-  // are more than 4096.
+  // Adds every state that the protocol has. Throws Error if it cannot name them, or if they are
+  // more than 4096.
   void add_all_states();
   // The states in which an agent may begin, one for each outcome of its random choices, with the
   // probability of that outcome. `start` is an index among the protocol's starts.
@@ -48,12 +48,12 @@ class NumberedStates : public PairOutcomes {
   // Computes the outcomes of all pairs of known states until no new state appears. O(size^2)
   // interactions.
   void close();
-  // Whether agents that meet are told whether there is a leader.
+  // Whether the protocol uses an oracle.
   virtual bool asks_oracle() const = 0;
 
  protected:
-  // The protocol is asked, with these random choices, for an agent in an arbitrary state, which it
-  // has only where check_listing returns; for an agent of a start; for two agents after a meeting.
+  // An agent of the protocol in an arbitrary state, which exists only if check_listing returns; an
+  // agent of a start; two agents after a meeting; each with these random choices.
   virtual StateNumber arbitrary(VirtualChoice& choice) = 0;
   virtual StateNumber initial(std::size_t start, AgentCount agent, VirtualChoice& choice) = 0;
   struct Met {
@@ -61,11 +61,11 @@ class NumberedStates : public PairOutcomes {
     StateNumber v;
     bool changes_output;
   };
-  virtual Met meet(StateNumber u, StateNumber v, VirtualChoice& choice, Told told) = 0;
-  // Throws Error where the states cannot be listed.
+  virtual Met meet(StateNumber u, StateNumber v, VirtualChoice& choice, OracleAnswer answer) = 0;
+  // Throws Error if the states cannot be listed.
   virtual void check_listing() const = 0;
 
-  std::vector<PairOutcome> compute(StateNumber u, StateNumber v, Told told) final;
+  std::vector<PairOutcome> compute(StateNumber u, StateNumber v, OracleAnswer answer) final;
 
   // The number of the state with these fields, and whether it is new. O(log size).
   std::pair<StateNumber, bool> number_of_fields(std::vector<std::int64_t> fields);
@@ -95,8 +95,8 @@ class StateTable final : public NumberedStates {
   const State& state(StateNumber number) const { return states_[number]; }
   const std::vector<State>& states() const { return states_; }
 
-  // The number of a state's normal form. New ones are numbered in the order in which they are
-  // first asked for. O(log size).
+  // The number of a state's normal form. New ones are numbered in the order of first use. O(log
+  // size).
   StateNumber number(const State& state) {
     const State normal = normal_form_ ? normal_form_(state) : state;
     const auto [number, is_new] = number_of_fields(fields_of(normal));
@@ -114,12 +114,12 @@ class StateTable final : public NumberedStates {
   }
 
   bool asks_oracle() const override { return AsksOracle<P>; }
-  Told told_in(std::span<const StateNumber> configuration) const override {
+  OracleAnswer oracle_answer_in(std::span<const StateNumber> configuration) const override {
     if constexpr (AsksOracle<P>) {
       const auto leads = [this](StateNumber s) { return role(s) == Role::leader; };
-      if (std::ranges::none_of(configuration, leads)) return Told::leaderless;
+      if (std::ranges::none_of(configuration, leads)) return OracleAnswer::leaderless;
     }
-    return Told::nothing;
+    return OracleAnswer::nothing;
   }
 
  protected:
@@ -130,10 +130,10 @@ class StateTable final : public NumberedStates {
   StateNumber initial(std::size_t start, AgentCount agent, VirtualChoice& choice) override {
     return number(protocol_.initial(start, agent, choice));
   }
-  Met meet(StateNumber u, StateNumber v, VirtualChoice& choice, Told told) override {
+  Met meet(StateNumber u, StateNumber v, VirtualChoice& choice, OracleAnswer answer) override {
     State new_u = states_[u];
     State new_v = states_[v];
-    interact(new_u, new_v, choice, told);
+    interact(new_u, new_v, choice, answer);
     const bool changes = protocol_.role(new_u) != protocol_.role(states_[u]) ||
                          protocol_.role(new_v) != protocol_.role(states_[v]);
     const StateNumber number_u = number(new_u);
@@ -149,9 +149,9 @@ class StateTable final : public NumberedStates {
   }
 
  private:
-  void interact(State& u, State& v, VirtualChoice& choice, Told told) const {
+  void interact(State& u, State& v, VirtualChoice& choice, OracleAnswer answer) const {
     if constexpr (AsksOracle<P>) {
-      if (told == Told::leaderless) return protocol_.interact_leaderless(u, v, choice);
+      if (answer == OracleAnswer::leaderless) return protocol_.interact_leaderless(u, v, choice);
     }
     protocol_.interact(u, v, choice);
   }

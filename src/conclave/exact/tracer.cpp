@@ -40,9 +40,9 @@ void Tracer::for_each_pair(Visit visit) const {
 template <class Fits>
 void Tracer::append_first(std::vector<TraceStep>& trace, Fits fits) {
   bool found = false;
-  const Told told = pairs_.told_in(agents_);
+  const OracleAnswer answer = pairs_.oracle_answer_in(agents_);
   for_each_pair([&](std::size_t u, std::size_t v) {
-    for (const PairOutcome& result : pairs_.outcomes(agents_[u], agents_[v], told)) {
+    for (const PairOutcome& result : pairs_.outcomes(agents_[u], agents_[v], answer)) {
       if (found || !fits(u, v, result)) continue;
       found = true;
       agents_[u] = result.u;

@@ -45,8 +45,8 @@ class NumberedVerification {
     bool measures_holding;  // how long the outputs stay
   };
 
-  // `start` is an index among the protocol's starts. What is known about the protocol: whether it
-  // claims something about all configurations, and whether it has normal forms.
+  // `start` is an index among the protocol's starts. The last two say whether the protocol claims
+  // something about all configurations, and whether it has normal forms.
   NumberedVerification(Network network, VerifyOptions options, std::size_t start,
                        bool claims_everywhere, bool has_normal_forms);
 
@@ -90,7 +90,7 @@ class NumberedVerification {
   void note(double& sum, std::string& example, double count, StateIndex number);
   std::size_t known_set(const std::string& name) const;
   void report_times(const StateSet& target, const StateSet& within);
-  // P(T <= t) from the start; nothing if no steps are asked for.
+  // P(T <= t) from the start; empty if no steps are requested.
   std::vector<double> law(const StateSet& target, const chain::LawLimits& limits) const;
   void report_exactly(const StateSet& target);
   // How long the outputs stay as they are, from every converged configuration.
@@ -107,7 +107,7 @@ class NumberedVerification {
   std::vector<double> start_;         // the distribution of the start
   StateIndex seeds_ = 0;              // the configurations that the index had first
   MarkovChain chain_;
-  std::optional<RationalChain> rational_chain_;  // the same without rounding, if asked for
+  std::optional<RationalChain> rational_chain_;  // the same without rounding, if requested
   Report report_;
   mutable std::vector<StateNumber> scratch_ = std::vector<StateNumber>(network_.agents());
 };

@@ -23,7 +23,7 @@ struct Bounds {
   // The same where only the reachable configurations are explored, whose number is not known
   // beforehand, so that all of `memory` might be filled before that is seen to be too little.
   std::uint64_t memory_while_unknown = UINT64_MAX;
-  ProgressCallback progress{};  // asked before, during and between all long steps
+  ProgressCallback progress{};  // called before, during and between all long steps
 
   Bounds while_unknown() const {
     Bounds bounds = *this;

@@ -1,5 +1,5 @@
 // The words of `verify`, `search` and `explore`, and the requests that they stand for. The command
-// line and the Python package ask with the same words, and are refused with the same sentences.
+// line and the Python package use the same words and get the same error messages.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@ namespace conclave::experiment {
 inline constexpr UsageExample verify_usage{.command = "verify", .n = "3"};
 inline constexpr UsageExample search_usage{.command = "search", .n = "100"};
 
-// Beside the words of the run. What needs no reading stands in `plain` already: exactly, target,
-// within and folder.
+// In addition to the words of the run. Options that need no parsing are in `plain` already:
+// exactly, target, within and folder.
 struct VerifyText {
   exact::VerifyOptions plain{};
   std::string from{};          // "all" or "start"; empty: what the paper's claims are about
@@ -33,7 +33,7 @@ struct VerifyText {
 
 // Where the protocol of that name cannot be verified.
 void check_verifiable(const catalog::Entry& entry, const std::string& name);
-// Mistakes in the names of engines to compare are told here, too.
+// Also checks the names of the engines to compare.
 catalog::VerifyRequest verify_request(const catalog::Entry& entry, const VerifyText& words,
                                       catalog::RunRequest run);
 // The engines of `against`, compared with the law of the verified request; on all cores. When

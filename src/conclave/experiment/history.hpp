@@ -21,15 +21,14 @@ enum class HistoryFormat : std::uint8_t { wide, long_table, npy };
 // .npy, wide otherwise. Throws Error for another name.
 HistoryFormat history_format(const std::string& name, const std::string& path);
 
-// The value of a field in the name of a state: "3" in "{digit = 3, marked = true}" and in
-// "leader=1 epoch=3" for epoch. Throws Error with the nearest field where the state has none of
-// that name.
+// The value of a field in the name of a state: "3" in "{digit = 3, marked = true}" and in "leader=1
+// epoch=3" for epoch. Throws Error with the nearest field if the state has none of that name.
 std::string field_value(std::string_view state, const std::string& field);
 
 class HistoryWriter {
  public:
-  // With a field, counts agents by its value instead of by their whole state. Throws Error where
-  // the file cannot be written.
+  // With a field, counts agents by its value instead of by their whole state. Throws Error if the
+  // file cannot be written.
   HistoryWriter(const std::string& path, HistoryFormat format, std::string field);
 
   // The history of the next trial. Keeps 16 bytes per look and occupied state, except in long

@@ -15,8 +15,9 @@ using Library = nlohmann::ordered_json;
 // Rows nest three levels; more would only take time, for each leaf has its whole path.
 constexpr std::size_t most_levels = 64;
 
-std::string dumped(const Library& json, int indent, Json::Letters letters) {
-  return json.dump(indent, ' ', letters == Json::Letters::ascii, Library::error_handler_t::replace);
+std::string dumped(const Library& json, int indent, Json::Encoding encoding) {
+  return json.dump(indent, ' ', encoding == Json::Encoding::ascii,
+                   Library::error_handler_t::replace);
 }
 
 // Follows the parser and keeps the way to the value that it is at.
@@ -153,13 +154,13 @@ double Json::number() const {
   return std::get<double>(value_);
 }
 
-std::string Json::dump(int indent, Letters letters) const {
-  return dumped(JsonPrinter::library_value(*this), indent, letters);
+std::string Json::dump(int indent, Encoding encoding) const {
+  return dumped(JsonPrinter::library_value(*this), indent, encoding);
 }
 
 bool operator==(const Json& a, const Json& b) { return a.value_ == b.value_; }
 
-std::string json_string(std::string_view text) { return dumped(text, -1, Json::Letters::utf8); }
+std::string json_string(std::string_view text) { return dumped(text, -1, Json::Encoding::utf8); }
 
 std::optional<std::vector<JsonLeaf>> json_leaves(std::string_view text) {
   LeafCollector collector;

@@ -65,11 +65,11 @@ class Json {
   const std::string& text() const { return std::get<std::string>(value_); }
   double number() const;
 
-  // The value as text: in one line, or with each level indented by so many more spaces. Strings
+  // The value as text: in one line, or with each level indented by this many more spaces. Strings
   // may hold any bytes; those that are not UTF-8 are replaced by U+FFFD. Numbers that are not
   // finite become null.
-  enum class Letters : std::uint8_t { utf8, ascii };  // ascii: others are escaped
-  std::string dump(int indent = -1, Letters letters = Letters::utf8) const;
+  enum class Encoding : std::uint8_t { utf8, ascii };  // ascii: others are escaped
+  std::string dump(int indent = -1, Encoding encoding = Encoding::utf8) const;
 
   friend bool operator==(const Json&, const Json&);
 

@@ -11,9 +11,9 @@ namespace conclave::experiment {
 // Bytes that new allocations may use without swapping, as the system estimates it.
 std::uint64_t available_memory();
 
-// The number of worker threads: the number asked for, or one per processor but no more than there
-// are trials or than `memory` (in bytes) allows. Throws Error where the trials of the threads asked
-// for, or a single trial, do not fit into memory.
+// The number of worker threads: the requested number, or one per processor but no more than there
+// are trials or than `memory` (in bytes) allows. Throws Error if the trials of the requested
+// threads, or a single trial, do not fit into memory.
 unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
                       std::optional<unsigned> asked, std::uint64_t memory);
 

@@ -1,5 +1,5 @@
-// The values of options, read from the user's text. All functions throw Error with one sentence
-// where the text is malformed; `option` is the name that the sentence gives to the value.
+// The values of options, read from the user's text. All functions throw Error with one sentence if
+// the text is malformed; `option` is the name that the sentence gives to the value.
 #pragma once
 
 #include <cstddef>

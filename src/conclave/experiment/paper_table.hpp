@@ -68,16 +68,16 @@ struct MeasuredRow {
   Summary time{};    // messages only: units or rounds
 };
 
-// Every row at every size, size by size. Deterministic. Rows that cannot be had stand there once
-// per size with their reason. Throws Error where no row can be run as asked. Stops early, with the
-// rows so far, when `stop` becomes true.
+// Every row at every size, size by size. Deterministic. Rows that cannot be run appear once per
+// size, with the reason. Throws Error if no row can be run as asked. Stops early, with the rows so
+// far, when `stop` becomes true.
 std::vector<MeasuredRow> measure_table(const PaperTable& table, const TableRequest& request,
                                        const std::atomic<bool>& stop);
 
 // The same trials as a plan for `conclave sweep`, in TOML: one [[run]] for each row that can be
 // run, in the order of the rows, at the sizes that its protocol takes; for the others a comment
-// says why not. Its name is table_plan_name, by which a report recognizes it. Throws Error where
-// no row can be run as asked.
+// says why not. Its name is table_plan_name, by which a report recognizes it. Throws Error if no
+// row can be run as asked.
 std::string plan_of(const PaperTable& table, const TableRequest& request);
 std::string table_plan_name(const PaperTable& table);
 

@@ -26,20 +26,20 @@ std::string_view value_name(bool by_attempt) {
   return by_attempt ? "ln_probability" : "ln_holding";
 }
 
-void add_time(Json& json, const RareTime& told, bool by_attempt) {
-  json[std::string(value_name(by_attempt))] = number(shown(told.ln_time));
-  json["ln_low"] = number(shown(told.ln_low));
-  json["ln_high"] = number(shown(told.ln_high));
+void add_time(Json& json, const RareTime& time, bool by_attempt) {
+  json[std::string(value_name(by_attempt))] = number(shown(time.ln_time));
+  json["ln_low"] = number(shown(time.ln_low));
+  json["ln_high"] = number(shown(time.ln_high));
 }
 
 bool fits_double(double ln) { return ln < 690; }
 
 double six_digits(double value) { return std::stod(fmt::format("{:.5e}", value)); }
 
-Json function_json(const std::string& name, const RareEstimate& estimate, const RareTime& told,
+Json function_json(const std::string& name, const RareEstimate& estimate, const RareTime& time,
                    bool by_attempt) {
   Json json{{"name", name}};
-  add_time(json, told, by_attempt);
+  add_time(json, time, by_attempt);
   json["repetitions"] = estimate.repetitions;
   json["zeros"] = estimate.zeros;
   json["sd_ln"] = rounded(estimate.sd_ln_rate, 1e4);
@@ -60,7 +60,7 @@ std::string interval_text(const RareTime& time) {
 
 }  // namespace
 
-RareTime RareRow::told(const RareTime& time) const {
+RareTime RareRow::displayed(const RareTime& time) const {
   if (!by_attempt()) return time;
   return {-time.ln_time, -time.ln_high, -time.ln_low};
 }
@@ -108,24 +108,24 @@ RareWayResult RareRow::way_result(std::size_t way) const {
 
 std::string RareRow::json() const {
   Json json = subject_.json();
-  add_time(json, told(time_), by_attempt());
+  add_time(json, displayed(time_), by_attempt());
   if (fits_double(time_.ln_time)) {
     json[by_attempt() ? "probability" : "expected_holding"] =
-        six_digits(exponential_of(told(time_).ln_time));
+        six_digits(exponential_of(displayed(time_).ln_time));
   }
   json["confirmed"] = confirmed_;
   if (is_interrupted_) json["interrupted"] = true;
   Json ways = Json::array();
   for (const RareWayResult& each : ways_) {
     Json way{{"way", subject_.ways[each.way].name}};
-    add_time(way, told(estimates_[each.functions.front()].time), by_attempt());
+    add_time(way, displayed(estimates_[each.functions.front()].time), by_attempt());
     way["confirmed"] = each.confirmed;
     const auto bound = subject_.ways[each.way].ln_bound;
     if (bound) way["ln_union_bound"] = number(shown(*bound));
     Json functions = Json::array();
     for (const std::size_t i : each.functions) {
       functions.push_back(function_json(subject_.functions[i].name, estimates_[i],
-                                        told(estimates_[i].time), by_attempt()));
+                                        displayed(estimates_[i].time), by_attempt()));
     }
     way["importance"] = functions;
     way["warnings"] = Json(each.warnings);
@@ -144,7 +144,7 @@ std::string RareRow::csv_header() const {
 
 std::string RareRow::csv_line(std::string_view way, std::string_view function, const RareTime& time,
                               bool confirmed, const RareEstimate* estimate) const {
-  const RareTime shown_time = told(time);
+  const RareTime shown_time = displayed(time);
   std::string params;
   for (const RareSubject::Parameter& each : subject_.parameters) {
     params += (params.empty() ? "" : " ") + each.name + "=";
@@ -196,7 +196,7 @@ std::string RareRow::table() const {
       const RareEstimate& estimate = estimates_[i];
       text += fmt::format("  {:<16} ln {} = {}   {} repetitions, sd of ln {} {:.2f}",
                           subject_.functions[i].name, by_attempt() ? 'P' : 'T',
-                          interval_text(told(estimate.time)), estimate.repetitions,
+                          interval_text(displayed(estimate.time)), estimate.repetitions,
                           by_attempt() ? 'P' : 'J', estimate.sd_ln_rate);
       if (estimate.levels > 0) {
         text +=
@@ -220,7 +220,7 @@ std::string RareRow::table() const {
 std::string RareRow::ending() const {
   const char* const verdict = confirmed_ ? "confirmed" : "not confirmed";
   if (by_attempt()) {
-    const RareTime probability = told(time_);
+    const RareTime probability = displayed(time_);
     return fmt::format(
         "\nln of the probability that an attempt fails: {}   {}\nprobability: {:.4g} ({:.4g} to "
         "{:.4g})\n",

@@ -34,8 +34,8 @@ class RareRow {
   const RareSubject& subject() const { return subject_; }
   std::span<const RareEstimate> estimates() const { return estimates_; }
   std::span<const RareWayResult> ways() const { return ways_; }
-  // The logarithms that a row shows: those of the time, or of the probability of an attempt.
-  RareTime told(const RareTime& time) const;
+  // The logarithms as a row shows them: of the time, or of the probability of an attempt.
+  RareTime displayed(const RareTime& time) const;
 
   std::string json() const;  // one object, no newline
   std::string csv_header() const;
@@ -57,7 +57,7 @@ class RareRow {
   bool confirmed_ = true;
 };
 
-// The rows in format jsonl, csv or json. Throws Error where a CSV would need two headers, that of
+// The rows in format jsonl, csv or json. Throws Error if a CSV would need two headers, that of
 // times and that of probabilities. There is at least one row.
 std::string rows_text(std::span<const RareRow* const> rows, std::string_view format);
 

@@ -24,8 +24,8 @@ struct RareProgress {
 };
 
 // The repetitions of each function, in order and without a gap: all of them, or after `stop` became
-// true the first ones, so that short ones are not preferred. Throws Error where a pilot finds that
-// a function does not serve.
+// true the first ones, so that short ones are not preferred. Throws Error if a pilot finds that a
+// function does not serve.
 std::vector<std::vector<RareRepetition>> run_rare(catalog::PreparedRare& rare,
                                                   const RareOptions& options,
                                                   RareProgress& progress,

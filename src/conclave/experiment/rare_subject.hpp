@@ -48,15 +48,15 @@ struct RareSubject {
   std::string head() const;
 };
 
-// The options of `conclave rare` that the words have; defaults for the others. Throws Error where
-// one cannot be read.
+// The options of `conclave rare` that the words have; defaults for the others. Throws Error if one
+// cannot be read.
 catalog::RareRequest rare_request_of(const RunText& words);
 
-// Throws Error where the rare failures of a protocol are not known.
+// Throws Error if the rare failures of a protocol are not known.
 void require_rare(const catalog::Entry& entry);
 
 RareSubject subject_of(const catalog::PreparedRare& rare, const catalog::RareRequest& request);
-// Reads the members that head() wrote. Throws std::runtime_error where the text is something else.
+// Reads the members that head() wrote. Throws std::runtime_error if the text is something else.
 RareSubject subject_of_head(std::string_view head);
 
 // One repetition of all functions as a row, in JSON: the head, the number of the repetition as
@@ -64,7 +64,7 @@ RareSubject subject_of_head(std::string_view head);
 std::string repetition_json(const RareSubject& subject, const std::string& head,
                             std::uint64_t repetition, std::span<const RareRepetition> results);
 // The results in such a row, by function; without the interactions, which rows do not have. Throws
-// std::runtime_error where the row is not one of this subject.
+// std::runtime_error if the row is not one of this subject.
 std::vector<RareRepetition> repetitions_of_row(const RareSubject& subject, std::string_view row);
 
 }  // namespace conclave::experiment

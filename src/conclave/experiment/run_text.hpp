@@ -55,8 +55,8 @@ struct UsageExample {
   std::string_view n = "1e6";
 };
 
-// The run that the text asks for; a graph that it names is built or read here. Leaves the plan's
-// trace empty. Throws Error with one sentence where an option is missing, cannot be read or
+// The run that the text describes; a graph that it names is built or read here. Leaves the plan's
+// trace empty. Throws Error with one sentence if an option is missing, cannot be read or
 // contradicts another.
 catalog::RunRequest request_of(const RunText& words, const UsageExample& usage = {});
 // The same for the entry of a protocol that need not be listed or lie in a file.

@@ -65,7 +65,7 @@ std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& o
 
 // Starts threads - 1 workers; the caller is the last one. Where the system gives fewer, returns the
 // exception to throw once all are joined: it comes before those of the workers, which may only have
-// found no memory beside so many stacks. Null where all have started.
+// found no memory beside so many stacks. Null if all have started.
 std::exception_ptr start_workers(std::vector<std::jthread>& workers, unsigned threads,
                                  const std::function<void()>& work);
 

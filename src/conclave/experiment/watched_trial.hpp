@@ -1,6 +1,6 @@
-// One trial that is watched while it runs: advanced by as much as its owner likes, looked at, and
-// in the end a row. It is the trial that `run` makes of the same words, bit for bit; where it
-// pauses changes nothing.
+// One trial that can be observed while it runs: its owner advances it by any amount, looks at it,
+// and gets its row in the end. It is the trial that `run` makes of the same words, bit for bit;
+// where it pauses changes nothing.
 //
 //   WatchedTrial trial({.words = {.protocol = "pll", .n = "1000", .seed = "7"}});
 //   trial.advance_to(5000u);
@@ -45,7 +45,7 @@ struct Change {
 // is in `events`.
 class WatchedTrial {
  public:
-  // Throws Error where the request makes no sense.
+  // Throws Error if the request makes no sense.
   explicit WatchedTrial(const WatchRequest& request);
   ~WatchedTrial();
   WatchedTrial(const WatchedTrial&) = delete;

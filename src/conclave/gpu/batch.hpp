@@ -27,7 +27,7 @@ Finished<P> blank(const P& protocol, std::uint32_t n) {
           .is_complete = false};
 }
 
-// All but the request lies where the warps reach it.
+// All pointers are to memory that the warps can reach.
 template <DeviceProtocol P>
 Batch<P> batch_of(const BatchRequest& request, const P* protocol, Finished<P>* finished,
                   std::uint64_t* next_trial,  // NOLINT: warps count it up
@@ -61,7 +61,7 @@ TrialResult result_of(const P& protocol, const Finished<P>& trial) {
   return result;
 }
 
-// Memory with garbage in it, as that of a device has at first.
+// Memory filled with garbage, like fresh memory of a device.
 template <class T>
 std::vector<T> full_of_garbage(std::size_t count, const T& any) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -71,7 +71,8 @@ std::vector<T> full_of_garbage(std::size_t count, const T& any) {
   return items;
 }
 
-// The same batch on one emulated warp of this processor; slow, and what a device is checked with.
+// The same batch on one emulated warp of this processor: slow; the reference that devices are
+// checked against.
 template <Memory memory, class Warp = HostWarp, DeviceProtocol P>
 std::vector<Finished<P>> emulated(const P& protocol, const BatchRequest& request) {
   using Packed = typename Stored<P>::type;
@@ -95,7 +96,7 @@ std::vector<Finished<P>> emulated(const P& protocol, const BatchRequest& request
   return finished;
 }
 
-// How many claims a block has for so many agents.
+// How many claims a block has for this many agents.
 constexpr std::uint32_t claims_for(std::uint32_t n) {
   return std::min(std::bit_ceil(n), most_claims);
 }

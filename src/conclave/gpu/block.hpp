@@ -92,7 +92,7 @@ class HostBlock {
     words[index / 32] |= 1u << index % 32;
   }
   static void publish(bool* flag) { *flag = true; }
-  // Counts one more, and tells how many there were.
+  // Increments the counter; returns its old value.
   static std::uint64_t take_one(std::uint64_t* counter) { return (*counter)++; }
   static std::uint32_t take_one(std::uint32_t* counter) { return (*counter)++; }
 };

@@ -14,11 +14,11 @@
 //     third pass     8: 9,3    6: 5,4    ...
 //
 // Unlike the eight lanes of trial_loop.hpp, threads may execute meetings beyond the one that ends
-// the trial. That does no harm: the tally is told of what it must hear in the order of the
-// meetings, and states do not matter after the end. Only transitions that draw random numbers would
-// do harm, so this is for protocols with a shortcut, which draw none. Before the tally can be told,
-// all earlier meetings must be over: passes form rounds, and at the end of a round, which is there
-// as soon as the tally must hear of something, no new meetings are taken until none is left.
+// the trial. That does no harm: the tally is notified in the order of the meetings, and states do
+// not matter after the end. Only transitions that draw random numbers would do harm, so this is for
+// protocols with a shortcut, which draw none. Before the tally can be notified, all earlier
+// meetings must be over. So passes form rounds: as soon as the tally must be notified of something,
+// no new meetings are taken until all are done, and the round ends.
 //
 // Eight threads more draw words ahead meanwhile, each those of one lane of the generator. One trial
 // is some ten times as fast as with eight lanes, so a few trials are enough to fill a device, and
@@ -179,7 +179,7 @@ class BlockLoop {
   CONCLAVE_HOST_DEVICE typename Shared::Pass& pass_before() const {
     return shared_->passes[1 - parity_];
   }
-  // Whether the trial is to be stopped is written far away, and asking takes long.
+  // The flag that stops the trial is in distant memory, so reading it is slow.
   CONCLAVE_HOST_DEVICE bool is_time_to_look() const {
     return round_ % rounds_between_looks == rounds_between_looks - 1;
   }
@@ -306,7 +306,7 @@ class BlockLoop {
   // By one thread.
   CONCLAVE_HOST_DEVICE void settle() {
     for (std::uint32_t i = 0; i < shared_->events_noted && !shared_->is_over; ++i) {
-      tell_tally_of(shared_->events[shared_->order[i]]);
+      notify_tally_of(shared_->events[shared_->order[i]]);
     }
     shared_->events_noted = 0;
     if (!shared_->is_over) {
@@ -318,7 +318,7 @@ class BlockLoop {
   }
 
   // Not of meetings beyond the limit.
-  CONCLAVE_HOST_DEVICE void tell_tally_of(const typename Shared::Event& event) {
+  CONCLAVE_HOST_DEVICE void notify_tally_of(const typename Shared::Event& event) {
     // The number of the meeting among those of the trial, counted from 1.
     const std::uint64_t number =
         done_ + event.position + 1 - shared_->dropped.before(event.position);
@@ -338,8 +338,8 @@ class BlockLoop {
     return tally_->converged() || tally_->hopeless();
   }
 
-  // Whether the trial ends after so many interactions. A trial that has converged goes on where its
-  // protocol measures how long that holds.
+  // Whether the trial ends after this many interactions. A trial that has converged goes on where
+  // its protocol measures how long that holds.
   CONCLAVE_HOST_DEVICE bool ends_at(std::uint64_t number) {
     if constexpr (MeasuresHolding<P>) {
       if (protocol_.measures_holding() && !shared_->is_holding && tally_->converged()) {

@@ -21,8 +21,7 @@ inline void check(cudaError_t status, const char* what) {
   throw Error(std::string("engine gpu: ") + what + " failed: " + cudaGetErrorString(status));
 }
 
-// The device of that number, modulo how many this process may use. Throws Error where there is
-// none.
+// The device of that number, modulo how many this process may use. Throws Error if there is none.
 inline int device_of(unsigned number) {
   int devices = 0;
   const cudaError_t status = cudaGetDeviceCount(&devices);

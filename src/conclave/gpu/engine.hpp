@@ -15,8 +15,8 @@ namespace conclave::gpu {
 // Pairs are drawn from half a word each, as `agents` does up to this size.
 inline constexpr AgentCount most_agents = AgentCount{1} << 24;
 
-// A batch has at most so many trials: the larger, the fewer the times at which the last trials of a
-// batch leave most of the device idle. A result takes about a hundred bytes until it is handed
+// A batch has at most this many trials: the larger, the fewer the times at which the last trials of
+// a batch leave most of the device idle. A result takes about a hundred bytes until it is handed
 // over.
 inline constexpr std::uint64_t most_trials = std::uint64_t{1} << 20;
 
@@ -39,16 +39,16 @@ class Engine {
   virtual std::string device() const = 0;
 
   // Calls `take` for every trial in order, as soon as it and all before it are done. `keep_going`
-  // is asked now and then; where it says no, trials under way end as interrupted. Throws Error
-  // where the device has too little memory or fails.
+  // is called now and then; if it returns false, trials under way end as interrupted. Throws Error
+  // if the device has too little memory or fails.
   virtual void run(const BatchRequest& request, const std::function<bool()>& keep_going,
                    const std::function<void(std::uint64_t trial, TrialResult)>& take) = 0;
 };
 
 // Makes the engine of one protocol, given a pointer to it (its type is known where the function was
 // compiled), on the device of that number, modulo how many there are. Null if its trials cannot be
-// run on a device. Throws Error where there is no device, or where the device does not compute what
-// this processor computes.
+// run on a device. Throws Error if there is no device, or if the device does not compute what this
+// processor computes.
 using MakeEngine = std::unique_ptr<Engine> (*)(const void* protocol, unsigned device);
 
 // Whether this program was built with a CUDA compiler; otherwise every engine is null.

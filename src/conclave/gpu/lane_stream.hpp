@@ -104,7 +104,7 @@ class LaneStream {
   std::uint32_t* next_;
 };
 
-// Finds out whether a transition asks for a random number. Where it has, its result is void.
+// Detects whether a transition draws a random number. If it does, its result is void.
 struct NoticedChoice {
   bool is_asked = false;
   CONCLAVE_HOST_DEVICE std::uint64_t below64(std::uint64_t) { return below(1); }

@@ -1,4 +1,4 @@
-// How kernels are started, and where the agents of their trials lie.
+// How kernels are launched, and where the agents of their trials are stored.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Layout {
   constexpr std::size_t shared_bytes() const {
     return shared_per_trial() * static_cast<std::size_t>(trials_per_block());
   }
-  // No more blocks than so many trials need.
+  // No more blocks than this many trials need.
   Layout for_trials(std::uint64_t trials) const {
     Layout fewer = *this;
     const auto each = static_cast<std::uint64_t>(trials_per_block());

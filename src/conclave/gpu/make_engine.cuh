@@ -82,14 +82,15 @@ class DeviceEngine final : public Engine {
 
   void run(const BatchRequest& request, const std::function<bool()>& keep_going,
            const std::function<void(std::uint64_t, TrialResult)>& take) override {
-    check(cudaSetDevice(device_), "choosing the device");  // the thread may be another one
+    check(cudaSetDevice(device_), "choosing the device");  // this may be another thread
     execute(request, way_for(request), keep_going, [&](std::uint64_t i, const Finished<P>& trial) {
       take(request.first_trial + i, result_of(protocol_, trial));
     });
   }
 
  private:
-  // Far away, more trials than these make each other slower: the memory answers so many at a time.
+  // In device memory, more trials than these slow each other down: it serves a limited number of
+  // accesses at a time.
   static constexpr int far_threads = 128;
   static constexpr int far_blocks = 2;                 // per multiprocessor
   static constexpr std::size_t most_far_fraction = 2;  // of the free memory, half
@@ -159,7 +160,7 @@ class DeviceEngine final : public Engine {
     hand_over(results, stop, request.trials, keep_going, take);
   }
 
-  // Looks at the results while the kernel runs, and tells it to stop where nothing may go on.
+  // Looks at the results while the kernel runs, and stops it if keep_going returns false.
   template <class Take>
   void hand_over(const SharedArray<Finished<P>>& results, SharedArray<bool>& stop,
                  std::uint64_t trials, const std::function<bool()>& keep_going, Take take) const {
@@ -200,8 +201,8 @@ class DeviceEngine final : public Engine {
     }
   }
 
-  // A compiler for devices takes some C++ that it cannot translate without a word (the elements of
-  // a constant array, for one). So every engine first shows that it computes what this processor
+  // A compiler for devices silently accepts some C++ that it cannot translate (the elements of a
+  // constant array, for one). So every engine first shows that it computes what this processor
   // does: some interactions of a few agents, with the protocol as it will be run.
   void check_itself() const {
     const BatchRequest request{.n = 16, .limit = 2000, .trials = 64};
@@ -231,8 +232,7 @@ class DeviceEngine final : public Engine {
            std::ranges::equal(a.observations, b.observations, is_equal);
   }
 
-  // Beside the processor where the trials of a warp fit; blocks of one warp waste least of that
-  // memory.
+  // In shared memory if the trials of a warp fit; blocks of one warp waste least of it.
   Layout<P> layout(std::uint32_t n) const {
     using Packed = typename Stored<P>::type;
     Layout<P> near;
@@ -260,8 +260,8 @@ class DeviceEngine final : public Engine {
     return far;
   }
 
-  // How many blocks of so many trials with so many bytes each fit into the memory of the device.
-  // Throws Error if none does.
+  // How many blocks of this many trials with this many bytes each fit into the memory of the
+  // device. Throws Error if none does.
   int fitting_blocks(std::uint32_t n, std::size_t bytes, int trials) const {
     constexpr std::size_t many = 1u << 20;
     std::size_t free_bytes = 0;

@@ -1,6 +1,5 @@
 // The algorithm of the gpu engine: the trials of the agents engine, bit for bit, eight lanes each.
-// The file is long because a round is told in all its steps, which share the variables of the
-// lanes.
+// The file is long because all steps of a round share the variables of the lanes.
 //
 // `agents` takes word k of its schedule from lane k mod 8 of the generator. Here lane j of a trial
 // is that generator lane, so that the trial always has its next eight meetings at hand, one in each
@@ -16,7 +15,7 @@
 //
 // Votes and exchanges between lanes are what a round waits for most. So a round has a single vote:
 // does any lane of the warp share an agent with another, or is there a meeting that the tally must
-// hear of, that asks for a random number, or that the protocol's shortcut leaves to its general
+// hear of, that draws a random number, or that the protocol's shortcut leaves to its general
 // function? Only then does a round with care find out which meetings these are, and settles them in
 // their order; the one that ends a trial is the last that is executed.
 #pragma once
@@ -92,7 +91,8 @@ struct Place {
   std::uint64_t* words;  // of the tally
 };
 
-// Agents lie in the memory beside the processor, where a trial has fewer than 2^16, or far away.
+// Where the agents are stored: in the shared memory of a multiprocessor (trials of fewer than 2^16
+// agents) or in the memory of the device.
 enum class Memory : std::uint8_t { near, far };
 
 template <DeviceProtocol P, class Warp, Memory memory>
@@ -237,7 +237,7 @@ class TrialLoop {
     is_fair_[lane] = is_next_fair_[lane];
   }
 
-  // So many rounds pass no trial's limit.
+  // How many rounds can be run without passing the limit of any trial.
   CONCLAVE_HOST_DEVICE std::uint32_t rounds_within_limits() {
     std::uint32_t rounds = rounds_between_looks;
     while (rounds != 0 && warp_.any([&](int lane) {
@@ -370,7 +370,7 @@ class TrialLoop {
   // there.
   template <bool is_near_limit>
   CONCLAVE_HOST_DEVICE bool round_with_care() {
-    if constexpr (is_positional<P>) gather();  // the tally asks for the time
+    if constexpr (is_positional<P>) gather();  // the tally needs the time
     find_runnable<is_near_limit>();
     Own<bool> waits;
     warp_.each([&](int lane) {
@@ -495,7 +495,7 @@ class TrialLoop {
     return is_at_end(lane, tally);
   }
 
-  // The configuration as a tally sees it after so many interactions.
+  // The configuration as a tally sees it after this many interactions.
   struct View {
     const TrialLoop* loop;
     int lane;

@@ -11,7 +11,7 @@ namespace conclave::graph {
 
 // "complete" gives no graph (every pair is an arc); otherwise "ring", "undirected-ring",
 // "grid:RxC", "regular:D", "gnp:P" or "file:PATH". Random graphs follow from the seed. Throws Error
-// with one sentence where the text makes no sense, does not fit n, or the graph is not strongly
+// with one sentence if the text makes no sense, does not fit n, or the graph is not strongly
 // connected.
 std::shared_ptr<const Digraph> make_graph(const std::string& text, AgentCount n,
                                           std::uint64_t seed);

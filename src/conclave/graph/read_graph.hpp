@@ -10,7 +10,7 @@ namespace conclave::graph {
 
 using Arcs = std::vector<Digraph::Pair>;
 
-// The arcs among n agents. Throws Error with the line where the file cannot be understood.
+// The arcs among n agents. Throws Error with the line if the file cannot be understood.
 Arcs arcs_in_file(const std::string& path, AgentCount n);
 
 }  // namespace conclave::graph

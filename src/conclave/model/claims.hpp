@@ -23,8 +23,8 @@
 
 namespace conclave {
 
-// The agents' states, owned by somebody else. On a graph, agent i is at place i; on the complete
-// graph the order means nothing.
+// A view of the agents' states, which are owned elsewhere. On a graph, agent i is at place i; on
+// the complete graph the order means nothing.
 template <class State>
 using ConfigurationView = std::span<const State>;
 

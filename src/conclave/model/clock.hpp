@@ -17,8 +17,8 @@
 
 namespace conclave {
 
-// The clock of one trial, which belongs to one thread. What it says is consistent: equal questions
-// have equal answers, whatever was asked in between, and later times come after no fewer
+// The clock of one trial, which belongs to one thread. Its answers are consistent: equal queries
+// get equal answers, whatever was queried in between, and later times come after no fewer
 // interactions.
 class Clock {
  public:

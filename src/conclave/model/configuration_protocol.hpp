@@ -48,8 +48,8 @@ concept CorruptibleConfiguration = ConfigurationProtocol<C> &&
 
 // One with stretches in which many meetings do the same little: `pass` carries out the first of
 // these (initiator + responder * 2^32), up to one that does more, or none, and returns how many. It
-// does what `meet` would; those meetings make no random choice, and nothing that `converged`,
-// `hopeless`, `leaders` or `observations` tell changes.
+// does what `meet` would; those meetings make no random choice, and none of them changes what
+// `converged`, `hopeless`, `leaders` or `observations` return.
 template <class C>
 concept PassingConfiguration = ConfigurationProtocol<C> &&
     requires(C& configuration, std::span<const std::uint64_t> meetings) {

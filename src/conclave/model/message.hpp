@@ -10,11 +10,11 @@
 // nothing. A node is woken by the environment at most once, and only while it sleeps; a message
 // wakes it too. Events of one node are handled one at a time, and all effects of an event are
 // carried out in the order in which they were given, before the node's next event. A node has one
-// timer; the host owns time, and tells the node when the timer runs out.
+// timer; the host owns time, and sends the node a Timeout when the timer runs out.
 //
 // Protocols guarantee this. Everything random goes through `choice`; nothing but the node's state,
-// the event and the choices decides what happens; a state is all that must be kept of a node. A
-// node that has to tell itself something does so at once, inside, without a message.
+// the event and the choices decides what happens; a state is all that must be kept of a node. What
+// a node would send to itself is handled at once, inside, without a message.
 #pragma once
 
 #include <array>
@@ -77,7 +77,7 @@ template <class E, class Message>
 concept TimedEffectsOf = EffectsOf<E, Message> &&
     requires(E& effects, Ticks (*delay)(AnyChoice&), AnyChoice& choice) {
   // The timer runs out after delay(choice) ticks, which are also returned. A host that tries all
-  // orders of events knows no time: it does not ask for the delay, and returns 0.
+  // orders of events has no notion of time: it does not evaluate the delay, and returns 0.
   { effects.set_timer(delay, choice) } -> std::same_as<Ticks>;
   effects.cancel_timer();  // no effect where none is set
 };
@@ -168,7 +168,7 @@ template <MessageProtocol P>
   requires requires { P::topology; }
 inline constexpr Topology network_of<P> = P::topology;
 
-// Whether a node has done what the problem asks of it: it knows the leader or, in implicit
+// Whether a node has done what the problem demands of it: it knows the leader or, in implicit
 // election, whether it is the leader.
 template <MessageProtocol P>
 constexpr bool is_settled(const NodeView& view) {
@@ -188,7 +188,7 @@ concept HasTerms = MessageProtocol<P> && requires(const P& protocol, const typen
   { protocol.has_given_up(node) } -> std::same_as<bool>;
 };
 
-// A protocol whose rows tell more than messages and time names a `Record`. It is shown a node
+// A protocol whose rows show more than messages and time names a `Record`. It is shown a node
 // before and after each of its events, with the time since the first wake-up, and gives the
 // observables that the protocol's `info` lists.
 template <class P>

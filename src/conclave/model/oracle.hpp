@@ -1,9 +1,9 @@
-// Oracles: what agents are told about the whole configuration, which none of them can see.
+// Oracles give agents information about the whole configuration, which none of them can see.
 //
-// The oracle Omega? of Fischer and Jiang tells whether there is a leader. Only this is asked of it:
+// The oracle Omega? of Fischer and Jiang says whether there is a leader. It guarantees only this:
 // if there is a leader all the time, or none all the time, it says so from some interaction on.
-// Before, an adversary chooses what it says; some adversaries are offered here. Both agents of
-// an interaction are told the same, about the configuration before it.
+// Until then an adversary chooses its answers; some adversaries are offered here. Both agents of an
+// interaction get the same answer, about the configuration before it.
 //
 //   LeaderOracle oracle(LeaderOracle::Kind::delay, 10u);
 //   oracle.see(true, 0u);   // no leader at the start
@@ -26,12 +26,12 @@ class LeaderOracle {
  public:
   enum class Kind : std::uint8_t {
     immediate,  // the truth
-    delay,      // "no leader" only after so many interactions that all began and ended without one
-    lies,       // "no leader" for so many interactions, whatever is the case; then the truth
-    silent,     // "a leader" for so many interactions, whatever is the case; then the truth
+    delay,      // "no leader" only after this many interactions without a leader
+    lies,       // "no leader" for this many interactions, true or not; then the truth
+    silent,     // "a leader" for this many interactions, true or not; then the truth
   };
 
-  // `duration` means nothing to an immediate one.
+  // `duration` is not used for `immediate`.
   constexpr LeaderOracle(Kind kind, Interactions duration) : kind_(kind), duration_(duration) {}
 
   constexpr Kind kind() const { return kind_; }
@@ -45,7 +45,7 @@ class LeaderOracle {
     now_ = now;
   }
 
-  // Whether the agents of the next interaction are told that there is no leader.
+  // Whether the answer to the agents of the next interaction is that there is no leader.
   constexpr bool denies() const {
     switch (kind_) {
       case Kind::immediate:
@@ -79,8 +79,8 @@ class LeaderOracle {
   Interactions now_;
 };
 
-// A protocol whose agents ask an oracle. `interact` is what they do when they are told that there
-// is a leader, `interact_leaderless` what they do when they are told that there is none.
+// A protocol whose agents ask an oracle. `interact` is what they do if the answer is that there is
+// a leader, `interact_leaderless` what they do if it is that there is none.
 template <class P>
 concept AsksOracle = PopulationProtocol<P> &&
     requires(const P& protocol, typename P::State u, typename P::State v, AnyChoice& choice) {
@@ -88,7 +88,7 @@ concept AsksOracle = PopulationProtocol<P> &&
   { protocol.interact_leaderless(u, v, choice) } -> std::same_as<void>;
 };
 
-// For all other protocols: nothing is told, and nothing is kept.
+// For all other protocols; empty.
 struct NoOracle {};
 
 template <PopulationProtocol P>

@@ -33,8 +33,8 @@ struct Observation {
   std::variant<std::uint64_t, bool, double, std::string, Interactions> value;
 };
 
-// A protocol for populations of agents that meet in ordered pairs. `initial` is asked once for each
-// agent, in the order 0 ... n-1, with the number of a start; `interact` changes both states in
+// A protocol for populations of agents that meet in ordered pairs. `initial` is called once for
+// each agent, in the order 0 ... n-1, with the number of a start; `interact` changes both states in
 // place and must not look at anything else; `role` is the output.
 template <class P>
 concept PopulationProtocol = Described<typename P::State> &&
@@ -123,9 +123,9 @@ concept HasNullTest = Packing<P> && requires(const P& protocol, typename P::Pack
   { protocol.may_change(packed, packed) } -> std::same_as<typename P::Packed>;
 };
 
-// Whether most interactions of a protocol change nothing, which `--engine auto` asks. A protocol
-// may say so for all parameters (`static constexpr bool is_mostly_null`) or for the given ones (a
-// member function of that name); one that says nothing is taken for busy.
+// Whether most interactions of a protocol change nothing; `--engine auto` uses it. A protocol may
+// say so for all parameters (`static constexpr bool is_mostly_null`) or for the given ones (a
+// member function of that name); otherwise the answer is no.
 template <PopulationProtocol P>
 bool is_mostly_null(const P& protocol) {
   if constexpr (requires { protocol.is_mostly_null(); }) {
@@ -155,8 +155,8 @@ struct Stored<P> {
   }
 };
 
-// A tally knows at every interaction whether the protocol has converged. An engine tells it of
-// every agent at the start and of every interaction that may matter, never scanning the agents. It
+// A tally knows at every interaction whether the protocol has converged. An engine notifies it of
+// every agent at the start and of every interaction that may matter; it never scans the agents. It
 // is made for a protocol that outlives it. A call is O(1) amortized, or nearly.
 template <class T, class P>
 concept TallyOf = PopulationProtocol<P> &&
@@ -170,8 +170,8 @@ concept TallyOf = PopulationProtocol<P> &&
   { view.observations() } -> std::same_as<std::vector<Observation>>;
 };
 
-// A tally for engines that work in batches. What it counts, apart from milestones, depends on the
-// census alone, so that many changes can be told at once, in any order.
+// A tally for engines that work in batches. Its counts, apart from milestones, depend on the census
+// alone, so that it can be notified of many changes at once, in any order.
 template <class T, class P>
 concept CensusTallyOf = TallyOf<T, P> &&
     requires(T& tally, const T& view, const typename P::State& state, AgentCount count) {
@@ -179,13 +179,13 @@ concept CensusTallyOf = TallyOf<T, P> &&
   { tally.remove(state, count) } -> std::same_as<void>;
   // Whether the counts can differ after this meeting: u, v before; after.
   { view.is_counted(state, state, state, state) } -> std::same_as<bool>;
-  // At least so many agents must change in what is counted before the tally converges or becomes
+  // At least this many agents must change in what is counted before the tally converges or becomes
   // hopeless.
   { view.changes_to_stop() } -> std::same_as<AgentCount>;
 };
 
-// A tally that notes what it finds at the first interaction that reaches something: it must be told
-// of that one at its time, with all counts as they are then.
+// A tally that records something at the first interaction that reaches a milestone: it must be
+// notified of that interaction at its time, with all counts as they are then.
 template <class T, class P>
 concept HasMilestones = CensusTallyOf<T, P> &&
     requires(const T& view, const typename P::State& state) {
@@ -199,8 +199,8 @@ concept ShortcutTallyOf = TallyOf<T, P> && requires(T& tally, AgentCount count) 
   { tally.lose_leaders(count) } -> std::same_as<void>;
 };
 
-// A protocol that elects for long but not for ever can measure how long: after convergence its
-// tally is told to hold, and watches from then on whether any agent's output has changed.
+// A protocol that elects for long but not for ever can measure how long: after convergence, `hold`
+// makes its tally watch from then on whether any agent's output has changed.
 template <class P>
 concept MeasuresHolding = PopulationProtocol<P> &&
     requires(const P& protocol, typename P::Tally& tally, const typename P::Tally& view) {
@@ -210,7 +210,7 @@ concept MeasuresHolding = PopulationProtocol<P> &&
 };
 
 // The view that an engine gives to a positional tally: the configuration and the number of
-// interactions so far, both after the one it is told of.
+// interactions so far, both after the one it is notified of.
 template <class State>
 struct AnyView {  // archetype, for concepts only
   State operator()(AgentCount agent) const;
@@ -241,12 +241,12 @@ enum class Watch : std::uint8_t {
 };
 
 // One trial in the making: an engine is built in its starting configuration, and `advance`
-// simulates up to `budget` interactions, fewer only if what is watched for happens; the last one
+// simulates up to `budget` interactions, fewer only if the watched event happens; the last one
 // simulated is then the one at which it happened. Engines are not copied and belong to one thread.
 template <class E>
 concept PopulationEngine = requires(E& engine, const E& view, Interactions budget) {
   { engine.watch(Watch::convergence) } -> std::same_as<void>;
-  { view.has_stopped() } -> std::same_as<bool>;  // what is watched for has happened
+  { view.has_stopped() } -> std::same_as<bool>;  // the watched event has happened
   { view.size() } -> std::same_as<AgentCount>;
   { engine.advance(budget) } -> std::same_as<Interactions>;  // how many it really simulated
   { view.now() } -> std::same_as<Interactions>;              // null interactions are counted too

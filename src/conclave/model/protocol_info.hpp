@@ -14,7 +14,7 @@ enum class Topology : std::uint8_t {
   complete,         // all ordered pairs of distinct agents
   directed_ring,    // agent i initiates, agent i + 1 mod n responds
   undirected_ring,  // neighbours on a ring, both ways
-  any,              // the arcs of any strongly connected graph; the complete one unless told
+  any,              // the arcs of any strongly connected graph; complete by default
 };
 
 // A named initial configuration.

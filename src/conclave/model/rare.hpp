@@ -1,5 +1,5 @@
-// The concepts of rare events: how a protocol tells which failures of it are rare, and how near a
-// configuration is to one.
+// The concepts of rare events: how a protocol declares which of its failures are rare, and how near
+// a configuration is to one.
 //
 // A file protocols/population/importance/NAME.hpp gives a protocol an overload of `rarity_of`. What
 // it returns, the protocol's rarity, names the ways to fail, the start from which the time to
@@ -49,11 +49,12 @@ struct RareRepetition {
   double interactions = 0;        // that were simulated; for display only
 };
 
-// Asked now and then by a computation, which throws Interrupted when the answer is false.
+// Called now and then by a computation, which throws Interrupted if it returns false.
 using KeepComputing = std::function<bool(double interactions)>;
 
-// Watches the agents of one configuration: `load` looks at all of them, `replace` is told which two
-// have met, after they have. A larger value is nearer to the failure; minus infinity is allowed.
+// Watches the agents of one configuration: `load` looks at all of them, `replace` is called after a
+// meeting with the two agents that met. A larger value is nearer to the failure; minus infinity is
+// allowed.
 template <class F, class State>
 concept ImportanceOf = std::copyable<F> &&
     requires(F& function, const F& view, std::span<const State> agents, std::size_t agent) {

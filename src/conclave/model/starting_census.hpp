@@ -35,7 +35,7 @@ struct StartingPoint {
 
   std::size_t start = 0;
   const Census<State>* given = nullptr;
-  const KeepGoing* keep_going = nullptr;  // asked while agents are made one by one; null: never
+  const KeepGoing* keep_going = nullptr;  // called while agents are made one by one; null: never
 };
 
 // The name of a state in histories and files: the protocol's own, or its fields and values.
@@ -48,8 +48,8 @@ std::string name_of_state(const P& protocol, const typename P::State& state) {
   }
 }
 
-// The state of that name; nothing for a name that no state has. What a protocol packs must come out
-// as it went in.
+// The state of that name; nothing for a name that no state has. A state that a protocol packs must
+// survive packing and unpacking.
 template <PopulationProtocol P>
 std::optional<typename P::State> state_of_name(const P& protocol, std::string_view name) {
   if constexpr (requires { protocol.state_named(name); }) {
@@ -74,7 +74,7 @@ void sort_by_state(Census<State>& census) {
   census = std::move(sorted);
 }
 
-// The states of agents, which an engine tells one by one.
+// A function that passes the states of all agents, one by one, to its argument.
 template <class State>
 using StateOfAgent = FunctionRef<State(AgentCount agent)>;
 
@@ -113,7 +113,7 @@ concept NamesCensus = PopulationProtocol<P> && requires(const P& protocol, std::
   { protocol.census(start) } -> std::same_as<std::optional<Census<typename P::State>>>;
 };
 
-// Nothing if only the agents, one by one, can tell.
+// Nothing if the census is known only by asking every agent.
 template <PopulationProtocol P, Choice C>
 std::optional<Census<typename P::State>> starting_census(const P& protocol, std::size_t start,
                                                          AgentCount n, C& choice) {
@@ -125,8 +125,8 @@ std::optional<Census<typename P::State>> starting_census(const P& protocol, std:
   }
 }
 
-// Calls add(state) for one agent after the other. Throws Interrupted where the starting point is
-// told not to go on.
+// Calls add(state) for one agent after the other. Throws Interrupted if the starting point's
+// keep_going returns false.
 template <PopulationProtocol P, Choice C, class Add>
 void for_each_starting_agent(const P& protocol, const StartingPoint<typename P::State>& point,
                              AgentCount n, C& choice, Add&& add) {

@@ -22,7 +22,7 @@ enum class Ending : std::uint8_t {
   limit,        // the limit on interactions was reached first
   hopeless,     // the protocol can never converge any more
   interrupted,  // the caller asked to stop
-  until,        // the time was reached up to which the trial was to run
+  until,        // the time at which the trial was to end was reached
 };
 
 // A time at which a trial ends as planned, whether or not it has converged by then.
@@ -74,11 +74,11 @@ struct NetworkOutcome {
   std::uint64_t elected = 0;
   std::uint64_t informed = 0;
   std::optional<std::uint64_t> most_on_an_edge{};  // both directions together; only if counted
-  std::vector<NetworkEvent> trace{};               // only if asked for
+  std::vector<NetworkEvent> trace{};               // only on request
 };
 
 // Interactions, leaders and observations are as of the first convergence, or of the end of a trial
-// without one or with a horizon; the rest tells what came later.
+// without one or with a horizon; the rest is about what came later.
 struct TrialResult {
   Ending ending = Ending::interrupted;
   Interactions interactions{};   // in a network: messages
@@ -95,7 +95,7 @@ struct TrialResult {
   std::optional<NetworkOutcome> network{};
 };
 
-// A trial as it can be watched while it runs.
+// A trial as observers see it while it runs.
 class TrialView {
  public:
   virtual AgentCount leaders() const = 0;
@@ -121,7 +121,8 @@ struct Moment {
 using KeepGoing = std::function<bool(const Moment&)>;
 
 // For loops over all agents or arcs before the first interaction, which take seconds where there
-// are very many: asks once in a thousand; null never says no. Throws Interrupted where it does.
+// are very many: calls it once per 1024 visits, unless it is null. Throws Interrupted if it returns
+// false.
 inline void ask_to_go_on(const KeepGoing* keep_going, std::uint64_t visited) {
   if (keep_going == nullptr || visited % 1024 != 0) return;
   if (!(*keep_going)(Interactions())) throw Interrupted();

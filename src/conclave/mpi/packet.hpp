@@ -57,7 +57,7 @@ sweep::Plan unpacked_plan(Packet packet);
 Packet packed(const sweep::Task& task);
 sweep::Task unpacked_task(Packet& packet);
 
-// A worker's report: the rows of its last task, and the number of trials it asks for next.
+// A worker's report: the rows of its last task, and the number of trials it wants next.
 struct Report {
   sweep::Done done{};  // no rows: nothing
   std::uint64_t batch_size = 1;

@@ -12,7 +12,7 @@ namespace conclave::mpi {
 
 class Ranks {
  public:
-  Ranks();   // throws Error where it cannot
+  Ranks();   // throws Error if it cannot
   ~Ranks();  // an owner that has not served sends the others home
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;

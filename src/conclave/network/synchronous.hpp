@@ -36,7 +36,7 @@ class Synchronous {
     for (std::uint64_t round = first_round_; goes_on(0); ++round) {
       state_.set_now(round * unit);
       const bool has_woken = wake_all(round);
-      next_mail_.sort([this](std::size_t letter) { return goes_on(letter); });
+      next_mail_.sort([this](std::size_t index) { return goes_on(index); });
       std::swap(mail_, next_mail_);
       next_mail_.clear();
       const bool has_changed = play_round();
@@ -50,7 +50,7 @@ class Synchronous {
 
  private:
   // In a large network a round takes seconds, so that it asks after every thousand nodes or
-  // letters. Once the answer was no, the rest of the round is left out, and nothing of it is kept.
+  // messages. Once the answer was no, the rest of the round is left out, and nothing of it is kept.
   bool goes_on(std::uint64_t visited) {
     if (!is_stopped_ && visited % 1024 == 0) {
       is_stopped_ = !(*keep_going_)(state_.accounts().messages());
@@ -58,64 +58,64 @@ class Synchronous {
     return !is_stopped_;
   }
 
-  // All messages of one round. Those to everybody are kept once.
+  // All messages of one round. Broadcasts are stored once.
   class Mail {
    public:
     explicit Mail(NodeCount n) : n_(n) {}
 
     void add(NodeIndex from, NodeIndex to, const Message& message) {
-      letters_.push_back({from, to, message});
+      messages_.push_back({from, to, message});
     }
     void add_for_all(NodeIndex from, const Message& message) {
-      circulars_.push_back({from, message});
+      broadcasts_.push_back({from, message});
     }
-    bool is_empty() const { return letters_.empty() && circulars_.empty(); }
+    bool is_empty() const { return messages_.empty() && broadcasts_.empty(); }
     void clear() {
-      letters_.clear();
-      circulars_.clear();
+      messages_.clear();
+      broadcasts_.clear();
     }
 
-    // Groups the letters by receiver, as long as goes_on(letter) is true.
+    // Groups the messages by receiver, as long as goes_on(index) is true.
     template <class GoesOn>
     void sort(GoesOn goes_on) {
-      if (letters_.empty()) return;
+      if (messages_.empty()) return;
       begins_.assign(n_ + 1, 0);
-      for (std::size_t i = 0; i < letters_.size() && goes_on(i); ++i) ++begins_[letters_[i].to];
+      for (std::size_t i = 0; i < messages_.size() && goes_on(i); ++i) ++begins_[messages_[i].to];
       std::uint32_t sum = 0;
       for (std::uint32_t& begin : begins_) begin = sum += begin;
-      order_.resize(letters_.size());
-      for (std::size_t i = letters_.size(); i-- > 0 && goes_on(i);) {
-        order_[--begins_[letters_[i].to]] = static_cast<std::uint32_t>(i);
+      order_.resize(messages_.size());
+      for (std::size_t i = messages_.size(); i-- > 0 && goes_on(i);) {
+        order_[--begins_[messages_[i].to]] = static_cast<std::uint32_t>(i);
       }
     }
 
     void collect(NodeIndex to, const auto& ports, std::vector<Received<Message>>& inbox) const {
       inbox.clear();
-      for (const Circular& each : circulars_) {
+      for (const Broadcast& each : broadcasts_) {
         if (each.from != to) inbox.push_back({ports.port(to, each.from), each.message});
       }
-      if (letters_.empty()) return;
+      if (messages_.empty()) return;
       for (std::uint32_t i = begins_[to]; i < begins_[to + std::size_t{1}]; ++i) {
-        const Letter& letter = letters_[order_[i]];
-        inbox.push_back({ports.port(to, letter.from), letter.message});
+        const QueuedMessage& queued = messages_[order_[i]];
+        inbox.push_back({ports.port(to, queued.from), queued.message});
       }
     }
 
    private:
-    struct Letter {
+    struct QueuedMessage {
       NodeIndex from;
       NodeIndex to;
       Message message;
     };
-    struct Circular {
+    struct Broadcast {
       NodeIndex from;
       Message message;
     };
 
     NodeCount n_;
-    std::vector<Letter> letters_;
-    std::vector<Circular> circulars_;
-    std::vector<std::uint32_t> begins_;  // of a receiver's letters in order_
+    std::vector<QueuedMessage> messages_;
+    std::vector<Broadcast> broadcasts_;
+    std::vector<std::uint32_t> begins_;  // of a receiver's messages in order_
     std::vector<std::uint32_t> order_;
   };
 

@@ -82,7 +82,7 @@ PictureSize parse_size(const std::string& text);
 int parse_font_size(const std::string& text);
 
 // The bytes of a file of this kind. Values that a logarithmic axis cannot show are left out of
-// pictures and of LaTeX, never of CSV. Throws Error where gnuplot is needed and missing.
+// pictures and of LaTeX, never of CSV. Throws Error if gnuplot is needed and missing.
 std::string draw(const Figure& figure, FileKind kind, const Looks& looks = {},
                  const PictureSize& size = {.width = 640, .height = 430});
 

@@ -15,8 +15,8 @@ struct FilmOptions {
 
 // Shows the first trial, at most 300 times and the 20 states with the most agents. Returns the file
 // that was written: the film, or, where ffmpeg cannot be started, a .svg of the same name. Throws
-// Error where a file makes no sense or a program fails, std::system_error where something could not
-// be written.
+// Error if a file makes no sense or a program fails, std::system_error if something could not be
+// written.
 std::string animate(const FilmOptions& options);
 
 }  // namespace conclave::plot

@@ -31,8 +31,9 @@ FileKind kind_of(const std::string& path);
 // By its name, "svg"; throws Error with the nearest one for others.
 FileKind kind_named(const std::string& name);
 
-// A string as gnuplot reads it: in single quotes, where it knows no escapes and no commands. Quotes
-// are doubled, or replaced at the beginning; control characters become visible, backquotes quotes.
+// A string literal for gnuplot, in single quotes, between which gnuplot interprets neither escapes
+// nor commands. Quotes are doubled, or replaced at the beginning; control characters become
+// visible, backquotes quotes.
 std::string gnuplot_string(std::string_view text);
 
 // A script and its data.
@@ -56,9 +57,9 @@ class Script {
 };
 
 // Draws and returns the bytes of the picture. gnuplot runs without a shell and without the user's
-// settings, in a temporary folder of its own that is gone afterwards. Throws Error where gnuplot is
-// missing or objects, std::system_error where the temporary folder cannot be written.
-// `font_size` is in points, 0 for the one that suits the format.
+// settings, in a temporary folder of its own that is gone afterwards. Throws Error if gnuplot is
+// missing or objects, std::system_error if the temporary folder cannot be written. `font_size` is
+// in points, 0 for the one that suits the format.
 std::string draw(const Script& script, PictureFormat format, const PictureSize& size = {},
                  int font_size = 0);
 

@@ -19,8 +19,8 @@ struct PlotOptions {
 };
 
 // A trace of message passing becomes a space-time diagram, any other one curves over time. Throws
-// Error where a file, a column or gnuplot is missing, std::system_error where a file could not be
-// written completely; that one is not left then.
+// Error if a file, a column or gnuplot is missing, std::system_error if a file could not be written
+// completely; that one is not left then.
 void plot_trace(const PlotOptions& options);
 
 }  // namespace conclave::plot

@@ -14,7 +14,7 @@ namespace conclave::plot {
 // columns, too: braces and commas are left out of their names, {a = 1, b = 2} is a = 1 b = 2.
 class TraceTable {
  public:
-  // Throws Error where the file cannot be read, is larger than 1 GiB, holds no line, one of another
+  // Throws Error if the file cannot be read, is larger than 1 GiB, holds no line, one of another
   // length than the first, or a column whose name is none.
   explicit TraceTable(const std::string& path);
 
@@ -25,8 +25,7 @@ class TraceTable {
   bool holds_numbers(const std::string& name) const;
   std::size_t column(const std::string& name) const;  // throws Error with the nearest name
 
-  // The field of a line, counted from 0. Throw Error with the place where it is nothing of the
-  // kind.
+  // The field of a line, counted from 0. Throw Error with the place if it is nothing of the kind.
   std::optional<double> real(std::size_t line,
                              std::size_t column) const;  // nothing: an empty field
   std::uint64_t whole(std::size_t line, std::size_t column) const;

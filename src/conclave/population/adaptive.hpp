@@ -191,9 +191,9 @@ class AdaptiveEngine {
   // Goes on exactly as the other one does, the state of its generators included.
   AdaptiveEngine(const AdaptiveEngine& other, AgentMemory& memory);
 
-  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
-  // about so much work. Where the budget ends before the horizon, the trial goes on after it as if
-  // it had not ended there.
+  // Simulates up to `budget` interactions, fewer only if the watched event happens, or after about
+  // this much work. Where the budget ends before the horizon, the trial goes on after it as if it
+  // had not ended there.
   Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon);
   Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
     return advance(budget, most_work, budget);
@@ -228,8 +228,8 @@ class AdaptiveEngine {
   using CountsTrial = LiveTrialOf<CountsEngine>;
 
   static constexpr std::uint64_t work_per_look = 4096;
-  // Networks of fewer molecules begin in an array, whose interactions, decided by chance, take
-  // about so long.
+  // Networks of fewer molecules begin in an array; the second constant is the cost of one of its
+  // random interactions, in nanoseconds.
   static constexpr AgentCount least_agents_to_batch = AgentCount{1} << 14;
   static constexpr double cost_of_chance = 10;
 
@@ -243,9 +243,9 @@ class AdaptiveEngine {
   std::uint64_t step_counts(Interactions budget, Interactions horizon);
   std::uint64_t step_directly(Interactions budget, std::uint64_t most_work);
 
-  // The counts engine stands still: is another one cheaper?
+  // Called when the counts engine stands still: changes to another engine if that is cheaper.
   void change_over();
-  // False where that would cost more than the others do per interaction, or hardly less. It is left
+  // False if that would cost more than the others do per interaction, or hardly less. It is left
   // again where it does.
   bool use_direct_method(double cost_of_others);
   // An interaction in an array, in nanoseconds on a common machine: in the caches, or not.
@@ -255,7 +255,7 @@ class AdaptiveEngine {
   StreamName next_part();
   void use_agents();
   void use_counts();
-  // The engine that ran before has been taken over, but for what is watched for.
+  // The engine that ran before has been taken over, but for the watched event.
   void go_on_with(std::unique_ptr<CountsTrial> counts, std::unique_ptr<LiveTrial> agents,
                   std::unique_ptr<detail::DirectStage> direct);
 

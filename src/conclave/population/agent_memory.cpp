@@ -24,7 +24,7 @@ void prefer_huge_pages(std::span<std::byte>) {}
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-// Null where the system gives none.
+// Null if the system gives none.
 void* map(std::size_t bytes) {
   void* const place =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -29,7 +29,7 @@ struct AgentTable {
 };
 
 // The next interaction that is not known to be null, and who meets in it, where the engine knows.
-// An engine that does not jump tells of the very next one.
+// For an engine that does not jump it is the very next one.
 struct NextMeeting {
   Interactions number{};  // Interactions::max() if nothing changes any more
   std::optional<std::pair<AgentCount, AgentCount>> agents{};  // initiator, responder

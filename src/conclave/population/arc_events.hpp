@@ -159,7 +159,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<
     return active_.size() == 0;
   }
 
-  // While agents are told that there is no leader, all arcs count as active. Where that begins
+  // While the oracle says that there is no leader, all arcs count as active. Where that begins
   // before the next event, the wait is drawn anew from there, since it has no memory.
   void draw_next_event() {
     this->no_next_event();

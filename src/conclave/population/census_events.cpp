@@ -147,7 +147,7 @@ void CensusEventsEngine::react() {
     change(rank_of(met.u), 1);
     change(rank_of(met.v), 1);
   }
-  if (met.is_counted) tell_tally(u, v, met.u, met.v);
+  if (met.is_counted) notify_tally(u, v, met.u, met.v);
 }
 
 }  // namespace conclave::population

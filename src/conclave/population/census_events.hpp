@@ -72,7 +72,7 @@ class CensusEventsEngine : public detail::Jumping<CensusEventsEngine, detail::Sp
   struct Met {
     SpeciesId u;
     SpeciesId v;
-    bool is_counted;  // the tally must be told
+    bool is_counted;  // the tally must be notified
   };
   Met meet(SpeciesId u, SpeciesId v);
   bool has_rank(SpeciesId id) const { return id < rank_of_.size() && rank_of_[id] != no_rank; }

@@ -53,7 +53,7 @@ bool CountsEngine::hopeless() const {
 }
 
 bool CountsEngine::has_stopped() const {
-  if (inside_) return false;  // batches end where what is watched for happens
+  if (inside_) return false;  // batches end where the watched event happens
   return is_over() || (is_silent() && watch_ == Watch::convergence);
 }
 
@@ -189,7 +189,7 @@ void CountsEngine::show(std::uint64_t passed) {
   species_->copy_tally(Moment::beginning, Moment::seen);
   detail::SpeciesTally& seen = species_->tally(Moment::seen);
   if (species_->has_census_tally()) {
-    tell_difference(seen, record_->census, inside_->census);
+    notify_of_difference(seen, record_->census, inside_->census);
     return;
   }
   for (const auto& step : record_->steps.steps()) {
@@ -207,9 +207,9 @@ void CountsEngine::end_where_seen() {
   record_.reset();
 }
 
-void CountsEngine::tell_difference(detail::SpeciesTally& tally,
-                                   const std::vector<AgentCount>& before,
-                                   const std::vector<AgentCount>& after) {
+void CountsEngine::notify_of_difference(detail::SpeciesTally& tally,
+                                        const std::vector<AgentCount>& before,
+                                        const std::vector<AgentCount>& after) {
   for (SpeciesId id = 0; id < after.size(); ++id) {
     const AgentCount old = id < before.size() ? before[id] : 0;
     if (after[id] < old) tally.remove(id, old - after[id]);
@@ -222,7 +222,7 @@ void CountsEngine::begin_batch() {
   pool_.fill(counts_);
   revealed_.clear();
   fresh_pairs_ = collisions_ = changes_ = 0;
-  tells_later_ =
+  notifies_later_ =
       plan_.care == Care::calm && species_->has_census_tally() && !species_->has_milestones();
   if (plan_.care == Care::single) watched_ranks_.clear();
   reveal_watched();
@@ -332,7 +332,7 @@ bool CountsEngine::interact(std::size_t initiator, std::size_t responder) {
   if (record_) [[unlikely]] {
     record_step<when>(u, v, new_u, new_v);
   }
-  return tells_later_ || note(outcome, u, v, new_u, new_v);
+  return notifies_later_ || note(outcome, u, v, new_u, new_v);
 }
 
 template <CountsEngine::When when>
@@ -350,7 +350,7 @@ bool CountsEngine::note(const detail::Outcome& outcome, SpeciesId u, SpeciesId v
   const bool is_new = outcome.milestone > milestone();
   if (!is_new && !outcome.is_counted) return true;
   if (is_new) draw_fresh_pairs();
-  tell_tally(u, v, new_u, new_v);
+  notify_tally(u, v, new_u, new_v);
   return !is_new && !is_over();
 }
 
@@ -409,7 +409,7 @@ void CountsEngine::shift(SpeciesId from, SpeciesId to, AgentCount count) {
   changes_ += count;
   census_[from] -= count;
   count_of(to) += count;
-  if (tells_later_ || !species_->has_census_tally()) return;
+  if (notifies_later_ || !species_->has_census_tally()) return;
   species_->tally().remove(from, count);
   species_->tally().add(to, count);
 }
@@ -450,12 +450,12 @@ void CountsEngine::end_batch() {
   }
   census_.resize(species_->size());
   for (const SpeciesId id : revealed_) ++census_[id];
-  if (tells_later_) tell_tally_of_batch();
+  if (notifies_later_) notify_tally_of_batch();
   look_at_tally();
   work_ += 1 + collisions_;
 }
 
-void CountsEngine::tell_tally_of_batch() {
+void CountsEngine::notify_tally_of_batch() {
   for (SpeciesId id = 0; id < census_.size(); ++id) {
     const std::uint32_t rank = rank_of(id);
     const AgentCount before = rank == no_rank ? 0 : counts_[rank];

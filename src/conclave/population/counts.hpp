@@ -8,11 +8,11 @@
 // at its end (detail/pairing.hpp). The few interactions with an agent met before, collisions, are
 // carried out one by one at their time; then the states of the agents involved are revealed.
 //
-// The event that is watched for happens at an exact interaction, so batches end before it
-// can happen; or agents whose meetings could bring it about are revealed from the beginning, so
-// that all these meetings are collisions; or interactions are carried out one by one.
-// docs/counts-engine.md tells why all this is exact, and what it costs. The file is long because
-// batches and jumps share one census, and go over into each other.
+// The watched event happens at an exact interaction, so batches end before it can happen; or agents
+// whose meetings could bring it about are revealed from the beginning, so that all these meetings
+// are collisions; or interactions are carried out one by one. docs/counts-engine.md explains why
+// all this is exact, and what it costs. The file is long because batches and jumps share one
+// census, and go over into each other.
 //
 // A look at the trial inside a batch does not end the batch. The batch is carried out as it would
 // have been, with a record of what happened; what the engine then shows, up to the end of the
@@ -80,9 +80,9 @@ class CountsEngine : public detail::CensusKeeper {
   CountsEngine(std::unique_ptr<detail::Species> species, AgentCount n, const StreamName& name,
                const CostTable& costs);
 
-  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
-  // about so much work, counted in random variates, or many new states. Batches end at the horizon,
-  // so many interactions from now and no fewer than the budget. Where the budget ends before it,
+  // Simulates up to `budget` interactions, fewer only if the watched event happens, or after about
+  // this much work, counted in random variates, or many new states. Batches end at the horizon,
+  // this many interactions from now and no fewer than the budget. Where the budget ends before it,
   // what is shown there is exact in law and follows from the seed and the time alone, and the trial
   // goes on as if it had not been looked at.
   Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon);
@@ -113,7 +113,7 @@ class CountsEngine : public detail::CensusKeeper {
   // number of random variates it takes, the same on every machine.
   double cost() const;
 
-  // A batch was planned for what was watched for when it began.
+  // Ends the current batch, which was planned for the event watched for until now.
   void watch(Watch what);
 
   // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
@@ -129,7 +129,7 @@ class CountsEngine : public detail::CensusKeeper {
   // Pairs of ranks have square tables, up to this many ranks.
   static constexpr std::size_t most_ranks_in_tables = 4096;
   // A new rank takes as long as hundreds of variates, since its meetings with all others are looked
-  // up. After so many of them, `advance` has worked enough.
+  // up. After this many of them, `advance` returns.
   static constexpr std::uint64_t new_ranks_at_once = 256;
   // Agents revealed in a batch take four bytes each.
   static constexpr AgentCount most_revealed = AgentCount{1} << 26;
@@ -141,7 +141,7 @@ class CountsEngine : public detail::CensusKeeper {
 
   // A batch of t interactions has about 2 t^2 / n collisions; per interaction it is cheapest here.
   double best_length() const;
-  // Cost per interaction of a batch of this length at whose start so many agents are revealed.
+  // Cost per interaction of a batch of this length at whose start this many agents are revealed.
   double cost_of_batch(double length, double revealed) const;
   // Cost per interaction of jumping, given the fraction of interactions that change something.
   double cost_of_jumping(double reacting) const;
@@ -149,7 +149,7 @@ class CountsEngine : public detail::CensusKeeper {
   // --- the event that a batch must not miss ---
 
   enum class Care : std::uint8_t {
-    calm,      // a batch too short to bring about what is watched for
+    calm,      // a batch too short to bring about the watched event
     watchful,  // one in which meetings that could bring it about are collisions
     single,    // one interaction
   };
@@ -201,9 +201,10 @@ class CountsEngine : public detail::CensusKeeper {
   // exact in law, and what follows is drawn from words that had no part in it.
   void end_where_seen();
 
-  // Tells a tally of a census how the next one differs from it.
-  static void tell_difference(detail::SpeciesTally& tally, const std::vector<AgentCount>& before,
-                              const std::vector<AgentCount>& after);
+  // Notifies a tally of a census how the next one differs from it.
+  static void notify_of_difference(detail::SpeciesTally& tally,
+                                   const std::vector<AgentCount>& before,
+                                   const std::vector<AgentCount>& after);
 
   // --- batches, continued ---
 
@@ -251,8 +252,8 @@ class CountsEngine : public detail::CensusKeeper {
   template <When when>
   void record_step(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v);
 
-  // Tells the tally of an interaction. For a milestone its counts must be those of this moment, so
-  // the fresh pairs are drawn first, and the batch is over.
+  // Notifies the tally of an interaction. For a milestone its counts must be those of this moment,
+  // so the fresh pairs are drawn first, and the batch is over.
   bool note(const detail::Outcome& outcome, SpeciesId u, SpeciesId v, SpeciesId new_u,
             SpeciesId new_v);
 
@@ -270,7 +271,7 @@ class CountsEngine : public detail::CensusKeeper {
 
   void shift(SpeciesId from, SpeciesId to, AgentCount count);
 
-  // So many meetings whose outcome is random: a multinomial split of their number.
+  // Applies meetings whose outcome is random, by a multinomial split of their number.
   void apply_random(const detail::Pairing::RandomMeetings& meetings);
 
   detail::PairGroups* recorded_pairs() { return record_ ? &record_->steps.fresh() : nullptr; }
@@ -280,13 +281,13 @@ class CountsEngine : public detail::CensusKeeper {
 
   void end_batch();
 
-  // Tells the tally of the whole batch at once: by how much the number of agents of each species
+  // Notifies the tally of the whole batch at once: by how much the number of agents of each species
   // has changed.
-  void tell_tally_of_batch();
+  void notify_tally_of_batch();
 
   // --- jumps ---
 
-  // So many interactions from what is shown, or the end of time.
+  // The time this many interactions after what is shown, or the largest count.
   Interactions later(Interactions interactions) const;
 
   bool is_silent() const { return is_jumping_ && reacting_.number() == 0u; }
@@ -337,8 +338,8 @@ class CountsEngine : public detail::CensusKeeper {
   detail::Pool pool_;               // agents not revealed, by rank, as they were at its start
   AgentCount fresh_pairs_ = 0;      // pairs in the pool that have met and are not drawn yet
   std::vector<SpeciesId> revealed_;
-  std::uint64_t watched_ = 0;  // agents revealed at its start
-  bool tells_later_ = false;   // the tally learns of the batch at its end
+  std::uint64_t watched_ = 0;    // agents revealed at its start
+  bool notifies_later_ = false;  // the tally learns of the batch at its end
   std::uint64_t length_ = 0;
   std::uint64_t number_ = 0;  // of the present interaction in the batch
   std::uint64_t collisions_ = 0;
@@ -358,7 +359,7 @@ class CountsEngine : public detail::CensusKeeper {
   std::optional<Interactions> next_event_;  // drawn already
   detail::ReactingPairs reacting_;
   double saved_ = 0;             // nanoseconds, had it jumped since it did the last time
-  std::uint64_t last_look_ = 0;  // whether jumping still pays, at so much work
+  std::uint64_t last_look_ = 0;  // whether jumping still pays, at this much work
   std::uint64_t next_look_ = 0;
   std::uint64_t ranks_added_ = 0;  // since the last look
 };

@@ -54,22 +54,22 @@ class DirectMethod : public detail::TallyHost<P> {
       : detail::TallyHost<P>(protocol, n, name),
         n_(n),
         total_(protocol.channel_total()),
-        nobody_(static_cast<Species>(protocol.state_count().as_wide())),
-        counts_(std::size_t{nobody_} + 1),
+        no_species_(static_cast<Species>(protocol.state_count().as_wide())),
+        counts_(std::size_t{no_species_} + 1),
         schedule_(name.with(Purpose::schedule)) {
-    counts_[nobody_] = 1;  // the partner of who reacts alone
+    counts_[no_species_] = 1;  // the partner of who reacts alone
     for (const auto& each : protocol_.channels()) add_channel(each);
     list_affected();
     for (const auto& [state, count] : census) {
       counts_[protocol_.species_of(state)] += count;
       detail::add_to(tally_, state, count);
     }
-    told_ = counts_;
+    tallied_ = counts_;
     for (std::size_t i = 0; i < channels_.size(); ++i) refresh(i);
     draw_candidate();
   }
 
-  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after this
+  // Simulates up to `budget` interactions, fewer only if the watched event happens, or after this
   // many reactions.
   Interactions advance(Interactions budget, std::uint64_t most_reactions = UINT64_MAX) {
     const Interactions before = now_;
@@ -78,7 +78,7 @@ class DirectMethod : public detail::TallyHost<P> {
     const std::uint64_t pause = reactions_ + std::min(most_reactions, UINT64_MAX - reactions_);
     while (!has_stopped() && now_ < end && reactions_ < pause) {
       react_until(end, std::min(pause - reactions_, calm_reactions()));
-      tell_tally();
+      notify_tally();
     }
     return now_ - before;
   }
@@ -93,7 +93,7 @@ class DirectMethod : public detail::TallyHost<P> {
   }
   Census<State> census() const {
     Census<State> result;
-    for (std::size_t i = 0; i < nobody_; ++i) {
+    for (std::size_t i = 0; i < no_species_; ++i) {
       if (counts_[i] != 0) result.emplace_back(protocol_.state_of_species(i), counts_[i]);
     }
     return result;
@@ -121,7 +121,7 @@ class DirectMethod : public detail::TallyHost<P> {
   template <class Listed>
   void add_channel(const Listed& listed) {
     Channel channel{{}, {}, listed.weight, 0, 0, 0};
-    channel.reactants.fill(nobody_);
+    channel.reactants.fill(no_species_);
     channel.products = channel.reactants;
     for (std::size_t i = 0; i < (listed.is_pair ? 2u : 1u); ++i) {
       channel.reactants[i] = static_cast<Species>(listed.reactants[i]);
@@ -160,8 +160,8 @@ class DirectMethod : public detail::TallyHost<P> {
 
   bool is_silent() const { return weight_ == 0; }
 
-  // So many reactions cannot bring about what is watched for, or are one: each changes two agents
-  // at most.
+  // How many reactions cannot bring about the watched event, at least 1: each changes two agents at
+  // most.
   std::uint64_t calm_reactions() const {
     if (this->watch_ == Watch::nothing) return UINT64_MAX;
     const AgentCount changes = tally_.changes_to_stop();
@@ -207,14 +207,14 @@ class DirectMethod : public detail::TallyHost<P> {
     for (std::uint32_t i = channel.affected; i < channel.affected_end; ++i) refresh(affected_[i]);
   }
 
-  // Tells the tally how the census differs from what it was last told.
-  void tell_tally() {
-    for (std::size_t i = 0; i < nobody_; ++i) {
-      if (counts_[i] == told_[i]) continue;
+  // Notifies the tally of how the census has changed since the last call.
+  void notify_tally() {
+    for (std::size_t i = 0; i < no_species_; ++i) {
+      if (counts_[i] == tallied_[i]) continue;
       const State state = protocol_.state_of_species(i);
-      if (counts_[i] < told_[i]) tally_.remove(state, told_[i] - counts_[i]);
-      if (counts_[i] > told_[i]) tally_.add(state, counts_[i] - told_[i]);
-      told_[i] = counts_[i];
+      if (counts_[i] < tallied_[i]) tally_.remove(state, tallied_[i] - counts_[i]);
+      if (counts_[i] > tallied_[i]) tally_.add(state, counts_[i] - tallied_[i]);
+      tallied_[i] = counts_[i];
     }
   }
 
@@ -223,9 +223,9 @@ class DirectMethod : public detail::TallyHost<P> {
 
   AgentCount n_;
   std::uint64_t total_;
-  Species nobody_;                  // the number after the last species
-  std::vector<AgentCount> counts_;  // by species
-  std::vector<AgentCount> told_;    // the same as the tally knows it
+  Species no_species_;               // the number after the last species
+  std::vector<AgentCount> counts_;   // by species
+  std::vector<AgentCount> tallied_;  // the same at the last call of notify_tally
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> affected_;  // channels, by the channel that affects them
   std::vector<std::uint64_t> shares_;    // of the total, by channel

@@ -27,8 +27,8 @@ class PlannedTrial {
   PlannedTrial& operator=(const PlannedTrial&) = delete;
 
   // Goes on to this many interactions from the start, less far only where the trial ends before;
-  // `keep_going` is asked between chunks and during the last census, and false pauses it, too. Once
-  // it is over, nothing happens any more.
+  // `keep_going` is called between chunks and during the last census, and false pauses it, too.
+  // Once it is over, nothing happens any more.
   void advance_to(Interactions pause, const KeepGoing& keep_going);
   bool is_over() const { return phase_ == Phase::over; }
 

@@ -1,7 +1,7 @@
 // A population in which one kind of failure is looked for, with the importance of its
 // configuration: what `splitting.hpp` simulates. Complete graph, one interaction after the other.
-// Splitting asks for stretches of interactions, not for single ones, so that it knows processes by
-// virtual functions and is compiled once.
+// Splitting advances processes by stretches of interactions, not by single ones, so it can call
+// them through virtual functions and is compiled once.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,10 @@ enum class RareStep : std::uint8_t {
 
 // Why a stretch of interactions has ended.
 enum class StretchEnd : std::uint8_t {
-  enough,  // as many interactions as were asked for
+  enough,  // the requested number of interactions
   fails,   // as in RareStep
   fails_else,
-  is_low,  // the importance is as low, or as high, as was asked for
+  is_low,  // the importance has reached the given bound
   is_high,
 };
 

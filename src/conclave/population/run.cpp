@@ -62,8 +62,8 @@ void PlannedTrial::report() {
   result_.time = is_at_time ? plan_.until->time.as_double() : clock_.time_after(engine_.now());
 }
 
-// Advances to a given time, less far only if what is watched for happens or at the horizon; false
-// if paused.
+// Advances to a given time, less far only if the watched event happens or at the horizon; false if
+// paused.
 bool PlannedTrial::advance_engine(Interactions time) {
   while (engine_.now() < time && !is_at_horizon() && !engine_.has_stopped()) {
     if (engine_.now() >= pause_) {

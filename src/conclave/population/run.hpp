@@ -39,14 +39,14 @@ class TrialEngine : public TrialView {
   virtual bool hopeless() const = 0;
   // The states that some agent is in, in their order; O(n) where agents are stored one by one.
   virtual std::vector<NamedCount> census() const = 0;
-  // The configuration: runs of equal agents in their order where it matters who is who.
-  // Takes seconds where agents are many: `keep_going`, unless it is null, is asked now and then,
-  // and Interrupted is thrown where it says no.
+  // The configuration: runs of equal agents in their order where it matters who is who. Takes
+  // seconds where agents are many: `keep_going`, unless it is null, is called now and then, and
+  // Interrupted is thrown if it returns false.
   virtual std::vector<NamedCount> agents(const KeepGoing* keep_going) const = 0;
   std::vector<NamedCount> agents() const { return agents(nullptr); }
   // Outputs and variables as numbers; O(n) where agents are stored one by one.
   virtual AgentTable table() const = 0;
-  // The trial is not changed by the question.
+  // Does not change the trial.
   virtual NextMeeting next_meeting() = 0;
   // The steps of the pseudocode that the interaction of `next_meeting` executes (model/steps.hpp),
   // by the names of their lines; left alone where the engine does not know who meets. They are in
@@ -65,14 +65,14 @@ class TrialEngine : public TrialView {
   ~TrialEngine() = default;
 };
 
-// Runs one trial as planned. `keep_going` is asked between chunks; false ends the trial as
+// Runs one trial as planned. `keep_going` is called between chunks; false ends the trial as
 // interrupted. The times of the plan's grid and horizon are those of the clock; without one, of
 // parallel time.
 TrialResult run_planned(TrialEngine& engine, const TrialPlan& plan, const KeepGoing& keep_going,
                         Clock* clock = nullptr);
 
 // Runs of agents in words. Not inlined: compiled once per protocol, not once per engine.
-// `keep_going` may be null; throws Interrupted where it says no.
+// `keep_going` may be null; throws Interrupted if it returns false.
 template <class P>
 [[gnu::noinline]] std::vector<NamedCount> named(const P& protocol,
                                                 const Census<typename P::State>& runs,
@@ -180,8 +180,8 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
 };
 
 // Runs a trial from where the engine stands to its end. Times are exact: the convergence, faults
-// and looks are at the interactions that the plan asks for, whatever the engine. What the result
-// says does not depend on how often keep_going is called, as long as it says yes.
+// and looks are at the interactions that the plan requests, whatever the engine. The result does
+// not depend on how often keep_going is called, as long as it returns true.
 template <PopulationEngine E>
 TrialResult run_trial(E& engine, const TrialPlan& plan, const KeepGoing& keep_going,
                       Clock* clock = nullptr) {

@@ -16,7 +16,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t interactions_between_questions = 1 << 14;
 constexpr int most_tries = 12;
-// A path that neither fails nor returns after so many interactions never will.
+// A path that neither fails nor returns after this many interactions never will.
 constexpr std::uint64_t most_interactions_of_a_path = std::uint64_t{1} << 36;
 
 [[noreturn]] void throw_too_many_levels(std::uint64_t most, double last) {
@@ -115,7 +115,7 @@ Stretch Splitting::advance(std::uint64_t most, double low, double high, Stream& 
   }
 }
 
-// So many interactions of the restarted process.
+// A number of interactions of the restarted process.
 void Splitting::restart_through(std::uint64_t interactions, Stream& stream) {
   while (interactions > 0) {
     const Stretch stretch = advance(interactions, no_bound, no_bound, stream);

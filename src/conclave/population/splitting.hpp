@@ -70,7 +70,7 @@ class Splitting {
             std::unique_ptr<const SplittingRules> rules = std::make_unique<SplittingRules>());
 
   // Chooses levels such that a path passes each with a probability of about a quarter. Throws Error
-  // where f does not lead to a failure, and Interrupted.
+  // if f does not lead to a failure, and Interrupted.
   SplittingPlan pilot(const StreamName& name);
 
   // One independent estimate; throws Interrupted.
@@ -106,7 +106,7 @@ class Splitting {
   SplittingOptions options_;
   KeepComputing keep_computing_;
   std::unique_ptr<const SplittingRules> rules_;
-  std::uint64_t patience_;  // interactions until the caller is asked again
+  std::uint64_t patience_;  // interactions until the callback is called again
   double interactions_ = 0;
 };
 

@@ -54,7 +54,7 @@ class Stepping {
   void watch(Watch what) { watch_ = what; }
   bool has_stopped() const { return watch_ == Watch::convergence && (converged() || hopeless()); }
 
-  // Simulates up to `budget` interactions, fewer only if what is watched for happens; the last one
+  // Simulates up to `budget` interactions, fewer only if the watched event happens; the last one
   // simulated is then the one at which it happened.
   Interactions advance(Interactions budget) {
     const Interactions before = now_;

@@ -2,7 +2,7 @@
 // agents, simulate, keep the change if trials take longer. The result is a lower bound on the
 // largest expected time, with an estimate from trials that took no part in the search.
 //
-// The search itself knows nothing of protocols: it compares times of starts, which a StartSpace
+// The search itself does not depend on protocols: it compares times of starts, which a StartSpace
 // makes, changes and simulates. So it is compiled once for all protocols.
 #pragma once
 

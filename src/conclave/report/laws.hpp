@@ -34,7 +34,7 @@ struct Law {
   bool with_offset = false;  // two constants, a f + b, instead of one
 };
 
-// Nothing where a variable is unknown or the value is no positive number.
+// Nothing if a variable is unknown or the value is no positive number.
 std::optional<double> shape(const Law& law, const Variables& variables);
 
 struct Point {

@@ -26,12 +26,12 @@ const RareRow* estimated_row(const std::vector<sweep::CellEstimate>& estimates, 
 EstimateLine estimate_line(const RareRow& row, const std::string& label,
                            const std::string& function, const RareTime& time,
                            std::uint64_t repetitions) {
-  const RareTime told = row.told(time);
+  const RareTime shown = row.displayed(time);
   return {.label = label,
           .function = function,
           .repetitions = repetitions,
-          .ln = told.ln_time,
-          .interval = {told.ln_low, told.ln_high}};
+          .ln = shown.ln_time,
+          .interval = {shown.ln_low, shown.ln_high}};
 }
 
 // The estimates of one way, or of all of them; none where the cell does not have that way.

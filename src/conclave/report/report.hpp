@@ -24,7 +24,7 @@ struct ReportOptions {
   std::string explorer{};
 };
 
-// Throws Error where a file, a figure or gnuplot is missing, or something cannot be written.
+// Throws Error if a file, a figure or gnuplot is missing, or something cannot be written.
 void write_report(const ReportOptions& options);
 
 }  // namespace conclave::report

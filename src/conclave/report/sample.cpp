@@ -167,8 +167,8 @@ std::string x_axis(const std::vector<Dimension>& all, std::string_view preferred
 std::string common_setting(const std::vector<Dimension>& all) {
   std::vector<std::string> words;
   for (const Dimension& each : all) {
-    const bool is_told = !varies(each) && each.name != "seed" && !each.values.front().empty();
-    if (is_told) words.push_back(each.name + '=' + each.values.front());
+    const bool is_shown = !varies(each) && each.name != "seed" && !each.values.front().empty();
+    if (is_shown) words.push_back(each.name + '=' + each.values.front());
   }
   return joined(words);
 }

@@ -35,7 +35,7 @@ struct RunSample {
 
 // Reads all rows twice, and keeps the numbers of converged trials in memory. Only rows that satisfy
 // all conditions count ("epoch_at_convergence=2"), and only cells that have such rows. Throws Error
-// where the file is damaged or a condition makes no sense.
+// if the file is damaged or a condition makes no sense.
 std::vector<RunSample> read_samples(const sweep::Results& results,
                                     const std::vector<std::string>& where = {});
 
@@ -45,7 +45,7 @@ RunSample restricted(const RunSample& run, const sweep::Results& results,
                      const std::vector<std::string>& where);
 
 // The values that a field has in the rows of a run, numbers in their order, then words. Throws
-// Error where there are more than a dozen: these are no cases.
+// Error if there are more than a dozen: these are no cases.
 std::vector<std::string> cases_of(const RunSample& run, const sweep::Results& results,
                                   const std::string& field);
 
@@ -65,7 +65,7 @@ struct RunNames {
 };
 RunNames name_cells(const RunSample& run);
 
-// A word as a shell takes it, in single quotes where it needs them.
+// A word quoted for a shell, with single quotes only if they are needed.
 std::string quoted_for_shell(const std::string& word);
 
 // `conclave run ...` or `conclave rare ...`, which repeats the trials of a cell.

@@ -175,7 +175,7 @@ std::string slug(const std::string& text) {
 }
 
 // Whether there is something to see: a start in a safe configuration converges at time 0.
-bool is_told(const RunSample& run, const Measure& measure) {
+bool is_shown(const RunSample& run, const Measure& measure) {
   return std::ranges::any_of(run.cells, [&](const CellSample& cell) {
     const std::span<const double> values = numbers_of(cell, measure.field);
     return !values.empty() && values.back() > 0;
@@ -183,12 +183,12 @@ bool is_told(const RunSample& run, const Measure& measure) {
 }
 
 // Those that the rows tell something about; the first where none does.
-std::vector<Measure> told_measures(const RunSample& run) {
+std::vector<Measure> shown_measures(const RunSample& run) {
   const bool by_messages = std::ranges::any_of(run.cells, &CellSample::by_messages);
   std::vector<Measure> measures = measures_of(run.protocol, by_messages);
   for (Measure& each : recoveries(run)) measures.push_back(std::move(each));
   const Measure first = measures.front();
-  std::erase_if(measures, [&](const Measure& each) { return !is_told(run, each); });
+  std::erase_if(measures, [&](const Measure& each) { return !is_shown(run, each); });
   if (measures.empty()) measures.push_back(first);
   return measures;
 }
@@ -257,7 +257,7 @@ void divide(Section& section, const RunSample& run, const RunNames& names,
 
 std::vector<Part> measured_parts(const RunSample& run, const RunNames& names) {
   std::vector<Part> parts;
-  for (Measure& measure : told_measures(run)) {
+  for (Measure& measure : shown_measures(run)) {
     Part part = part_of(run, names, std::move(measure));
     part.figures = draw_part(run, names, part);
     parts.push_back(std::move(part));

@@ -108,8 +108,8 @@ struct Study {
 
 // Only rows that satisfy all conditions count, as in `conclave results --where`. With `by`, the
 // name of a field, the first measure of every section is shown once more for each of its values,
-// and what it is as a mixture of them is said in words. Throws Error where the file cannot be read,
-// no row satisfies the conditions or no row has the field.
+// and what it is as a mixture of them is said in words. Throws Error if the file cannot be read, no
+// row satisfies the conditions or no row has the field.
 Study study(const std::string& file, const std::vector<std::string>& where = {},
             const std::string& by = {});
 

@@ -45,7 +45,7 @@ concept DrawsAgain = requires {
   requires S::draws_again;
 };
 
-// A configuration of some system, with all that a search asks about it.
+// A configuration of some system, with everything a search needs to know about it.
 class AnyConfiguration {
  public:
   using Visit = std::function<void(AnyConfiguration& next, std::size_t event)>;

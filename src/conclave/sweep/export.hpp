@@ -25,7 +25,7 @@ struct PlacedRow {
 // "n=1000", "protocol!=pll", "interactions>1e6": all must hold. Numbers are compared as numbers.
 class Filter {
  public:
-  // Throws Error with the nearest name where a field is unknown.
+  // Throws Error with the nearest name if a field is unknown.
   Filter(const std::vector<std::string>& conditions, const Results& results);
   bool accepts(const PlacedRow& row) const;
 
@@ -52,8 +52,8 @@ enum class RowChoice : std::uint8_t {
   prefix,  // of each cell those before the first missing trial: see prefix.hpp
 };
 
-// In the order of cells and trials. Where a cell has fewer rows than its sweep wants, its rows tell
-// it: only those of the prefix are a fair sample (prefix.hpp). Throws Error at the first damaged
+// In the order of cells and trials. Where a cell has fewer rows than its sweep wants, its rows say
+// so: only those of the prefix are a fair sample (prefix.hpp). Throws Error at the first damaged
 // row.
 void for_each_row(const Results& results, const Filter& filter, const TakePlacedRow& take,
                   RowChoice choice = RowChoice::all);

@@ -16,7 +16,7 @@ namespace conclave::sweep {
 // a name: params.N, observables.frozen, faults.0.agents. Numbers keep every digit; null is empty.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-// Throws std::runtime_error where the text is no JSON object, or nests deeper than 64 levels.
+// Throws std::runtime_error if the text is no JSON object, or nests deeper than 64 levels.
 Fields fields_of(std::string_view json);
 
 // The value of a field, or nothing.
@@ -27,7 +27,7 @@ std::optional<double> number_field(const Fields& fields, std::string_view name);
 std::string json_of(const experiment::RunText& words);
 std::string json_of(const Sampling& sampling);
 
-// Both throw std::runtime_error where the text is no JSON object, or a member has another type.
+// Both throw std::runtime_error if the text is no JSON object, or a member has another type.
 experiment::RunText words_of(std::string_view text);
 Sampling sampling_of(std::string_view text);
 

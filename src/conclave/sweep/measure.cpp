@@ -24,7 +24,7 @@ std::optional<std::string> named_field(const std::string& text, const Results& r
   return std::nullopt;
 }
 
-// Nothing where the expression has no value.
+// Nothing if the expression has no value.
 std::optional<double> value_of(const std::string& expression,
                                const text::Constants& constants) try {
   return text::evaluate(expression, constants).as_double();

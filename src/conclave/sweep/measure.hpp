@@ -13,11 +13,10 @@ namespace conclave::sweep {
 
 class RowMeasure {
  public:
-  // Throws Error with the nearest name where a field is unknown, and where the expression cannot be
-  // read.
+  // Throws Error with the nearest name if a field is unknown, and if the expression cannot be read.
   RowMeasure(const std::string& text, const Results& results);
 
-  // Nothing where the row lacks one of the numbers, or the expression has no value for them.
+  // Nothing if the row lacks one of the numbers, or the expression has no value for them.
   std::optional<double> operator()(const Fields& row) const;
 
   // The field in full, observables.leaders for leaders; an expression as it was given.

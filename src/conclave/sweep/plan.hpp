@@ -55,7 +55,7 @@ struct Plan {
   std::vector<std::string> warnings{};
 };
 
-// Throws Error with file, line and key where the plan makes no sense. Every cell has been prepared
+// Throws Error with file, line and key if the plan makes no sense. Every cell has been prepared
 // once, so that a sweep does not fail halfway.
 Plan read_plan(const std::string& path);
 // The same for a text that need not lie at that path; errors name it, and what the plan names is

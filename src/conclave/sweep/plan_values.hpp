@@ -41,7 +41,7 @@ Value single(const toml::node& node);
 enum class Rounding : std::uint8_t { down, none };
 
 // A number stays as it was written, an expression in the constants becomes its value, and a word
-// that is neither is taken as it stands. Throws ValueError where an expression has no value.
+// that is neither is taken as it stands. Throws ValueError if an expression has no value.
 std::string evaluated(const Value& value, const text::Constants& constants, Rounding rounding);
 
 }  // namespace conclave::sweep

@@ -18,7 +18,7 @@ namespace conclave::sweep {
 // the same levels.
 class RareCell {
  public:
-  // Throws Error where the words make no sense.
+  // Throws Error if the words make no sense.
   RareCell(const experiment::RunText& words, const KeptTexts& texts);
 
   const std::string& head() const { return head_; }
@@ -27,7 +27,7 @@ class RareCell {
     std::string row;
     double interactions = 0;  // simulated, for display only
   };
-  // Throws Interrupted, and Error where a pilot finds that a function does not serve.
+  // Throws Interrupted, and Error if a pilot finds that a function does not serve.
   Repetition run(std::uint64_t repetition, const KeepComputing& keep_computing);
 
  private:

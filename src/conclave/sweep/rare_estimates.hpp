@@ -24,7 +24,7 @@ struct CellEstimate {
 std::vector<CellEstimate> estimates_of(const Results& results, const Filter& filter);
 
 // The rows that `conclave rare` prints in format jsonl, csv or json, for all of them. Throws Error
-// where there are none, and where a CSV would need two headers.
+// if there are none, and if a CSV would need two headers.
 std::string estimates_text(const std::vector<CellEstimate>& estimates, const std::string& format);
 
 }  // namespace conclave::sweep

@@ -3,8 +3,8 @@
 // A file may come from a stranger. Words and samplings of cells are checked when it is opened:
 // names without control characters, a protocol of the catalog or a text that is kept in the file,
 // numbers in their range. A row is checked whenever it is read: it must begin as all rows of its
-// cell do, bear its own trial, and have the checksum it was stored with. What fails is an Error
-// that names the file.
+// cell do, bear its own trial, and have the checksum it was stored with. A failed check throws an
+// Error that names the file.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ struct StoredCell {
 // A file may be read while a sweep is writing it. An object is used by one thread at a time.
 class Results {
  public:
-  // Throws Error where it is no file of results, damaged, or of another schema. Time and memory
-  // grow with the number of cells; rows are read when they are asked for.
+  // Throws Error if it is no file of results, damaged, or of another schema. Time and memory grow
+  // with the number of cells; rows are read on demand.
   explicit Results(const std::string& path);
   Results(Results&&) noexcept;
   Results& operator=(Results&&) noexcept;
@@ -57,7 +57,7 @@ class Results {
   // In the order of trials. Reads a thousand rows at a time: the file is free for its writer while
   // `take` is at work, however long. Throws Error at the first damaged row.
   void for_each_row(std::size_t cell, const TakeRow& take) const;
-  // The fields of a row that was read from here. Throws Error where it is no JSON.
+  // The fields of a row that was read from here. Throws Error if it is no JSON.
   Fields fields_of_row(std::size_t cell, std::uint64_t trial, const std::string& row) const;
   std::string row(std::size_t cell, std::uint64_t trial) const;         // "" if there is none
   std::string first_row(std::size_t cell) const;                        // "" if there is none

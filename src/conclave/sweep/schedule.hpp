@@ -57,7 +57,7 @@ class Schedule {
   bool fits(std::size_t cell) const;
   void set_target(std::size_t cell, std::uint64_t target);
   void note(std::size_t cell, std::uint64_t trial, const std::string& row);
-  void settle(std::size_t cell);  // completes it where nothing is left, or asks for more trials
+  void settle(std::size_t cell);  // completes it if nothing is left, or requests more trials
   bool needs_more(std::size_t cell) const;
 
   const Plan& plan_;

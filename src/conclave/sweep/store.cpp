@@ -69,7 +69,7 @@ bool has_grown(const Sampling& then, const Sampling& now) {
          now.measure == then.measure;
 }
 
-// For each stored cell its number in a plan that has grown; throws Error where one is missing.
+// For each stored cell its number in a plan that has grown; throws Error if one is missing.
 std::vector<std::size_t> places_in(const Plan& plan, const Results& stored,
                                    const std::string& path) {
   std::vector<std::size_t> places;

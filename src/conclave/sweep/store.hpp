@@ -28,19 +28,19 @@ struct Origin {
 
 class Store {
  public:
-  // Makes the file, or goes on with one of the same plan. Throws Error where another process is
-  // writing it, where it holds something else, and where the plan has changed since.
+  // Makes the file, or goes on with one of the same plan. Throws Error if another process is
+  // writing it, if it holds something else, and if the plan has changed since.
   Store(const std::string& path, const Plan& plan, const Origin& origin);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
   ~Store();  // forgets what was not committed
 
   void add(std::size_t cell, std::uint64_t trial, std::string row);
-  // Throws std::runtime_error where the disk is full; what was committed before stays. While
-  // another process is reading, rows stay in memory for the next commit, unless `waits`.
+  // Throws std::runtime_error if the disk is full; what was committed before stays. While another
+  // process is reading, rows stay in memory for the next commit, unless `waits`.
   void commit(bool waits = true);
 
-  // Takes over all rows of others, or none: throws Error where two rows of one trial differ.
+  // Takes over all rows of others, or none: throws Error if two rows of one trial differ.
   void merge(const std::vector<Results>& parts);
 
  private:

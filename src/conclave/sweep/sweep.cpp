@@ -11,7 +11,8 @@
 namespace conclave::sweep {
 namespace {
 
-// At most so much work is lost when the power fails. Commits are allowed a twentieth of the time.
+// Rows are committed at these intervals, so a power failure loses little work. Commits are allowed
+// a twentieth of the time.
 constexpr std::chrono::milliseconds shortest_interval{50};
 constexpr std::chrono::milliseconds longest_interval{1000};
 constexpr int commit_share = 20;

@@ -61,7 +61,7 @@ class Assembler {
   Found choice(const Node& node);
   Found truth(const Node& node);
 
-  // Jumps unless, or if, the condition holds. False where the machine cannot tell; what has been
+  // Jumps unless, or if, the condition holds. False if the machine cannot tell; what has been
   // emitted is then of no use.
   bool jump_unless(const Node& condition, Label& to) { return jump_where(condition, false, to); }
   bool jump_where(const Node& condition, bool holds, Label& to);

@@ -49,7 +49,7 @@ class Compiled {
   static std::shared_ptr<const Compiled> make(const std::shared_ptr<const ProtocolText>& text,
                                               const std::vector<Given>& given, AgentCount n);
   // How many molecules the `init` lines of a network speak of, if that does not depend on n;
-  // nothing for other texts. Throws Error where a given parameter makes no sense.
+  // nothing for other texts. Throws Error if a given parameter makes no sense.
   static std::optional<AgentCount> fixed_population(const std::shared_ptr<const ProtocolText>& text,
                                                     const std::vector<Given>& given);
   Compiled(const Compiled&) = delete;  // its parts look at each other
@@ -84,7 +84,7 @@ class Compiled {
   bool observes_census() const { return observes_census_; }
   bool observes_silence() const { return observes_silence_; }
 
-  // These throw Error where the text's expressions have no value for the state.
+  // These throw Error if the text's expressions have no value for the state.
   bool is_in_set(std::size_t set, StateIndex state) const;
   Number value_of(const Aggregate& aggregate, StateIndex state) const;
   // 1 in the byte of every set that the state belongs to, for the first most_lanes sets.

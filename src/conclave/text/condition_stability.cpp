@@ -117,7 +117,7 @@ std::optional<Range> combined(Operator operation, const Range& a, const Range& b
   }
 }
 
-// During so many interactions; nothing where that is not easily known. Roots and logarithms are
+// During this many interactions; nothing where that is not easily known. Roots and logarithms are
 // left out, for their last digit need not grow with what they are taken of.
 std::optional<Range> range(const Node& node, const Scene& scene, std::uint64_t steps) {
   if (node.kind == Node::Kind::constant && !node.constant.is_real()) {

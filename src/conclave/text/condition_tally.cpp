@@ -104,7 +104,7 @@ void ConditionTally::follow(StateIndex state, AgentCount count) try {
   protocol_->text().object({protocol_->stop().place, error.what()});
 }
 
-// The changes of so many agents are those of half as many interactions.
+// The changes of this many agents are those of half as many interactions.
 void ConditionTally::spend_calm(AgentCount agents) {
   const AgentCount interactions = agents / 2 + agents % 2;
   if (interactions <= calm_) {

@@ -1,11 +1,11 @@
-// Counts the agents that a protocol text asks about and knows, at every interaction, whether its
-// stop condition holds: the tally of protocol texts.
+// Counts the agents that the conditions of a protocol text depend on, and knows, at every
+// interaction, whether its stop condition holds: the tally of protocol texts.
 //
 // Up to eight sets of states are counted in the bytes of one word, which is carried over into full
 // numbers in time; an interaction costs a few additions, and the condition is looked at again only
 // when it may have changed. Conditions that count more sets, speak of silence or put numbers of
-// agents together (sum, min, max) are followed state by state, which costs more. Observables that
-// ask for so much are computed from a census instead, when somebody looks.
+// agents together (sum, min, max) are followed state by state, which costs more. Observables of
+// that kind are computed from a census instead, when they are read.
 #pragma once
 
 #include <array>
@@ -127,7 +127,7 @@ class ConditionTally {
   bool is_plain_;               // dense states, counted in bytes
   StateIndex watched_bits_;     // of states; a change of others changes nothing that is counted
   std::uint64_t recent_ = zeros;
-  // So many interactions cannot change the status: first those of which only the sum matters, then
+  // How many interactions cannot change the status: first those of which only the sum matters, then
   // more.
   std::uint64_t patience_ = 0;
   mutable std::uint64_t calm_ = 0;

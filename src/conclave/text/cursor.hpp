@@ -10,7 +10,7 @@
 
 namespace conclave::text {
 
-// The text must outlive it. Everything that is `need`ed throws Mistake where it is missing.
+// The text must outlive it. Everything that is `need`ed throws Mistake if it is missing.
 class Cursor {
  public:
   // In some dialects u and v are names like all others.

@@ -50,10 +50,10 @@ struct Scene {
   std::span<const std::uint64_t> counts{};
   std::span<const Number> aggregates{};
   bool is_silent = false;
-  std::uint64_t silence_steps = 0;  // is_silent stays as it is for so many interactions at least
+  std::uint64_t silence_steps = 0;  // is_silent stays as it is for this many interactions at least
 };
 
-// The value in a scene; conditions are 0 or 1. Throws Mistake where there is no value, as for a
+// The value in a scene; conditions are 0 or 1. Throws Mistake if there is no value, as for a
 // division by zero. O(nodes).
 Number evaluate(const Node& node, const Scene& scene);
 // Whether two expressions are the same, wherever they stand.

@@ -17,7 +17,7 @@ class Paths {
  public:
   // The way that this path takes at the next fork, among those whose chance is not 0. One must be.
   std::size_t decide(std::vector<Number> chances);
-  // The same for so many ways with equal chances, at least one.
+  // The same for `ways` equally likely outcomes, at least one.
   std::size_t choose(std::size_t ways);
 
   // The exact probability of the decisions on this path.

@@ -32,12 +32,12 @@ class PopulationFormula {
  public:
   enum class Total : std::uint8_t { sum, least, largest };
 
-  // Throws Error with one sentence where the expression makes no sense.
+  // Throws Error with one sentence if the expression makes no sense.
   PopulationFormula(std::string_view expression, const std::vector<FormulaField>& fields,
                     const Constants& constants);
 
   // The totals that the value is made of, and what an agent contributes to one of them. Throws
-  // Error where there is no value, as after a division by zero.
+  // Error if there is no value, as after a division by zero.
   std::size_t totals() const { return totals_.size(); }
   Total kind(std::size_t total) const { return totals_[total].kind; }
   double contribution(std::size_t total, std::span<const double> fields) const;

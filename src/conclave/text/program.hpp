@@ -6,8 +6,8 @@
 // an instruction decodes its operands without a branch; a comparison and the jump that depends on
 // it are one instruction. A rule such as `u + v when u.rank == v.rank -> ...` that does not apply
 // costs one instruction. Bounds of all values are known when the code is made, so no operation
-// overflows. What the machine cannot do, it leaves to the rules themselves: random draws, numbers
-// that are not whole, and a field that would leave its domain.
+// overflows. Some things the machine leaves to the rules themselves: random draws, numbers that are
+// not whole, and a field that would leave its domain.
 //
 // The code is then translated into the processor's own (machine_code.hpp), which is about five
 // times as fast; the interpreter stays as the reference and for other processors.
@@ -36,7 +36,7 @@ class Rule;
 // Immutable once made, so that threads may share one. The words of its states must be packed.
 class Program {
  public:
-  Program() = default;  // knows nothing
+  Program() = default;  // empty: no meeting is known
 
   // The rules, in their order; the first that applies decides.
   Program(const std::vector<Rule>& rules, const StateSpace& space);
@@ -45,7 +45,7 @@ class Program {
           const StateSpace& space);
 
   // Carries out a meeting whose result is certain, translated if it can be. False, with nothing
-  // changed, where the rules must be asked instead. O(instructions).
+  // changed, if the rules must be evaluated instead. O(instructions).
   bool meet(StateIndex& u, StateIndex& v) const {
     Words words;
     words[0] = u;
@@ -59,7 +59,7 @@ class Program {
   bool meet_interpreted(StateIndex& u, StateIndex& v) const;
   bool is_translated() const { return native_ != nullptr; }
 
-  // The sum of words for one agent; nothing where the conditions must be asked instead.
+  // The sum of words for one agent; nothing if the conditions must be evaluated instead.
   std::optional<std::uint64_t> sum(StateIndex state) const {
     Words words;
     words[0] = words[1] = state;

@@ -100,7 +100,7 @@ void ProtocolText::object(const Mistake& mistake) const {
   throw Error(placed(mistake.place(), mistake.what()) + marked(mistake.place()));
 }
 
-// Nothing where the line is long, or holds what a terminal should not see.
+// Nothing if the line is long, or holds what a terminal should not see.
 std::string ProtocolText::marked(Place place) const {
   if (place.file != 0) return {};
   std::string_view rest = lines_;

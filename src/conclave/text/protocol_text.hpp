@@ -18,8 +18,8 @@ class ProtocolText {
   // The name decides the dialect: x.crn is a network of reactions, x.rules a list of rules,
   // anything else a protocol. Throws Error with "name:line:column: ...".
   ProtocolText(std::string name, std::string_view content);
-  // Reads a file and what it imports, and names the protocol after it; throws Error where it cannot
-  // be read.
+  // Reads a file and what it imports, and names the protocol after it; throws Error if it cannot be
+  // read.
   static std::shared_ptr<const ProtocolText> read(const std::string& path);
 
   // Whether a user who writes this means a file.

@@ -73,7 +73,7 @@ class Resolver {
   std::int64_t state_value(const Name& name) const;  // of the field called state
 
   // The names that a block gives to values, each with its index; they last until they are
-  // forgotten, down to so many.
+  // forgotten, down to this many.
   std::size_t declare_local(const std::string& name, Type type, Place place);
   std::size_t locals() const { return locals_.size(); }
   void forget_locals(std::size_t kept) { locals_.resize(kept); }
@@ -82,7 +82,7 @@ class Resolver {
   // sees neither the names of the caller nor later steps.
   template <class Visit>
   void with_step(const std::string& name, Place place, Visit visit);
-  // From now on, only the first so many steps of the text are known.
+  // From now on, only this many steps of the text, the first ones, are known.
   void set_steps_visible(std::size_t steps) { steps_visible_ = steps; }
   // Objects where the text has grown too large.
   void count_node(Place place);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t most_total = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t most_paths = std::size_t{1} << 16;
 
-// The smallest common denominator; throws Mistake where it does not fit a random draw.
+// The smallest common denominator; throws Mistake if it does not fit a random draw.
 template <class Possible>
 std::int64_t common_denominator(const std::vector<Possible>& all, Place place) {
   std::int64_t common = 1;

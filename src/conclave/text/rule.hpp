@@ -148,7 +148,7 @@ std::vector<Step> resolved_block(const std::vector<Statement>& block, Scope scop
                                  Resolver& resolver, const StateSpace& space);
 void run(const std::vector<Step>& block, Execution& execution);
 
-// The state with these changes, whose values are computed in the scene. Throws Mistake where one is
+// The state with these changes, whose values are computed in the scene. Throws Mistake if one is
 // not in its domain.
 StateIndex changed(StateIndex state, const std::vector<Change>& changes, std::size_t agent,
                    const Scene& scene);

@@ -10,7 +10,7 @@
 
 namespace conclave::text {
 
-// Everything throws Mistake where the text says something else. The cursor must outlive it.
+// Everything throws Mistake if the text says something else. The cursor must outlive it.
 class RuleParser {
  public:
   RuleParser(Cursor& cursor, Dialect dialect) : cursor_(cursor), dialect_(dialect) {}

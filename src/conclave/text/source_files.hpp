@@ -11,7 +11,7 @@ struct SourceFile {
   std::string folder;  // "." where the path names none
 };
 
-// Throws Error where the file cannot be read.
+// Throws Error if the file cannot be read.
 SourceFile read_source(const std::string& path);
 
 // The content of the file at this path in a folder or below, or else among the texts that are

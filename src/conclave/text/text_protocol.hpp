@@ -249,8 +249,8 @@ class TextProtocol {
     v = state_of(outcome.v);
   }
 
-  // Asks for one decision after the other, each between an outcome and those that follow. Kept out
-  // of the engines' inner loops, which it would fill with saved registers.
+  // Makes one decision after the other, each between an outcome and those that follow. Kept out of
+  // the engines' inner loops, which it would fill with saved registers.
   [[gnu::noinline]] static Outcome drawn(const Reaction& reaction, State u, State v,
                                          Choice auto& choice) {
     std::uint64_t left = reaction.total;

@@ -55,7 +55,7 @@ struct Uniformized {
 };
 
 // For n >= 2 molecules of up to most_species species, in a volume that is positive. Throws Mistake
-// where a fraction does not fit: the probabilities of a pair have a common denominator of at most
+// if a fraction does not fit: the probabilities of a pair have a common denominator of at most
 // 2^62. O(species^2 + reactions).
 Uniformized uniformized(const std::vector<MassAction>& network, std::size_t species, AgentCount n,
                         const Number& volume);

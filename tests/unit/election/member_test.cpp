@@ -42,36 +42,36 @@ Note resignation(Term term, MemberIndex heir, Term next, std::uint64_t stamp = 0
 }
 std::uint64_t stamp_of(Instant when) { return static_cast<std::uint64_t>(when.count()); }
 
-std::vector<Letter> told(Member& member, Instant now, MemberIndex from, const Note& note) {
+std::vector<OutgoingNote> told(Member& member, Instant now, MemberIndex from, const Note& note) {
   member.receive(now, from, note);
-  return member.take_letters();
+  return member.take_outgoing();
 }
 
 // One that has never run before, and need not wait.
 Member newborn(MemberIndex n) { return Member({.n = n, .may_have_promised = false}, 0ms); }
 
-// The kind of the one letter that the member answers with.
+// The kind of the one note that the member answers with.
 NoteKind answer(Member& member, Instant now, MemberIndex from, const Note& note) {
-  const std::vector<Letter> letters = told(member, now, from, note);
-  EXPECT_EQ(letters.size(), 1u);
-  return letters.empty() ? NoteKind::probe : letters.front().note.kind;
+  const std::vector<OutgoingNote> notes = told(member, now, from, note);
+  EXPECT_EQ(notes.size(), 1u);
+  return notes.empty() ? NoteKind::probe : notes.front().note.kind;
 }
 
-bool is_of(const Letter& letter, Kind kind) {
-  return letter.note.kind == NoteKind::algorithm && letter.note.message.kind == kind;
+bool is_of(const OutgoingNote& outgoing, Kind kind) {
+  return outgoing.note.kind == NoteKind::algorithm && outgoing.note.message.kind == kind;
 }
 
 // Everybody approves at once of whatever the member asks for, until it has won: its rank.
 std::uint64_t win(Member& member, Instant now) {
-  std::vector<Letter> letters = member.take_letters();
-  while (!letters.empty()) {
-    const Letter letter = letters.front();
-    letters.erase(letters.begin());
-    if (is_of(letter, Kind::leader)) return letter.note.message.rank;
-    if (!is_of(letter, Kind::request)) continue;
-    Note yes = approval(letter.note.term, letter.note.message.phase);
-    yes.configuration = letter.note.configuration;
-    std::ranges::copy(told(member, now, letter.to, yes), std::back_inserter(letters));
+  std::vector<OutgoingNote> notes = member.take_outgoing();
+  while (!notes.empty()) {
+    const OutgoingNote outgoing = notes.front();
+    notes.erase(notes.begin());
+    if (is_of(outgoing, Kind::leader)) return outgoing.note.message.rank;
+    if (!is_of(outgoing, Kind::request)) continue;
+    Note yes = approval(outgoing.note.term, outgoing.note.message.phase);
+    yes.configuration = outgoing.note.configuration;
+    std::ranges::copy(told(member, now, outgoing.to, yes), std::back_inserter(notes));
   }
   ADD_FAILURE() << "it has not won";
   return 0;
@@ -87,7 +87,7 @@ Instant wait_for_next_term(Member& member, MemberIndex n) {
   const Term term = member.view().term;
   Instant now{};
   while (member.view().term == term && now < 1h) {
-    member.take_letters();
+    member.take_outgoing();
     now = std::max(now, member.deadline());
     for (MemberIndex each = 1; each < n; ++each) {
       member.receive(now, each, {.kind = NoteKind::alive, .term = term});
@@ -101,7 +101,7 @@ TEST(Member, TakesNoAnswersOfAnOlderTerm) {
   Member member = newborn(3);
   member.wake(0ms);
   const Instant now = wait_for_next_term(member, 3);
-  member.take_letters();
+  member.take_outgoing();
   ASSERT_EQ(member.view().term, 2u);
   for (const MemberIndex each : {1u, 2u}) {
     EXPECT_TRUE(told(member, now, each, approval(1, 1)).empty());
@@ -190,9 +190,9 @@ TEST(Member, StepsDownAtOnceForTheLeaderOfANewerTerm) {
 
 TEST(Member, PromisesToOneClaimantPerTerm) {
   Member member = newborn(5);
-  const std::vector<Letter> letters = told(member, 0ms, 1, victory(5, 1));
-  ASSERT_EQ(letters.size(), 1u);
-  EXPECT_EQ(letters.front().note.kind, NoteKind::seconded);
+  const std::vector<OutgoingNote> notes = told(member, 0ms, 1, victory(5, 1));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes.front().note.kind, NoteKind::seconded);
   EXPECT_EQ(answer(member, 2 * lease, 2, renewal(5, false)), NoteKind::refused);
   EXPECT_EQ(answer(member, 2 * lease, 1, renewal(5, false)), NoteKind::granted);
 }
@@ -216,9 +216,9 @@ TEST(Member, KnowsNoLeaderOfAnOlderTermThanOneItHasKnown) {
   EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
   EXPECT_EQ(answer(member, lease, 2, renewal(7, true)), NoteKind::granted);
   told(member, lease + 1ms, 2, resignation(7, nobody, 0));
-  const std::vector<Letter> letters = told(member, lease + 2ms, 1, renewal(5, true));
-  ASSERT_EQ(letters.size(), 1u);
-  EXPECT_EQ(letters.front().note, (Note{.kind = NoteKind::refused, .term = 7, .next = 7}));
+  const std::vector<OutgoingNote> notes = told(member, lease + 2ms, 1, renewal(5, true));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes.front().note, (Note{.kind = NoteKind::refused, .term = 7, .next = 7}));
   told(member, lease + 3ms, 3, {.kind = NoteKind::standing, .term = 6, .leader = 1});
   EXPECT_EQ(member.view().leader, nobody);
   told(member, lease + 4ms, 3, {.kind = NoteKind::standing, .term = 7, .leader = 4});
@@ -254,14 +254,14 @@ Member leader_of_three() {
   for (const MemberIndex each : {1u, 2u}) {
     member.receive(1ms, each, promised(NoteKind::seconded, 1, rank));
   }
-  member.take_letters();
+  member.take_outgoing();
   return member;
 }
 
 TEST(Member, GivesUpItsLeaseBeforeItSaysThatItHasResigned) {
   Member member = leader_of_three();
   member.resign(2ms);
-  const std::vector<Letter> question = member.take_letters();
+  const std::vector<OutgoingNote> question = member.take_outgoing();
   ASSERT_EQ(question.size(), 1u);
   EXPECT_EQ(question.front().note.kind, NoteKind::prepare);
   EXPECT_TRUE(member.holds_lease(2ms)) << "until its heir is ready";
@@ -269,25 +269,25 @@ TEST(Member, GivesUpItsLeaseBeforeItSaysThatItHasResigned) {
                  {.kind = NoteKind::prepared, .term = 7, .stamp = stamp_of(2500us)});
   EXPECT_FALSE(member.holds_lease(3ms));
   EXPECT_FALSE(member.view().leads);
-  const std::vector<Letter> letters = member.take_letters();
-  ASSERT_EQ(letters.size(), 3u) << "two resignations, and its own promise";
-  EXPECT_EQ(letters.front().note, resignation(1, question.front().to, 8, stamp_of(2500us)));
-  EXPECT_EQ(letters.back().note.kind, NoteKind::granted);
-  EXPECT_EQ(letters.back().to, question.front().to);
+  const std::vector<OutgoingNote> notes = member.take_outgoing();
+  ASSERT_EQ(notes.size(), 3u) << "two resignations, and its own promise";
+  EXPECT_EQ(notes.front().note, resignation(1, question.front().to, 8, stamp_of(2500us)));
+  EXPECT_EQ(notes.back().note.kind, NoteKind::granted);
+  EXPECT_EQ(notes.back().to, question.front().to);
 }
 
 TEST(Member, ResignsWithoutAnHeirWhereNoneAnswers) {
   Member member = leader_of_three();
   member.resign(2ms);
-  member.take_letters();
+  member.take_outgoing();
   const Instant end = 2ms + Timing{}.renewal;
   member.pass(end - 1ns);
   EXPECT_TRUE(member.view().leads);
-  member.take_letters();
+  member.take_outgoing();
   EXPECT_EQ(member.deadline(), end);
   member.pass(end);
   EXPECT_FALSE(member.view().leads);
-  EXPECT_EQ(member.take_letters().front().note.leader, nobody);
+  EXPECT_EQ(member.take_outgoing().front().note.leader, nobody);
 }
 
 TEST(Member, NeverLeadsAgainInATermInWhichItHasResigned) {
@@ -323,10 +323,10 @@ TEST(Member, KeepsPromisesThatAResignationIsNotAbout) {
 TEST(Member, PromisesToTheHeirOnTheWordOfTheLeaderThatHasResigned) {
   Member member = newborn(5);
   EXPECT_EQ(answer(member, 0ms, 1, renewal(5, true)), NoteKind::granted);
-  const std::vector<Letter> letters = told(member, 1ms, 1, resignation(5, 3, 6, 77));
-  ASSERT_EQ(letters.size(), 1u);
-  EXPECT_EQ(letters.front().to, 3u);
-  EXPECT_EQ(letters.front().note, promised(NoteKind::granted, 6, 77));
+  const std::vector<OutgoingNote> notes = told(member, 1ms, 1, resignation(5, 3, 6, 77));
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes.front().to, 3u);
+  EXPECT_EQ(notes.front().note, promised(NoteKind::granted, 6, 77));
   EXPECT_EQ(answer(member, 2ms, 2, renewal(7, false)), NoteKind::refused);
   EXPECT_TRUE(told(member, 3ms, 1, renewal(5, true)).empty()) << "what was on its way for long";
 }
@@ -357,14 +357,14 @@ class TenMilliseconds {
     for (; now_ < end; now_ += 1ms) {
       for (MemberIndex each = 0; each < 3; ++each) {
         if (now_ >= members_[each].deadline()) members_[each].pass(now_);
-        for (const Letter& letter : members_[each].take_letters()) {
-          mail_.push_back({now_ + 10ms, each, letter});
+        for (const OutgoingNote& outgoing : members_[each].take_outgoing()) {
+          mail_.push_back({now_ + 10ms, each, outgoing});
         }
       }
       while (!mail_.empty() && mail_.front().at <= now_) {
         const Mail mail = mail_.front();
         mail_.erase(mail_.begin());
-        members_[mail.letter.to].receive(now_, mail.from, mail.letter.note);
+        members_[mail.outgoing.to].receive(now_, mail.from, mail.outgoing.note);
       }
     }
   }
@@ -380,7 +380,7 @@ class TenMilliseconds {
   struct Mail {
     Instant at;
     MemberIndex from;
-    Letter letter;
+    OutgoingNote outgoing;
   };
   Instant now_{};
   std::vector<Member> members_;
@@ -439,13 +439,13 @@ TEST(Member, BelievesAnyTermOfWhichAMajorityHasSpoken) {
 TEST(Member, ElectsWithoutTheMemberThatItDisbelieves) {
   Member member = newborn(5);
   member.wake(0ms);
-  const std::vector<Letter> questions = member.take_letters();
+  const std::vector<OutgoingNote> questions = member.take_outgoing();
   told(member, 1ms, 4, {.kind = NoteKind::standing, .term = most_term});
   EXPECT_EQ(member.view().term, 1u);
-  std::vector<Letter> next;
-  for (const Letter& letter : questions) {
-    if (letter.to == 4) continue;
-    next = told(member, 2ms, letter.to, approval(1, letter.note.message.phase));
+  std::vector<OutgoingNote> next;
+  for (const OutgoingNote& outgoing : questions) {
+    if (outgoing.to == 4) continue;
+    next = told(member, 2ms, outgoing.to, approval(1, outgoing.note.message.phase));
   }
   EXPECT_FALSE(next.empty()) << "it does not wait for an answer of member 4";
 }
@@ -615,10 +615,10 @@ TEST(Member, WithoutItsListTakesPartWhenALeaderHasAnsweredIt) {
   EXPECT_TRUE(member.view().is_blank) << "not an answer";
   EXPECT_EQ(member.deadline(), lease) << "old promises may still last";
   member.pass(lease);
-  const std::vector<Letter> letters = member.take_letters();
-  ASSERT_EQ(letters.size(), 2u);
-  EXPECT_EQ(letters.front().note.kind, NoteKind::recall);
-  told_list.stamp = letters.front().note.stamp;
+  const std::vector<OutgoingNote> notes = member.take_outgoing();
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_EQ(notes.front().note.kind, NoteKind::recall);
+  told_list.stamp = notes.front().note.stamp;
   told(member, lease + 1ms, 1, told_list);
   EXPECT_FALSE(member.view().is_blank);
   EXPECT_EQ(member.view().leader, 1u);

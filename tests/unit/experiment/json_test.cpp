@@ -41,7 +41,7 @@ TEST(Json, IndentsEachLevel) {
 TEST(Json, ReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(json_string("a\xff\"\n"), "\"a\xEF\xBF\xBD\\\"\\n\"");
   EXPECT_EQ(Json("a\xff").dump(), "\"a\xEF\xBF\xBD\"");
-  EXPECT_EQ(Json("a\xff").dump(-1, Json::Letters::ascii), R"("a\ufffd")");
+  EXPECT_EQ(Json("a\xff").dump(-1, Json::Encoding::ascii), R"("a\ufffd")");
 }
 
 TEST(Json, EqualNumbersAreEqualWhateverTheirType) {

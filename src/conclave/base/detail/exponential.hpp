@@ -42,7 +42,7 @@ struct ExponentialLayers {
 
 inline constexpr ExponentialLayers exponential_layers;
 
-// Where a word does not fall inside its layer: one in a hundred.
+// The slow path, for the one word in a hundred that does not fall inside its layer.
 std::uint64_t exponential_outside(std::uint64_t word, Stream& stream);
 
 // A variate of mean 1 in units of 2^-57; it has about 53 bits behind the point.

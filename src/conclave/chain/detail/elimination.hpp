@@ -56,7 +56,7 @@ struct LocalSystem {
 
 inline constexpr std::uint32_t nowhere = UINT32_MAX;
 
-// For each of so many states its place among the given ones, `nowhere` if it is not one of them.
+// For each state of a chain of `chain_size` states, its place among the given ones, or `nowhere`.
 std::vector<std::uint32_t> places_of(std::span<const StateIndex> states, std::size_t chain_size);
 
 // The equations of the given states; all others have known values. The place of state i of them in

@@ -145,11 +145,11 @@ struct Certificate {
   double residual = 0;        // the largest
   double relative_error = 0;  // the largest relative to its cost
 
-  // Counts one equation in. What is not a number counts as infinite: it proves nothing.
+  // Includes one equation. A NaN counts as infinite: it proves nothing.
   void take(double residual_bound, double cost);
 };
 
-// Over the states outside the target with finite x. O(transitions).
+// The certificate of x over the states outside the target with finite x. O(transitions).
 Certificate certify(const Equations& equations, std::span<const double> cost,
                     const DoubleDoubleVector& x);
 

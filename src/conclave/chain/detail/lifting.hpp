@@ -1,7 +1,7 @@
 // Dixon's p-adic lifting: the solution of integer equations, digit by digit to the base of a prime
-// of 60 bits, from one factorization modulo that prime. What the digits found so far leave of the
-// right-hand sides is kept exactly, in 128 bits where these suffice; refinement.hpp uses the same
-// remainder for digits from the other end.
+// of 60 bits, from one factorization modulo that prime. The remainder of the right-hand sides after
+// the digits found so far is kept exactly, in 128 bits where these suffice; refinement.hpp uses the
+// same remainder for digits from the other end.
 #pragma once
 
 #include <gmpxx.h>

@@ -18,12 +18,12 @@
 namespace conclave::chain::detail {
 namespace {
 
-// From so many states on, sweeps are tried before anything is known of the chain; below, finding
-// its components costs nothing.
+// From this many states on, sweeps are tried before the chain is analysed; below, finding its
+// components costs nothing.
 constexpr std::size_t large_chain = 50'000;
 
 // Work is counted in multiplications, of which a core does 10^9 a second row by row and 5*10^9
-// within fronts. Elimination in the given order may take so many per transition; lines, trees and
+// within fronts. Elimination in the given order may take this many per transition; lines, trees and
 // narrow bands take fewer, and need no other order.
 constexpr double little_work = 30;
 // The same for elimination in fronts, in small components and in others. Multigrid takes some 5000
@@ -36,9 +36,9 @@ constexpr double most_front_entries = 2.5e8;
 // Elimination with numbers of many bits does some 10^7 a second: ten seconds at most.
 constexpr double most_multiprecision_work = 1e8;
 
-// Up to so many states an order of elimination is found faster than BiCGSTAB fails.
+// Up to this many states an order of elimination is found faster than BiCGSTAB fails.
 constexpr std::size_t small_component = 5000;
-// Up to so many it is found in seconds, whatever the component looks like.
+// Up to this many it is found in seconds, whatever the component looks like.
 constexpr std::size_t orderable_component = 100'000;
 
 // BiCGSTAB gains eight digits or stalls. The last resort takes 3*10^10 multiplications, a minute.
@@ -47,9 +47,9 @@ constexpr int few_iterations = 30;
 constexpr double work_of_long_attempt = 3e10;
 constexpr int long_attempts = 3;
 
-constexpr std::string_view asked_for_reason = "it was asked for";
+constexpr std::string_view requested_reason = "it was requested";
 
-// std::function asks for copies of what it holds, and factors are large.
+// std::function must be able to copy what it holds, and factors are large.
 template <class Factorization>
 std::shared_ptr<const Factorization> shared(Factorization factors) {
   return std::make_shared<const Factorization>(std::move(factors));
@@ -123,7 +123,7 @@ std::span<const ComponentSolver::Rung> ComponentSolver::ladder() {
   return rungs;
 }
 
-// The methods without the conditions of the ladder, for those that were asked for.
+// The methods without the conditions of the ladder, for those that the user names.
 ComponentSolver::Attempt ComponentSolver::begin(Method method) {
   switch (method) {
     case Method::elimination:
@@ -183,7 +183,7 @@ Method ComponentSolver::method() const {
 }
 
 std::string_view ComponentSolver::reason() const {
-  return asked_for_ != Method::automatic ? asked_for_reason : ladder()[tried_ - 1].reason;
+  return asked_for_ != Method::automatic ? requested_reason : ladder()[tried_ - 1].reason;
 }
 
 std::vector<double> ComponentSolver::solve(std::span<const double> right) {

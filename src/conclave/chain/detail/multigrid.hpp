@@ -13,10 +13,10 @@
 
 namespace conclave::chain::detail {
 
-// It holds the smaller systems, not the one it was built for, which every call names again.
+// It holds the smaller systems, but not the one it was built for, which is passed to every call.
 class Multigrid {
  public:
-  // Groups of about four neighbours, level after level. Nothing where this soon makes the chain too
+  // Groups of about four neighbours, level after level. Nothing if this soon makes the chain too
   // dense: then other methods do better.
   static std::optional<Multigrid> of_neighbours(const LocalSystem& system);
 

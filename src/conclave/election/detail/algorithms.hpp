@@ -1,7 +1,7 @@
 // The few algorithms of OpenSSL that the connections of a cluster use, apart from all others.
 //
-// OpenSSL 3.0 asks every decoder and every kind of key that it knows whenever it reads the key in a
-// certificate, which takes about as long as the two signatures of a handshake. A library context
+// OpenSSL 3.0 tries every decoder and every kind of key that it knows whenever it reads the key in
+// a certificate, which takes about as long as the two signatures of a handshake. A library context
 // with a provider that passes on a dozen algorithms of the default one spares that, and keys that a
 // cluster has no use for are not even looked at.
 #pragma once

@@ -29,7 +29,7 @@ struct Peer {
   Loop::Clock::time_point progress;            // when the peer has last acknowledged something new
   std::string trouble = "it does not answer";  // why there is no connection
   bool insists = false;        // it has told us that there is another connection, but there is none
-  bool is_connected = false;   // as far as the application has been told
+  bool is_connected = false;   // as last reported to the application
   bool is_waited_for = false;  // by a sender that found the queue full
 };
 

@@ -14,7 +14,7 @@ struct ProcessResult {
 };
 
 // Finds words[0] in PATH, hands over the words as they are, runs it in `folder` with nothing to
-// read, and waits for its end. Throws std::system_error where the system has no descriptors or
+// read, and waits for its end. Throws std::system_error if the system has no descriptors or
 // processes left.
 ProcessResult run_process(const std::vector<std::string>& words, const std::string& folder);
 

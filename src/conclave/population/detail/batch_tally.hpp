@@ -1,5 +1,5 @@
-// Questions of an engine that works in batches to a tally: which meetings it must be told of one by
-// one, at their time, and how far away the event is that is watched for.
+// What an engine that works in batches needs to know from a tally: which meetings it must be
+// notified of one by one, at their time, and how far away the watched event is.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace conclave::population::detail {
 
 inline constexpr AgentCount never = std::numeric_limits<AgentCount>::max();
 
-// Whether the tally's counts can differ after this meeting. A tally that does not say is told of
-// every change.
+// Whether the tally's counts can differ after this meeting. A tally without this function is
+// notified of every change.
 template <class Tally, class State>
 bool is_counted(const Tally& tally, const State& u, const State& v, const State& new_u,
                 const State& new_v) {
@@ -46,8 +46,8 @@ std::uint8_t milestone(const Tally& tally) {
   }
 }
 
-// At least this many agents must change before what is watched for can happen; 0 if the tally does
-// not say, or must be told of every change at its time anyway.
+// At least this many agents must change before the watched event can happen; 0 if the tally does
+// not say, or must be notified of every change at its time anyway.
 template <class Tally>
 AgentCount changes_to_stop(const Tally& tally, Watch watch) {
   if constexpr (requires { tally.changes_to_stop(); }) {

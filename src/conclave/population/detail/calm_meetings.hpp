@@ -13,8 +13,9 @@
 
 namespace conclave::population::detail {
 
-// Such a tally is a sum of one word per agent. It tells for how many interactions it may hear the
-// sum of their changes only; with no patience left, it must hear of every change that is not 0.
+// Such a tally is a sum of one word per agent. It says for how many interactions it may be notified
+// of the sum of their changes only; with no patience left, it must be notified of every change that
+// is not 0.
 template <class T, class P>
 concept PatientTallyOf = PopulationProtocol<P> &&
     requires(T& tally, const T& view, const typename P::State& state, std::uint64_t number) {

@@ -1,6 +1,6 @@
 // The census part of an engine that knows its agents only by how many are in which state: the
-// census, the states met so far and their meetings, and those meetings that the tally must be told
-// of.
+// census, the states met so far and their meetings, and those meetings that the tally must be
+// notified of.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace conclave::population::detail {
 
 class CensusKeeper : public SpeciesHost {
  protected:
-  // An ordered pair of ranks whose meeting the tally may have to be told of at its time.
+  // An ordered pair of ranks whose meeting the tally may have to be notified of at its time.
   struct WatchablePair {
     std::uint32_t u;
     std::uint32_t v;

@@ -25,7 +25,7 @@ namespace conclave::population::detail {
 
 enum class InstructionSet : std::uint8_t { baseline, avx2, avx512 };
 
-// The best that this processor has; asked once.
+// The best that this processor has; determined once.
 InstructionSet instruction_set();
 
 }  // namespace conclave::population::detail

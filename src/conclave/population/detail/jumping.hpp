@@ -15,15 +15,15 @@
 
 namespace conclave::population::detail {
 
-// Host has the tally and what is watched for: a TallyHost or SpeciesHost. Engine offers `is_silent`
+// Host has the tally and the watched event: a TallyHost or SpeciesHost. Engine offers `is_silent`
 // (nothing can change any more), `react` (the interaction that is due), `draw_next_event`, which
 // ends in `next_event_after` unless all is silent, `next_agents`, who meet in it, if that is known,
 // and `work_per_event`, 1 for a few hundred nanoseconds.
 template <class Engine, class Host>
 class Jumping : public Host {
  public:
-  // Simulates up to `budget` interactions, fewer only if what is watched for happens, or after
-  // about so much work.
+  // Simulates up to `budget` interactions, fewer only if the watched event happens, or after about
+  // this much work.
   Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
     const Interactions before = now_;
     const Interactions end = later(budget);
@@ -71,7 +71,7 @@ class Jumping : public Host {
   Engine& engine() { return static_cast<Engine&>(*this); }
   const Engine& engine() const { return static_cast<const Engine&>(*this); }
 
-  // So many interactions from now, or the end of time.
+  // The time this many interactions from now, or the largest count.
   Interactions later(Interactions interactions) const {
     return interactions < Interactions::max() - now_ ? now_ + interactions : Interactions::max();
   }

@@ -26,18 +26,18 @@ class MeetingTable {
   static constexpr std::size_t most_names = 1024;  // the table then has 4 MB
 
   // The new names of both, the responder's in the high half. An unknown result, and one that the
-  // tally must be told of, has the bit `must_tell`, which no name has.
+  // tally must be notified of, has the bit `must_notify`, which no name has.
   using Result = std::uint32_t;
-  static constexpr Result must_tell = 0x8000;
-  static constexpr Result unknown = must_tell;
-  static_assert(most_names <= must_tell);
+  static constexpr Result must_notify = 0x8000;
+  static constexpr Result unknown = must_notify;
+  static_assert(most_names <= must_notify);
 
   explicit MeetingTable(const P& protocol) : protocol_(protocol) {}
 
   std::size_t size() const { return states_.size(); }
   const State& state(Name name) const { return states_.state(name); }
 
-  // The result of u and v is at u * stride() + v. What these return holds until the next name is
+  // The result of u and v is at u * stride() + v. Both results are valid until the next name is
   // given.
   const Result* results() const { return results_.data(); }
   std::size_t stride() const { return stride_; }
@@ -61,11 +61,11 @@ class MeetingTable {
     const Name name_u = name_of(new_u);
     const Result names = name_u | static_cast<Result>(name_of(new_v)) << 16;
     if (!is_certain) return names;
-    // The tally has been told before of a milestone that one of the two had reached already.
-    const bool is_told =
+    // The tally already knows of a milestone that one of the two had reached before.
+    const bool is_noteworthy =
         is_counted(tally, before_u, before_v, new_u, new_v) ||
         milestone_of(tally, new_u, new_v) > milestone_of(tally, before_u, before_v);
-    return results_[u * stride_ + v] = names | (is_told ? must_tell : 0);
+    return results_[u * stride_ + v] = names | (is_noteworthy ? must_notify : 0);
   }
 
   // Forgets all states but these, which are renamed 0, 1, 2, ...

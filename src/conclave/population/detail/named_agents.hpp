@@ -1,5 +1,5 @@
 // Agents by the short names of their states. A meeting costs one look at a table, unless its pair
-// of states is new or the tally must be told of it; the trajectory is that of the protocol,
+// of states is new or the tally must be notified of it; the trajectory is that of the protocol,
 // interaction by interaction.
 #pragma once
 
@@ -27,7 +27,7 @@ class NamedAgents {
   using Name = typename Table::Name;
 
   // The names are kept in `memory`. All agents start in the same state. `keep_going`, if it is not
-  // null, is asked now and then; throws Interrupted where it says no.
+  // null, is called now and then; throws Interrupted if it returns false.
   NamedAgents(Table& table, std::span<Name> memory, const State& state, const KeepGoing* keep_going)
       : table_(&table), names_(memory) {
     if (table_->size() == Table::most_names) table_->keep({});
@@ -66,7 +66,7 @@ class NamedAgents {
       done +=
           meet_by_table<ahead>(table_->results(), table_->stride(), names_, meetings.subspan(done));
       if (done == meetings.size()) break;
-      if (!meet_and_tell(Meeting{meetings[done]}, tally, choice)) break;
+      if (!meet_and_notify(Meeting{meetings[done]}, tally, choice)) break;
       ++done;
       if (is_over()) break;
     }
@@ -78,8 +78,8 @@ class NamedAgents {
  private:
   using Result = typename Table::Result;
 
-  // Up to the first meeting that is unknown or that the tally must be told of; returns how many. A
-  // function of its own, so that its loop runs in registers.
+  // Up to the first meeting that is unknown or that the tally must be notified of; returns how
+  // many. A function of its own, so that its loop runs in registers.
   template <std::size_t ahead>
   [[gnu::noinline]] static std::size_t meet_by_table(const Result* results, std::size_t stride,
                                                      std::span<Name> agents,
@@ -92,7 +92,7 @@ class NamedAgents {
       Name& u = names[meeting.initiator()];
       Name& v = names[meeting.responder()];
       const Result result = results[u * stride + v];
-      if ((result & Table::must_tell) != 0) [[unlikely]]
+      if ((result & Table::must_notify) != 0) [[unlikely]]
         return k;
       u = static_cast<Name>(result);
       v = static_cast<Name>(result >> 16);
@@ -100,15 +100,15 @@ class NamedAgents {
     return meetings.size();
   }
 
-  // One meeting that is unknown or that the tally must be told of; false if there is no room for
-  // the names of its result.
-  [[gnu::noinline]] bool meet_and_tell(Meeting meeting, Tally& tally, Stream& choice) {
+  // One meeting that is unknown or that the tally must be notified of; false if there is no room
+  // for the names of its result.
+  [[gnu::noinline]] bool meet_and_notify(Meeting meeting, Tally& tally, Stream& choice) {
     if (!has_room_for(2)) return false;
     Name& u = names_[meeting.initiator()];
     Name& v = names_[meeting.responder()];
     Result result = table_->results()[u * table_->stride() + v];
     if (result == Table::unknown) result = table_->evaluate(u, v, tally, choice);
-    const auto new_u = static_cast<Name>(result & ~Table::must_tell);
+    const auto new_u = static_cast<Name>(result & ~Table::must_notify);
     const auto new_v = static_cast<Name>(result >> 16);
     tally.replace(table_->state(u), table_->state(v), table_->state(new_u), table_->state(new_v));
     u = new_u;
@@ -116,7 +116,7 @@ class NamedAgents {
     return true;
   }
 
-  // Whether so many new names can be given, if need be after those of no agent are taken back.
+  // Whether this many new names can be given, if need be after those of no agent are taken back.
   bool has_room_for(std::size_t names) {
     if (table_->size() + names <= Table::most_names) return true;
     forget_unused();

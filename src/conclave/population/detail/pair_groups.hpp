@@ -1,7 +1,7 @@
 // The fresh pairs of a batch, so that it can be seen part way. The order in which they met was
 // never drawn and all orders are equally likely, so after some of them had met, those are a
-// uniformly random set of that many. Pairs that fared alike, or whose partners were never told
-// apart, form a group, and how many of each group had met has a hypergeometric law.
+// uniformly random set of that many. Pairs that fared alike, or whose partners were never
+// distinguished, form a group, and how many of each group had met has a hypergeometric law.
 //
 // Halves are split again and again, each by a stream of its own that is named by the half's place.
 // So what is seen after k pairs depends on k alone, whatever else is looked at, and what is seen at
@@ -18,7 +18,7 @@
 
 namespace conclave::population::detail {
 
-// So many agents of one species become of another.
+// A number of agents change from one species to another.
 struct Move {
   SpeciesId from = 0;
   SpeciesId to = 0;
@@ -33,11 +33,11 @@ class PairGroups {
     pairs_ = 0;
   }
 
-  // So many pairs in which both sides fare as told; the counts of the moves do not matter.
+  // Adds pairs whose two sides change as given; the counts of the moves are not used.
   void add(AgentCount pairs, Move one, Move other);
 
-  // A group of so many pairs, matched uniformly: all agents of one side and then all of the other
-  // that change. Those that do not change need not be told.
+  // Begins a group of pairs that are matched uniformly. Then come all agents of one side that
+  // change, and all of the other; agents that do not change may be left out.
   void begin(AgentCount pairs);
   void add_to_one_side(const Move& move);
   void add_to_other_side(const Move& move);

@@ -225,7 +225,7 @@ void Pairing::note_matched(const Block& block) {
   for (const Move& each : open_partners_) groups_->add_to_other_side(each);
 }
 
-// So many partners of one rank meet agents of the block. Who meets whom is drawn only where it
+// This many partners of one rank meet agents of the block. Who meets whom is drawn only where it
 // makes a difference to them; those left out stay exchangeable with the rest.
 void Pairing::spread(const Block& block, Rank partner, AgentCount count, Stream& stream) {
   AgentCount left = 0;

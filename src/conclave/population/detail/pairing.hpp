@@ -22,14 +22,14 @@ namespace conclave::population::detail {
 
 class Pairing {
  public:
-  // So many pairs of these species meet, and chance decides what comes of it.
+  // A number of pairs of these species meet with random outcomes.
   struct RandomMeetings {
     SpeciesId u;
     SpeciesId v;
     AgentCount count;
   };
 
-  // The ranks stand for these species; outcome_of(u, v) tells what comes of a meeting. O(ranks^2).
+  // The ranks stand for these species; outcome_of(u, v) is the outcome of a meeting. O(ranks^2).
   template <class OutcomeOf>
   void learn(const std::vector<SpeciesId>& species, OutcomeOf outcome_of) {
     species_ = species;
@@ -42,9 +42,9 @@ class Pairing {
     find_runs(outcomes);
   }
 
-  // `pairs` pairs are drawn from a pool with these counts, `total` in all, and meet. What comes of
-  // it stands in `moves` and `random_meetings` until the next call. The pairs of which `moves`
-  // tells are added to `groups`, if there is such.
+  // `pairs` pairs are drawn from a pool with these counts, `total` in all, and meet. The result is
+  // in `moves` and `random_meetings` until the next call. The pairs in `moves` are added to
+  // `groups`, unless it is null.
   void meet(const std::vector<AgentCount>& pool, AgentCount total, AgentCount pairs, Stream& stream,
             PairGroups* groups = nullptr);
 

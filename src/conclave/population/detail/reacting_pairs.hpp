@@ -139,7 +139,7 @@ class ReactingPairs {
 
   std::vector<AgentCount> counts_;
   std::vector<Weight> weights_;       // of initiator u and responder v at v * side_ + u
-  std::size_t side_ = 0;              // room for so many ranks
+  std::size_t side_ = 0;              // room for this many ranks
   std::vector<AgentCount> partners_;  // of an initiator, itself included if it counts
   Interactions number_;
 };

@@ -15,7 +15,7 @@
 
 namespace conclave::population::detail {
 
-// A Choice that only notes that it was asked.
+// A Choice that only records whether a random decision was made.
 struct AskedChoice final : VirtualChoice {  // NOLINT: it is final
   bool asked = false;
   std::uint32_t below(std::uint32_t) override {

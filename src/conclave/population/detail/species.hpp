@@ -57,11 +57,11 @@ struct BranchWeight {
 
 // The answers of a tally that engines look at after every change.
 struct TallyStanding {
-  bool is_over = false;        // what is watched for has happened
+  bool is_over = false;        // the watched event has happened
   std::uint8_t milestone = 0;  // the last one reached, 0 where there are none
 };
 
-// A tally that is told of agents by their species.
+// A tally that is notified of agents by their species.
 class SpeciesTally {
  public:
   virtual ~SpeciesTally() = default;
@@ -103,7 +103,7 @@ class Species {
  public:
   virtual ~Species();
   Species& operator=(const Species&) = delete;
-  // One that has learned the same, with a tally of its own that has been told the same.
+  // A copy with the same knowledge, and with a tally of its own in the same state.
   virtual std::unique_ptr<Species> copy() const = 0;
 
   std::size_t size() const { return size_; }
@@ -122,7 +122,7 @@ class Species {
     return {known.u, known.v, known.kind, known.changes, known.is_counted, known.milestone};
   }
 
-  // `outcome` of these will be asked for soon.
+  // Prefetches: `outcome` of these will be called soon.
   [[gnu::always_inline]] void fetch(SpeciesId u, SpeciesId v) const {
     if (std::max(u, v) < side_) __builtin_prefetch(&remembered_[u * side_ + v]);
   }
@@ -188,7 +188,7 @@ class Species {
   // Asks the protocol.
   virtual Outcome evaluate(SpeciesId u, SpeciesId v) = 0;
   virtual void keep_states(const std::vector<SpeciesId>& kept) = 0;
-  // The protocol knows so many states now.
+  // The number of states known so far.
   void set_size(std::size_t size) {
     size_ = size;
     if (size_ > capacity_) capacity_ *= 2;

@@ -1,6 +1,6 @@
 // The common part of engines that know their agents only by how many are in which state: the
-// species with their tally, what is watched for, and the streams of transitions and faults. It is
-// to them what TallyHost is to engines that know the protocol's type.
+// species with their tally, the watched event, and the streams of transitions and faults. It is to
+// them what TallyHost is to engines that know the protocol's type.
 #pragma once
 
 #include <cstdint>
@@ -59,13 +59,13 @@ class SpeciesHost {
   ~SpeciesHost() = default;
 
   const SpeciesTally& tally() const { return species_->tally(); }
-  // Whether what is watched for has happened, and the last milestone: looked at anew after each
+  // Whether the watched event has happened, and the last milestone: looked at anew after each
   // change of the tally that may have brought them about.
   bool is_over() const { return standing_.is_over; }
   std::uint8_t milestone() const { return standing_.milestone; }
   void look_at_tally() { standing_ = tally().standing(watch_); }
-  // Tells the tally of two agents that have met.
-  void tell_tally(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v) {
+  // Notifies the tally of two agents that have met.
+  void notify_tally(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v) {
     standing_ = species_->tally().replace(u, v, new_u, new_v, watch_);
   }
 

@@ -1,5 +1,5 @@
-// The common part of all engines of population protocols: the protocol, its tally, what is watched
-// for, the streams of transitions and faults, and what faults do to agents. Engines inherit from
+// The common part of all engines of population protocols: the protocol, its tally, the watched
+// event, the streams of transitions and faults, and what faults do to agents. Engines inherit from
 // it.
 #pragma once
 
@@ -30,7 +30,7 @@ std::vector<Observation> observations_of(const Tally& tally, const Engine& engin
   return tally.observations();
 }
 
-// Tells a tally of many agents in one state, at once if it can take that.
+// Notifies a tally of many agents in one state, at once if it can take that.
 template <class Tally, class State>
 void add_to(Tally& tally, const State& state, AgentCount count) {
   if constexpr (requires { tally.add(state, count); }) {
@@ -40,7 +40,7 @@ void add_to(Tally& tally, const State& state, AgentCount count) {
   }
 }
 
-// Whether what is watched for has happened, as far as this tally knows.
+// Whether the watched event has happened, as far as this tally knows.
 template <PopulationProtocol P, class Tally>
 bool has_happened(Watch watch, const Tally& tally) {
   switch (watch) {
@@ -142,7 +142,7 @@ class TallyHost {
 
   bool is_over() const { return is_over(watch_, tally_) && is_oracle_trustworthy(); }
 
-  // The interaction of two agents, who are told what the oracle says if the protocol has one.
+  // The interaction of two agents, with the oracle's answer if the protocol has one.
   void interact(State& u, State& v) {
     if constexpr (AsksOracle<P>) {
       if (oracle_.denies()) return protocol_.interact_leaderless(u, v, choice_);
@@ -164,7 +164,7 @@ class TallyHost {
     return choice.lines();
   }
 
-  // Lets the oracle see the configuration after so many interactions.
+  // Lets the oracle see the configuration after this many interactions.
   void show_oracle(Interactions now) {
     if constexpr (AsksOracle<P>) oracle_.see(tally_.leaders() == 0, now);
   }

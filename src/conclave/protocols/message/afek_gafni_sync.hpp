@@ -48,7 +48,7 @@ class AfekGafniSync {
     std::uint32_t asked = 0;  // neighbours in this step
     Port next = 0;            // the first neighbour it has not asked yet
     std::uint32_t owner_level = 0;
-    Identifier owner_id = 0;  // 0: nobody; of a node that knows the leader: the leader
+    Identifier owner_id = 0;  // 0: none; of a node that knows the leader: the leader
     Standing standing = Standing::asleep;
     bool terminated = false;
 

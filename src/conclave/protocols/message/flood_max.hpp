@@ -2,10 +2,9 @@
 // known as FloodMax. Written from general knowledge of it.
 //
 // All nodes start in the same round and know the graph's diameter D or a bound on it. For D rounds
-// everybody tells all its neighbours the highest identifier it has heard of; after that all have
-// heard of the highest, and its owner is elected. One message per arc and round, D times the arcs
-// of the graph in all; with sending=news a node is silent in rounds after it has heard of no higher
-// one.
+// every node tells its neighbours the highest identifier it has heard of; after that all have heard
+// of the highest, and its owner is elected. One message per arc and round, D times the arcs of the
+// graph in all; with sending=news a node is silent in rounds after it has heard of no higher one.
 #pragma once
 
 #include <algorithm>

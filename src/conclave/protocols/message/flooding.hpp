@@ -1,10 +1,10 @@
 // The oldest way to elect in a complete network, as old as Le Lann: Distributed systems, towards a
-// formal approach. IFIP Congress 1977. Everybody tells everybody its identifier, the highest leads.
-// Exactly n (n - 1) messages, whatever the delays, and at most one unit of time after the last
-// node has entered: the price of being as fast as possible.
+// formal approach. IFIP Congress 1977. Every node sends its identifier to all others; the highest
+// leads. Exactly n (n - 1) messages, whatever the delays, and at most one unit of time after the
+// last node has entered: the price of being as fast as possible.
 //
 // A node enters when it is woken or gets the first message, and tells its identifier to all others.
-// Who has heard all n - 1 others knows the leader.
+// A node that has heard all n - 1 others knows the leader.
 #pragma once
 
 #include <algorithm>

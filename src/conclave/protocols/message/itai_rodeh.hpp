@@ -4,7 +4,7 @@
 //
 // An active node draws one of a few identifiers and sends it round. Tokens meet the other active
 // nodes: the higher (round, identifier) survives, and an equal one is marked. A token that has made
-// n hops is at home. If it is unmarked, nobody has drawn the same and its owner is elected;
+// n hops is at home. If it is unmarked, no other node has drawn the same, and its owner is elected;
 // otherwise all who have drawn the highest draw again.
 //
 //   TOKEN (i, r, h, marked)    identifier, round, hops made, whether an equal one was met

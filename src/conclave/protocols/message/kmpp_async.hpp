@@ -2,7 +2,7 @@
 // Section 2, the asynchronous algorithm; "Alg" and "line" numbers are those of the paper.
 //
 // A node that is woken draws a rank and is a candidate: in phase after phase it asks a set of
-// random referees, twice as many each time and everybody in the last phase, for their approval. A
+// random referees, twice as many each time and all nodes in the last phase, for their approval. A
 // referee stands by one candidate, its chosen. When a candidate that is ahead of it asks, the
 // referee lets the chosen, which may have come further meanwhile, decide between the two.
 //
@@ -12,9 +12,9 @@
 //                              the contender, C3 about a predecessor of the contender
 //   S, K            referees(i), last_phase()
 //
-// The file is long because it tells the paper's errata beside the algorithm, for `describe`. Where
-// the printed text does not work the reading `corrected` differs from it
-// (docs/errata-kmpp.md); the other readings keep one mistake each, so that it can be seen at work.
+// The file is long because it lists the paper's errata beside the algorithm, for `describe`. Where
+// the printed text does not work the reading `corrected` differs from it (docs/errata-kmpp.md); the
+// other readings keep one mistake each, so that it can be seen at work.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@
 namespace conclave::protocols {
 
 // `printed`: Alg 3 lines 5-6, the chosen's new request is recorded and not answered.
-// `chosen_in_c1`: whether the sender is the chosen is asked in state C1 only.
+// `chosen_in_c1`: whether the sender is the chosen is checked in state C1 only.
 // `by_rank`: the chosen is recognized by its rank (and identifier) instead of by its port.
 // `not_own_referee`: a candidate does not ask itself.
 enum class KmppReading : std::uint8_t {
@@ -429,7 +429,7 @@ class KmppAsync {
   }
 
   // Alg 4: the chosen of the referee at the other end of `port` decides about contender u. With
-  // FIFO edges and candidates that are their own referees, nobody elected is ever asked.
+  // FIFO edges and candidates that are their own referees, an elected candidate is never asked.
   void on_decide(Node& node, Port port, const Position& u, auto& effects,
                  Choice auto& choice) const {
     if (node.standing == Standing::candidate && u > own(node)) node.standing = Standing::retired;

@@ -4,8 +4,8 @@
 // A node that is woken draws a rank and is a silent candidate. In its first round, and three and
 // six rounds later, it tosses a coin, with heads more and more likely, whether to become active. An
 // active candidate asks random referees; a referee answers all requests of a round with the highest
-// rank among them; who gets its own rank from everywhere announces itself, one round after that
-// everybody knows. Whoever is asked while it is silent does not toss any more.
+// rank among them; a candidate that gets its own rank from all of them announces itself, and one
+// round later all nodes know. A silent candidate that is asked as a referee does not toss any more.
 //
 //   round t     heads: REQUEST to the referees
 //   round t+1   referees send REPLY

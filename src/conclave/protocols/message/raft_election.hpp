@@ -1,7 +1,6 @@
 // The election of Raft: Ongaro, Ousterhout: In Search of an Understandable Consensus Algorithm.
-// USENIX ATC 2014, extended version: Figure 2 and Sections 5.1, 5.2 and 5.4.1.
-// The file is long because it tells readings, steps and observables beside the algorithm, for
-// `describe`.
+// USENIX ATC 2014, extended version: Figure 2 and Sections 5.1, 5.2 and 5.4.1. The file is long
+// because it lists readings, steps and observables beside the algorithm, for `describe`.
 //
 // A server that hears of no leader until its timer runs out stands for election: it begins a new
 // term, votes for itself and asks all others. A server gives one vote per term, to the first who
@@ -68,7 +67,7 @@ class RaftElection {
   struct Node {
     Ticks timeout = 0;  // with redraw=once: of all its timers; 0: not drawn
     Identifier id = 0;
-    Identifier voted_for = 0;  // in this term; 0: nobody
+    Identifier voted_for = 0;  // in this term; 0: no vote yet
     Identifier leader = 0;     // of this term; 0: not known
     std::uint32_t term = 0;
     std::uint32_t votes = 0;               // of a candidate
@@ -309,7 +308,7 @@ class RaftElection {
     return message.kind != Kind::heartbeat || !leads || message.term != node.term;
   }
 
-  // For ever, since terms only grow and nobody stands twice in one.
+  // Ignored for ever, since terms only grow and no server stands twice in one.
   bool ignores(const Node& node, const Message& message) const {
     const bool is_of_now = message.term == node.term;
     if (message.kind == Kind::request || message.term > node.term) return false;

@@ -12,7 +12,7 @@
 //   round 2   referees: WINNER to the highest
 //   round 3   who has got WINNER from all of its referees is elected
 //
-// It can fail: with probability (1 - 2 log n / n)^n, about n^-2, nobody is a candidate, and now and
+// It can fail: with probability (1 - 2 log n / n)^n, about n^-2, there is no candidate, and now and
 // then two candidates have no referee in common.
 #pragma once
 
@@ -195,7 +195,7 @@ class SublinearSync {
       effects.broadcast(request);
   }
 
-  // As a referee: the highest rank is told, unless two have it.
+  // As a referee: answers the highest rank, unless two candidates have it.
   void answer(const Node& node, const Round<Message>& round, auto& effects) const {
     std::uint64_t highest = 0;
     Port port = no_port;

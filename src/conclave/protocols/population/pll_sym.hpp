@@ -10,8 +10,8 @@
 // them. In the end (BackUp), leaders alternate between two values of status_L, and of two different
 // ones one resigns.
 //
-// Only BackUp() is printed in the paper; docs/errata-pll-sym.md tells how the rest is read.
-// The file is long because errata and steps are told beside the algorithm, for `describe`.
+// Only BackUp() is printed in the paper; docs/errata-pll-sym.md says how the rest is read. The file
+// is long because errata and steps are listed beside the algorithm, for `describe`.
 #pragma once
 
 #include <algorithm>

@@ -381,8 +381,7 @@ static_assert(SelfStabilizing<Prl> && HasNullTest<Prl>);
 // farthest is. O(log_64 n) per interaction that changes something; O(n) whenever the number of
 // leaders becomes one.
 //
-// Sets is the kind of its sets of positions: PositionSet, or one in memory that somebody else
-// keeps.
+// Sets is the kind of its sets of positions: PositionSet, or one in memory that is owned elsewhere.
 template <class Sets>
 class Prl::TallyWith {
  public:

@@ -74,7 +74,7 @@ struct Configuration {
   }
 };
 
-// The beginning of all schedules: everybody sleeps. `graph` is null in a complete network.
+// The beginning of all schedules: all nodes sleep. `graph` is null in a complete network.
 template <MessageProtocol P>
 Configuration<P> beginning_of(const P& protocol, std::size_t n, bool has_ids,
                               const PortGraph* graph) {

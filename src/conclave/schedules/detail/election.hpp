@@ -11,7 +11,7 @@
 
 namespace conclave::schedules::detail {
 
-// The properties that the protocol's problem asks for.
+// The properties that the protocol's problem demands.
 template <MessageProtocol P>
 inline constexpr std::array<std::string_view, 4> election_properties{
     HasTerms<P> ? "at most one node is elected in a term" : "at most one node is elected",
@@ -38,8 +38,8 @@ concept HasExpectations = requires(const P& protocol, const typename P::Node& no
   { protocol.expects(node, message) } -> std::same_as<bool>;
 };
 
-// A protocol may say which messages a node ignores, now and for ever. Without that, who knows the
-// leader ignores all, unless it may hear of a later term.
+// A protocol may say which messages a node ignores, now and for ever. Without that, a node that
+// knows the leader ignores all messages, unless it may hear of a later term.
 template <class P>
 concept SaysWhatIsIgnored = requires(const P& protocol, const typename P::Node& node,
                                      const typename P::Message& message) {
@@ -90,7 +90,7 @@ std::uint32_t term_violations(const P& protocol, const Configuration<P>& c, bool
   return result;
 }
 
-// `is_over`: nothing more happens unless somebody else is woken.
+// `is_over`: nothing more happens unless another node is woken.
 template <MessageProtocol P>
 std::uint32_t violations(const P& protocol, const Configuration<P>& c, bool is_over) {
   if constexpr (HasTerms<P>) return term_violations(protocol, c, is_over);

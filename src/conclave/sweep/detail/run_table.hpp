@@ -16,18 +16,18 @@ namespace conclave::sweep::detail {
 
 class RunTable {
  public:
-  // `own` may be `root` itself. Throws Error where there is a key that no run has.
+  // `own` may be `root` itself. Throws Error if there is a key that no run has.
   RunTable(std::string path, const toml::table& root, const toml::table& own);
 
   // The node of a key in the run, or else at the top of the plan; null where neither has it.
   const toml::node* find(std::string_view key) const;
   const toml::node& need(std::string_view key) const;
 
-  // Throw Error where the value is not of this kind. No alternatives: nothing was said.
+  // Throw Error if the value is not of this kind. No alternatives: nothing was said.
   Value only(std::string_view key, const toml::node& node) const;
   std::vector<Value> values(std::string_view key) const;
   std::uint64_t count(std::string_view key, std::uint64_t low, std::uint64_t fallback) const;
-  // "" for trials, or "rare". Throws Error where there is a key that runs of this kind lack.
+  // "" for trials, or "rare". Throws Error if there is a key that runs of this kind lack.
   std::string kind() const;
   Sampling sampling() const;
 
@@ -37,7 +37,7 @@ class RunTable {
   };
   std::vector<Param> params() const;  // in the order of the plan
 
-  // Mistakes in values get their file and key.
+  // Adds file and key to mistakes in values.
   template <class Work>
   auto about(std::string_view key, Work work) const {
     try {

@@ -7,8 +7,8 @@ namespace conclave::sweep::detail {
 
 void create_schema(const Database& database);
 
-// The version of the schema: 1, which has no checksums, or 2. Throws Error where the file is no
-// file of results, of another version, or where something else stands in the place of a table.
+// The version of the schema: 1, which has no checksums, or 2. Throws Error if the file is no file
+// of results, of another version, or if something else stands in the place of a table.
 int check_schema(const Database& database);
 
 // From 1 to 2. Rows that are there already get no checksum: what happened to them before is

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::chrono::seconds usual_patience{10};  // with others in the middle of a commit
 
-// SQLite asks us after so many of its instructions, and gives up when we have counted so many times
-// without a row in between: some minutes, far more than a file of a billion rows needs.
+// SQLite calls us back after this many of its instructions, and gives up when we have counted this
+// many calls without a row in between: some minutes, far more than a file of a billion rows needs.
 constexpr int instructions_between = 1'000'000;
 constexpr std::uint64_t most_times = 20'000;
 

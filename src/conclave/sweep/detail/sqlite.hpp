@@ -30,7 +30,7 @@ class Database {
     read,    // changes nothing but what an interrupted writer has left half done
   };
 
-  // Throws Error where the file cannot be opened so.
+  // Throws Error if the file cannot be opened so.
   Database(const std::string& path, Access access);
 
   // How long to wait for other processes that use the file.
@@ -75,7 +75,7 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
 };
 
-// Commits when told so; otherwise everything since its beginning is undone.
+// Rolls back everything since its beginning unless it was committed.
 class Transaction {
  public:
   explicit Transaction(const Database& database);

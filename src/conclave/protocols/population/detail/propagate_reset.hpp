@@ -1,5 +1,5 @@
 // Propagate-Reset of Burman et al. (PODC 2021, Protocol 2), which ElectLeader_r takes over as its
-// Protocol 4: a triggered agent makes everybody a resetter by epidemic; all fall dormant, and the
+// Protocol 4: a triggered agent makes all agents resetters by epidemic; all fall dormant, and the
 // first to wake up wakes the others. Line numbers are those of ElectLeader_r's paper.
 //
 // A protocol that resets gives: is_resetting(agent); count(agent) and delay(agent), its resetCount

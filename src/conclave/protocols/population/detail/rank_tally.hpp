@@ -12,7 +12,8 @@
 
 namespace conclave::protocols::detail {
 
-// Counts is what holds the numbers of agents: a vector, or memory that somebody else keeps.
+// Counts is what holds the numbers of agents: a vector, or memory that is owned elsewhere
+// (Borrowed).
 template <class P, class Counts = std::vector<std::uint32_t>>
 class RankTally {
  public:

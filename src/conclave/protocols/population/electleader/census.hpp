@@ -3,7 +3,7 @@
 // Safe: all agents verify, their ranks are a permutation, and for some generation i (1) all agents
 // are in generation i or i+1, (2) those in generation i are off probation, (3) if these are put
 // into their state q_0,DC, the messages are consistent. The set contains the paper's C_safe, in
-// which (3) asks for reachability from the clean state, and is closed for the same reasons as in
+// which (3) demands reachability from the clean state, and is closed for the same reasons as in
 // Lemma 6.1.
 #pragma once
 
@@ -31,7 +31,7 @@ class Census {
   std::uint32_t leaders() const { return with_rank_[0]; }
   bool ranking_is_correct() const { return different_ranks_ == n_; }
 
-  // `is_consistent(generation)` tells whether the rooms of a generation are; asked only where
+  // `is_consistent(generation)` tells whether the rooms of a generation are; called only if
   // everything else already holds.
   template <class IsConsistent>
   bool is_safe(IsConsistent&& is_consistent) const {

@@ -31,7 +31,7 @@ enum class Reading : std::uint8_t {
   losers_leave,      // 12: a loser of the leader election becomes a recipient at once
   split_last_badge,  // 13: a sheriff gives away half of a single badge
   no_guard,          // 14: deputies label before all deputies are known
-  no_sleep_timer,    // 15: nobody counts how long it sleeps
+  no_sleep_timer,    // 15: agents do not count how long they sleep
   no_return,         // 28: a soft reset by epidemic is followed by a full one
   half_of_ids,       // 33: loops over messages end at ID r_u^2
   early_identifier,  // 46: derandomized identifiers are drawn at the first activation

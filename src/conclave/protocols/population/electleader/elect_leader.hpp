@@ -130,7 +130,7 @@ class ElectLeader {
     is_safe_ = is_safe_now();
   }
 
-  // Up to O(r) per meeting since it was last asked for, where agents wait.
+  // Up to O(r) per meeting since the last call, while agents wait.
   const Agent& agent(AgentCount u) const {
     waiting_.settle(agents_);
     return agents_[u];

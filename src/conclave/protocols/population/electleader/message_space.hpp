@@ -1,5 +1,5 @@
 // How many messages circulate in a group, and what they can say. The paper's numbers are too large
-// for an exact computation with three agents already, so that toy sizes can be asked for.
+// for an exact computation with three agents already, so toy sizes can be set instead.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct MessageSpace {
 // The rule from which the numbers of all groups follow.
 struct MessageRule {
   double per_rank = 2;           // messages of each rank that an agent holds, times m
-  std::uint64_t signatures = 0;  // at most so many; 0 for no such limit
+  std::uint64_t signatures = 0;  // at most this many; 0 for no such limit
   bool loops_over_half = false;  // over [r_u^2], as some lines of the paper have it (erratum 33)
 
   MessageSpace of(std::uint32_t m) const {

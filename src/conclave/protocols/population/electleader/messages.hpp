@@ -38,7 +38,7 @@ concept MessageSystem = requires(M& messages, AgentIndex u, AgentIndex v, const 
 
 // The safe set's condition (3) for one room: with every absent agent of the group in its state
 // q_0,DC, every message is held exactly once and is as its governor has observed it. `occupant[p]`
-// is who is at position p, or nobody.
+// is the agent at position p, or `nobody`.
 inline constexpr AgentIndex nobody = Beginning::none;
 
 template <class M>
@@ -46,7 +46,7 @@ bool messages_are_consistent(M& messages, const MessageSpace& space,
                              const std::vector<AgentIndex>& occupant) {
   const std::uint32_t m = space.m;
   for (std::uint32_t governor = 0; governor < m; ++governor) {
-    std::vector<std::uint64_t> content(space.ids(), 0);  // 0: held by nobody so far
+    std::vector<std::uint64_t> content(space.ids(), 0);  // 0: no holder found so far
     for (std::uint32_t position = 0; position < m; ++position) {
       const AgentIndex holder = occupant[position];
       for (const Message& message :

@@ -212,7 +212,7 @@ class AssignRanksAlone {
   }
 
  private:
-  // Somebody who can still bring the ranking forward; without any, nothing will.
+  // Whether an agent can still advance the ranking; without such agents it is stuck.
   static std::uint64_t is_active(const Ranker& u) {
     return u.type == Type::electing ? !u.done : u.type != Type::recipient;
   }
@@ -239,8 +239,8 @@ class AssignRanksAlone {
     if (!times_[which]) times_[which] = number;
   }
 
-  // Some are ranked, nobody sleeps, and the others can never hear of n labels: all labels are given
-  // out once somebody knows of n, so they would have to know of them together.
+  // Some agents are ranked, none sleeps, and the others can never hear of n labels: all labels are
+  // given out once an agent knows of n, so the others would have to know all of them together.
   bool is_stuck() const {
     if (ranked_ == 0 || sleepers_ > 0 || ranked_ == size()) return false;
     std::vector<std::uint32_t> known(constants_.r);

@@ -166,7 +166,7 @@ class PlainDetectCollision {
 
   Role role(const State& s) const { return s.rank == 1 ? Role::leader : Role::follower; }
 
-  // Converged when somebody is in error.
+  // Converged when some agent is in error.
   class Tally {
    public:
     explicit Tally(const PlainDetectCollision&) {}

@@ -65,7 +65,7 @@ class PlainPropagateReset {
 
   Role role(const State&) const { return Role::follower; }
 
-  // Converged when everybody computes.
+  // Converged when all agents compute.
   class Tally {
    public:
     explicit Tally(const PlainPropagateReset&) {}

@@ -1,5 +1,5 @@
-// PropagateReset (Protocols 4, 5, 6), after Burman et al., PODC 2021: a triggered agent makes
-// everybody a resetter by epidemic; all fall dormant, and the first to wake up wakes the others.
+// PropagateReset (Protocols 4, 5, 6), after Burman et al., PODC 2021: a triggered agent makes all
+// agents resetters by epidemic; all fall dormant, and the first to wake up wakes the others.
 #pragma once
 
 #include <cstdint>

@@ -161,7 +161,7 @@ class Starts {
   }
 
   // With a correct rank, clean messages, one of the first `ages` generations and a probation of at
-  // most so much.
+  // most `probation`.
   StartingAgent of_any_generation(std::uint32_t rank, std::uint32_t ages, std::uint32_t probation,
                                   Choice auto& choice) const {
     StartingAgent result = verifier(rank);

@@ -1,5 +1,5 @@
 // Importance functions for timeouts: followers count down since a leader was heard of, the larger
-// of two timers spreads, and somebody who reaches 0 becomes a leader.
+// of two timers spreads, and a follower that reaches 0 becomes a leader.
 //
 // The natural function, the largest timer of a follower, is confidently wrong: it forgets
 // everything when the leader meets one follower, though the others may still run dry. `GroupTimer`

@@ -112,7 +112,7 @@ class PplRarity {
   }
 
  private:
-  // Where a suicide takes more than so many nats, splitting is left to those who ask for it.
+  // If a suicide takes more than this many nats, splitting is used only on request.
   static constexpr double most_splitting = 400;
 
   AgentCount n_;

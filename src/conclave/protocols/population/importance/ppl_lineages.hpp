@@ -1,9 +1,9 @@
 // Lineages of the virus that the leader of ppl emits, and how likely one outlives the shield.
 //
-// A copy of the virus with value v becomes, when its carrier meets somebody, two copies with value
-// v - 1. Follow one of them at random and it is a lineage. h(R, place, v) is the expected number of
-// lineages of a copy at `place` (on a follower F, on the leader L) that can still reach and kill
-// the leader when its shield runs out, R meetings of the leader from now:
+// A copy of the virus with value v becomes, when its carrier meets another agent, two copies with
+// value v - 1. Follow one of them at random and it is a lineage. h(R, place, v) is the expected
+// number of lineages of a copy at `place` (on a follower F, on the leader L) that can still reach
+// and kill the leader when its shield runs out, R meetings of the leader from now:
 //
 //   hF(R,v) = [(n-2) hF(R-1,v) + hF(R-1,v-1) + hL(R-1,v-1) + 2(n-2) hF(R,v-1)] / (2n-3)
 //   hL(R,v) = hF(R-1,v-1) + hL(R-1,v-1)

@@ -1,5 +1,5 @@
-// Lemmas 6.1 to 6.3 and Appendix F of ElectLeader_r. What holds with high probability within a time
-// is checked as far as it holds with certainty: the set is reached from every configuration with
+// Lemmas 6.1 to 6.3 and Appendix F of ElectLeader_r. Statements with high probability and a time
+// are checked as far as they hold with certainty: the set is reached from every configuration with
 // probability 1, and `verify --target SET --within SET` gives the largest expected time.
 #pragma once
 

@@ -36,7 +36,7 @@ class DetectionLemmas {
     return std::ranges::any_of(agents, [=](const State& agent) { return agent.cause == cause; });
   }
 
-  // Everybody is in q_0,DC of its rank, and the ranking is correct.
+  // Every agent is in q_0,DC of its rank, and the ranking is correct.
   bool is_beginning(Agents agents) const {
     return is_ranking_correct(agents) &&
            std::ranges::all_of(agents, [&](const State& agent) { return is_fresh(agent); });
@@ -70,7 +70,7 @@ class DetectionLemmas {
     });
   }
 
-  // Everybody who is not in error holds its number of messages of each rank of its group.
+  // Every agent that is not in error holds its number of messages of each rank of its group.
   bool are_full(Agents agents) const {
     return std::ranges::all_of(agents, [&](const State& s) {
       for (std::uint32_t i = 0; !s.is_in_error() && i < protocol_->space(s).m; ++i) {

@@ -101,7 +101,7 @@ class BadgeSteps {
 
   // (a) An agent that leaves the election has an empty channel, or that of its partner. A sheriff
   // of a single badge is a deputy at once, whose own label is in its channel.
-  static bool begin_as_told(const Step<State>& step) {
+  static bool begin_as_stated(const Step<State>& step) {
     return all_agents(step, [&](const State& before, const State& after, const State& partner) {
       if (before.type != Type::electing || after.type == Type::electing) return true;
       State fresh = after;
@@ -248,7 +248,7 @@ inline Claims<PlainAssignRanks::State> claims_of(const PlainAssignRanks&) {
        {},
        has_ranked},
       step_claim("Observation D.1(a)", "who leaves the election has an empty channel or a copy",
-                 whole_set, BadgeSteps::begin_as_told, BadgeSteps::has_beginner),
+                 whole_set, BadgeSteps::begin_as_stated, BadgeSteps::has_beginner),
       step_claim("Observation D.1(b)", "a channel is opened by its new deputy, with 1", whole_set,
                  BadgeSteps::open_channels_by_deputies, BadgeSteps::has_opening),
       step_claim("Observation D.1(c)", "a channel grows only with a label of its deputy", whole_set,

@@ -3,9 +3,10 @@
 //
 // Once all agents have found their ranks, an interaction takes one off the countdowns of both and
 // does nothing else (Protocol 1 with types "ranked"), until the first countdown gets to 0: that is
-// most of the C_max (n/r) ln n interactions of every agent. For so long the countdowns lie here
-// side by side, four bytes each, and a meeting costs little more than drawing it; otherwise they
-// lie in the agents. Same meetings, same result: nothing is drawn, left out or rounded.
+// most of the C_max (n/r) ln n interactions of every agent. During that time the countdowns are
+// stored here side by side, four bytes each, and a meeting costs little more than drawing it;
+// otherwise they lie in the agents. Same meetings, same result: nothing is drawn, left out or
+// rounded.
 //
 // Two bits of each are a mark, for labelling.hpp: a meeting whose marks together are both bits is
 // left to the caller.

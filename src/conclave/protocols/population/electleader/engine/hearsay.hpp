@@ -1,18 +1,18 @@
 // A part of the engine inside the protocol: what agents have heard of each other's labels, computed
-// when it is asked for.
+// on demand.
 //
 // While deputies hand out labels, every meeting merges two channels of r numbers (Protocol 7, lines
 // 8-9), and nothing depends on them before all n labels are given out. So meetings are only written
 // down, and merged later: some columns of the channels at a time, since columns do not influence
 // each other, so that what is at work fits the caches.
 //
-// Old meetings are forgotten as soon as they cannot matter. What somebody knew at one time is known
-// to everybody at a later one if, in between, chains of meetings lead from all agents to one and
-// from that one to all. Both are epidemics over the meetings written down, the first of them
-// backward in time, O(1) per meeting. If they succeed, everybody knows at the later time at least
-// the labels that had been given out at the earlier one, and these with the labels and meetings
-// since then are all that is needed. If they do not, meetings are kept until they do: what is
-// computed is exact in any case.
+// Old meetings are forgotten as soon as they cannot matter. What one agent knew at some time is
+// known to all agents at a later time if, in between, chains of meetings lead from all agents to
+// one and from that one to all. Both are epidemics over the meetings written down, the first of
+// them backward in time, O(1) per meeting. If they succeed, all agents know at the later time at
+// least the labels that had been given out at the earlier one, and these with the labels and
+// meetings since then are all that is needed. If they do not, meetings are kept until they do: what
+// is computed is exact in any case.
 #pragma once
 
 #include <algorithm>
@@ -163,7 +163,7 @@ class Hearsay {
     std::size_t left_;
   };
 
-  // By now, everybody knows at least the labels given out before the meeting `from`.
+  // By now, all agents know at least the labels given out before the meeting `from`.
   void drop(std::size_t from) {
     std::size_t old = 0;
     for (; old < labels_.size() && labels_[old].before < from; ++old) {
@@ -176,9 +176,9 @@ class Hearsay {
   }
 
   std::size_t n_ = 0;
-  std::size_t reach_ = 0;             // within so many meetings, an epidemic reaches all
+  std::size_t reach_ = 0;             // within this many meetings, an epidemic reaches all
   std::vector<std::uint32_t> given_;  // labels given out before those remembered, by deputy
-  bool is_common_ = false;            // everybody knows of these by now
+  bool is_common_ = false;            // all agents know of these by now
   std::vector<std::uint64_t> meetings_;
   std::vector<Given> labels_;  // in the order of meetings
   std::vector<Row> rows_;      // while settling

@@ -6,7 +6,7 @@
 //
 // The messages of DetectCollision_r for large groups. Given who meets whom and all signatures, the
 // messages of different governors do not influence each other (erratum 37). So each room only logs
-// what happens in it, and a rank's ledger is brought up to date from the log when it is asked: at
+// what happens in it, and a rank's ledger is brought up to date from the log when it is needed: at
 // every meeting for ranks that might raise an error, for the others never, or once at the end.
 //
 // A rank cannot raise an error while all its messages in the room are different, at most one agent
