@@ -35,14 +35,14 @@ class PaperAudit {
     if (view.suspected > 0) excuse(who);
   }
 
-  void sent(MemberIndex from, const Letter& letter) {
-    if (letter.note.kind != NoteKind::algorithm) return;
-    const Kind kind = letter.note.message.kind;
+  void sent(MemberIndex from, const OutgoingNote& outgoing) {
+    if (outgoing.note.kind != NoteKind::algorithm) return;
+    const Kind kind = outgoing.note.message.kind;
     Candidacy& candidacy = candidacies_[from];
-    const bool is_current = letter.note.term == candidacy.term;
+    const bool is_current = outgoing.note.term == candidacy.term;
     if (kind == Kind::request && is_current) ++candidacy.requests;
     if (kind == Kind::leader && is_current) check_winner(candidacy);
-    if (!is_question(letter.note) && kind != Kind::leader) check_answer(from, letter);
+    if (!is_question(outgoing.note) && kind != Kind::leader) check_answer(from, outgoing);
   }
 
   void excuse(MemberIndex who) { candidacies_[who].is_excused = true; }
@@ -74,10 +74,10 @@ class PaperAudit {
     violation_ = "won without answers in term " + std::to_string(candidacy.term);
   }
 
-  void check_answer(MemberIndex from, const Letter& letter) {
-    std::uint64_t& unanswered = unanswered_[edge(letter.to, from)][letter.note.term];
+  void check_answer(MemberIndex from, const OutgoingNote& outgoing) {
+    std::uint64_t& unanswered = unanswered_[edge(outgoing.to, from)][outgoing.note.term];
     if (unanswered == 0) {
-      violation_ = "an answer without a question in term " + std::to_string(letter.note.term);
+      violation_ = "an answer without a question in term " + std::to_string(outgoing.note.term);
     } else {
       --unanswered;
     }
