@@ -1,4 +1,4 @@
-// What an engine that works in batches needs to know from a tally: which meetings it must be
+// Questions that an engine which works in batches has for its tally: which meetings it must be
 // notified of one by one, at their time, and how far away the watched event is.
 #pragma once
 

@@ -1,6 +1,7 @@
 // The election of Raft: Ongaro, Ousterhout: In Search of an Understandable Consensus Algorithm.
-// USENIX ATC 2014, extended version: Figure 2 and Sections 5.1, 5.2 and 5.4.1. The file is long
-// because it lists readings, steps and observables beside the algorithm, for `describe`.
+// USENIX ATC 2014, extended version: Figure 2 and Sections 5.1, 5.2 and 5.4.1.
+// The file is long because it lists readings, steps and observables beside the algorithm, for
+// `describe`.
 //
 // A server that hears of no leader until its timer runs out stands for election: it begins a new
 // term, votes for itself and asks all others. A server gives one vote per term, to the first who
