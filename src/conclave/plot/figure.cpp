@@ -12,6 +12,7 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/text_table.hpp"
+#include "conclave/plot/detail/log_places.hpp"
 #include "conclave/plot/gnuplot.hpp"
 
 namespace conclave::plot {
@@ -64,18 +65,16 @@ Range y_range(const Figure& figure) {
   return range;
 }
 
-// 1, 2, 5 of every decade within the range: gnuplot labels decades only, of which there may be
-// none.
-std::vector<double> round_places(const Range& range) {
-  std::vector<double> places;
-  for (int k = static_cast<int>(std::floor(std::log10(range.low))); std::pow(10, k) <= range.high;
-       ++k) {
-    for (const double digit : {1, 2, 5}) {
-      const double place = digit * std::pow(10, k);
-      if (place >= range.low * 0.999 && place <= range.high * 1.001) places.push_back(place);
-    }
+// Small marks without labels at all other digits of a decade, by which one sees that an axis is
+// logarithmic.
+std::string small_tics(char axis, const Range& range, const std::vector<double>& labelled) {
+  constexpr std::array<double, 9> digits{1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::string text;
+  for (const double place : detail::digit_places(range.low, range.high, digits)) {
+    if (std::ranges::find(labelled, place) != labelled.end()) continue;
+    text += fmt::format("{}'' {:g} 1", text.empty() ? "" : ", ", place);
   }
-  return places;
+  return text.empty() ? text : fmt::format("set {}tics add ({})\n", axis, text);
 }
 
 std::string tics(char axis, const std::vector<double>& places) {
@@ -109,8 +108,11 @@ std::string axis_words(char name, const Axis& axis, const Range& range,
     if (margin > 1)
       text +=
           fmt::format("set {}range [{:g}:{:g}]\n", name, range.low / margin, range.high * margin);
-    if (places.empty() && range.decades() < 2.5)
-      text += tics(name, round_places({range.low / margin, range.high * margin}));
+    if (places.empty() && range.decades() < 2.5) {
+      const Range shown{range.low / margin, range.high * margin};
+      const std::vector<double> labelled = detail::round_places(shown.low, shown.high);
+      text += tics(name, labelled) + small_tics(name, shown, labelled);
+    }
     if (places.empty() && range.decades() >= 2.5)
       text += fmt::format("set format {} '10^{{%L}}'\n", name);
   } else if (margin > 0) {

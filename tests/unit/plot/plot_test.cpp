@@ -102,6 +102,16 @@ TEST(Figures, ShowASingleValueHoweverLargeItIs) {
   EXPECT_NE(draw(figure, FileKind::svg).find("</svg>"), std::string::npos);
 }
 
+// With labels at 50 and 100 alone a logarithmic axis looks like a linear one.
+TEST(Figures, LabelALogarithmicAxisOfOneDecadeAtThreePlacesAtLeast) {
+  Figure figure{.x = {.title = "x"}, .y = {.title = "y", .logarithmic = true}};
+  figure.series.push_back({.name = "one", .points = {{1, 28, 28, 28}, {2, 165, 165, 165}}});
+  const std::string picture = draw(figure, FileKind::svg);
+  for (const std::string label : {"30", "50", "70", "100", "150"}) {
+    EXPECT_NE(picture.find(">" + label + "<"), std::string::npos) << label;
+  }
+}
+
 TEST(Figures, BecomeDrawingsForLatex) {
   const std::string tex = pgfplots(two_marks());
   EXPECT_NE(tex.find("xmode=log, ymode=linear"), std::string::npos) << tex;
