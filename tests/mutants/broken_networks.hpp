@@ -28,7 +28,7 @@ class OvertakingTransit {
                       const Message& message) {
     const network::Parcel parcel{from, to, P::kinds[static_cast<std::size_t>(message.kind)]};
     const network::Ticks arrives = now + adversary_->delay(parcel, *view_);
-    calendar_.add(now, arrives, {arrives, from, to, message});
+    calendar_.add(now, arrives, {arrives, from, to, {.message = message}});
     return arrives;
   }
   void post_some(network::Ticks now, network::NodeIndex from,
@@ -47,7 +47,7 @@ class OvertakingTransit {
     next_ = due->item;
     return next_.at;
   }
-  const network::Delivery<Message>& take() {
+  network::Delivery<Message>& take() {
     calendar_.pop();
     return next_;
   }

@@ -29,8 +29,8 @@ class AdversarialTransit {
 
   // Returns the time of arrival. Not inlined, since protocols send from many places.
   [[gnu::noinline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
-    answers_.sent();
-    return post(now, from, to, message, envelopes_.seal(from, message, 1), false);
+    Sending sending(arrivals_, now, from);
+    return post(now, from, to, message, envelopes_.seal(from, message, 1), sending);
   }
 
   // To different nodes.
@@ -44,13 +44,13 @@ class AdversarialTransit {
   }
 
   // The time of the next delivery, or never. Those that come later are announced to `prefetch` in
-  // time.
+  // time. Who gets a long message will answer, as a rule: then the sender's notes are fetched, too.
   Ticks next(const auto& prefetch) {
     const auto due = calendar_.front([&](Envelope coming) {
       const NodeIndex to = envelopes_.to(coming);
       prefetch(to);
-      arrivals_.prefetch(to & answers_.mask(envelopes_.kind(coming)));
       envelopes_.prefetch(coming);
+      arrivals_.prefetch(to & envelopes_.kept_mask(coming));
     });
     if (!due) return never;
     next_ = due->item;
@@ -58,10 +58,9 @@ class AdversarialTransit {
     return due_.at;
   }
   // Takes it out, after `next` and if there is one. Valid until the next call of `take`.
-  const Delivery<Message>& take() {
-    answers_.taken(envelopes_.kind(next_));
+  Delivery<Message>& take() {
     due_.to = envelopes_.to(next_);
-    envelopes_.open(next_, due_.from, due_.message);
+    envelopes_.open(next_, due_.from, due_.event.message);
     calendar_.pop();
     return due_;
   }
@@ -71,46 +70,14 @@ class AdversarialTransit {
 
  private:
   using Envelope = typename detail::Envelopes<Message>::Envelope;
+  using Sending = detail::LastArrivals::Sending;
 
-  // Which kinds of messages are answered, as a rule: who gets one of these will send. Only the
-  // speed depends on it.
-  class Answers {
-   public:
-    // All bits if messages of that kind are answered, none if not.
-    NodeIndex mask(std::size_t kind) const { return masks_[kind]; }
-    void sent() { ++sent_[last_]; }
-    // The delivery of the message before ends, and that of one of this kind begins.
-    void taken(std::size_t kind) {
-      ++taken_[kind];
-      last_ = kind;
-      if (++since_look_ == between_looks) look();
-    }
-
-   private:
-    static constexpr std::uint32_t between_looks = 1024;
-
-    // One answer to three messages is enough to be prepared for it.
-    [[gnu::noinline]] void look() {
-      for (std::size_t kind = 0; kind < masks_.size(); ++kind) {
-        if (taken_[kind] > 0) masks_[kind] = 3 * sent_[kind] < taken_[kind] ? 0 : ~NodeIndex{0};
-      }
-      sent_ = taken_ = {};
-      since_look_ = 0;
-    }
-
-    std::array<NodeIndex, 8> masks_{};
-    std::array<std::uint32_t, 8> sent_{};
-    std::array<std::uint32_t, 8> taken_{};
-    std::size_t last_ = 0;
-    std::uint32_t since_look_ = 0;
-  };
-
-  // How long a message takes that is sent now. In large networks, the places where the next ones
-  // will be written are fetched.
+  // How long a message takes that is sent now. The places where the next ones will be written are
+  // fetched.
   [[gnu::always_inline]] Ticks delay(Ticks now, NodeIndex from, NodeIndex to,
                                      const Message& message) {
     if (told_ == foretold_.size()) return ask(from, to, message);
-    if (is_large_) calendar_.expect(now + foretold_[(told_ + posts_ahead) % foretold_.size()]);
+    calendar_.expect(now + foretold_[(told_ + posts_ahead) % foretold_.size()]);
     return foretold_[told_++];
   }
 
@@ -131,24 +98,20 @@ class AdversarialTransit {
   void post_each(Ticks now, NodeIndex from, const Message& message, std::size_t count,
                  const auto& to) {
     if (count == 0) return;
-    answers_.sent();
-    const bool is_alone = arrivals_.is_idle(now, from);
+    Sending sending(arrivals_, now, from);
     const Envelope sealed = envelopes_.seal(from, message, static_cast<std::uint32_t>(count));
     for (std::size_t which = 0; which < count; ++which) {
       if (which + 8 < count) arrivals_.expect(from, to(which + 8), count);
-      post(now, from, to(which), message, sealed, is_alone);
+      post(now, from, to(which), message, sealed, sending);
     }
   }
 
-  // `is_alone`: there is no other message on its edge.
   [[gnu::always_inline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message,
-                                    Envelope sealed, bool is_alone) {
+                                    Envelope sealed, Sending& sending) {
     Ticks arrival = now + delay(now, from, to, message);
-    if (!is_alone && arrivals_.may_overtake(now, from, to)) {
-      arrival = after_others(now, from, to, arrival);
-    }
+    if (sending.may_overtake(to)) arrival = after_others(now, from, to, arrival);
     const auto mark = calendar_.add(now, arrival, envelopes_.addressed(sealed, to));
-    arrivals_.note(now, from, to, arrival, calendar_, mark);
+    sending.note(to, arrival, calendar_.bucket_of(arrival), mark);
     return arrival;
   }
 
@@ -165,11 +128,8 @@ class AdversarialTransit {
   detail::Calendar<Envelope> calendar_;
   detail::LastArrivals arrivals_;
   detail::Envelopes<Message> envelopes_;
-  Answers answers_;
   bool is_foretelling_ = true;  // unless the adversary does not
   static constexpr std::size_t posts_ahead = 6;
-  static constexpr NodeCount large = 30'000;  // then messages on their way do not fit near caches
-  bool is_large_ = n_ >= large;
   std::array<Ticks, 128> foretold_{};
   std::size_t told_ = foretold_.size();
   Delivery<Message> due_{};

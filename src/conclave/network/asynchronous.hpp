@@ -115,16 +115,18 @@ class Asynchronous {
     return true;
   }
 
-  void deliver(const Delivery<Message>& due) {
+  // The event is handed on where it lies: a copy would wait for the last of its parts.
+  void deliver(Delivery<Message>& due) {
     state_.set_now(due.at);
     if (is_adaptive_) challenge(due);
     Effects effects{*this, due.to};
-    state_.act(due.to, Received<Message>{state_.ports().port(due.to, due.from), due.message},
-               effects);
+    due.event.port = state_.ports().port(due.to, due.from);
+    state_.act(due.to, due.event, effects);
   }
 
-  void challenge(const Delivery<Message>& due) {
-    const Parcel parcel{due.from, due.to, P::kinds[static_cast<std::size_t>(due.message.kind)]};
+  [[gnu::noinline]] void challenge(const Delivery<Message>& due) {
+    const auto kind = static_cast<std::size_t>(due.event.message.kind);
+    const Parcel parcel{due.from, due.to, P::kinds[kind]};
     while (const auto node = wakeup_.before(&parcel, state_)) wake(*node);
   }
 

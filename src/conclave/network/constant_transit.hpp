@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/model/message.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/wire.hpp"
 
@@ -29,7 +30,7 @@ struct Delivery {
   Ticks at = 0;
   NodeIndex from = 0;
   NodeIndex to = 0;
-  Message message{};
+  Received<Message> event{};  // but for the port
 };
 
 template <class P>
@@ -74,7 +75,7 @@ class ConstantTransit {
     return head_ < ahead_ ? ring_[head_ % lookahead].at : never;
   }
   // Takes it out, after `next` and if there is one. Valid until the next call of `next`.
-  const Delivery<Message>& take() { return ring_[head_++ % lookahead]; }
+  Delivery<Message>& take() { return ring_[head_++ % lookahead]; }
 
   // Memory needed so far at most.
   std::size_t bytes() const { return (blocks_.size() + spare_.size()) * sizeof(Block); }
@@ -217,7 +218,7 @@ class ConstantTransit {
       open_many_to_one(head & 7, place);
       return true;
     }
-    current_.message = detail::Wire<Message>::decode(head & 7, place, head >> 4);
+    current_.event.message = detail::Wire<Message>::decode(head & 7, place, head >> 4);
     place += head >> 4;
     current_.from = read<NodeIndex>(place);
     left_ = (head & 8) != 0 ? read<std::uint32_t>(place) : 1;
@@ -246,7 +247,7 @@ class ConstantTransit {
 
   void read_one_of_many() {
     const std::uint8_t* place = blocks_.front()->bytes.data() + read_;
-    current_.message = detail::Wire<Message>::decode(kind_, place, length_);
+    current_.event.message = detail::Wire<Message>::decode(kind_, place, length_);
     place += length_;
     current_.from = read<NodeIndex>(place);
     read_ = static_cast<std::uint32_t>(place - blocks_.front()->bytes.data());

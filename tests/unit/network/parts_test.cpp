@@ -158,6 +158,33 @@ TEST(Calendar, SortsCrowdsOfNearlyEqualTimes) {
   EXPECT_FALSE(calendar.front(nothing));
 }
 
+// Into the open bucket and its parts to come, more items fall while others leave.
+TEST(Calendar, SplitsALargeBucketAndTakesLateItemsInBetween) {
+  detail::Calendar<std::uint64_t> calendar(1);
+  Stream stream({.seed = 7});
+  std::set<std::pair<Ticks, std::uint64_t>> reference;
+  std::uint64_t number = 0;
+  const auto add = [&](Ticks now, Ticks at) {
+    calendar.add(now, at, number);
+    reference.emplace(at, number++);
+  };
+  while (number < 20'000) add(0, unit / 2 + stream.below64(unit / 64));
+  while (!reference.empty()) {
+    const auto first = calendar.front([](std::uint64_t) {});
+    ASSERT_TRUE(first);
+    ASSERT_EQ(std::pair(first->at, first->item), *reference.begin());
+    const auto is_it = [&](std::uint64_t item) { return item == reference.rbegin()->second; };
+    const Ticks last = reference.rbegin()->first;
+    if (number % 100 == 0 && calendar.bucket_of(last) == calendar.bucket_of(first->at)) {
+      ASSERT_EQ(calendar.last_in(calendar.bucket_of(last), 0, is_it), last);
+    }
+    calendar.pop();
+    reference.erase(reference.begin());
+    if (stream.chance(1, 3)) add(first->at, first->at + 1 + stream.below64(unit / 64));
+  }
+  EXPECT_FALSE(calendar.front([](std::uint64_t) {}));
+}
+
 // Items are asked for by bucket and mark: in buckets to come, in the one whose time it is, and
 // among those that have come into it since.
 TEST(Calendar, FindsItemsUntilTheyHaveLeft) {
@@ -166,14 +193,14 @@ TEST(Calendar, FindsItemsUntilTheyHaveLeft) {
   struct Added {
     Ticks at;
     std::uint64_t number;
-    std::uint8_t mark;
+    std::uint16_t mark;
   };
   std::map<std::pair<Ticks, std::uint64_t>, Added> on_their_way;
   Ticks now = 0;
   for (std::uint64_t number = 0; number < 60'000; ++number) {
     // Half of them in a crowd, so that buckets have many blocks.
     const Ticks delay = 1 + stream.below64(stream.chance(1, 2) ? unit : unit / 500);
-    const std::uint8_t mark = calendar.add(now, now + delay, number);
+    const std::uint16_t mark = calendar.add(now, now + delay, number);
     on_their_way[{now + delay, number}] = {now + delay, number, mark};
     for (const Added& each : {on_their_way.begin()->second, on_their_way[{now + delay, number}]}) {
       const auto is_it = [&](std::uint64_t item) { return item == each.number; };
@@ -186,7 +213,7 @@ TEST(Calendar, FindsItemsUntilTheyHaveLeft) {
     calendar.pop();
     on_their_way.erase({first->at, first->item});
     const auto is_gone = [&](std::uint64_t item) { return item == first->item; };
-    for (const std::uint8_t any : {std::uint8_t{0}, std::uint8_t{1}}) {
+    for (const std::uint16_t any : {std::uint16_t{0}, std::uint16_t{1}}) {
       ASSERT_EQ(calendar.last_in(calendar.bucket_of(now), any, is_gone), 0u);
     }
   }
@@ -329,7 +356,8 @@ TEST(LastArrivals, NeverLetAMessageOvertake) {
         });
     ASSERT_EQ(arrival, last) << from << " to " << to << " at " << now;
     const auto mark = calendar.add(now, arrival, {from, to});
-    arrivals.note(now, from, to, arrival, calendar, mark);
+    detail::LastArrivals::Sending(arrivals, now, from)
+        .note(to, arrival, calendar.bucket_of(arrival), mark);
   };
   for (int step = 0; step < 100'000; ++step) {
     leave_until(now + stream.below64(step % 30'000 < 1000 ? unit : unit / 25));
@@ -378,13 +406,13 @@ class SentInOrder {
     expected_.pop_front();
     now_ = std::max(now_, due.at);
     return due.at == right.at && due.from == right.from && due.to == right.to &&
-           due.message == right.message;
+           due.event.message == right.event.message;
   }
   bool is_empty() const { return expected_.empty(); }
 
  private:
   void note(NodeIndex from, NodeIndex to, const Message& message) {
-    expected_.push_back({now_ + unit, from, to, message});
+    expected_.push_back({now_ + unit, from, to, {.message = message}});
   }
 
   ConstantTransit<protocols::KmppAsync> transit_{n, nullptr, nullptr};

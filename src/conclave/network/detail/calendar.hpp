@@ -1,7 +1,9 @@
 // A queue ordered by time, for items at most one unit ahead: time is cut into buckets, a bucket is
-// sorted when its time has come, and what still falls into it then waits in a small heap. Items of
-// equal time leave in the order in which they came. O(1) amortized, sequential in memory; an item
-// costs its own size and four bytes. At most 2^32 items per bucket. Items are trivially copyable.
+// opened when its time has come, and what still falls into it then waits in a small heap. There are
+// so few buckets that their ends stay in the nearest caches; so a large bucket is split into parts
+// when it is opened, each of which is sorted when its time has come. Items of equal time leave in
+// the order in which they came. O(1) amortized, sequential in memory; an item costs its own size
+// and four bytes. At most 2^32 items per bucket. Items are trivially copyable.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +24,8 @@ namespace conclave::network::detail {
 template <class Item>
 class Calendar {
  public:
-  static constexpr std::uint64_t most_buckets = std::uint64_t{1} << 10;  // per unit
-  static constexpr unsigned marks = 256;
+  static constexpr std::uint64_t most_buckets = 256;  // per unit
+  static constexpr unsigned marks = 1024;
 
   struct Due {
     Ticks at = 0;
@@ -33,17 +35,18 @@ class Calendar {
   // `crowd`: how many items there may be at once, about; only the speed depends on it.
   explicit Calendar(std::uint64_t crowd) {
     const std::uint64_t buckets =
-        std::clamp<std::uint64_t>(std::bit_floor(crowd / 256 + 1), 64, most_buckets);
+        std::clamp<std::uint64_t>(std::bit_floor(crowd / part_size + 1), 64, most_buckets);
     shift_ = static_cast<unsigned>(std::countr_zero(unit) - std::countr_zero(buckets));
     offset_mask_ = (Ticks{1} << shift_) - 1;
     tails_.resize(2 * buckets);
     blocks_.resize(2 * buckets);
+    is_crowded_ = crowd * sizeof(Entry) > 4 * large_slab * sizeof(Block);
     bucket_mask_ = 2 * buckets - 1;
   }
 
   // An item that is due after `now` by at most one unit. Time never goes back. Returns a mark that
   // makes it easier to find.
-  std::uint8_t add(Ticks now, Ticks at, const Item& item) {
+  std::uint16_t add(Ticks now, Ticks at, const Item& item) {
     if (size_++ == 0) open_ = bucket_of(now);
     const std::uint64_t number = bucket_of(at);
     if (number <= open_) {
@@ -66,15 +69,14 @@ class Calendar {
 
   // The first item, or nothing. Those that come soon are shown to `prefetch`.
   std::optional<Due> front(const auto& prefetch) {
-    while (next_ == current_.size() && late_.empty()) {
-      if (size_ == 0) return std::nullopt;
-      open_bucket();
-      const std::size_t first_ones = std::min(lookahead, current_.size());
-      for (std::size_t i = 0; i < first_ones; ++i) prefetch(current_[i].item());
+    while (next_ == end_ && go_on()) {
+      const Entry* const first_ones = next_ + std::min(lookahead, end_ - next_);
+      for (const Entry* each = next_; each != first_ones; ++each) prefetch(each->item());
     }
-    if (next_ + lookahead < current_.size()) prefetch(current_[next_ + lookahead].item());
+    if (size_ == 0) return std::nullopt;
+    if (end_ - next_ > lookahead) prefetch(next_[lookahead].item());
     if (is_late_first()) return Due{late_.front().at, late_.front().item};
-    return Due{time_of(current_[next_]), current_[next_].item()};
+    return Due{time_of(*next_), next_->item()};
   }
 
   void pop() {
@@ -94,15 +96,16 @@ class Calendar {
   // When the last of those items of a bucket leaves that `is_it` and were added with the mark
   // `mark`, which `add` has told; 0 if there is none. O(items with that mark), but O(items of a
   // bucket) if it is open.
-  [[gnu::noinline]] Ticks last_in(std::uint64_t number, std::uint8_t mark,
+  [[gnu::noinline]] Ticks last_in(std::uint64_t number, std::uint16_t mark,
                                   const auto& is_it) const {
     Ticks last = 0;
     const auto look = [&](Ticks at, const Item& item) {
       if (is_it(item)) last = std::max(last, at);
     };
     if (number <= open_) {
-      for (std::size_t i = next_; i < current_.size(); ++i) {
-        look(time_of(current_[i]), current_[i].item());
+      for (const Entry* each = next_; each != end_; ++each) look(time_of(*each), each->item());
+      for (std::size_t i = part_begin(part_); i < split_.size(); ++i) {
+        look(time_of(split_[i]), split_[i].item());
       }
       for (const Late& late : late_) look(late.at, late.item);
     } else if (number - open_ <= bucket_mask_) {
@@ -121,12 +124,14 @@ class Calendar {
     std::size_t blocks = 0;
     for (const Slab& slab : slabs_) blocks += slab.size() * (sizeof(Block) + sizeof(void*));
     return blocks + tails_.size() * (sizeof(Tail) + sizeof(blocks_[0])) +
-           current_.capacity() * sizeof(Entry) + begins_.capacity() * sizeof(std::uint32_t) +
+           (split_.capacity() + current_.capacity()) * sizeof(Entry) +
+           (parts_.capacity() + begins_.capacity()) * sizeof(std::uint32_t) +
            late_.capacity() * sizeof(Late);
   }
 
  private:
-  static constexpr std::size_t lookahead = 16;
+  static constexpr std::ptrdiff_t lookahead = 16;
+  static constexpr std::size_t part_size = 1024;   // about
   static constexpr std::uint32_t most_alike = 48;  // in a cell that is sorted by insertion
 
   using Bytes = std::array<std::byte, sizeof(Item)>;  // which need no alignment
@@ -140,10 +145,10 @@ class Calendar {
   struct Block {  // of a bucket's entries
     std::array<Entry, block_size> entries;
   };
-  struct Tail {             // of a bucket
-    Entry* next = nullptr;  // where the next entry goes
-    Entry* end = nullptr;   // of the last block; all blocks before it are full
-    std::uint8_t mark = 0;  // the lowest bits of the last block's number
+  struct Tail {              // of a bucket
+    Entry* next = nullptr;   // where the next entry goes
+    Entry* end = nullptr;    // of the last block; all blocks before it are full
+    std::uint16_t mark = 0;  // the lowest bits of the last block's number
   };
   // Many blocks at once; large ones fill two large pages and no part of a third.
   using Slab = std::vector<Block, LargePages<Block>>;
@@ -162,7 +167,7 @@ class Calendar {
   // Late items have been added after all others of their time.
   bool is_late_first() const {
     if (late_.empty()) return false;
-    return next_ == current_.size() || late_.front().at < time_of(current_[next_]);
+    return next_ == end_ || late_.front().at < time_of(*next_);
   }
 
   // Rare cases are not inlined, so that `add` stays short.
@@ -177,12 +182,12 @@ class Calendar {
     spare_.pop_back();
     blocks_[bucket].push_back(block);
     tails_[bucket] = {block->entries.data(), block->entries.data() + block_size,
-                      static_cast<std::uint8_t>((blocks_[bucket].size() - 1) % marks)};
+                      static_cast<std::uint16_t>((blocks_[bucket].size() - 1) % marks)};
   }
 
   void add_slab() {
     const std::size_t wanted = std::max<std::size_t>(8, blocks_in_slabs_ / 16);
-    Slab& slab = slabs_.emplace_back(wanted < large_slab / 2 ? wanted : large_slab);
+    Slab& slab = slabs_.emplace_back(is_crowded_ ? large_slab : wanted);
     blocks_in_slabs_ += slab.size();
     for (std::size_t i = slab.size(); i-- > 0;) spare_.push_back(&slab[i]);
   }
@@ -202,23 +207,50 @@ class Calendar {
     }
   }
 
-  // Goes on to the next bucket and sorts it, by distribution into as many cells as there are
-  // entries and insertion within them. Both keep the order of arrival among equal times.
+  // Goes on to the next part, or to the next bucket if nothing else of the open one is left; tells
+  // whether there was one.
+  [[gnu::noinline]] bool go_on() {
+    if (part_ < parts_.size()) {
+      open_part();
+      return true;
+    }
+    if (size_ == 0 || !late_.empty()) return false;
+    open_bucket();
+    return true;
+  }
+
   void open_bucket() {
     const std::size_t bucket = ++open_ & bucket_mask_;
-    next_ = 0;
-    current_.resize(size_of(bucket));
-    if (current_.empty()) return;
-    const bool has_large_cells = distribute(bucket);
+    const std::size_t size = size_of(bucket);
+    parts_.clear();
+    split_.clear();
+    part_ = 0;
+    const auto all = [&](const auto& visit) { for_each_entry(bucket, visit); };
+    if (size <= 4 * part_size) {
+      sort(size, shift_, all);
+    } else {
+      split(size, all);
+    }
     spare_.insert(spare_.end(), blocks_[bucket].rbegin(), blocks_[bucket].rend());
     blocks_[bucket].clear();
     tails_[bucket] = {};
-    if (has_large_cells) {
-      std::ranges::stable_sort(current_, {}, &Entry::offset);
-    } else {
-      sort_by_insertion();
-    }
   }
+
+  void split(std::size_t size, const auto& all) {
+    part_bits_ = static_cast<unsigned>(std::bit_width(size / part_size)) - 1;
+    split_.resize(size);
+    distribute(all, parts_, part_bits_, shift_, split_);
+  }
+
+  void open_part() {
+    const std::size_t begin = part_begin(part_);
+    const std::size_t end = part_begin(++part_);
+    sort(end - begin, shift_ - part_bits_, [&](const auto& visit) {
+      for (std::size_t i = begin; i < end; ++i) visit(split_[i]);
+    });
+  }
+  // Where a part lies in split_. parts_ has the ends.
+  std::size_t part_begin(std::size_t part) const { return part == 0 ? 0 : parts_[part - 1]; }
 
   std::size_t size_of(std::size_t bucket) const {
     if (blocks_[bucket].empty()) return 0;
@@ -226,22 +258,39 @@ class Calendar {
     return (blocks_[bucket].size() - 1) * block_size + static_cast<std::size_t>(in_last);
   }
 
-  // Moves the bucket's entries to current_, in the order of their cells; tells whether a cell has
-  // many of them.
-  bool distribute(std::size_t bucket) {
-    const auto cell_bits = std::min(shift_, static_cast<unsigned>(std::bit_width(current_.size())));
-    const unsigned drop = shift_ - cell_bits;
-    begins_.assign(std::size_t{1} << cell_bits, 0);
-    for_each_entry(bucket, [&](const Entry& entry) { ++begins_[entry.offset >> drop]; });
+  // Puts so many entries into current_, sorted, by distribution into as many cells as there are
+  // entries and insertion within them. Both keep the order of arrival among equal times. The
+  // entries agree in all bits of their times but the last `bits`.
+  void sort(std::size_t size, unsigned bits, const auto& all) {
+    current_.resize(size);
+    next_ = current_.data();
+    end_ = next_ + size;
+    if (size == 0) return;
+    const auto cell_bits = std::min(bits, static_cast<unsigned>(std::bit_width(size)));
+    const std::uint32_t largest = distribute(all, begins_, cell_bits, bits, current_);
+    if (largest > most_alike) {
+      std::ranges::stable_sort(current_, {}, &Entry::offset);
+    } else {
+      sort_by_insertion();
+    }
+  }
+
+  // Moves entries to `out`, in the order of cells that the first `cell_bits` of the last `bits` of
+  // their times name; tells how many the largest cell has. The cells' ends remain in `ends`.
+  static std::uint32_t distribute(const auto& all, std::vector<std::uint32_t>& ends,
+                                  unsigned cell_bits, unsigned bits, std::vector<Entry>& out) {
+    const unsigned drop = bits - cell_bits;
+    const std::uint32_t mask = (std::uint32_t{1} << cell_bits) - 1;
+    ends.assign(std::size_t{mask} + 1, 0);
+    all([&](const Entry& entry) { ++ends[entry.offset >> drop & mask]; });
     std::uint32_t sum = 0;
     std::uint32_t largest = 0;
-    for (std::uint32_t& begin : begins_) {
+    for (std::uint32_t& begin : ends) {
       largest = std::max(largest, begin);
       sum += std::exchange(begin, sum);
     }
-    for_each_entry(bucket,
-                   [&](const Entry& entry) { current_[begins_[entry.offset >> drop]++] = entry; });
-    return largest > most_alike;
+    all([&](const Entry& entry) { out[ends[entry.offset >> drop & mask]++] = entry; });
+    return largest;
   }
 
   void sort_by_insertion() {
@@ -264,12 +313,18 @@ class Calendar {
   std::uint64_t open_ = 0;                   // number of the bucket whose time it is
   std::uint64_t size_ = 0;
   std::uint64_t number_ = 0;
-  std::vector<Entry> current_;         // of the open bucket, by time
-  std::vector<std::uint32_t> begins_;  // of the cells' free parts, while a bucket is sorted
-  std::size_t next_ = 0;
+  std::vector<Entry> split_;           // the open bucket, if it is large, part by part
+  std::vector<std::uint32_t> parts_;   // where each of these ends
+  unsigned part_bits_ = 0;             // of a time, that tell its part
+  std::size_t part_ = 0;               // the next one
+  std::vector<Entry> current_;         // the open part, or the bucket if it is small, by time
+  std::vector<std::uint32_t> begins_;  // of the cells' free parts, while it is sorted
+  const Entry* next_ = nullptr;        // in current_, up to end_
+  const Entry* end_ = nullptr;
   std::vector<Late> late_;
   std::vector<Slab> slabs_;
   std::size_t blocks_in_slabs_ = 0;
+  bool is_crowded_ = false;  // so many items are expected that they deserve large pages
   std::vector<Block*> spare_;
 };
 

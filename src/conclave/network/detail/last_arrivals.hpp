@@ -22,17 +22,16 @@
 namespace conclave::network::detail {
 
 class LastArrivals {
+  struct Sender;
+  using Eight [[gnu::vector_size(16)]] = std::uint16_t;  // in one register, like these
+  using Sixteen [[gnu::vector_size(16)]] = std::uint8_t;
+  using Signed [[gnu::vector_size(16)]] = std::int8_t;
+  using Halves [[gnu::vector_size(16)]] = std::uint64_t;
+
  public:
   explicit LastArrivals(NodeCount n) : senders_(n) {}
 
-  // Whether none of its messages is on its way.
-  bool is_idle(Ticks now, NodeIndex from) const { return senders_[from].busy_until <= now; }
-
-  // Whether there may be a message on this edge; false for nearly all, and then it is certain.
-  [[gnu::always_inline]] bool may_overtake(Ticks now, NodeIndex from, NodeIndex to) const {
-    const Sender& sender = senders_[from];
-    return sender.busy_until > now && (sender.is_crowded != 0 || sender.mentions(to));
-  }
+  class Sending;
 
   // When a message arrives that would arrive then, at most one unit after now: no earlier than the
   // one before it on its edge. Time never goes back. `calendar` holds all messages on their way;
@@ -40,22 +39,9 @@ class LastArrivals {
   Ticks after_others(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival, const auto& calendar,
                      const auto& is_it) const {
     const Sender& sender = senders_[from];
-    if (!may_overtake(now, from, to)) return arrival;
+    if (sender.busy_until <= now) return arrival;
     if (sender.is_crowded != 0) arrival = std::max(arrival, crowded_.find(from, to));
-    if (sender.mentions(to)) arrival = sender.resolve(now, to, arrival, calendar, is_it);
-    return arrival;
-  }
-
-  // Notes a message that is in the calendar now, under this mark.
-  [[gnu::always_inline]] void note(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival,
-                                   const auto& calendar, std::uint8_t mark) {
-    Sender& sender = senders_[from];
-    const std::uint64_t today = calendar.bucket_of(now);
-    if (sender.busy_until <= now) sender.begin(today);
-    sender.busy_until = std::max(sender.busy_until, arrival);
-    if (sender.note(today, to, calendar.bucket_of(arrival), mark)) return;
-    sender.is_crowded = 1;
-    note_in_table(now, from, to, arrival);
+    return sender.resolve(now, to, arrival, calendar, is_it);
   }
 
   // A message on this edge will be noted soon, one of so many that this sender sends at once.
@@ -66,7 +52,7 @@ class LastArrivals {
   // A sender that probably sends soon.
   [[gnu::always_inline]] void prefetch(NodeIndex from) const {
     __builtin_prefetch(&senders_[from], 1);
-    __builtin_prefetch(&senders_[from].places, 1);
+    __builtin_prefetch(&senders_[from].moments, 1);
   }
 
   // Memory needed so far at most, approximately, since the table may shrink.
@@ -74,118 +60,162 @@ class LastArrivals {
 
  private:
   [[gnu::noinline]] void note_in_table(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival) {
+    senders_[from].is_crowded = 1;
     crowded_.at(from, to, [now](Ticks other) { return other <= now; }) = arrival;
   }
 
+  // A note is twelve bits of the receiver, the moment of arrival in 64ths of a unit, of which eight
+  // bits are kept, two more of the number of the bucket and a mark of ten. There are 256 buckets
+  // per unit at most, and a message is on its way for a unit at most.
   static constexpr std::size_t most_notes = 26;
+  static constexpr unsigned receiver_bits = 12;
+  static constexpr unsigned receiver_mask = (1u << receiver_bits) - 1;
+  static constexpr unsigned low_mark_bits = 6;
+  static constexpr Ticks moment = unit / 64;
+  static constexpr std::uint8_t most_ahead = unit / moment;
+  static std::uint8_t moment_of(Ticks at) { return static_cast<std::uint8_t>(at / moment); }
 
-  // A note is twelve bits of the receiver, twelve of the number of the bucket and a mark of eight.
-  // There are 1024 buckets per unit at most, and a message is on its way for a unit at most.
-  static constexpr unsigned bits = 12;
-  static constexpr std::uint16_t low = (1u << bits) - 1;
-  static constexpr unsigned most_ahead = (1u << bits) / 4;
+  template <class Some>
+  static Some read(const auto& notes, std::size_t first) {
+    Some some;
+    std::memcpy(&some, &notes[first], sizeof(some));
+    return some;
+  }
+  static std::uint64_t any_bit(Eight bits) {
+    const Halves halves = reinterpret_cast<Halves>(bits);
+    return halves[0] | halves[1];
+  }
 
-  using Eight [[gnu::vector_size(16)]] = std::uint16_t;  // in one register
-  using Halves [[gnu::vector_size(16)]] = std::uint64_t;
-  static constexpr std::size_t last_eight = most_notes - 8;
+  // Sets of notes are bits of a word: those of byte i are notes i (bit 0), i + 8 (bit 4), i + 18
+  // (bit 5), and i + 10 (bit 1) in the last two bytes.
+  static constexpr std::uint64_t all_notes = 0x3333313131313131;
+  static std::size_t place_of(std::uint64_t notes) {  // of the first one
+    const auto bit = static_cast<std::size_t>(std::countr_zero(notes));
+    return bit / 8 + (bit & 4) * 2 + (bit & 1) * 10;
+  }
 
   struct alignas(128) Sender {
     Ticks busy_until = 0;                               // nothing is on its way afterwards
     std::array<std::uint16_t, most_notes> receivers{};  // and the mark's higher bits
-    std::uint16_t cleaned = 0;                          // in which bucket this was done last
-    std::uint8_t count = 0;
-    std::uint8_t is_crowded = 0;                     // some of its edges are in the table
-    std::array<std::uint16_t, most_notes> places{};  // the bucket, and the mark's lower bits
+    std::uint16_t next_cleaning = 0;                    // in moments
+    std::uint8_t is_crowded = 0;                        // some of its edges are in the table
+    std::uint8_t unused = 0;
+    std::array<std::uint8_t, most_notes> moments{};
+    std::array<std::uint8_t, most_notes> places{};  // two bits of the bucket, the rest of the mark
 
-    void begin(std::uint64_t today) {
-      cleaned = static_cast<std::uint16_t>(today);
-      count = is_crowded = 0;
+    // All receivers, the last eight of which overlap with those before.
+    struct Receivers {
+      Eight first, second, third, last;
+
+      // Not zero if one of them may be this one. Shifting drops the bits of the mark.
+      [[gnu::always_inline]] std::uint64_t about(NodeIndex to) const {
+        constexpr unsigned shift = 16 - receiver_bits;
+        const Eight wanted = Eight{} + static_cast<std::uint16_t>(to << shift);
+        return any_bit((first << shift == wanted) | (second << shift == wanted) |
+                       (third << shift == wanted) | (last << shift == wanted));
+      }
+    };
+    [[gnu::always_inline]] Receivers all_receivers() const {
+      return {read<Eight>(receivers, 0), read<Eight>(receivers, 8), read<Eight>(receivers, 16),
+              read<Eight>(receivers, most_notes - 8)};
     }
 
-    // Whether a note may be about this receiver. All are compared, eight at a time; the last eight
-    // overlap with those before. Shifting drops the bits of the mark.
-    [[gnu::always_inline]] bool mentions(NodeIndex to) const {
-      const Eight wanted = Eight{} + static_cast<std::uint16_t>(to << (16 - bits));
-      const auto about = [&](std::size_t first) {
-        return eight_of(receivers, first) << (16 - bits) == wanted;
+    // The notes that are behind by at most two units: the sign tells. Those that are over are not
+    // older if `clean` is called once per unit. If older ones are taken for messages on their way,
+    // nothing is lost but time.
+    [[gnu::always_inline]] std::uint64_t those_over(Ticks now) const {
+      const Sixteen today = Sixteen{} + moment_of(now);
+      const auto is_over = [&](std::size_t first) __attribute__((always_inline)) {
+        return reinterpret_cast<Signed>(read<Sixteen>(moments, first) - today) < 0;
       };
-      const auto found = about(0) | about(8) | about(16) | about(last_eight);
-      const Halves halves = reinterpret_cast<Halves>(found);
-      return (halves[0] | halves[1]) != 0;
-    }
-    static Eight eight_of(const std::array<std::uint16_t, most_notes>& all, std::size_t first) {
-      Eight result;
-      std::memcpy(&result, &all[first], sizeof(result));
-      return result;
-    }
-    std::uint16_t is_about(std::size_t i, NodeIndex to) const {  // 0 or 1
-      return static_cast<std::uint16_t>((receivers[i] ^ to) & low) == 0 ? 1 : 0;
+      const Signed first = is_over(0) & 1;
+      const Signed last = is_over(most_notes - 16) & 2;
+      const auto halves = reinterpret_cast<Halves>(first | last);
+      return (halves[0] | halves[1] << 4) & all_notes;
     }
 
-    // How many buckets are from this one to that of a note; many if it is over.
-    unsigned ahead(std::size_t i, std::uint64_t today) const {
-      return (static_cast<unsigned>(places[i]) - static_cast<unsigned>(today)) & low;
+    [[gnu::always_inline]] void write(std::size_t place, NodeIndex to, Ticks arrival,
+                                      std::uint64_t bucket, unsigned mark) {
+      receivers[place] =
+          static_cast<std::uint16_t>((to & receiver_mask) | mark >> low_mark_bits << receiver_bits);
+      moments[place] = moment_of(arrival);
+      places[place] = static_cast<std::uint8_t>((bucket & 3) | mark << 2);
     }
-    bool is_over(std::size_t i, std::uint64_t today) const { return ahead(i, today) > most_ahead; }
 
     Ticks resolve(Ticks now, NodeIndex to, Ticks arrival, const auto& calendar,
                   const auto& is_it) const {
-      const std::uint64_t today = calendar.bucket_of(now);
-      for (std::size_t i = 0; i < count; ++i) {
-        if (is_about(i, to) == 0 || is_over(i, today)) continue;
-        const std::uint64_t bucket = today + ahead(i, today);
+      for (std::size_t i = 0; i < most_notes; ++i) {
+        if (((receivers[i] ^ to) & receiver_mask) != 0) continue;
+        const unsigned ahead = (unsigned{moments[i]} - moment_of(now)) % 256;
+        if (ahead > most_ahead) continue;  // it is over
+        const Ticks about_then = (now / moment + ahead) * moment;
+        std::uint64_t bucket = calendar.bucket_of(about_then);
+        bucket += (places[i] - bucket) & 3;
         if (bucket < calendar.bucket_of(arrival)) continue;
-        const auto mark = static_cast<std::uint8_t>(receivers[i] >> bits << 4 | places[i] >> bits);
+        const unsigned high_mark = unsigned{receivers[i]} >> receiver_bits << low_mark_bits;
+        const auto mark = static_cast<std::uint16_t>(high_mark | places[i] >> 2);
         arrival = std::max(arrival, calendar.last_in(bucket, mark, is_it));
       }
       return arrival;
     }
 
-    // Makes a note, or tells that there is no room.
-    [[gnu::always_inline]] bool note(std::uint64_t today, NodeIndex to, std::uint64_t bucket,
-                                     std::uint8_t mark) {
-      if (((static_cast<unsigned>(today) - cleaned) & 0xffffu) >= most_ahead) clean(today);
-      std::size_t place = count;
-      if (place < most_notes) {
-        ++count;
-      } else {
-        place = find_over(today);
-        if (place == most_notes) return false;
-      }
-      receivers[place] = static_cast<std::uint16_t>((to & low) | (mark & 0xf0u) >> 4 << bits);
-      places[place] = static_cast<std::uint16_t>((bucket & low) | (mark & 15u) << bits);
-      return true;
+    // Also if it has never been done.
+    bool must_be_cleaned(Ticks now) const {
+      return static_cast<std::uint16_t>(now / moment - next_cleaning) < 0x10000 - most_ahead;
     }
-
-    // The first note that is over, or most_notes, when `clean` was done less than a unit ago: then
-    // those that are over are behind today by at most a unit, and the sign tells.
-    std::size_t find_over(std::uint64_t today) const {
-      const Eight now = Eight{} + static_cast<std::uint16_t>(today << (16 - bits));
-      constexpr std::uint64_t signs = 0x8000800080008000;
-      for (const std::size_t first :
-           {std::size_t{0}, std::size_t{8}, std::size_t{16}, last_eight}) {
-        const Eight ahead = (eight_of(places, first) << (16 - bits)) - now;
-        const Halves halves = reinterpret_cast<Halves>(ahead);
-        if ((halves[0] & signs) != 0) return first + place_of_sign(halves[0] & signs);
-        if ((halves[1] & signs) != 0) return first + 4 + place_of_sign(halves[1] & signs);
+    [[gnu::noinline]] void clean(Ticks now) {
+      const bool is_idle = busy_until <= now;
+      const Sixteen today = Sixteen{} + moment_of(now);
+      for (const std::size_t first : {std::size_t{0}, most_notes - 16}) {
+        const Sixteen ahead = is_idle ? Sixteen{} - 1 : read<Sixteen>(moments, first) - today;
+        const auto is_over = reinterpret_cast<Sixteen>(ahead > most_ahead);  // or negative
+        const Sixteen cleaned = today + (is_over | ahead);
+        std::memcpy(&moments[first], &cleaned, sizeof(cleaned));
       }
-      return most_notes;
-    }
-    static std::size_t place_of_sign(std::uint64_t signs) {
-      return static_cast<std::size_t>(std::countr_zero(signs)) / 16;
-    }
-
-    // A note that is over stays so for two units more. This is done once per unit, and not later
-    // than two units after the last time, since then the sender would have been idle.
-    [[gnu::noinline]] void clean(std::uint64_t today) {
-      for (std::size_t i = 0; i < most_notes; ++i) {
-        if (is_over(i, today)) places[i] = static_cast<std::uint16_t>((today - 1) & low);
-      }
-      cleaned = static_cast<std::uint16_t>(today);
+      if (is_idle) is_crowded = 0;
+      next_cleaning = static_cast<std::uint16_t>(now / moment + most_ahead);
     }
   };
   static_assert(sizeof(Sender) == 128);
 
+ public:
+  // A sender that sends one message now, or several to different nodes. What it notes is not read
+  // again meanwhile, since a processor waits before it reads what was just written piece by piece.
+  class Sending {
+   public:
+    [[gnu::always_inline]] Sending(LastArrivals& all, Ticks now, NodeIndex from)
+        : all_(all), sender_(all.senders_[from]), now_(now), from_(from) {
+      if (sender_.must_be_cleaned(now)) sender_.clean(now);
+      free_ = sender_.those_over(now);
+      receivers_ = sender_.all_receivers();
+      is_crowded_ = sender_.busy_until > now ? sender_.is_crowded : 0;
+    }
+
+    // Whether there may be a message on this edge; false for nearly all, and then it is certain.
+    [[gnu::always_inline]] bool may_overtake(NodeIndex to) const {
+      return (receivers_.about(to) | is_crowded_) != 0;
+    }
+
+    // Notes a message that is in the calendar now, in this bucket and under this mark.
+    [[gnu::always_inline]] void note(NodeIndex to, Ticks arrival, std::uint64_t bucket,
+                                     std::uint16_t mark) {
+      sender_.busy_until = std::max(sender_.busy_until, arrival);
+      if (free_ == 0) return all_.note_in_table(now_, from_, to, arrival);
+      sender_.write(place_of(free_), to, arrival, bucket, mark);
+      free_ &= free_ - 1;
+    }
+
+   private:
+    LastArrivals& all_;
+    Sender& sender_;
+    Ticks now_;
+    NodeIndex from_;
+    std::uint64_t free_;  // notes that are over
+    Sender::Receivers receivers_;
+    std::uint64_t is_crowded_;  // as it was before
+  };
+
+ private:
   ZeroedArray<Sender> senders_;
   EdgeTable crowded_;
 };
