@@ -127,6 +127,49 @@ double raw_rate(AgentCount n, AgentMemory& memory) {
   return best;
 }
 
+// One trial of ppl in pieces of so many interactions. Longer ones than the engine needs for brief
+// words (population/detail/brief_agents.hpp) are by these, shorter ones by states.
+class PplTrial {
+ public:
+  explicit PplTrial(AgentCount n)
+      : engine_(with_defaults<protocols::Ppl>(n), n, 0, {.seed = 1}, memory_) {}
+
+  double rate(std::uint64_t most, std::uint64_t piece) {
+    const double begin = cpu_seconds();
+    while (engine_.now() < most && !engine_.has_stopped()) {
+      engine_.advance(std::min<Interactions>(piece, Interactions(most) - engine_.now()));
+    }
+    return engine_.now().as_double() / (cpu_seconds() - begin);
+  }
+
+  bool is_as(const PplTrial& other) const {
+    for (AgentCount agent = 0; agent < engine_.size(); ++agent) {
+      if (!(engine_.state(agent) == other.engine_.state(agent))) return false;
+    }
+    return engine_.now() == other.engine_.now();
+  }
+
+ private:
+  AgentMemory memory_;
+  Agents<protocols::Ppl> engine_;
+};
+
+std::string ppl_line(AgentCount n, unsigned repeats) {
+  const std::uint64_t most = std::clamp<std::uint64_t>(50'000 * n, 100'000'000, 300'000'000);
+  std::vector<double> by_states;
+  std::vector<double> briefly;
+  for (unsigned repeat = 0; repeat < repeats; ++repeat) {
+    PplTrial slow(n);
+    PplTrial fast(n);
+    by_states.push_back(slow.rate(most, n * (population::brief_interactions_per_agent - 1)));
+    briefly.push_back(fast.rate(most, population::brief_interactions_per_chunk));
+    if (!slow.is_as(fast)) throw std::logic_error("ppl: brief words and states differ");
+  }
+  return fmt::format("{:>10.3g}  {:<10}        {:>10.3g}  {:>10.3g}  {:>8.2f}\n",
+                     static_cast<double>(n), "ppl", median(by_states), median(briefly),
+                     median(briefly) / median(by_states));
+}
+
 struct Rates {
   std::vector<double> raw, engine;
 
@@ -184,6 +227,10 @@ void run_agents(const AgentsOptions& options,
                options.peers));
     print(line(n, "pll", sizeof(Agents<protocols::Pll>::Touched), pll, options.peers));
   }
+  print("the beginning of a trial of ppl by states, and by the engine's brief words\n");
+  print(fmt::format("{:>10}  {:<10}        {:>10}  {:>10}  {:>8}\n", "n", "protocol", "states",
+                    "engine", "ratio"));
+  for (const std::uint64_t n : {1000, 4000, 100'000}) print(ppl_line(n, options.repeats));
 }
 
 std::vector<Cell> agents_cells() {

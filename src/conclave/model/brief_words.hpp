@@ -1,9 +1,13 @@
-// Agents in words of 32 bits, for stretches in which a protocol does nothing but count.
+// Agents in words of 32 bits, for stretches in which a protocol does little but count.
 //
-// Such a word has two fields. The high one counts down, by one per interaction of its agent. The
-// low one falls together: after a meeting both agents have the larger of the two less one, except
-// that an agent at the top stays there. In ppl without a virus these are timer_I and timer_L, and
-// leaders are at the top. As long as no field gets to its end, a meeting is a dozen operations.
+// The high half of a word is its level: after a meeting both agents have the larger of the two less
+// one. In ppl that is the virus, which lasts as long as its level is above 0. The low half counts
+// the interactions of the agent, and has its top bit set where the agent must be looked at: a
+// leader that fires in ppl, or one that a virus kills.
+//
+// A word has no place for how much the agents have heard of their leaders. That falls alike, one
+// per meeting, except that leaders stay at the top; so whatever it was, it follows from the last
+// meetings alone, and can be had from those when it is asked for.
 #pragma once
 
 #include <algorithm>
@@ -14,44 +18,63 @@
 
 namespace conclave {
 
-// The fields of a word: the low one has the bits of `low_mask`, a number of the form 2^b - 1, the
-// high one all others.
-struct BriefFields {
-  std::uint32_t low_mask;
-  std::uint32_t top;  // of the low field
+class BriefWord {
+ public:
+  static constexpr std::uint32_t most_level = 0x7fff;
+  static constexpr std::uint32_t most_patience = 0x7fff;
 
-  // One meeting; false, and nothing has been done, if a field ends with it.
-  [[gnu::always_inline]] constexpr bool meet(std::uint32_t& u, std::uint32_t& v) const {
-    const std::uint32_t low_u = u & low_mask;
-    const std::uint32_t low_v = v & low_mask;
-    const std::uint32_t low = std::max(low_u, low_v);
-    if ((std::min(u, v) < least()) | (low == 0)) return false;
-    u += low - low_u - one() - (low_u == top ? 0 : 1);
-    v += low - low_v - one() - (low_v == top ? 0 : 1);
-    return true;
+  // An agent that may have `patience` interactions before it must be looked at.
+  static constexpr BriefWord of(std::uint32_t level, std::uint32_t patience) {
+    return BriefWord((zero_level + level) * one_level + start(patience));
   }
 
-  constexpr std::uint32_t one() const { return low_mask + 1; }          // of the high field
-  constexpr std::uint32_t least() const { return 2 * (low_mask + 1); }  // words below: it ends
+  constexpr explicit BriefWord(std::uint32_t word) : word_(word) {}
+  constexpr std::uint32_t word() const { return word_; }
+
+  // Levels go on below 0, where nothing comes of them: not further than the agent has interactions.
+  constexpr std::uint32_t level() const {
+    return std::max(word_ / one_level, zero_level) - zero_level;
+  }
+  constexpr std::uint32_t interactions(std::uint32_t patience) const {
+    return (word_ & low_half) - start(patience);
+  }
+
+  // A word after a meeting in which the larger word was `larger`.
+  static constexpr std::uint32_t after(std::uint32_t word, std::uint32_t larger) {
+    return (larger & ~low_half) + (word & low_half) - one_level + 1;
+  }
+  // A word after a meeting where nobody has a level above 0, which therefore do not matter.
+  static constexpr std::uint32_t counted(std::uint32_t word) { return word + 1; }
+
+  static constexpr std::uint32_t look_bit = 0x8000;
+  static constexpr std::uint32_t low_half = 0xffff;
+  static constexpr std::uint32_t one_level = 0x10000;
+
+ private:
+  static constexpr std::uint32_t zero_level = 0x8000;
+  static constexpr std::uint32_t start(std::uint32_t patience) { return most_patience - patience; }
+
+  std::uint32_t word_;
 };
 
-// A protocol may offer such words, for times that it recognizes by its tally. While they are in
-// use, the tally hears of nothing, and neither the number of leaders nor anybody's output changes.
+// A protocol may offer such words, for times that it recognizes by its tally: nobody becomes a
+// leader, and leaders are lost only where they are looked at. An agent whose patience is over is
+// looked at before its next interaction: a leader then interacts as the protocol says, and with a
+// follower the stretch ends.
 template <class P>
 concept HasBriefWords = Packing<P> && std::constructible_from<typename P::Brief, const P&> &&
     requires(const typename P::Brief& brief, const typename P::Tally& tally,
-             typename P::Packed packed, std::uint32_t word) {
-  { brief.fields() } -> std::same_as<BriefFields>;
+             typename P::Packed packed, std::uint32_t number, bool are_levels_over) {
   { brief.suits(tally) } -> std::same_as<bool>;  // whether to ask of the agents one by one
   { brief.fits(packed) } -> std::same_as<bool>;  // whether this state has a word
-  { brief.shorten(packed) } -> std::same_as<std::uint32_t>;
-  // The state that has come of the one that was `packed` when it was shortened.
-  { brief.restore(word, packed) } -> std::same_as<typename P::Packed>;
-  // Whether the tally may count that state otherwise than the one that was `packed`.
-  { brief.is_counted(packed) } -> std::same_as<bool>;
-  // A meeting with which a field ends; false, and nothing has been done, if words cannot tell what
-  // comes of it.
-  { brief.meet(word, word) } -> std::same_as<bool>;
+  { brief.leads(packed) } -> std::same_as<bool>;
+  { brief.level(packed) } -> std::same_as<std::uint32_t>;
+  { brief.patience(packed, are_levels_over) } -> std::same_as<std::uint32_t>;
+  // The state after so many interactions, with this level, but for what it has heard.
+  { brief.later(packed, number, number) } -> std::same_as<typename P::Packed>;
+  { brief.heard(packed) } -> std::same_as<std::uint32_t>;
+  { brief.having_heard(packed, number) } -> std::same_as<typename P::Packed>;
+  { brief.most_heard() } -> std::same_as<std::uint32_t>;  // leaders, and whom they meet
 };
 
 }  // namespace conclave

@@ -4,7 +4,7 @@
 //
 // The trial is the same, interaction by interaction, whichever of its inner loops runs: by_name
 // looks transitions up, for protocols that occupy few states; briefly counts in words of 32 bits
-// while nothing else happens; in_eights computes eight meetings at once in SIMD registers, for
+// while little else happens; in_eights computes eight meetings at once in SIMD registers, for
 // protocols with a branch-free shortcut, and in_groups 32 of them on processors that cannot tell
 // whether meetings share agents; passing_over skips groups that change nothing; meet_calmly tells
 // the tally sums instead of single changes; one_by_one is the plain loop that the others are
@@ -54,9 +54,14 @@ inline constexpr AgentCount groups_from_agents = 64;
 // Below this size a trial is over before a table of its own pays for a protocol of few states.
 inline constexpr AgentCount names_from_agents = 256;
 
-// Agents change between brief words and states, which takes O(n), once in so many interactions per
-// agent at most, and only within one call of `advance`: what is outside sees states.
-inline constexpr std::uint64_t brief_interactions_per_agent = 16;
+// Agents get brief words only within a call of `advance` over so many interactions per agent, since
+// some forty are drawn again at its end, and not again so soon after they had to give them up.
+inline constexpr std::uint64_t brief_interactions_per_agent = 256;
+inline constexpr std::uint64_t brief_pause_per_agent = 16;
+
+// So many interactions by brief words take some tenths of a second, and so much longer chunks than
+// by states are short enough.
+inline constexpr std::uint64_t brief_interactions_per_chunk = std::uint64_t{1} << 26;
 
 // The pipeline that draws the meetings of a topology.
 template <Topology topology>
@@ -151,6 +156,13 @@ class Agents : public detail::TallyHost<P> {
     }
     end_brief_words();
     return now_ - before;
+  }
+  // The same, of a budget that may take long: a chunk of it at most, or as much by brief words.
+  Interactions advance(Interactions budget, std::uint64_t chunk) requires HasBriefWords<P> {
+    if (size() * brief_interactions_per_agent <= brief_interactions_per_chunk) {
+      chunk = std::max(chunk, brief_interactions_per_chunk);
+    }
+    return advance(std::min<Interactions>(budget, chunk));
   }
 
   Interactions now() const { return now_; }
@@ -286,17 +298,18 @@ class Agents : public detail::TallyHost<P> {
   // As many of the first meetings as can be told in brief words; 0 if agents have none now.
   std::size_t briefly(std::span<const std::uint64_t> meetings) requires HasBriefWords<P> {
     if (!brief_.is_running()) {
-      if (!may_be_brief_ || now_ < brief_again_ || !brief_.suits(tally_)) return 0;
-      brief_again_ = now_ + size() * brief_interactions_per_agent;
+      if (!may_be_brief_ || now_ < brief_again_ || !brief_.suits(tally_, watch_)) return 0;
+      brief_again_ = now_ + size() * brief_pause_per_agent;
       if (!brief_.begin(agents_)) return 0;
     }
-    const std::size_t done = brief_.meet(meetings);
+    brief_.look_around(pairs_, tally_, agents_);
+    const std::size_t done = brief_.meet(meetings, tally_, agents_, choice_, watch_);
     if (done < meetings.size()) end_brief_words();
     return done;
   }
 
   void end_brief_words() {
-    if constexpr (HasBriefWords<P>) brief_.end(protocol_, tally_, agents_);
+    if constexpr (HasBriefWords<P>) brief_.end(tally_, agents_);
   }
 
   template <bool prefetching>
@@ -618,7 +631,7 @@ class Agents : public detail::TallyHost<P> {
   std::optional<Named> named_;  // the agents, as long as their states have names
   Interactions now_;
 
-  using Brief = typename detail::BriefAgentsOf<P>::type;
+  using Brief = typename detail::BriefAgentsOf<P, Pipeline>::type;
   [[no_unique_address]] Brief brief_{protocol_};  // the agents, as long as they have brief words
   bool may_be_brief_ = false;
   Interactions brief_again_;  // not before

@@ -1,103 +1,246 @@
-// Brief words: the fields do what they say, and eight meetings at once are eight in turn.
+// Brief words: they say what they should, all loops agree, what is heard is recalled from the last
+// meetings, and ppl by brief words is ppl by states.
 #include "conclave/population/detail/brief_agents.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "conclave/base/random.hpp"
+#include "conclave/population/agents.hpp"
+#include "conclave/population/detail/brief_loops.hpp"
+#include "conclave/population/detail/hearsay.hpp"
 #include "conclave/population/pair_pipeline.hpp"
+#include "conclave/protocols/population/ppl.hpp"
 
 namespace conclave::tests {
 namespace {
 
+using population::AgentMemory;
 using population::Meeting;
+using population::PairPipeline;
+using population::detail::BriefLoop;
+using population::detail::Hearsay;
+using population::detail::largest_low_half;
 using population::detail::meet_each;
+using population::detail::meet_in_words;
+using protocols::Ppl;
+using Words = std::vector<std::uint32_t>;
 
-constexpr BriefFields fields{.low_mask = 0xfff, .top = 1000};
-constexpr std::uint32_t word(std::uint32_t high, std::uint32_t low) {
-  return high * fields.one() + low;
+constexpr BriefLoop levels{.has_levels = true, .looks = false};
+constexpr BriefLoop levels_looking{.has_levels = true, .looks = true};
+constexpr BriefLoop counts_looking{.has_levels = false, .looks = true};
+
+constexpr std::uint64_t meeting(std::uint32_t u, std::uint32_t v) {
+  return u | std::uint64_t{v} << 32;
 }
 
-TEST(BriefFields, CountDownAndFallTogetherExceptAtTheTop) {
-  const auto met = [](std::uint32_t u, std::uint32_t v) {
-    return fields.meet(u, v) ? std::vector<std::uint32_t>{u, v} : std::vector<std::uint32_t>{};
-  };
-  EXPECT_EQ(met(word(7, 10), word(9, 20)), (std::vector{word(6, 19), word(8, 19)}));
-  EXPECT_EQ(met(word(7, 20), word(9, 20)), (std::vector{word(6, 19), word(8, 19)}));
-  EXPECT_EQ(met(word(7, 1000), word(9, 20)), (std::vector{word(6, 1000), word(8, 999)}));
-  EXPECT_EQ(met(word(2, 1000), word(2, 1000)), (std::vector{word(1, 1000), word(1, 1000)}));
-  EXPECT_EQ(met(word(2, 0), word(2, 1)), (std::vector{word(1, 0), word(1, 0)}));
-  EXPECT_TRUE(met(word(1, 10), word(9, 20)).empty());
-  EXPECT_TRUE(met(word(9, 10), word(0, 20)).empty());
-  EXPECT_TRUE(met(word(9, 0), word(9, 0)).empty());
+TEST(BriefWords, FallTogetherAndCount) {
+  Words words{BriefWord::of(7, 10).word(), BriefWord::of(3, 5).word(), BriefWord::of(0, 5).word()};
+  const std::vector<std::uint64_t> meetings{meeting(0, 1), meeting(1, 2), meeting(2, 1)};
+  EXPECT_EQ(meet_in_words<levels_looking>(words.data(), meetings), 3U);
+  EXPECT_EQ(BriefWord(words[0]).level(), 6U);
+  EXPECT_EQ(BriefWord(words[1]).level(), 4U);
+  EXPECT_EQ(BriefWord(words[2]).level(), 4U);
+  EXPECT_EQ(BriefWord(words[0]).interactions(10), 1U);
+  EXPECT_EQ(BriefWord(words[1]).interactions(5), 3U);
+  EXPECT_EQ(BriefWord(words[2]).interactions(5), 2U);
 }
 
-// Random words, a few of them soon at an end, and the meetings of a population.
+TEST(BriefWords, LevelsEndAtZero) {
+  Words words{BriefWord::of(2, 100).word(), BriefWord::of(0, 100).word()};
+  const std::vector<std::uint64_t> meetings(5, meeting(0, 1));
+  meet_in_words<levels>(words.data(), meetings);
+  EXPECT_EQ(BriefWord(words[0]).level(), 0U);
+  EXPECT_EQ(BriefWord(words[1]).level(), 0U);
+}
+
+TEST(BriefWords, WaitForALookWhenPatienceIsOver) {
+  Words words{BriefWord::of(0, 2).word(), BriefWord::of(0, 100).word()};
+  const std::vector<std::uint64_t> meetings(5, meeting(1, 0));
+  EXPECT_EQ(meet_in_words<levels_looking>(words.data(), meetings), 2U);
+  EXPECT_EQ(BriefWord(words[1]).interactions(100), 2U);
+  EXPECT_EQ(meet_in_words<counts_looking>(words.data(), meetings), 0U);
+}
+
+// Random words, a few of them soon to be looked at, and the meetings of a population.
 struct Crowd {
-  std::vector<std::uint32_t> words;
+  Words words;
   std::vector<std::uint64_t> meetings;
 
-  Crowd(std::uint32_t n, std::uint32_t least_high, std::uint64_t seed) : words(n) {
+  Crowd(std::uint32_t n, std::uint32_t least_patience, std::uint64_t seed) : words(n) {
     Stream choice({.seed = seed});
     for (std::uint32_t& each : words) {
-      const std::uint32_t low = choice.chance(1, 4) ? fields.top : 200 + choice.below(800);
-      each = word(least_high + choice.below(1000), low);
+      each = BriefWord::of(choice.below(500), least_patience + choice.below(1000)).word();
     }
-    population::PairPipeline pairs({.seed = seed, .purpose = Purpose::schedule}, n);
+    PairPipeline pairs({.seed = seed, .purpose = Purpose::schedule}, n);
     const auto upcoming = pairs.upcoming();
     meetings.assign(upcoming.begin(), upcoming.end());
   }
 };
 
-// How many meetings `meet` carries out; -1 if words differ from those of meeting by meeting.
-template <class Meet>
-std::int64_t meetings_of(const Crowd& crowd, Meet meet) {
-  Crowd at_once = crowd;
-  Crowd in_turn = crowd;
-  const std::size_t done = meet(fields, at_once.words.data(), std::span(crowd.meetings));
-  const std::size_t expected = meet_each(fields, in_turn.words.data(), std::span(crowd.meetings));
-  if (done != expected || at_once.words != in_turn.words) return -1;
-  return static_cast<std::int64_t>(done);
-}
-
-TEST(BriefAgents, MeetAtOnceAsInTurn) {
+TEST(BriefWords, AreTheSameByEveryLoop) {
   bool has_stopped = false;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const Crowd crowd(seed % 3 == 0 ? 20 : 3000, seed % 2 == 0 ? 1 : 300, seed);
-    const std::int64_t done = meetings_of(crowd, population::detail::meet_in_words);
-    EXPECT_GE(done, 0) << seed;
-    has_stopped |= done < static_cast<std::int64_t>(crowd.meetings.size());
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Crowd crowd(seed % 3 == 0 ? 20 : 3000, seed % 2 == 0 ? 1 : 600, seed);
+    Words chosen = crowd.words;
+    Words plain = crowd.words;
+    const std::size_t done = meet_in_words<levels_looking>(chosen.data(), crowd.meetings);
+    EXPECT_EQ(done, meet_each<levels_looking>(plain.data(), crowd.meetings));
+    EXPECT_EQ(chosen, plain) << seed;
+    Words unasked = crowd.words;
+    meet_in_words<levels>(unasked.data(), std::span(crowd.meetings).first(done));
+    EXPECT_EQ(unasked, plain) << seed;
+    has_stopped |= done < crowd.meetings.size();
+
+    std::uint32_t largest = 0;
+    for (const std::uint32_t word : plain) largest = std::max(largest, word & BriefWord::low_half);
+    EXPECT_EQ(largest_low_half(plain), largest);
   }
   EXPECT_TRUE(has_stopped);
 }
 
-// Mutant: overlooks that agents are shared.
-std::size_t meet_overlooking(const BriefFields& given, std::uint32_t* words,
-                             std::span<const std::uint64_t> meetings) {
-  for (std::size_t k = 0; k + 1 < meetings.size(); k += 2) {
-    const Meeting one{meetings[k]};
-    const Meeting two{meetings[k + 1]};
-    std::uint32_t states[4] = {words[one.initiator()], words[one.responder()],
-                               words[two.initiator()], words[two.responder()]};
-    if (!given.meet(states[0], states[1]) || !given.meet(states[2], states[3])) return k;
-    words[one.initiator()] = states[0];
-    words[one.responder()] = states[1];
-    words[two.initiator()] = states[2];
-    words[two.responder()] = states[3];
+TEST(Hearsay, OfTheLastMeetingsIsThatOfAll) {
+  constexpr std::uint32_t n = 200;
+  constexpr std::uint32_t most = 1000;
+  Hearsay all(most);
+  Hearsay last(most);
+  all.begin(n);
+  Stream choice({.seed = 5});
+  for (std::uint32_t agent = 0; agent < n; ++agent) all.tell(agent, 900 + choice.below(100));
+  all.lead(3);
+  PairPipeline pairs({.seed = 5, .purpose = Purpose::schedule}, n);
+  const auto meet = [&](std::vector<Hearsay*> those, std::uint64_t meetings) {
+    while (meetings > 0) {
+      const auto upcoming = pairs.upcoming();
+      const std::size_t some = std::min<std::uint64_t>(upcoming.size(), meetings);
+      for (Hearsay* each : those) each->meet(upcoming.first(some));
+      pairs.drop(some);
+      meetings -= some;
+    }
+  };
+  meet({&all}, 50 * n);
+  last.begin(n);
+  last.lead(3);
+  meet({&all, &last}, 2 * n);
+  EXPECT_FALSE(last.is_true());  // too few meetings to tell
+  meet({&all, &last}, 150 * n);
+  ASSERT_TRUE(last.is_true());
+  for (std::uint32_t agent = 0; agent < n; ++agent) {
+    EXPECT_EQ(last.number(agent), all.number(agent));
   }
-  return meetings.size() & ~std::size_t{1};
 }
 
-TEST(BriefAgents, ThatOverlookSharedAgentsAreFoundOut) {
-  bool is_found = false;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    is_found |= meetings_of(Crowd(20, 300, seed), meet_overlooking) < 0;
-  }
-  EXPECT_TRUE(is_found);
+Ppl small_timers(std::uint64_t t_max, std::uint64_t t_emit) {
+  Ppl::Parameters parameters;
+  parameters.t_max = t_max;
+  parameters.t_emit = t_emit;
+  return Ppl(parameters, 100);
 }
+
+TEST(PplBrief, CountsTimersDownAsInteractionsDo) {
+  const Ppl ppl = small_timers(1000, 3);
+  const Ppl::Brief brief(ppl);
+  Stream choice({.seed = 1});
+  for (std::uint32_t timer = 0; timer <= 3; ++timer) {
+    Ppl::State u{.timer_l = 1000, .timer_i = timer};
+    Ppl::State v{.timer_l = 1000};
+    const std::uint64_t first = ppl.pack(u);
+    for (std::uint32_t interactions = 0; interactions < 10; ++interactions) {
+      EXPECT_EQ(ppl.unpack(brief.later(first, interactions, 0)).timer_i, u.timer_i);
+      ppl.interact(u, v, choice);
+    }
+  }
+}
+
+TEST(PplBrief, IsPatientWhileNothingCanHappen) {
+  const Ppl ppl = small_timers(1000, 500);
+  const Ppl::Brief brief(ppl);
+  const auto patience = [&](const Ppl::State& state, bool are_healthy) {
+    return brief.patience(ppl.pack(state), are_healthy);
+  };
+  const auto fits = [&](const Ppl::State& state) { return brief.fits(ppl.pack(state)); };
+  EXPECT_EQ(patience({.timer_l = 800, .timer_i = 1}, false), 300U);  // up to t_max/2
+  const Ppl::State shielded{.leader = true, .shield = true, .timer_l = 1000, .timer_i = 7};
+  const Ppl::State exposed{.leader = true, .timer_l = 1000, .timer_i = 7};
+  EXPECT_EQ(patience(shielded, false), 6U);
+  EXPECT_EQ(patience(exposed, true), 6U);
+  EXPECT_EQ(patience(exposed, false), 0U);
+  EXPECT_TRUE(fits(exposed));
+  EXPECT_FALSE(fits({.leader = true, .timer_l = 999}));
+  EXPECT_TRUE(fits({.timer_l = 750}));
+  EXPECT_FALSE(fits({.timer_l = 749}));
+}
+
+struct Situation {
+  std::uint32_t n;
+  std::uint64_t t_virus;
+  std::uint64_t t_max;
+  std::uint64_t t_emit;
+  std::size_t start;
+};
+
+class PplBriefly : public testing::TestWithParam<Situation> {
+ protected:
+  static Ppl protocol() {
+    Ppl::Parameters parameters;
+    parameters.t_virus = GetParam().t_virus;
+    parameters.t_max = GetParam().t_max;
+    parameters.t_emit = GetParam().t_emit;
+    return Ppl(parameters, GetParam().n);
+  }
+
+  // Advances by `pieces` at a time up to an end of the trial, and writes down all there is to see.
+  static std::string story(std::uint64_t seed, Watch watch, std::uint64_t meetings,
+                           std::uint64_t piece) {
+    AgentMemory memory;
+    population::Agents<Ppl> agents(protocol(), GetParam().n,
+                                   StartingPoint<Ppl::State>{GetParam().start}, {.seed = seed},
+                                   memory);
+    agents.watch(watch);
+    if (watch == Watch::violation) agents.hold();
+    while (agents.now() < meetings && !agents.has_stopped()) {
+      agents.advance(std::min<Interactions>(piece, Interactions(meetings) - agents.now()));
+    }
+    std::string result = to_string(agents.now()) + " " + std::to_string(agents.leaders()) +
+                         (agents.converged() ? " converged" : "") +
+                         (agents.has_stopped() ? " stopped" : "");
+    for (AgentCount agent = 0; agent < agents.size(); ++agent) {
+      result += " " + std::to_string(agents.protocol().pack(agents.state(agent)));
+    }
+    return result;
+  }
+};
+
+// Pieces of less than brief_interactions_per_agent are carried out by states.
+TEST_P(PplBriefly, IsPplByStates) {
+  const std::uint64_t n = GetParam().n;
+  for (const Watch watch : {Watch::convergence, Watch::violation, Watch::nothing}) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const std::uint64_t meetings = n * (2000 + 3777 * seed) + seed;
+      const std::string by_states = story(seed, watch, meetings, 100 * n);
+      EXPECT_EQ(story(seed, watch, meetings, meetings), by_states) << seed;
+      EXPECT_EQ(story(seed, watch, meetings, 700 * n + 13), by_states) << seed;
+    }
+  }
+}
+
+// Few agents and short timers, so that everything happens: leaders that fire, are killed, time out.
+INSTANTIATE_TEST_SUITE_P(Small, PplBriefly,
+                         testing::Values(Situation{100, 20, 400, 300, Ppl::random},
+                                         Situation{100, 60, 1000, 700, Ppl::random},
+                                         Situation{100, 60, 1000, 5000, Ppl::all_leaders_shielded},
+                                         Situation{100, 1, 300, 40000, Ppl::all_leaders},
+                                         Situation{70, 40, 70000, 2000, Ppl::all_leaders},
+                                         Situation{70, 100, 70000, 70000, Ppl::safe},
+                                         Situation{300, 100, 3000, 3000, Ppl::virus_everywhere},
+                                         Situation{300, 100, 260, 1, Ppl::all_leaders_shielded},
+                                         Situation{300, 300, 3000, 2, Ppl::random},
+                                         Situation{300, 80, 3000, 900, Ppl::all_zero},
+                                         Situation{64, 30, 500, 1500, Ppl::leader_timer0}));
 
 }  // namespace
 }  // namespace conclave::tests

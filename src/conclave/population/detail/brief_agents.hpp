@@ -1,175 +1,310 @@
-// Agents by their brief words (model/brief_words.hpp): eight meetings without a common agent are
-// the operations of one, on the sixteen lanes of a register. The trial is the same, interaction by
-// interaction: eight meetings of which two share an agent, or in which a field ends, are carried
-// out one after the other.
+// Agents by their brief words (model/brief_words.hpp). The trial is the same, interaction by
+// interaction: meetings of agents that must be looked at are carried out as the protocol says, and
+// at the end of the stretch the last meetings are drawn once more, for what the words do not tell.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
+#include "conclave/base/random.hpp"
 #include "conclave/model/brief_words.hpp"
-#include "conclave/population/detail/eight_meetings.hpp"
-#include "conclave/population/detail/instruction_set.hpp"
+#include "conclave/model/population.hpp"
+#include "conclave/model/tally.hpp"
+#include "conclave/population/detail/brief_loops.hpp"
+#include "conclave/population/detail/hearsay.hpp"
 #include "conclave/population/meeting_pipeline.hpp"
 
 namespace conclave::population::detail {
 
-// Carries out meetings up to the first with which a field ends; returns how many.
-[[gnu::noinline]] inline std::size_t meet_each(const BriefFields& given, std::uint32_t* words,
-                                               std::span<const std::uint64_t> meetings) {
-  const BriefFields fields = given;
-  for (std::size_t k = 0; k < meetings.size(); ++k) {
-    const Meeting meeting{meetings[k]};
-    if (!fields.meet(words[meeting.initiator()], words[meeting.responder()])) return k;
-  }
-  return meetings.size();
-}
-
-#if defined(__x86_64__)
-// The same for eight meetings at a time, which are a register of agents: initiator, responder,
-// initiator, and so on.
-class EightMeetings {
- public:
-  CONCLAVE_CONFLICTS static std::size_t meet(const BriefFields& given, std::uint32_t* words,
-                                             std::span<const std::uint64_t> meetings) {
-    const BriefFields fields = given;  // a copy, which no word can change
-    std::size_t done = 0;
-    for (; meetings.size() - done >= 8; done += 8) {
-      const std::uint64_t* const eight = &meetings[done];
-      const __m512i before = read(words, eight);
-      if ((repeated_agents(eight) | ending(fields, before)) == 0) [[likely]] {
-        write(words, eight, after(fields, before));
-        continue;
-      }
-      const std::size_t some = meet_each(fields, words, meetings.subspan(done, 8));
-      if (some < 8) return done + some;
-    }
-    return done + meet_each(fields, words, meetings.subspan(done));
-  }
-
- private:
-  CONCLAVE_CONFLICTS CONCLAVE_INLINE static __m512i all(std::uint32_t value) {
-    return _mm512_set1_epi32(static_cast<int>(value));
-  }
-
-  // Word by word: the instructions that gather and scatter take longer.
-  CONCLAVE_CONFLICTS CONCLAVE_INLINE static __m512i read(const std::uint32_t* words,
-                                                         const std::uint64_t* eight) {
-    const auto u = [=](int k) { return static_cast<int>(words[Meeting{eight[k]}.initiator()]); };
-    const auto v = [=](int k) { return static_cast<int>(words[Meeting{eight[k]}.responder()]); };
-    return _mm512_setr_epi32(u(0), v(0), u(1), v(1), u(2), v(2), u(3), v(3), u(4), v(4), u(5), v(5),
-                             u(6), v(6), u(7), v(7));
-  }
-
-  CONCLAVE_CONFLICTS CONCLAVE_INLINE static void write(std::uint32_t* words,
-                                                       const std::uint64_t* eight, __m512i after) {
-    alignas(64) std::uint32_t lanes[16];
-    _mm512_store_si512(lanes, after);
-    const auto put = [&](std::size_t k) {
-      words[Meeting{eight[k]}.initiator()] = lanes[2 * k];
-      words[Meeting{eight[k]}.responder()] = lanes[2 * k + 1];
-    };
-    put(0), put(1), put(2), put(3), put(4), put(5), put(6), put(7);
-  }
-
-  // The larger low field of each pair, in both lanes. With masks of all lanes, because GCC 12 warns
-  // of what it thinks is not initialized in the functions without.
-  CONCLAVE_CONFLICTS CONCLAVE_INLINE static __m512i larger(__m512i low) {
-    constexpr __mmask16 every = 0xffff;
-    return _mm512_maskz_max_epu32(every, low,
-                                  _mm512_maskz_shuffle_epi32(every, low, _MM_PERM_CDAB));
-  }
-
-  // Those of which a field ends.
-  CONCLAVE_CONFLICTS CONCLAVE_INLINE static unsigned ending(const BriefFields& fields,
-                                                            __m512i before) {
-    const __m512i low = larger(_mm512_and_si512(before, all(fields.low_mask)));
-    const unsigned high_ends = _mm512_cmplt_epu32_mask(before, all(fields.least()));
-    return high_ends | _mm512_testn_epi32_mask(low, low);
-  }
-
-  CONCLAVE_CONFLICTS CONCLAVE_INLINE static __m512i after(const BriefFields& fields,
-                                                          __m512i before) {
-    const __m512i low = _mm512_and_si512(before, all(fields.low_mask));
-    const __m512i high = _mm512_sub_epi32(before, low);
-    const __m512i less =
-        _mm512_sub_epi32(_mm512_add_epi32(high, larger(low)), all(fields.one() + 1));
-    const __mmask16 stays = _mm512_cmpeq_epi32_mask(low, all(fields.top));
-    return _mm512_mask_add_epi32(less, stays, less, all(1));
-  }
-};
-#endif
-
-// As many of the first meetings as words can tell the outcome of.
-inline std::size_t meet_in_words(const BriefFields& fields, std::uint32_t* words,
-                                 std::span<const std::uint64_t> meetings) {
-#if defined(__x86_64__)
-  if (instruction_set() == InstructionSet::avx512) {
-    return EightMeetings::meet(fields, words, meetings);
-  }
-#endif
-  return meet_each(fields, words, meetings);
-}
-
-template <HasBriefWords P>
+template <HasBriefWords P, class Pipeline>
 class BriefAgents {
  public:
   using Packed = typename P::Packed;
   using Tally = typename P::Tally;
 
-  explicit BriefAgents(const P& protocol) : brief_(protocol) {}
+  explicit BriefAgents(const P& protocol)
+      : protocol_(protocol), brief_(protocol), hearsay_(brief_.most_heard()) {}
 
   bool is_running() const { return !words_.empty(); }
 
-  bool suits(const Tally& tally) const { return brief_.suits(tally); }
+  // Whether a stretch may begin: nothing can end the trial but a meeting that is looked at.
+  bool suits(const Tally& tally, Watch watch) const {
+    return brief_.suits(tally) && tally.leaders() >= least_leaders(watch);
+  }
 
   // Takes the agents over, if the states of all have words. O(n).
   bool begin(std::span<const Packed> agents) {
     if (!std::ranges::all_of(agents, [this](Packed agent) { return brief_.fits(agent); })) {
       return false;
     }
+    are_levels_over_ = false;  // found out at the first look around
+    leaders_.clear();
+    heard_.resize(agents.size());
     words_.resize(agents.size());
-    std::ranges::transform(agents, words_.begin(),
-                           [this](Packed agent) { return brief_.shorten(agent); });
+    patience_.resize(agents.size());
+    for (std::uint32_t agent = 0; agent < agents.size(); ++agent) {
+      heard_[agent] = brief_.heard(agents[agent]);
+      if (brief_.leads(agents[agent])) leaders_.push_back(agent);
+      arm(agent, agents[agent]);
+    }
+    met_ = look_around_at_ = 0;
+    leaders_calm_ = followers_calm_ = {};
     return true;
   }
 
-  // Gives them back, if it has them: to the array that it took them from, which must be as it was.
-  // O(n).
-  void end(const P& protocol, Tally& tally, std::span<Packed> agents) {
-    for (std::size_t agent = 0; agent < words_.size(); ++agent) {
-      const Packed before = agents[agent];
-      agents[agent] = brief_.restore(words_[agent], before);
-      if (!brief_.is_counted(before)) continue;
-      tally.remove(protocol.unpack(before), 1);
-      tally.add(protocol.unpack(agents[agent]), 1);
-    }
-    words_.clear();
+  // To be called before meetings, with the pipeline that draws them.
+  void look_around(const Pipeline& pairs, Tally& tally, std::span<Packed> agents) {
+    if (met_ < look_around_at_) return;
+    look_around_at_ = met_ + agents.size() * meetings_between_looks;
+    keep(pairs);
+    if (are_levels_over_) return;
+    are_levels_over_ = std::ranges::all_of(
+        words_, [](std::uint32_t word) { return BriefWord(word).level() == 0; });
+    if (!are_levels_over_) return;
+    arm_leaders(tally, agents);
+    leaders_calm_ = {};
   }
 
-  // As many of the first meetings as words can tell the outcome of.
-  std::size_t meet(std::span<const std::uint64_t> meetings) {
+  // Carries out meetings up to one that may end the trial, or with which the stretch ends.
+  std::size_t meet(std::span<const std::uint64_t> meetings, Tally& tally, std::span<Packed> agents,
+                   Stream& choice, Watch watch) {
     std::size_t done = 0;
-    while (true) {
-      done += meet_in_words(brief_.fields(), words_.data(), meetings.subspan(done));
-      if (done == meetings.size()) return done;
-      const Meeting meeting{meetings[done]};
-      if (!brief_.meet(words_[meeting.initiator()], words_[meeting.responder()])) return done;
+    while (done < meetings.size()) {
+      const std::size_t next = meet_some(meetings.subspan(done));
+      done += next;
+      if (next > 0) continue;
+      if (!meet_looking(Meeting{meetings[done]}, tally, agents, choice, watch)) break;
       ++done;
+      ++met_;
     }
+    return done;
+  }
+
+  // Gives the agents back, if it has them. O(n), and some forty meetings per agent are drawn again.
+  void end(Tally& tally, std::span<Packed> agents) {
+    if (!is_running()) return;
+    recall();
+    for (std::uint32_t agent = 0; agent < agents.size(); ++agent) {
+      store(agent, brief_.having_heard(now(agent, agents), hearsay_.number(agent)), tally, agents);
+    }
+    words_.clear();
+    moments_.clear();
+    losses_.clear();
   }
 
  private:
+  // Some meetings without a look; 0 if the next one needs it.
+  std::size_t meet_some(std::span<const std::uint64_t> meetings) {
+    const Calm calm = next_calm();
+    const auto some = meetings.first(std::min<std::uint64_t>(calm.until - met_, meetings.size()));
+    const std::size_t done = calm.looks ? meet_by<true>(some) : meet_by<false>(some);
+    met_ += done;
+    return done;
+  }
+
+  template <bool looks>
+  std::size_t meet_by(std::span<const std::uint64_t> meetings) {
+    constexpr BriefLoop levels{.has_levels = true, .looks = looks};
+    constexpr BriefLoop counts{.has_levels = false, .looks = looks};
+    return are_levels_over_ ? meet_in_words<counts>(words_.data(), meetings)
+                            : meet_in_words<levels>(words_.data(), meetings);
+  }
+
+  // Up to some meeting nobody of them needs a look, or every meeting has to ask.
+  struct Calm {
+    std::uint64_t until = 0;
+    bool looks = true;
+  };
+
+  // No meeting takes more than one interaction of an agent's patience. Where that is not worth the
+  // trouble of finding it out, every meeting asks, for `step` of them.
+  Calm calm_of(std::uint32_t largest_low_half, std::uint64_t step) const {
+    const std::uint64_t patience = BriefWord::look_bit - 1 - largest_low_half;
+    return {.until = met_ + std::max(patience, step), .looks = patience < step};
+  }
+  std::uint64_t leaders_step() const { return 64 + 8 * leaders_.size(); }
+
+  // Followers need not be calm where leaders are not.
+  Calm next_calm() {
+    if (met_ >= leaders_calm_.until) leaders_calm_ = calm_of(largest_of_leaders(), leaders_step());
+    if (leaders_calm_.looks) return leaders_calm_;
+    if (met_ >= followers_calm_.until) {
+      followers_calm_ = calm_of(largest_of_followers(), 64 + words_.size() / 4);
+    }
+    return {.until = std::min(leaders_calm_.until, followers_calm_.until),
+            .looks = followers_calm_.looks};
+  }
+
+  std::uint32_t largest_of_leaders() const {
+    std::uint32_t largest = 0;
+    for (const std::uint32_t leader : leaders_) {
+      largest = std::max(largest, words_[leader] & BriefWord::low_half);
+    }
+    return largest;
+  }
+
+  std::uint32_t largest_of_followers() {
+    std::vector<std::uint32_t> kept;
+    for (const std::uint32_t leader : leaders_) kept.push_back(std::exchange(words_[leader], 0));
+    const std::uint32_t largest = largest_low_half(words_);
+    for (std::size_t k = 0; k < kept.size(); ++k) words_[leaders_[k]] = kept[k];
+    return largest;
+  }
+
+  // Where meetings can be drawn again from.
+  struct Moment {
+    std::uint64_t met;
+    Pipeline pairs;
+    std::vector<std::uint32_t> leaders;
+  };
+  struct Loss {
+    std::uint64_t met;  // before the meeting
+    std::uint32_t agent;
+  };
+
+  // Per agent. With one leader, what is heard follows from the last 17 meetings per agent on
+  // average at n = 1000, and from the last 29 at n = 10^5; with more leaders from fewer.
+  static constexpr std::uint64_t meetings_between_looks = 12;
+  static constexpr std::uint64_t meetings_to_recall = 32;
+  static constexpr std::size_t kept_moments = 8;
+
+  static AgentCount least_leaders(Watch watch) { return watch == Watch::convergence ? 2 : 1; }
+
+  void arm(std::uint32_t agent, Packed state) {
+    const std::uint32_t patience =
+        std::min(brief_.patience(state, are_levels_over_), BriefWord::most_patience);
+    patience_[agent] = static_cast<std::uint16_t>(patience);
+    words_[agent] = BriefWord::of(brief_.level(state), patience).word();
+  }
+
+  // The state now, but for what it has heard.
+  Packed now(std::uint32_t agent, std::span<const Packed> agents) const {
+    const BriefWord word(words_[agent]);
+    return brief_.later(agents[agent], word.interactions(patience_[agent]), word.level());
+  }
+
+  // The tally always counts what is stored.
+  void store(std::uint32_t agent, Packed state, Tally& tally, std::span<Packed> agents) {
+    tally.remove(protocol_.unpack(agents[agent]), 1);
+    tally.add(protocol_.unpack(state), 1);
+    agents[agent] = state;
+  }
+
+  void arm_leaders(Tally& tally, std::span<Packed> agents) {
+    for (const std::uint32_t leader : leaders_) {
+      store(leader, now(leader, agents), tally, agents);
+      arm(leader, agents[leader]);
+    }
+  }
+
+  // One meeting as the protocol says; false, and nothing has been done, if the stretch ends here.
+  bool meet_looking(Meeting meeting, Tally& tally, std::span<Packed> agents, Stream& choice,
+                    Watch watch) {
+    const std::uint32_t u = meeting.initiator();
+    const std::uint32_t v = meeting.responder();
+    for (const std::uint32_t agent : {u, v}) {
+      const bool is_impatient = BriefWord(words_[agent]).interactions(patience_[agent]) ==
+                                std::uint32_t{patience_[agent]};
+      if (is_impatient && !brief_.leads(agents[agent])) return false;
+    }
+    auto new_u = protocol_.unpack(now(u, agents));
+    auto new_v = protocol_.unpack(now(v, agents));
+    protocol_.interact(new_u, new_v, choice);
+    const Packed packed_u = protocol_.pack(new_u);
+    const Packed packed_v = protocol_.pack(new_v);
+    const bool u_resigns = brief_.leads(agents[u]) && !brief_.leads(packed_u);
+    const bool v_resigns = brief_.leads(agents[v]) && !brief_.leads(packed_v);
+    if (u_resigns || v_resigns) {
+      const AgentCount lost = AgentCount{u_resigns} + AgentCount{v_resigns};
+      if (watch == Watch::violation || tally.leaders() < least_leaders(watch) + lost) return false;
+    }
+    tally.replace(protocol_.unpack(agents[u]), protocol_.unpack(agents[v]), new_u, new_v);
+    agents[u] = packed_u;
+    agents[v] = packed_v;
+    if (u_resigns) lose(u);
+    if (v_resigns) lose(v);
+    const bool has_level = brief_.level(packed_u) > 0 || brief_.level(packed_v) > 0;
+    arm(u, packed_u);
+    arm(v, packed_v);
+    if (are_levels_over_ && has_level) begin_levels(tally, agents);
+    leaders_calm_ = {.until = met_ + 1 + leaders_step(), .looks = true};
+    return true;
+  }
+
+  void lose(std::uint32_t leader) {
+    losses_.push_back({met_, leader});
+    std::erase(leaders_, leader);
+  }
+
+  // Somebody has a level again. Those of the others are 0 or below, wherever they were left.
+  void begin_levels(Tally& tally, std::span<Packed> agents) {
+    are_levels_over_ = false;
+    arm_leaders(tally, agents);
+  }
+
+  void keep(const Pipeline& pairs) {
+    moments_.push_back({met_, pairs, leaders_});
+    if (moments_.size() > kept_moments) moments_.erase(moments_.begin() + 1);
+  }
+
+  // Finds what everybody has heard: from the last meetings if they are enough, else from all.
+  void recall() {
+    for (std::size_t k = moments_.size(); k-- > 1;) {
+      if (met_ - moments_[k].met < meetings_to_recall * words_.size()) continue;
+      hearsay_.begin(words_.size());
+      recall_from(moments_[k]);
+      if (hearsay_.is_true()) return;
+    }
+    hearsay_.begin(words_.size());
+    for (std::uint32_t agent = 0; agent < words_.size(); ++agent) {
+      hearsay_.tell(agent, heard_[agent]);
+    }
+    recall_from(moments_.front());
+  }
+
+  void recall_from(const Moment& moment) {
+    for (const std::uint32_t leader : moment.leaders) hearsay_.lead(leader);
+    Pipeline pairs = moment.pairs;
+    std::uint64_t met = moment.met;
+    for (const Loss& loss : losses_) {
+      if (loss.met < moment.met) continue;
+      draw_again(pairs, loss.met + 1 - met);
+      met = loss.met + 1;
+      hearsay_.resign(loss.agent);
+    }
+    draw_again(pairs, met_ - met);
+  }
+
+  void draw_again(Pipeline& pairs, std::uint64_t meetings) {
+    while (meetings > 0) {
+      const std::span<const std::uint64_t> upcoming = pairs.upcoming();
+      const std::size_t some = std::min<std::uint64_t>(upcoming.size(), meetings);
+      hearsay_.meet(upcoming.first(some));
+      pairs.drop(some);
+      meetings -= some;
+    }
+  }
+
+  const P& protocol_;
   typename P::Brief brief_;
-  std::vector<std::uint32_t> words_;  // empty unless it is running
+  std::vector<std::uint32_t> words_;     // empty unless it is running
+  std::vector<std::uint16_t> patience_;  // of each agent when its word was made
+  std::vector<std::uint32_t> heard_;     // by each agent at the beginning
+  std::vector<std::uint32_t> leaders_;
+  bool are_levels_over_ = false;  // as the last look found: all 0
+  std::uint64_t met_ = 0;         // meetings since the beginning
+  std::uint64_t look_around_at_ = 0;
+  Calm leaders_calm_;
+  Calm followers_calm_;
+  std::deque<Moment> moments_;  // the beginning and the latest
+  std::vector<Loss> losses_;    // of leaders, since the beginning
+  Hearsay hearsay_;
 };
 
 // Those of a protocol, or nothing where it has no brief words.
@@ -177,9 +312,9 @@ template <class P>
 struct NoBriefAgents {
   explicit NoBriefAgents(const P&) {}
 };
-template <class P>
+template <class P, class Pipeline>
 struct BriefAgentsOf : std::type_identity<NoBriefAgents<P>> {};
-template <HasBriefWords P>
-struct BriefAgentsOf<P> : std::type_identity<BriefAgents<P>> {};
+template <HasBriefWords P, class Pipeline>
+struct BriefAgentsOf<P, Pipeline> : std::type_identity<BriefAgents<P, Pipeline>> {};
 
 }  // namespace conclave::population::detail

@@ -395,7 +395,7 @@ class Ppl {
     void lose_leaders(AgentCount count) { leaders_ -= count; }
 
     constexpr AgentCount leaders() const { return leaders_; }
-    constexpr bool is_calm() const { return leaders_ > 0 && late_ == 0 && infected_ == 0; }
+    constexpr bool all_have_heard() const { return late_ == 0; }  // of a leader lately
     constexpr bool hopeless() const { return false; }
     std::vector<Observation> observations() const {
       if (!is_watched_) return {};
@@ -438,70 +438,62 @@ class Ppl {
     AgentCount safe_leaders_ = 0;  // L_safe: some
   };
 
-  // A state without virus in 32 bits, where all have heard of a leader lately: timer_I above, and
-  // below it how far timer_L is above some line at or beyond t_max/2, leaders one higher than
-  // t_max. So lines 1 and 3 are one: both get the larger less one, and leaders stay where they are.
+  // The brief word of a state, where all have heard of a leader lately: its level is the virus, and
+  // timer_L is what it has heard. Leaders are looked at when they fire, and those without a shield
+  // always while there may be a virus; followers before timer_L can get below t_max/2.
   class Brief {
    public:
     constexpr explicit Brief(const Ppl& protocol)
-        : t_max_(protocol.t_max_), t_emit_(protocol.t_emit_) {
-      low_bits_ = static_cast<std::uint32_t>(32 - std::bit_width(t_emit_ + 1));
-      const std::uint32_t low_mask = (std::uint32_t{1} << low_bits_) - 1;
-      line_ = std::max((t_max_ + 1) / 2, t_max_ + 1 - std::min(t_max_ + 1, low_mask));
-      fields_ = {.low_mask = low_mask, .top = t_max_ + 1 - line_};
-    }
+        : t_max_(protocol.t_max_), t_emit_(protocol.t_emit_), half_timer_l_((t_max_ + 1) / 2) {}
 
-    constexpr BriefFields fields() const { return fields_; }
-    constexpr bool suits(const Tally& tally) const { return tally.is_calm(); }
+    // With smaller timers stretches would be short.
+    constexpr bool suits(const Tally& tally) const {
+      constexpr std::uint32_t least_timer = 256;
+      return t_max_ >= least_timer && tally.leaders() > 0 && tally.all_have_heard();
+    }
 
     // A leader's timer_L is t_max from its first interaction on.
     constexpr bool fits(Packed word) const {
-      const Packed timer_l = word & timer_l_mask;
-      const Packed least = (word & leader_bit) != 0 ? t_max_ : line_;
-      return (word & virus_mask) == 0 && timer_l >= least;
+      return leads(word) ? heard(word) == t_max_ : heard(word) >= half_timer_l_ + t_max_ / 4;
     }
 
-    constexpr std::uint32_t shorten(Packed word) const {
-      const auto timer_i = static_cast<std::uint32_t>((word & timer_i_mask) / timer_i_one);
-      const auto timer_l = static_cast<std::uint32_t>(word & timer_l_mask);
-      const bool leads = (word & leader_bit) != 0;
-      return (timer_i << low_bits_) + (leads ? fields_.top : timer_l - line_);
+    static constexpr bool leads(Packed word) { return (word & leader_bit) != 0; }
+    static constexpr std::uint32_t level(Packed word) {
+      return static_cast<std::uint32_t>((word & virus_mask) / virus_one);
+    }
+    static constexpr std::uint32_t heard(Packed word) {
+      return static_cast<std::uint32_t>(word & timer_l_mask);
+    }
+    constexpr std::uint32_t most_heard() const { return t_max_; }
+    static constexpr Packed having_heard(Packed word, std::uint32_t timer_l) {
+      return (word & ~timer_l_mask) | timer_l;
     }
 
-    constexpr Packed restore(std::uint32_t word, Packed before) const {
-      const Packed timer_i = word >> low_bits_;
-      const Packed timer_l = std::min(t_max_, line_ + (word & fields_.low_mask));
-      return (before & flags_mask) | timer_i * timer_i_one | timer_l;
+    constexpr std::uint32_t patience(Packed word, bool are_healthy) const {
+      if (!leads(word)) return heard(word) - half_timer_l_;
+      const bool is_exposed = (word & shield_bit) == 0;
+      return is_exposed && !are_healthy ? 0 : minus_one(timer_i(word));
     }
 
-    // Leaders may have become safe, or no longer be so.
-    constexpr bool is_counted(Packed before) const { return (before & leader_bit) != 0; }
-
-    // Line 9 for followers; not where a leader's timer_I fires, or where timer_L gets to the line.
-    constexpr bool meet(std::uint32_t& u, std::uint32_t& v) const {
-      for (const std::uint32_t word : {u, v}) {
-        if (word < fields_.least() && (word & fields_.low_mask) == fields_.top) return false;
+    // Lines 6 and 9: a timer_I of 0 or 1 is filled.
+    constexpr Packed later(Packed word, std::uint32_t interactions, std::uint32_t virus) const {
+      std::uint32_t left = timer_i(word);
+      if (interactions > 0) {
+        left = std::max(left, std::uint32_t{1});
+        left =
+            interactions < left ? left - interactions : t_emit_ - (interactions - left) % t_emit_;
       }
-      std::uint32_t next_u = wound_up(u);
-      std::uint32_t next_v = wound_up(v);
-      if (!fields_.meet(next_u, next_v)) return false;
-      u = next_u;
-      v = next_v;
-      return true;
+      return (word & (flags_mask | timer_l_mask)) | left * timer_i_one | virus * virus_one;
     }
 
    private:
-    // One that counts down to t_emit in place of one that counts down to 0.
-    constexpr std::uint32_t wound_up(std::uint32_t word) const {
-      if (word >= fields_.least()) return word;
-      return (t_emit_ + 1) * fields_.one() + (word & fields_.low_mask);
+    static constexpr std::uint32_t timer_i(Packed word) {
+      return static_cast<std::uint32_t>((word & timer_i_mask) / timer_i_one);
     }
 
     std::uint32_t t_max_;
     std::uint32_t t_emit_;
-    std::uint32_t line_ = 0;
-    std::uint32_t low_bits_ = 0;
-    BriefFields fields_{};
+    std::uint32_t half_timer_l_;  // the smallest timer_L >= t_max/2
   };
 
   // ceil(ln N), exactly: the least k with N <= e^k, and no e^k with k > 0 is an integer.
