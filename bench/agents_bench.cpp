@@ -230,7 +230,7 @@ void run_agents(const AgentsOptions& options,
   print("the beginning of a trial of ppl by states, and by the engine's brief words\n");
   print(fmt::format("{:>10}  {:<10}        {:>10}  {:>10}  {:>8}\n", "n", "protocol", "states",
                     "engine", "ratio"));
-  for (const std::uint64_t n : {1000, 4000, 100'000}) print(ppl_line(n, options.repeats));
+  for (const std::uint64_t n : {1000UL, 4000UL, 100'000UL}) print(ppl_line(n, options.repeats));
 }
 
 std::vector<Cell> agents_cells() {

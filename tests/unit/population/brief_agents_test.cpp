@@ -20,7 +20,6 @@ namespace conclave::tests {
 namespace {
 
 using population::AgentMemory;
-using population::Meeting;
 using population::PairPipeline;
 using population::detail::BriefLoop;
 using population::detail::Hearsay;
@@ -41,7 +40,7 @@ constexpr std::uint64_t meeting(std::uint32_t u, std::uint32_t v) {
 TEST(BriefWords, FallTogetherAndCount) {
   Words words{BriefWord::of(7, 10).word(), BriefWord::of(3, 5).word(), BriefWord::of(0, 5).word()};
   const std::vector<std::uint64_t> meetings{meeting(0, 1), meeting(1, 2), meeting(2, 1)};
-  EXPECT_EQ(meet_in_words<levels_looking>(words.data(), meetings), 3U);
+  EXPECT_EQ(meet_in_words<levels_looking>(words, meetings), 3U);
   EXPECT_EQ(BriefWord(words[0]).level(), 6U);
   EXPECT_EQ(BriefWord(words[1]).level(), 4U);
   EXPECT_EQ(BriefWord(words[2]).level(), 4U);
@@ -53,7 +52,7 @@ TEST(BriefWords, FallTogetherAndCount) {
 TEST(BriefWords, LevelsEndAtZero) {
   Words words{BriefWord::of(2, 100).word(), BriefWord::of(0, 100).word()};
   const std::vector<std::uint64_t> meetings(5, meeting(0, 1));
-  meet_in_words<levels>(words.data(), meetings);
+  meet_in_words<levels>(words, meetings);
   EXPECT_EQ(BriefWord(words[0]).level(), 0U);
   EXPECT_EQ(BriefWord(words[1]).level(), 0U);
 }
@@ -61,9 +60,9 @@ TEST(BriefWords, LevelsEndAtZero) {
 TEST(BriefWords, WaitForALookWhenPatienceIsOver) {
   Words words{BriefWord::of(0, 2).word(), BriefWord::of(0, 100).word()};
   const std::vector<std::uint64_t> meetings(5, meeting(1, 0));
-  EXPECT_EQ(meet_in_words<levels_looking>(words.data(), meetings), 2U);
+  EXPECT_EQ(meet_in_words<levels_looking>(words, meetings), 2U);
   EXPECT_EQ(BriefWord(words[1]).interactions(100), 2U);
-  EXPECT_EQ(meet_in_words<counts_looking>(words.data(), meetings), 0U);
+  EXPECT_EQ(meet_in_words<counts_looking>(words, meetings), 0U);
 }
 
 // Random words, a few of them soon to be looked at, and the meetings of a population.
@@ -88,11 +87,11 @@ TEST(BriefWords, AreTheSameByEveryLoop) {
     const Crowd crowd(seed % 3 == 0 ? 20 : 3000, seed % 2 == 0 ? 1 : 600, seed);
     Words chosen = crowd.words;
     Words plain = crowd.words;
-    const std::size_t done = meet_in_words<levels_looking>(chosen.data(), crowd.meetings);
-    EXPECT_EQ(done, meet_each<levels_looking>(plain.data(), crowd.meetings));
+    const std::size_t done = meet_in_words<levels_looking>(chosen, crowd.meetings);
+    EXPECT_EQ(done, meet_each<levels_looking>(plain, crowd.meetings));
     EXPECT_EQ(chosen, plain) << seed;
     Words unasked = crowd.words;
-    meet_in_words<levels>(unasked.data(), std::span(crowd.meetings).first(done));
+    meet_in_words<levels>(unasked, std::span(crowd.meetings).first(done));
     EXPECT_EQ(unasked, plain) << seed;
     has_stopped |= done < crowd.meetings.size();
 
@@ -113,7 +112,7 @@ TEST(Hearsay, OfTheLastMeetingsIsThatOfAll) {
   for (std::uint32_t agent = 0; agent < n; ++agent) all.tell(agent, 900 + choice.below(100));
   all.lead(3);
   PairPipeline pairs({.seed = 5, .purpose = Purpose::schedule}, n);
-  const auto meet = [&](std::vector<Hearsay*> those, std::uint64_t meetings) {
+  const auto meet = [&](const std::vector<Hearsay*>& those, std::uint64_t meetings) {
     while (meetings > 0) {
       const auto upcoming = pairs.upcoming();
       const std::size_t some = std::min<std::uint64_t>(upcoming.size(), meetings);
@@ -122,12 +121,12 @@ TEST(Hearsay, OfTheLastMeetingsIsThatOfAll) {
       meetings -= some;
     }
   };
-  meet({&all}, 50 * n);
+  meet({&all}, std::uint64_t{50} * n);
   last.begin(n);
   last.lead(3);
-  meet({&all, &last}, 2 * n);
+  meet({&all, &last}, std::uint64_t{2} * n);
   EXPECT_FALSE(last.is_true());  // too few meetings to tell
-  meet({&all, &last}, 150 * n);
+  meet({&all, &last}, std::uint64_t{150} * n);
   ASSERT_TRUE(last.is_true());
   for (std::uint32_t agent = 0; agent < n; ++agent) {
     EXPECT_EQ(last.number(agent), all.number(agent));

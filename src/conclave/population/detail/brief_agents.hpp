@@ -112,8 +112,8 @@ class BriefAgents {
   std::size_t meet_by(std::span<const std::uint64_t> meetings) {
     constexpr BriefLoop levels{.has_levels = true, .looks = looks};
     constexpr BriefLoop counts{.has_levels = false, .looks = looks};
-    return are_levels_over_ ? meet_in_words<counts>(words_.data(), meetings)
-                            : meet_in_words<levels>(words_.data(), meetings);
+    return are_levels_over_ ? meet_in_words<counts>(words_, meetings)
+                            : meet_in_words<levels>(words_, meetings);
   }
 
   // Up to some meeting nobody of them needs a look, or every meeting has to ask.

@@ -25,7 +25,7 @@ struct BriefLoop {
 // Carries out meetings, up to the first of somebody who must be looked at if the loop looks;
 // returns how many.
 template <BriefLoop loop>
-[[gnu::noinline]] std::size_t meet_each(std::uint32_t* words,
+[[gnu::noinline]] std::size_t meet_each(std::span<std::uint32_t> words,
                                         std::span<const std::uint64_t> meetings) {
   for (std::size_t k = 0; k < meetings.size(); ++k) {
     const Meeting meeting{meetings[k]};
@@ -49,7 +49,7 @@ template <BriefLoop loop>
 // and while one meeting is computed, the processor begins the next.
 template <BriefLoop loop>
 CONCLAVE_AVX2 [[gnu::noinline]] std::size_t meet_each_avx2(
-    std::uint32_t* words, std::span<const std::uint64_t> meetings) {
+    std::span<std::uint32_t> words, std::span<const std::uint64_t> meetings) {
   const auto load = [](std::uint32_t word) { return _mm_cvtsi32_si128(static_cast<int>(word)); };
   const auto value = [](__m128i word) {
     return static_cast<std::uint32_t>(_mm_cvtsi128_si32(word));
@@ -90,7 +90,7 @@ CONCLAVE_AVX2 inline std::uint32_t largest_low_half_avx2(std::span<const std::ui
 #endif
 
 template <BriefLoop loop>
-std::size_t meet_in_words(std::uint32_t* words, std::span<const std::uint64_t> meetings) {
+std::size_t meet_in_words(std::span<std::uint32_t> words, std::span<const std::uint64_t> meetings) {
 #if defined(__x86_64__)
   if constexpr (loop.has_levels) {
     if (instruction_set() != InstructionSet::baseline) {
