@@ -191,7 +191,7 @@ std::vector<double> merging_times(const std::string& graph, const std::string& e
   return times;
 }
 
-TEST(Coalescence, TakesNPlus1Choose3OnRingsInExpectation) {
+TEST(CoalescenceLaws, TakeNPlus1Choose3OnRingsInExpectation) {
   for (const std::string graph : {"ring", "undirected-ring"}) {
     for (const std::string engine : {"agents", "events"}) {
       constexpr double n = 12;
@@ -203,7 +203,7 @@ TEST(Coalescence, TakesNPlus1Choose3OnRingsInExpectation) {
   }
 }
 
-TEST(Coalescence, HasTheSameLawOnBothEngines) {
+TEST(CoalescenceLaws, AreTheSameOnBothEngines) {
   for (const std::string graph : {"ring", "grid:4x5", "regular:3", "gnp:0.3"}) {
     const auto stepping = merging_times(graph, "agents", 20, 10'000);
     const auto jumping = merging_times(graph, "events", 20, 10'000);

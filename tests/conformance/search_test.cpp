@@ -22,7 +22,7 @@ Searched search(const std::string& protocol, const RunRequest& run, std::uint64_
 }
 
 // With more trials it finds the maximum: search_law_test.
-TEST(Search, ComesCloseToTheLargestExpectedTimeWithFewTrials) {
+TEST(SearchLaws, ComeCloseToTheLargestExpectedTimeWithFewTrials) {
   for (const std::string protocol : {"prl", "ppl"}) {
     const bool is_prl = protocol == "prl";
     const RunRequest run = request(

@@ -12,6 +12,8 @@
 
 #include "conclave/election/transport.hpp"
 
+#include "tests/support/held_port.hpp"
+
 namespace conclave::election::testing {
 
 using namespace std::chrono_literals;
@@ -90,7 +92,10 @@ struct Cluster {
     for (const auto& member : all)
       if (member->transport) member->transport->move_member(index, {"127.0.0.1", ports[index]});
   }
-  void stop(MemberIndex index) { all[index]->transport.reset(); }
+  void stop(MemberIndex index) {
+    all[index]->transport.reset();
+    held.push_back(std::make_unique<HeldPort>(ports[index]));
+  }
 
   Member& operator[](MemberIndex index) { return *all[index]; }
 
@@ -112,7 +117,8 @@ struct Cluster {
   TransportLimits limits;
   const Certified* certificates;
   std::vector<std::uint16_t> ports;
-  std::vector<Credentials> issued;  // to each member, last
+  std::vector<std::unique_ptr<HeldPort>> held;  // of members that were stopped
+  std::vector<Credentials> issued;              // to each member, last
   std::vector<std::unique_ptr<Member>> all;
 };
 

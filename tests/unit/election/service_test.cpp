@@ -20,6 +20,7 @@
 #include "conclave/election/config.hpp"
 #include "conclave/election/status.hpp"
 
+#include "tests/support/held_port.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace conclave::election {
@@ -44,6 +45,8 @@ struct Listener {
 
 Listener listener() {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = 1;
+  ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -79,7 +82,10 @@ class Cluster {
     options.is_first_start = is_first_start;
     members_[self] = std::make_unique<Service>(loop_, std::move(options), Service::Callbacks{});
   }
-  void stop(MemberIndex self) { members_[self].reset(); }
+  void stop(MemberIndex self) {
+    members_[self].reset();
+    held_.push_back(std::make_unique<testing::HeldPort>(endpoints_[self].port));
+  }
   void wake(MemberIndex self) { members_[self]->wake(); }
   void wake_all() {
     for (const auto& member : members_) member->wake();
@@ -118,6 +124,7 @@ class Cluster {
   Timing timing_;
   Loop loop_;
   std::vector<Endpoint> endpoints_;
+  std::vector<std::unique_ptr<testing::HeldPort>> held_;  // of members that were stopped
   std::vector<std::unique_ptr<Service>> members_;
 };
 

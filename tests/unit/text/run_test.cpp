@@ -171,7 +171,7 @@ TestResult fit_of_duel(const Compiled& protocol, AgentCount n, bool jumping) {
   return fit_of(sorted_sample(sampler, 100'000), cdf);
 }
 
-TEST(RandomRules, HaveTheLawOfTheExactChain) {
+TEST(RandomRuleLaws, AreThoseOfTheExactChain) {
   const auto protocol = compiled(lazy_duel, 5);
   EXPECT_GE(fit_of_duel<Text8>(*protocol, 5, false).p_value, rejected_below);
   EXPECT_GE(fit_of_duel<Text8>(*protocol, 5, true).p_value, rejected_below);
