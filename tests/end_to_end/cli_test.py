@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import tomllib
 import unittest
@@ -680,26 +681,35 @@ def resize(descriptor, columns):
     fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
 
 
+END_OF_OUTPUT = b"\x04"
+
+
 def on_terminal(words, columns, shows="stdout", after=None):
     """The text that a command shows on a terminal so wide. `after` is called with the terminal
-    and the process once something has been shown."""
+    and the process once something has been shown. A terminal that is closed may lose what has not
+    been read yet, so this end stays open and says when the process has written everything."""
     leader, follower = pty.openpty()
     resize(leader, columns)
     other = "stderr" if shows == "stdout" else "stdout"
+
+    def mark_the_end(process):
+        process.wait()
+        os.write(follower, END_OF_OUTPUT)
+
     with subprocess.Popen([BINARY, *words], **{shows: follower, other: subprocess.PIPE}) as process:
-        os.close(follower)
+        marker = threading.Thread(target=mark_the_end, args=[process])
+        marker.start()
         shown = b""
-        try:
-            while piece := os.read(leader, 4096):
-                shown += piece
-                if after and len(shown) > 30:
-                    after(leader, process)
-                    after = None
-        except OSError:  # the other end is closed
-            pass
+        while not shown.endswith(END_OF_OUTPUT):
+            shown += os.read(leader, 4096)
+            if after and len(shown) > 30:
+                after(leader, process)
+                after = None
         rest = getattr(process, other).read().decode()
+        marker.join()
+    os.close(follower)
     os.close(leader)
-    return shown.decode().replace("\r\n", "\n"), rest
+    return shown.removesuffix(END_OF_OUTPUT).decode().replace("\r\n", "\n"), rest
 
 
 def longest_line(text):

@@ -2,8 +2,6 @@
 // none of the transport's code except the encoding of frames.
 #pragma once
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -20,6 +18,8 @@
 #include "conclave/election/certificates.hpp"
 #include "conclave/election/frame.hpp"
 
+#include "tests/support/loopback.hpp"
+
 namespace conclave::election::testing {
 
 class Attacker {
@@ -27,14 +27,12 @@ class Attacker {
   using Bytes = std::vector<std::byte>;
 
   explicit Attacker(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const sockaddr_in address = loopback(port);
     const timeval patience{5, 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    is_connected_ = connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    is_connected_ =
+        connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   ~Attacker() {
     SSL_free(ssl_);

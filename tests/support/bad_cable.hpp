@@ -2,8 +2,6 @@
 // loopback, in a thread of its own.
 #pragma once
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,29 +13,25 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/loopback.hpp"
+
 namespace conclave::election::testing {
 
 class BadCable {
  public:
-  explicit BadCable(std::uint16_t target) : target_(target), listener_(fresh_socket()) {
-    sockaddr_in address = loopback(0);
-    bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address);
-    listen(listener_, 64);
-    socklen_t length = sizeof address;
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length);
-    port_ = ntohs(address.sin_port);
+  explicit BadCable(std::uint16_t target) : target_(target) {
     thread_ = std::thread([this] { run(); });
   }
   ~BadCable() {
     is_over_ = true;
     thread_.join();
     drop_all();
-    close(listener_);
+    close(listener_.descriptor);
   }
   BadCable(const BadCable&) = delete;
   BadCable& operator=(const BadCable&) = delete;
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const { return listener_.port; }
   void cut() { is_cut_ = true; }  // all connections there are now are reset
   // Connections there are now carry nothing any more, but stay; new ones are as good as ever.
   void kill_silently() { is_dead_ = true; }
@@ -49,14 +43,6 @@ class BadCable {
     bool is_dead = false;
   };
 
-  static int fresh_socket() { return socket(AF_INET, SOCK_STREAM, 0); }
-  static sockaddr_in loopback(std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return address;
-  }
   static void drop(const Pair& pair) {
     const linger now{1, 0};
     for (const int end : pair.ends) {
@@ -73,7 +59,7 @@ class BadCable {
       if (is_cut_.exchange(false)) drop_all();
       if (is_dead_.exchange(false))
         for (Pair& pair : pairs_) pair.is_dead = true;
-      std::vector<pollfd> waiting{{listener_, POLLIN, 0}};
+      std::vector<pollfd> waiting{{listener_.descriptor, POLLIN, 0}};
       for (const Pair& pair : pairs_)
         for (const int end : pair.ends)
           waiting.push_back({end, static_cast<short>(pair.is_dead ? 0 : POLLIN), 0});
@@ -84,8 +70,8 @@ class BadCable {
   }
   void add() {
     sockaddr_in address = loopback(target_);
-    const int near = accept(listener_, nullptr, nullptr);
-    const int far = fresh_socket();
+    const int near = accept(listener_.descriptor, nullptr, nullptr);
+    const int far = socket(AF_INET, SOCK_STREAM, 0);
     pairs_.push_back({{near, far}});
     ++connections_;
     if (connect(far, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return;
@@ -114,8 +100,7 @@ class BadCable {
   }
 
   std::uint16_t target_;
-  int listener_;
-  std::uint16_t port_ = 0;
+  Listener listener_ = listener();
   std::vector<Pair> pairs_;
   std::atomic<bool> is_over_ = false, is_cut_ = false, is_dead_ = false;
   std::atomic<int> connections_ = 0;

@@ -12,7 +12,7 @@
 
 #include "conclave/election/transport.hpp"
 
-#include "tests/support/held_port.hpp"
+#include "tests/support/loopback.hpp"
 
 namespace conclave::election::testing {
 

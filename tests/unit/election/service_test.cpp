@@ -2,8 +2,6 @@
 #include "conclave/election/service.hpp"
 
 #include <dirent.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +18,7 @@
 #include "conclave/election/config.hpp"
 #include "conclave/election/status.hpp"
 
-#include "tests/support/held_port.hpp"
+#include "tests/support/loopback.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace conclave::election {
@@ -29,6 +27,9 @@ namespace {
 using namespace std::chrono_literals;
 using conclave::testing::error_of;
 using conclave::testing::Folder;
+using testing::HeldPort;
+using testing::Listener;
+using testing::listener;
 
 #ifdef NDEBUG
 constexpr int many_elections = 1000;
@@ -37,26 +38,6 @@ constexpr std::size_t allowed_growth = std::size_t{4} << 20;
 constexpr int many_elections = 100;
 constexpr std::size_t allowed_growth = std::size_t{1} << 30;
 #endif
-
-struct Listener {
-  int descriptor = -1;
-  std::uint16_t port = 0;
-};
-
-Listener listener() {
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int yes = 1;
-  ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof(address);
-  auto* const raw = reinterpret_cast<sockaddr*>(&address);
-  const bool listens = ::bind(descriptor, raw, length) == 0 && ::listen(descriptor, 128) == 0 &&
-                       ::getsockname(descriptor, raw, &length) == 0;
-  if (!listens) throw Error("cannot listen");
-  return {descriptor, ntohs(address.sin_port)};
-}
 
 // Members of one cluster on one loop, without TLS. They are named by their positions.
 class Cluster {
@@ -84,7 +65,7 @@ class Cluster {
   }
   void stop(MemberIndex self) {
     members_[self].reset();
-    held_.push_back(std::make_unique<testing::HeldPort>(endpoints_[self].port));
+    held_.push_back(std::make_unique<HeldPort>(endpoints_[self].port));
   }
   void wake(MemberIndex self) { members_[self]->wake(); }
   void wake_all() {
@@ -124,7 +105,7 @@ class Cluster {
   Timing timing_;
   Loop loop_;
   std::vector<Endpoint> endpoints_;
-  std::vector<std::unique_ptr<testing::HeldPort>> held_;  // of members that were stopped
+  std::vector<std::unique_ptr<HeldPort>> held_;  // of members that were stopped
   std::vector<std::unique_ptr<Service>> members_;
 };
 

@@ -12,7 +12,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/detail/brief_loops.hpp"
-#include "conclave/population/detail/hearsay.hpp"
+#include "conclave/population/detail/heard_of_leaders.hpp"
 #include "conclave/population/pair_pipeline.hpp"
 #include "conclave/protocols/population/ppl.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 using population::AgentMemory;
 using population::PairPipeline;
 using population::detail::BriefLoop;
-using population::detail::Hearsay;
+using population::detail::HeardOfLeaders;
 using population::detail::largest_low_half;
 using population::detail::meet_each;
 using population::detail::meet_in_words;
@@ -102,21 +102,21 @@ TEST(BriefWords, AreTheSameByEveryLoop) {
   EXPECT_TRUE(has_stopped);
 }
 
-TEST(Hearsay, OfTheLastMeetingsIsThatOfAll) {
+TEST(HeardOfLeaders, OfTheLastMeetingsIsThatOfAll) {
   constexpr std::uint32_t n = 200;
   constexpr std::uint32_t most = 1000;
-  Hearsay all(most);
-  Hearsay last(most);
+  HeardOfLeaders all(most);
+  HeardOfLeaders last(most);
   all.begin(n);
   Stream choice({.seed = 5});
-  for (std::uint32_t agent = 0; agent < n; ++agent) all.tell(agent, 900 + choice.below(100));
+  for (std::uint32_t agent = 0; agent < n; ++agent) all.set(agent, 900 + choice.below(100));
   all.lead(3);
   PairPipeline pairs({.seed = 5, .purpose = Purpose::schedule}, n);
-  const auto meet = [&](const std::vector<Hearsay*>& those, std::uint64_t meetings) {
+  const auto meet = [&](const std::vector<HeardOfLeaders*>& those, std::uint64_t meetings) {
     while (meetings > 0) {
       const auto upcoming = pairs.upcoming();
       const std::size_t some = std::min<std::uint64_t>(upcoming.size(), meetings);
-      for (Hearsay* each : those) each->meet(upcoming.first(some));
+      for (HeardOfLeaders* each : those) each->meet(upcoming.first(some));
       pairs.drop(some);
       meetings -= some;
     }

@@ -17,7 +17,7 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/detail/brief_loops.hpp"
-#include "conclave/population/detail/hearsay.hpp"
+#include "conclave/population/detail/heard_of_leaders.hpp"
 #include "conclave/population/meeting_pipeline.hpp"
 
 namespace conclave::population::detail {
@@ -29,7 +29,7 @@ class BriefAgents {
   using Tally = typename P::Tally;
 
   explicit BriefAgents(const P& protocol)
-      : protocol_(protocol), brief_(protocol), hearsay_(brief_.most_heard()) {}
+      : protocol_(protocol), brief_(protocol), recalled_(brief_.most_heard()) {}
 
   bool is_running() const { return !words_.empty(); }
 
@@ -91,7 +91,7 @@ class BriefAgents {
     if (!is_running()) return;
     recall();
     for (std::uint32_t agent = 0; agent < agents.size(); ++agent) {
-      store(agent, brief_.having_heard(now(agent, agents), hearsay_.number(agent)), tally, agents);
+      store(agent, brief_.having_heard(now(agent, agents), recalled_.number(agent)), tally, agents);
     }
     words_.clear();
     moments_.clear();
@@ -257,26 +257,26 @@ class BriefAgents {
   void recall() {
     for (std::size_t k = moments_.size(); k-- > 1;) {
       if (met_ - moments_[k].met < meetings_to_recall * words_.size()) continue;
-      hearsay_.begin(words_.size());
+      recalled_.begin(words_.size());
       recall_from(moments_[k]);
-      if (hearsay_.is_true()) return;
+      if (recalled_.is_true()) return;
     }
-    hearsay_.begin(words_.size());
+    recalled_.begin(words_.size());
     for (std::uint32_t agent = 0; agent < words_.size(); ++agent) {
-      hearsay_.tell(agent, heard_[agent]);
+      recalled_.set(agent, heard_[agent]);
     }
     recall_from(moments_.front());
   }
 
   void recall_from(const Moment& moment) {
-    for (const std::uint32_t leader : moment.leaders) hearsay_.lead(leader);
+    for (const std::uint32_t leader : moment.leaders) recalled_.lead(leader);
     Pipeline pairs = moment.pairs;
     std::uint64_t met = moment.met;
     for (const Loss& loss : losses_) {
       if (loss.met < moment.met) continue;
       draw_again(pairs, loss.met + 1 - met);
       met = loss.met + 1;
-      hearsay_.resign(loss.agent);
+      recalled_.resign(loss.agent);
     }
     draw_again(pairs, met_ - met);
   }
@@ -285,7 +285,7 @@ class BriefAgents {
     while (meetings > 0) {
       const std::span<const std::uint64_t> upcoming = pairs.upcoming();
       const std::size_t some = std::min<std::uint64_t>(upcoming.size(), meetings);
-      hearsay_.meet(upcoming.first(some));
+      recalled_.meet(upcoming.first(some));
       pairs.drop(some);
       meetings -= some;
     }
@@ -304,7 +304,7 @@ class BriefAgents {
   Calm followers_calm_;
   std::deque<Moment> moments_;  // the beginning and the latest
   std::vector<Loss> losses_;    // of leaders, since the beginning
-  Hearsay hearsay_;
+  HeardOfLeaders recalled_;
 };
 
 // Those of a protocol, or nothing where it has no brief words.

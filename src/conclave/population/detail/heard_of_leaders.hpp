@@ -11,20 +11,22 @@
 
 namespace conclave::population::detail {
 
-// The numbers of those who hear of leaders: after a meeting both agents have the larger number less
-// one, except that leaders stay at the top. Where it began with bounds from above in place of the
-// numbers, an agent whose number comes from a leader has the true one, since what others have does
-// not exceed it even by the bounds. Each number is doubled, plus one if it is true; among equal
-// ones it prevails.
-class Hearsay {
+// One number per agent that says how recently it has heard of a leader: after a meeting both agents
+// have the larger number less one, except that leaders stay at the top.
+//
+// It may begin with upper bounds in place of the numbers. An agent whose number then comes from a
+// leader has the true one: no other chain of meetings reaches more, even with the bounds. So a
+// number is kept doubled, plus one if it comes from a leader or was set, and among equal numbers
+// the true one prevails.
+class HeardOfLeaders {
  public:
-  explicit Hearsay(std::uint32_t most) : top_(most * 2 + 3) {}
+  explicit HeardOfLeaders(std::uint32_t most) : top_(most * 2 + 3) {}
 
-  // All agents at the bound; then the leaders are told one by one.
+  // All agents at the bound; the leaders, or true numbers, follow one by one.
   void begin(std::size_t n) { numbers_.assign(n, top_ - 3); }
   void lead(std::uint32_t agent) { numbers_[agent] = top_; }
   void resign(std::uint32_t agent) { numbers_[agent] = top_ - 2; }
-  void tell(std::uint32_t agent, std::uint32_t number) { numbers_[agent] = number * 2 + 1; }
+  void set(std::uint32_t agent, std::uint32_t number) { numbers_[agent] = number * 2 + 1; }
 
   void meet(std::span<const std::uint64_t> meetings) {
     std::uint32_t* const numbers = numbers_.data();
@@ -37,6 +39,7 @@ class Hearsay {
     }
   }
 
+  // Whether every number is the true one.
   bool is_true() const {
     return std::ranges::all_of(numbers_, [](std::uint32_t number) { return number % 2 == 1; });
   }
