@@ -29,8 +29,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 
 # The presets of ./demo and ./test compile sources together and precompile headers. Such a build
-# does not notice a missing #include; those that read every source by itself do: a plain
-# `cmake -B build`, the page in the browser, and tools/lint for files that were edited.
+# does not notice a missing #include; tools/tidy.py notices most, and builds that read every source
+# by itself notice all: a plain `cmake -B build`, tools/page, and tools/lint for files that were
+# edited.
 if(CONCLAVE_TOGETHER)
   set(CMAKE_PCH_WARN_INVALID OFF)  # a header that does not fit is read as text
   target_compile_options(conclave_flags INTERFACE  # both for ccache

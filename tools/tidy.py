@@ -89,6 +89,40 @@ BRACE_KINDS = (  # the first that fits; \0 stands for a pair of brackets and wha
     (r"\0[\s\w]*\0?\s*:(?!:).*\w\s*$", "part"),  # of a list of initializers, Name() : member_{
     (r"\0", "function"))
 
+# Names of the standard library, and the headers of which any will do. Those of few uses, and those
+# that come with almost any header, are left to the compiler.
+STANDARD = {name: headers for names, *headers in (
+    ("vector", "vector"), ("string", "string"), ("string_view", "string_view", "string"),
+    ("array", "array"), ("map multimap", "map"), ("set multiset", "set"), ("span", "span"),
+    ("unordered_map", "unordered_map"), ("unordered_set", "unordered_set"), ("deque", "deque"),
+    ("queue priority_queue", "queue"), ("list", "list"), ("bitset", "bitset"), ("regex", "regex"),
+    ("optional nullopt", "optional"), ("variant visit holds_alternative get_if", "variant"),
+    ("unique_ptr make_unique shared_ptr make_shared weak_ptr", "memory"),
+    ("function", "functional"), ("iota accumulate gcd lcm", "numeric"), ("tuple tie", "tuple"),
+    ("bit_cast popcount countr_zero countl_zero bit_width bit_ceil bit_floor", "bit"),
+    ("numeric_limits", "limits"), ("atomic atomic_ref", "atomic"),
+    ("mutex lock_guard unique_lock scoped_lock", "mutex"), ("thread jthread", "thread"),
+    ("condition_variable", "condition_variable"), ("chrono", "chrono"), ("complex", "complex"),
+    ("uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t", "cstdint"),
+    ("runtime_error logic_error invalid_argument out_of_range", "stdexcept"),
+    ("ostringstream istringstream stringstream", "sstream"), ("filesystem", "filesystem"),
+    ("ifstream ofstream fstream", "fstream"), ("from_chars to_chars", "charconv"),
+    ("cout cerr cin", "iostream"), ("memcpy memset memcmp strerror", "cstring"),
+    ("sqrt floor ceil isfinite isnan ldexp frexp", "cmath"), ("future async", "future"),
+    ("same_as convertible_to integral unsigned_integral invocable", "concepts"),
+    ("exchange pair", "utility", "map", "unordered_map"),
+    ("clamp sort stable_sort all_of any_of none_of lower_bound upper_bound max_element "
+     "min_element nth_element fill_n remove_if find_if", "algorithm"),
+) for name in names.split()}
+STANDARD_NAME = re.compile(r"\bstd::(?:ranges::)?(\w+)")
+# Where a name begins to mean something: as a type, as a parameter of a template, as the suite or
+# the name of a test.
+MEANT = re.compile(r"\b(?:enum class|enum struct|enum|class|struct|union|concept|typename|using)\s+"
+                   r"(?:\[\[[^]]*\]\]\s*)?(\w+)|\bTEST(?:_\w)?\((\w+),\s*(\w+)")
+TYPE = re.compile(r"^(?:class|struct|enum class|concept|using)\s+(?:\[\[[^]]*\]\]\s*)?"
+                  r"([A-Z]\w+)\s*(?:[:{=]|final\b)", re.M)
+TYPE_NAME = re.compile(r"(?<![\w.>])(?<!\bhn::)[A-Z]\w+")  # hn is Highway
+
 
 class Source:
     """One text file: its path from the root, and what the rules ask about it."""
@@ -296,6 +330,56 @@ def check_dead(files):
             yield path, 1, "dead", "neither README.md nor another page links to it"
 
 
+class Reach:
+    """The files that a file includes, by itself and through our headers that it includes."""
+    def __init__(self, files):
+        self.files = {file.path: file for file in files if file.is_cpp}
+
+    def of(self, path):
+        """(our files, itself among them; headers of others)"""
+        ours, others, left = {path}, set(), [path]
+        while left:
+            for _, _, header in self.files[left.pop()].includes:
+                homes = (home + header for home in ("src/", ""))
+                found = next((home for home in homes if home in self.files), None)
+                if not found:
+                    others.add(header)
+                elif found not in ours:
+                    ours.add(found)
+                    left.append(found)
+        return ours, others
+
+
+def homes_of_types(files):
+    """Our types that a single header defines, whose names mean nothing else anywhere."""
+    meant, homes = {}, {}
+    for file in (file for file in files if file.is_cpp):
+        for match in MEANT.finditer(file.code):
+            for name in match.groups():
+                meant.setdefault(name, set()).add(file.path)
+        homes.update({name: file.path for name in TYPE.findall(file.code)})
+    return {name: home for name, home in homes.items()
+            if home.endswith(".hpp") and meant[name] == {home}}
+
+
+def check_standalone(files):
+    """Yields (path, line, rule, sentence) for names whose header a file does not reach: builds that
+    compile several sources as one do not notice."""
+    reach, homes = Reach(files), homes_of_types(files)
+    for path, file in reach.files.items():
+        ours, others = reach.of(path)
+        missing = {}
+        for match in STANDARD_NAME.finditer(file.code):
+            headers = STANDARD.get(match[1])
+            if headers and not others.intersection(headers):
+                missing.setdefault(match[0], (match.start(), f"<{headers[0]}>"))
+        for match in TYPE_NAME.finditer(file.code):
+            if homes.get(match[0], path) not in ours:
+                missing.setdefault(match[0], (match.start(), homes[match[0]]))
+        for name, (position, header) in missing.items():
+            yield path, line_of(file.code, position), "standalone", f"{name} without {header}"
+
+
 def sources(root):
     """Every text file that git tracks or does not ignore; every one at all where git is absent."""
     listing = subprocess.run("test -e .git && git ls-files -co --exclude-standard -z", cwd=root,
@@ -316,7 +400,8 @@ def main(arguments=None):
     checks = (check_banned, check_detail, check_lengths, check_leftovers, check_comments,
               check_header)
     violations = {(file.path, *found) for check in checks for file in files
-                  for found in check(file)} | set(check_layers(files)) | set(check_dead(files))
+                  for found in check(file)}
+    violations.update(check_layers(files), check_dead(files), check_standalone(files))
     for path, line, rule, sentence in sorted(violations):
         print(f"{path}:{line}: {rule}: {sentence}")
     if not violations:

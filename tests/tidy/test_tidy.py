@@ -56,8 +56,12 @@ CLEAN = {
 
 
 def source(path, body):
-    """A file at `path` whose line 3 is the first line of `body`, and its name for CMake."""
+    """A file at `path` whose line 3 is the first line of `body`, with the standard headers that it
+    needs at its end, and its name for CMake."""
     head = "// Subject.\n#pragma once\n" if path.endswith(".hpp") else "// Subject.\n\n"
+    headers = {tidy.STANDARD[name][0] for name in tidy.STANDARD_NAME.findall(body)
+               if name in tidy.STANDARD}
+    body += "".join(f"#include <{header}>\n" for header in sorted(headers))
     names = CLEAN["CMakeLists.txt"]
     if path.endswith(".cpp"):
         names += f"target_sources(base PRIVATE {pathlib.PurePosixPath(path).name})\n"
@@ -399,6 +403,33 @@ int f = u.rand() + parallel_time(0) + std::get_if(v) + json.get_to(x) + snprintf
                      "src/conclave/base/check.hpp:1: header")
         self.rejects({"src/conclave/base/check.cpp": "#include <vector>\n"},
                      "src/conclave/base/check.cpp:1: header")
+
+    # Files that include what they need, which builds of several sources as one do not notice.
+
+    def test_name_of_the_standard_library_without_its_header(self):
+        path = "src/conclave/base/check.cpp"
+        own = '#include "conclave/base/check.hpp"\n'
+        for code, header in (("std::vector<int> a;", "vector"), ("std::uint8_t a;", "cstdint"),
+                             ("int a = std::ranges::sort(b);", "algorithm")):
+            self.rejects({path: f"{own}\n{code}\n"}, f"{path}:3: standalone")
+            self.accepts({path: f"{own}#include <{header}>\n{code}\n"})
+            through = CLEAN["src/conclave/base/check.hpp"] + f"#include <{header}>\n"
+            self.accepts({path: f"{own}\n{code}\n", "src/conclave/base/check.hpp": through})
+        self.accepts({path: f"{own}// std::vector is not used here\n"})
+
+    def test_type_without_the_header_that_defines_it(self):
+        path, header = "src/conclave/base/check.cpp", "src/conclave/base/check.hpp"
+        defined = {header: "// Checks.\n#pragma once\n\nstruct Checked {\n};\n"}
+        for definition in ("class Checked final {", "enum class Checked : int {",
+                           "using Checked = int;", "template <class T>\nclass Checked {",
+                           "template <class T>\nconcept Checked = true;"):
+            changes = {header: f"// Checks.\n#pragma once\n\n{definition}\n"}
+            self.rejects({**changes, path: "// Lacks its header.\nChecked a;\n"},
+                         f"{path}:2: standalone")
+            self.accepts({**changes, path: '#include "conclave/base/check.hpp"\nChecked a;\n'})
+        for other in ("template <class Checked>\nvoid f(Checked);", "class Checked;\nChecked* a;",
+                      "TEST(Checked, Twice) {}", "int a = b.Checked + c->Checked;"):
+            self.accepts({**defined, path: f"// Means another thing by it.\n{other}\n"})
 
 
 if __name__ == "__main__":
