@@ -247,6 +247,15 @@ def _check_outputs(files: Mapping[str, Any]) -> None:
                                   "each")
 
 
+def _check_looks(every: Any, trace: Any, history: Any, history_by: str,
+                 history_format: str) -> None:
+    if every is not None and not trace and not history:
+        raise _core.Error("--every needs --trace or --history")
+    for name, value in (("by", history_by), ("format", history_format)):
+        if value and not history:
+            raise _core.Error(f"--history-{name} needs --history")
+
+
 def run_options(protocol: Protocol, n: Any, seed: Any, param: Mapping[str, Any] | None, init: Any,
                 engine: str | None, graph: Any, init_from: Any = None) -> dict[str, Any]:
     """The words that say which run it is, for all commands."""
@@ -313,6 +322,7 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
     if format not in _FORMATS:
         raise _core.Error(f"unknown format '{format}'; known: {', '.join(_FORMATS)}")
     allow_files(max_file_size)
+    _check_looks(every, trace, history, history_by, history_format)
     _check_outputs({"output": output, "trace": trace, "history": history, "final": final})
     chosen = find(protocol)
     options = run_options(chosen, n, seed, param, init, engine, graph, init_from)

@@ -199,7 +199,7 @@ class OwnProtocols(unittest.TestCase):
         row = rows(self.path("epidemic"), "--n", "1e15", "--max-interactions", "1000")[0]
         self.assertEqual((row["engine"], row["n"]), ("auto", 10**15))
 
-    def test_with_mistakes_give_one_sentence_with_line_and_column(self):
+    def test_with_mistakes_give_a_sentence_with_the_line_and_a_caret(self):
         cases = [("states L, F\nstart s: all of L\nL + L -> L + G\n",
                   "my.pp:3:14: unknown state 'G' (did you mean 'L'?); known: L, F"),
                  ("states L\nstart s: 3 of L\n", "my.pp:2:7: start s gives states to 3 agents"),
@@ -212,7 +212,10 @@ class OwnProtocols(unittest.TestCase):
                 result = conclave("run", str(path), "--n", "10", "--quiet")
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertTrue(result.stderr.startswith("conclave: " + sentence), result.stderr)
-                self.assertEqual(result.stderr.count("\n"), 1)
+                _, line, caret = result.stderr.splitlines()
+                number, column = map(int, sentence.split(":")[1:3])
+                self.assertEqual(line, "  " + content.splitlines()[number - 1])
+                self.assertEqual(caret, " " * (column + 1) + "^")
             path.write_text("states A\nstart s: all of A\nA + A -> A + A\nA + A -> A + A\n")
             self.assertIn("warning: my.pp:4:1: this rule never applies",
                           conclave("run", str(path), "--n", "10").stderr)
@@ -365,6 +368,7 @@ class Mistakes(unittest.TestCase):
         ("kill-leaders:3@3", "kills all leaders and takes no number"),
         ("corrupt:#x@3", "after # comes the number of an agent"),
         ("corrupt:#99999@3", "the agents are numbered 0 to"),
+        ("corrupt:1e9@3", "there are only"),
         ("corrupt:5@", "'' in 'corrupt:5@' is not a number"),
         ("corrupt:5@soon", "'soon' in 'corrupt:5@soon' is not a number"),
         ("corrupt:5@-1", "is not a number"),
@@ -404,6 +408,17 @@ class Mistakes(unittest.TestCase):
                 self.expect_sentence(sentence, "run", "pll", "--n", "100", "--trace",
                                      f"{folder}/trace.csv", "--trace-grid", grid)
             self.assertEqual(os.listdir(folder), [])
+
+    def test_in_looks_that_nothing_asks_for_give_one_clear_sentence(self):
+        run = ("run", "pll", "--n", "100")
+        for option, value, needs in (("--every", "1", "--trace or --history"),
+                                     ("--trace-grid", "log", "--trace or --history"),
+                                     ("--history-by", "epoch", "--history"),
+                                     ("--history-format", "long", "--history")):
+            self.expect_sentence(f"{option} needs {needs}", *run, option, value)
+        with tempfile.TemporaryDirectory() as folder:
+            self.expect_sentence("contradict each other", *run, "--trace", f"{folder}/t.csv",
+                                 "--every", "1", "--trace-grid", "log")
 
 
 class Files(unittest.TestCase):
@@ -661,6 +676,14 @@ class Rare(unittest.TestCase):
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertIn(sentence, result.stderr)
                 self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+    def test_that_are_not_rare_are_counted(self):
+        """The quiet set is left by failing only, every second interaction."""
+        row = json.loads(conclave("rare", "timers", "--n", "4", "--param", "t_max=1", "--format",
+                                  "jsonl").stdout)
+        self.assertLess(row["ln_low"], math.log(2))
+        self.assertGreater(row["ln_high"], math.log(2))
+        self.assertLess(row["ln_high"] - row["ln_low"], 0.1)
 
     def test_keeps_finished_repetitions_when_interrupted(self):
         words = ["rare", "ppl", "--n", "8", *self.TOY, "--particles", "400", "--repetitions",

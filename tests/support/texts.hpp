@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conclave/base/error.hpp"
 #include "conclave/text/compiled.hpp"
 #include "conclave/text/protocol_text.hpp"
 
@@ -36,6 +37,22 @@ inline std::shared_ptr<const text::Compiled> compiled(std::string_view content, 
                                                       const std::vector<text::Given>& given = {},
                                                       const std::string& name = "my.pp") {
   return text::Compiled::make(std::make_shared<const text::ProtocolText>(name, content), given, n);
+}
+
+// A message without the marked line of the text below it.
+inline std::string sentence_of(const std::string& message) {
+  return message.substr(0, message.find('\n'));
+}
+
+// What is wrong with a text or with its first start, in a sentence; nothing if all is well.
+inline std::string objection(std::string_view content, AgentCount n = 10,
+                             const std::vector<text::Given>& given = {},
+                             const std::string& name = "my.pp") {
+  try {
+    return sentence_of(compiled(content, n, given, name)->starts()[0].objection);
+  } catch (const Error& error) {
+    return sentence_of(error.what());
+  }
 }
 
 }  // namespace conclave::tests

@@ -49,7 +49,7 @@ class PreparedConfiguration final : public PreparedRun {
     beyond_time.plan.until.reset();
     refuse_horizons(beyond_time, C::info.name, "its agents have more state than a name can tell");
     if (!CorruptibleConfiguration<C>) refuse_faults(C::info.name, plan_);
-    for (const Fault& fault : plan_.faults) check_struck_agent(fault, n_, true, engine());
+    for (const Fault& fault : plan_.faults) check_struck_agents(fault, n_, true, engine());
   }
 
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
@@ -62,7 +62,7 @@ class PreparedConfiguration final : public PreparedRun {
 
   void check_fault(const Fault& fault) const override {
     if (!CorruptibleConfiguration<C>) PreparedRun::check_fault(fault);
-    check_struck_agent(fault, n_, true, engine());
+    check_struck_agents(fault, n_, true, engine());
   }
 
   AgentCount n() const override { return n_; }

@@ -175,7 +175,7 @@ class PreparedPopulation final : public PopulationRun {
   }
 
   void check(const Fault& fault) const {
-    check_struck_agent(fault, n(), !keeps_census(), engine());
+    check_struck_agents(fault, n(), !keeps_census(), engine());
     if constexpr (!Corruptible<P>) {
       PreparedRun::check_fault(fault);
     } else if constexpr (requires { protocol_.objection_to(fault.kind); }) {

@@ -78,8 +78,11 @@ void refuse_faults(std::string_view protocol, const TrialPlan& plan) {
   }
 }
 
-void check_struck_agent(const Fault& fault, AgentCount n, bool knows_agents,
-                        std::string_view engine) {
+void check_struck_agents(const Fault& fault, AgentCount n, bool knows_agents,
+                         std::string_view engine) {
+  if (!fault.is_percentage && fault.amount > static_cast<double>(n)) {
+    throw Error(fmt::format("fault {}: there are only {} agents", fault.text, n));
+  }
   if (!fault.agent) return;
   if (!knows_agents) {
     throw Error(fmt::format("fault {}: engine {} does not know one agent from another; use engine "

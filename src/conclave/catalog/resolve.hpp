@@ -31,10 +31,10 @@ std::string accepted_graph(const ProtocolInfo& info, Topology topology, const st
 // Throws Error if the plan has faults; for protocols that do not support them.
 void refuse_faults(std::string_view protocol, const TrialPlan& plan);
 
-// Throws Error if the fault names an agent that does not exist, or if the engine cannot tell agents
-// apart.
-void check_struck_agent(const Fault& fault, AgentCount n, bool knows_agents,
-                        std::string_view engine);
+// Throws Error if the fault hits more agents than there are, if it names one that does not exist,
+// or one of an engine that cannot tell agents apart.
+void check_struck_agents(const Fault& fault, AgentCount n, bool knows_agents,
+                         std::string_view engine);
 
 // Throws Error if the plan ends at a time, keeps a history or a configuration, or the request
 // starts from one; `who` cannot do that; `why` is the reason.

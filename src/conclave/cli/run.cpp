@@ -40,7 +40,7 @@ struct RunOptions {
   std::string format = "table";
   std::string output;
   std::string trace;
-  std::string trace_grid = "log";
+  std::string trace_grid;
   std::string every;
   std::string history;
   std::string history_by;
@@ -62,7 +62,7 @@ catalog::RunRequest request(const RunOptions& options) {
   }
   catalog::RunRequest result = experiment::request_of(words);
   result.given = std::move(given);
-  TraceGrid grid = experiment::parse_grid(options.trace_grid);
+  TraceGrid grid = experiment::parse_grid(options.trace_grid.empty() ? "log" : options.trace_grid);
   if (!options.every.empty()) grid = experiment::grid_of(options.every, result.n);
   TrialPlan& plan = result.plan;
   plan.keeps_trace = !options.trace.empty();
@@ -70,6 +70,21 @@ catalog::RunRequest request(const RunOptions& options) {
   plan.keeps_final = !options.final_file.empty();
   if (plan.keeps_trace || plan.keeps_history) plan.grid = grid;
   return result;
+}
+
+// An option that says when or how to look at trials needs a file for what is seen.
+void check_looks(const RunOptions& options) {
+  const bool has_history = !options.history.empty();
+  const bool looks = has_history || !options.trace.empty();
+  if (!looks && !options.every.empty()) throw Error("--every needs --trace or --history");
+  if (!looks && !options.trace_grid.empty()) throw Error("--trace-grid needs --trace or --history");
+  if (!options.every.empty() && !options.trace_grid.empty()) {
+    throw Error("--every and --trace-grid contradict each other: give one");
+  }
+  if (!has_history && !options.history_by.empty()) throw Error("--history-by needs --history");
+  if (!has_history && !options.history_format.empty()) {
+    throw Error("--history-format needs --history");
+  }
 }
 
 // The files that a run writes besides its rows; no two of them, nor the rows, may be one file, and
@@ -205,6 +220,7 @@ void print_warnings(std::span<const std::string> warnings) {
 }
 
 Exit run(const RunOptions& options) {
+  check_looks(options);
   check_outputs(options);
   const catalog::Entry& entry = catalog::find(options.words.protocol);
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);

@@ -16,6 +16,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t interactions_between_questions = 1 << 14;
 constexpr int most_tries = 12;
+constexpr std::uint64_t wanted_crossings = 40;  // from the quiet set, to tell how often they happen
 // A path that neither fails nor returns after this many interactions never will.
 constexpr std::uint64_t most_interactions_of_a_path = std::uint64_t{1} << 36;
 
@@ -64,6 +65,7 @@ SplittingPlan Splitting::pilot(const StreamName& name) {
   SplittingPlan plan = observed_base(stream);
   std::vector<Entrance> entrances = base_entrances(plan, stream);
   while (entrances.empty()) entrances = base_entrances(plan, stream);
+  if (plan.levels.back() == infinity) return plan;
   const std::uint64_t paths = std::max<std::uint64_t>(100, options_.particles / 2);
   for (;;) {
     const double here = plan.levels.back();
@@ -115,13 +117,18 @@ Stretch Splitting::advance(std::uint64_t most, double low, double high, Stream& 
   }
 }
 
-// A number of interactions of the restarted process.
-void Splitting::restart_through(std::uint64_t interactions, Stream& stream) {
+// A number of interactions of the restarted process; returns how often it failed.
+std::uint64_t Splitting::restart_through(std::uint64_t interactions, Stream& stream) {
+  std::uint64_t failures = 0;
   while (interactions > 0) {
     const Stretch stretch = advance(interactions, no_bound, no_bound, stream);
-    if (has_failed(stretch)) process_->restart(stream);
+    if (has_failed(stretch)) {
+      process_->restart(stream);
+      ++failures;
+    }
     interactions -= stretch.interactions;
   }
+  return failures;
 }
 
 // Samples f along the restarted process until its quiet half and its livelier tenth are known and
@@ -129,7 +136,6 @@ void Splitting::restart_through(std::uint64_t interactions, Stream& stream) {
 SplittingPlan Splitting::observed_base(Stream& stream) {
   constexpr std::uint64_t shortest = 1 << 15;
   constexpr std::uint64_t longest = std::uint64_t{1} << 31;
-  constexpr std::uint64_t wanted_crossings = 40;
   if (options_.by_attempt) return {.levels = {minus_infinity}, .base_run = options_.particles};
   process_->restart(stream);
   for (std::uint64_t length = shortest; length <= longest; length *= 4) {
@@ -145,19 +151,24 @@ SplittingPlan Splitting::observed_base(Stream& stream) {
   throw_too_calm();
 }
 
+// Where f does not vary and failures are frequent all the same, they are the only level. Without
+// levels where it does not vary and there are few of them.
 SplittingPlan Splitting::observed_plan(std::uint64_t length, Stream& stream) {
   constexpr std::uint64_t samples = 1 << 13;
   std::vector<double> values;
+  std::uint64_t failures = 0;
   while (values.size() < samples) {
-    restart_through(1, stream);
+    failures += restart_through(1, stream);
     values.push_back(process_->importance());
-    restart_through(length / samples - 1, stream);
+    failures += restart_through(length / samples - 1, stream);
   }
   std::ranges::sort(values);
   SplittingPlan plan{.quiet = values[values.size() / 2], .warm_up = 0, .base_run = length};
   const auto above = std::ranges::upper_bound(values, plan.quiet);
   if (above != values.end()) {
     plan.levels.push_back(std::max(*above, values[values.size() - values.size() / 10]));
+  } else if (failures >= wanted_crossings) {
+    plan.levels.push_back(infinity);
   }
   return plan;
 }

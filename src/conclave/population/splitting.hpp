@@ -37,7 +37,7 @@ namespace conclave::population {
 // The decisions of a pilot run.
 struct SplittingPlan {
   double quiet = minus_infinity;  // A = {f <= quiet}
-  std::vector<double> levels{};   // ascending, at least one
+  std::vector<double> levels{};   // ascending, at least one; infinite: the failure itself
   std::uint64_t warm_up = 0;      // interactions before the base run
   std::uint64_t base_run = 0;     // interactions, or attempts
 };
@@ -85,7 +85,7 @@ class Splitting {
   };
 
   Stretch advance(std::uint64_t most, double low, double high, Stream& stream);
-  void restart_through(std::uint64_t interactions, Stream& stream);
+  std::uint64_t restart_through(std::uint64_t interactions, Stream& stream);
   SplittingPlan observed_base(Stream& stream);
   std::vector<Entrance> started(std::uint64_t attempts, Stream& stream);
   SplittingPlan observed_plan(std::uint64_t length, Stream& stream);

@@ -44,7 +44,7 @@ void check_path(const ImportText& import) {
 
 class Joiner {
  public:
-  Joiner(Sources& sources, std::vector<std::string>& files) : sources_(sources), files_(files) {}
+  Joiner(Sources& sources, std::vector<NamedText>& files) : sources_(sources), files_(files) {}
 
   // Modules come first, each with its own before it.
   Document joined(Document document, std::string name) {
@@ -97,7 +97,7 @@ class Joiner {
                                 "among the shipped texts",
                                 import.path));
     }
-    files_.push_back(name);
+    files_.push_back({name, *content});
     return parse(*content, Dialect::protocol, static_cast<std::uint32_t>(files_.size() - 1));
   }
 
@@ -136,18 +136,17 @@ class Joiner {
   }
 
   Sources& sources_;
-  std::vector<std::string>& files_;
+  std::vector<NamedText>& files_;
   std::vector<std::string> open_;
   std::set<std::string> imported_;
 };
 
 }  // namespace
 
-Document joined_with_imports(const std::string& content, Dialect dialect, Sources& sources,
-                             std::vector<std::string>& files) {
-  Document document = parse(content, dialect);
+Document joined_with_imports(Dialect dialect, Sources& sources, std::vector<NamedText>& files) {
+  Document document = parse(files.front().content, dialect);
   if (document.imports.empty()) return document;
-  return Joiner(sources, files).joined(std::move(document), files.front());
+  return Joiner(sources, files).joined(std::move(document), files.front().name);
 }
 
 }  // namespace conclave::text

@@ -17,11 +17,10 @@
 
 namespace conclave::text {
 
-// The document of a file with everything it imports, and the names of all files, whose numbers
-// stand in the places of the syntax; `files` has the name of the main one. Throws Mistake for what
+// The document of the first of `files` with everything it imports. What is imported is added to
+// `files`, whose numbers stand in the places of the syntax. Throws Mistake for what
 // cannot be read or lies outside the folder, for cycles, for names that a module does not have, and
 // for more than 64 files or 8 levels.
-Document joined_with_imports(const std::string& content, Dialect dialect, Sources& sources,
-                             std::vector<std::string>& files);
+Document joined_with_imports(Dialect dialect, Sources& sources, std::vector<NamedText>& files);
 
 }  // namespace conclave::text

@@ -34,11 +34,9 @@ ProtocolText::ProtocolText(std::string name, std::string_view content)
     : ProtocolText(std::move(name), Sources(content)) {}
 
 ProtocolText::ProtocolText(std::string name, Sources sources)
-    : name_(std::move(name)), files_{name_} {
-  const Dialect dialect = dialect_of(name_);
-  if (dialect == Dialect::network) lines_ = sources.main();
+    : name_(std::move(name)), files_{{name_, sources.main()}} {
   try {
-    document_ = joined_with_imports(sources.main(), dialect, sources, files_);
+    document_ = joined_with_imports(dialect_of(name_), sources, files_);
     complete();
   } catch (const Mistake& mistake) {
     object(mistake);
@@ -93,17 +91,17 @@ bool ProtocolText::is_path(std::string_view word) {
 }
 
 std::string ProtocolText::placed(Place place, std::string_view sentence) const {
-  return fmt::format("{}:{}:{}: {}", files_[place.file], place.line, place.column, sentence);
+  return fmt::format("{}:{}:{}: {}{}", files_[place.file].name, place.line, place.column, sentence,
+                     marked(place));
 }
 
 void ProtocolText::object(const Mistake& mistake) const {
-  throw Error(placed(mistake.place(), mistake.what()) + marked(mistake.place()));
+  throw Error(placed(mistake.place(), mistake.what()));
 }
 
 // Nothing if the line is long, or holds what a terminal should not see.
 std::string ProtocolText::marked(Place place) const {
-  if (place.file != 0) return {};
-  std::string_view rest = lines_;
+  std::string_view rest = files_[place.file].content;
   for (std::uint32_t line = 1; line < place.line; ++line) {
     rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
   }

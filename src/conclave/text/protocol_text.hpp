@@ -34,9 +34,9 @@ class ProtocolText {
   const std::vector<Observable>& observables() const { return observables_; }
   const std::vector<Start>& starts() const { return starts_; }
 
-  // An error with its place in this file; of a network also the line, with a caret below the place.
-  [[noreturn]] void object(const Mistake& mistake) const;
+  // A sentence with its place in its file, and the line with a caret below the place.
   std::string placed(Place place, std::string_view sentence) const;
+  [[noreturn]] void object(const Mistake& mistake) const;
 
  private:
   ProtocolText(std::string name, Sources sources);
@@ -45,9 +45,8 @@ class ProtocolText {
 
   std::string name_;
   std::string content_;
-  std::vector<std::string> files_;  // the main one and those it imports
+  std::vector<NamedText> files_;  // the main one and those it imports
   std::string hash_;
-  std::string lines_;  // the content of a network
   Document document_;
   std::vector<Observable> observables_;  // these look into document_
   std::vector<Start> starts_;

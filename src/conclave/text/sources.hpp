@@ -13,6 +13,11 @@
 
 namespace conclave::text {
 
+struct NamedText {
+  std::string name;
+  std::string content;
+};
+
 class Sources {
  public:
   // A text whose imports are all in its own content.

@@ -174,6 +174,40 @@ TEST(PplBrief, IsPatientWhileNothingCanHappen) {
   EXPECT_FALSE(fits({.timer_l = 749}));
 }
 
+// The last two meetings per agent do not reach everybody, so those before are drawn again, too.
+TEST(BriefAgents, RecallFurtherBackWhereTheLastMeetingsDoNotTell) {
+  constexpr std::uint32_t n = 100;
+  const Ppl ppl = small_timers(70000, 70000);
+  Stream choice({.seed = 3});
+  std::vector<Ppl::State> states(n, Ppl::State{.timer_l = 70000, .timer_i = 70000});
+  states[7].leader = states[7].shield = true;
+  std::vector<Ppl::Packed> agents;
+  Ppl::Tally tally(ppl);
+  for (const Ppl::State& state : states) {
+    agents.push_back(ppl.pack(state));
+    tally.add(state);
+  }
+  PairPipeline pairs({.seed = 3, .purpose = Purpose::schedule}, n);
+  population::detail::BriefAgents<Ppl, PairPipeline> brief(ppl, 1);
+  ASSERT_TRUE(brief.begin(agents));
+  for (std::uint64_t left = std::uint64_t{12 * 40 + 2} * n; left > 0;) {
+    brief.look_around(pairs, tally, agents);
+    const auto some =
+        pairs.upcoming().first(std::min<std::uint64_t>({pairs.upcoming().size(), left, n}));
+    for (const std::uint64_t word : some) {
+      const population::Meeting meeting{word};
+      ppl.interact(states[meeting.initiator()], states[meeting.responder()], choice);
+    }
+    ASSERT_EQ(brief.meet(some, tally, agents, choice, Watch::nothing), some.size());
+    left -= some.size();
+    pairs.drop(some.size());
+  }
+  brief.end(tally, agents);
+  for (std::uint32_t agent = 0; agent < n; ++agent) {
+    EXPECT_EQ(agents[agent], ppl.pack(states[agent])) << agent;
+  }
+}
+
 struct Situation {
   std::uint32_t n;
   std::uint64_t t_virus;

@@ -28,16 +28,6 @@ std::string reaction(const Compiled& protocol, StateIndex u, StateIndex v) {
   return result;
 }
 
-std::string objection(const std::string& content, const std::vector<text::Given>& given = {},
-                      const std::string& name = "my.pp") {
-  try {
-    compiled(content, 10, given, name);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 constexpr std::string_view numbers = "fields x: 0..9\nstart s: all of {x = 0}\n";
 
 TEST(Lists, AddUpLinesWithTheSameLeftSide) {
@@ -49,7 +39,7 @@ TEST(Lists, AddUpLinesWithTheSameLeftSide) {
   EXPECT_EQ(reaction(*protocol, 1, 0), "1 1 1/1, ");
   EXPECT_EQ(reaction(*protocol, 0, 2), "2 2 1/3, ");
   EXPECT_EQ(reaction(*protocol, 2, 0), "2 2 1/3, 0 0 1/3, ");
-  EXPECT_EQ(objection("start s: all of a\na,b -> a,a\na,b -> b,b : 1/2\n", {}, "x.rules"),
+  EXPECT_EQ(objection("start s: all of a\na,b -> a,a\na,b -> b,b : 1/2\n", 10, {}, "x.rules"),
             "x.rules:2:1: the probabilities of the rules with this left side add up to 3/2, more "
             "than 1");
 }
@@ -60,13 +50,14 @@ TEST(Parameters, AreFractionsWhereTheyAreWrittenAsSuch) {
   EXPECT_EQ(reaction(*compiled(content, 10), 0, 0), "0 1 1/4, ");
   EXPECT_EQ(reaction(*compiled(content, 7, {{"p", "1/7"}}), 0, 0), "0 1 3/14, ");
   EXPECT_EQ(to_string(compiled(content, 7, {{"p", "1/7"}})->parameters()[0].second), "1/7");
-  EXPECT_EQ(objection(content, {{"p", "1.5"}}),
+  EXPECT_EQ(objection(content, 10, {{"p", "1.5"}}),
             "parameter p = 1.5 is out of range: 0 ... 1 is allowed");
-  EXPECT_EQ(objection(content, {{"p", "sqrt(2)"}}),
+  EXPECT_EQ(objection(content, 10, {{"p", "sqrt(2)"}}),
             "parameter p: 'sqrt(2)' is not an exact number such as 0.3 or 1/7");
-  EXPECT_EQ(objection("param q = 3 in -2..5\nstates A\nstart s: all of A\n", {{"q", "2.5"}}),
+  EXPECT_EQ(objection("param q = 3 in -2..5\nstates A\nstart s: all of A\n", 10, {{"q", "2.5"}}),
             "parameter q: '2.5' is not a whole number");
-  EXPECT_EQ(objection("param q = 3 in -2..5\nstates A\nstart s: all of A\n", {{"q", "-2"}}), "");
+  EXPECT_EQ(objection("param q = 3 in -2..5\nstates A\nstart s: all of A\n", 10, {{"q", "-2"}}),
+            "");
 }
 
 TEST(Blocks, RunOneStatementAfterTheOther) {

@@ -15,6 +15,8 @@
 #include "conclave/text/compiled.hpp"
 #include "conclave/text/protocol_text.hpp"
 
+#include "tests/support/texts.hpp"
+
 namespace conclave::tests {
 namespace {
 
@@ -40,7 +42,7 @@ class Folder {
       Compiled::make(ProtocolText::read(write(name, content)), {}, 10);
       return "";
     } catch (const Error& error) {
-      return error.what();
+      return sentence_of(error.what());
     }
   }
   const fs::path& path() const { return path_; }
@@ -131,6 +133,22 @@ TEST(Imports, StayInTheirFolderAndEnd) {
   }
   EXPECT_NE(folder.message("my.pp", "import \"deep0.pp\"\n" + rest).find("more than 8 deep"),
             std::string::npos);
+}
+
+// A mistake in a text that is imported is shown in its own line.
+TEST(Imports, ShowTheLineOfAMistake) {
+  const Folder folder;
+  folder.write("bad.pp", "fields x: 0..3\nstep up { u.x = u.y }\n");
+  const std::string path =
+      folder.write("my.pp", "import \"bad.pp\"\nstart s: all of {x = 0}\nu + v do { up }\n");
+  try {
+    Compiled::make(ProtocolText::read(path), {}, 10);
+    FAIL() << "y is no field";
+  } catch (const Error& error) {
+    EXPECT_TRUE(
+        std::string(error.what()).ends_with("\n  step up { u.x = u.y }\n                  ^"))
+        << error.what();
+  }
 }
 
 TEST(Imports, AreToldInWhichFileTheMistakeIs) {

@@ -321,28 +321,18 @@ TEST(Networks, StandInProtocolTextsAsBlocks) {
   }
 }
 
-std::string objection_to_text(const std::string& content) {
-  try {
-    compiled(content, 10);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 TEST(Networks, InTextsAreRefusedWhereTheyAreMistaken) {
   const std::string start = "start s: all of A\n";
-  EXPECT_EQ(objection_to_text(start + "reactions { A -> B }\nA + B -> B + B\n"),
+  EXPECT_EQ(objection(start + "reactions { A -> B }\nA + B -> B + B\n"),
             "my.pp:3:1: a text has either rules or reactions, and this one has reactions");
-  EXPECT_EQ(objection_to_text(start + "reactions { A -> }\n"),
+  EXPECT_EQ(objection(start + "reactions { A -> }\n"),
             "my.pp:2:13: this reaction makes 0 molecules of 1 molecule, and a network keeps the "
             "number of its molecules: name what is used up or left over, for example as waste");
-  EXPECT_EQ(objection_to_text(start + "reactions { A -> B\n"),
+  EXPECT_EQ(objection(start + "reactions { A -> B\n"),
             "my.pp:2:19: expected the name of a species, found the end of the statement");
-  EXPECT_EQ(objection_to_text(start + "fields x: 0..3\nreactions { A -> B }\n"),
+  EXPECT_EQ(objection(start + "fields x: 0..3\nreactions { A -> B }\n"),
             "my.pp:2:8: the molecules of a network have no fields, only species");
-  EXPECT_EQ(objection_to_text("states reactions, A\nstart s: all of A\nreactions + A -> A + A\n"),
-            "");
+  EXPECT_EQ(objection("states reactions, A\nstart s: all of A\nreactions + A -> A + A\n"), "");
 }
 
 TEST(Networks, ThatAreShippedAreRead) {

@@ -238,23 +238,13 @@ TEST(Aggregates, AreFollowedExactlyAndStopAtTheRightInteraction) {
   }
 }
 
-std::string objection_to(const std::string& content) {
-  try {
-    compiled(content, 10);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 TEST(Aggregates, AreAboutPopulationsAndExactNumbers) {
   const std::string two = "fields x: 0..3\nstart s: all of {x = 0}\n";
-  EXPECT_EQ(objection_to(two + "u + v when sum(u.x) > 1 -> u.x = 0\n"),
+  EXPECT_EQ(objection(two + "u + v when sum(u.x) > 1 -> u.x = 0\n"),
             "my.pp:3:12: sum(...) of one expression is about the whole population and has no "
             "meaning here");
-  EXPECT_EQ(objection_to(two + "observe a = sum(x, x)\n"),
-            "my.pp:3:13: sum takes 1 argument, not 2");
-  EXPECT_EQ(objection_to(two + "observe a = min(x, 1)\n"),
+  EXPECT_EQ(objection(two + "observe a = sum(x, x)\n"), "my.pp:3:13: sum takes 1 argument, not 2");
+  EXPECT_EQ(objection(two + "observe a = min(x, 1)\n"),
             "my.pp:3:17: unknown name 'x' (did you mean 'n'?); known: n, "
             "silent");
   const auto rooted = compiled(two + "stop when max(sqrt(x + 1)) > 2\n", 10);
@@ -270,12 +260,11 @@ TEST(Horizons, StandBesideTheStopCondition) {
   EXPECT_EQ(to_string(*alone->horizon()), "10");
   EXPECT_FALSE(holds(alone->stop(), {}));
   EXPECT_FALSE(compiled(two, 10)->horizon());
-  EXPECT_EQ(objection_to(two + "stop when time >= 1 or time >= 2\n"),
+  EXPECT_EQ(objection(two + "stop when time >= 1 or time >= 2\n"),
             "my.pp:4:29: there are two times to stop at");
-  EXPECT_EQ(objection_to(two + "stop when time >= 0 - 1\n"), "my.pp:4:21: -1 is no time");
-  EXPECT_EQ(objection_to(two + "stop when time <= 1\n"),
-            "my.pp:4:11: unknown name 'time'; known: n, "
-            "silent");
+  EXPECT_EQ(objection(two + "stop when time >= 0 - 1\n"), "my.pp:4:21: -1 is no time");
+  EXPECT_EQ(objection(two + "stop when time <= 1\n"), "my.pp:4:11: unknown name 'time'; known: n, "
+                                                      "silent");
 }
 
 }  // namespace

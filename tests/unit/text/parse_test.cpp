@@ -26,16 +26,6 @@ using text::Number;
 
 constexpr std::string_view head = "states L, F\nstart clean: all of L\n";
 
-std::string objection(const std::string& content, AgentCount n = 10,
-                      const std::vector<text::Given>& given = {}) {
-  try {
-    const auto protocol = compiled(content, n, given);
-    return protocol->starts()[0].objection;
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 struct Case {
   std::string content;
   std::string sentence;  // how the message begins
@@ -45,7 +35,6 @@ void expect_objections(const std::vector<Case>& cases) {
   for (const Case& each : cases) {
     const std::string message = objection(each.content);
     EXPECT_EQ(message.substr(0, each.sentence.size()), each.sentence) << each.content;
-    EXPECT_EQ(message.find('\n'), std::string::npos) << "one sentence: " << message;
   }
 }
 

@@ -28,8 +28,14 @@ class BriefAgents {
   using Packed = typename P::Packed;
   using Tally = typename P::Tally;
 
-  explicit BriefAgents(const P& protocol)
-      : protocol_(protocol), brief_(protocol), recalled_(brief_.most_heard()) {}
+  // What is heard is first looked for in the last meetings, this many per agent at least. With one
+  // leader it follows from the last 17 on average at n = 1000, and from the last 29 at n = 10^5;
+  // with more leaders from fewer.
+  explicit BriefAgents(const P& protocol, std::uint64_t meetings_to_recall = 32)
+      : protocol_(protocol),
+        brief_(protocol),
+        meetings_to_recall_(meetings_to_recall),
+        recalled_(brief_.most_heard()) {}
 
   bool is_running() const { return !words_.empty(); }
 
@@ -168,10 +174,7 @@ class BriefAgents {
     std::uint32_t agent;
   };
 
-  // Per agent. With one leader, what is heard follows from the last 17 meetings per agent on
-  // average at n = 1000, and from the last 29 at n = 10^5; with more leaders from fewer.
-  static constexpr std::uint64_t meetings_between_looks = 12;
-  static constexpr std::uint64_t meetings_to_recall = 32;
+  static constexpr std::uint64_t meetings_between_looks = 12;  // per agent
   static constexpr std::size_t kept_moments = 8;
 
   static AgentCount least_leaders(Watch watch) { return watch == Watch::convergence ? 2 : 1; }
@@ -256,7 +259,7 @@ class BriefAgents {
   // Finds what everybody has heard: from the last meetings if they are enough, else from all.
   void recall() {
     for (std::size_t k = moments_.size(); k-- > 1;) {
-      if (met_ - moments_[k].met < meetings_to_recall * words_.size()) continue;
+      if (met_ - moments_[k].met < meetings_to_recall_ * words_.size()) continue;
       recalled_.begin(words_.size());
       recall_from(moments_[k]);
       if (recalled_.is_true()) return;
@@ -293,6 +296,7 @@ class BriefAgents {
 
   const P& protocol_;
   typename P::Brief brief_;
+  std::uint64_t meetings_to_recall_;
   std::vector<std::uint32_t> words_;     // empty unless it is running
   std::vector<std::uint16_t> patience_;  // of each agent when its word was made
   std::vector<std::uint32_t> heard_;     // by each agent at the beginning
