@@ -44,7 +44,7 @@ inline std::string sentence_of(const std::string& message) {
   return message.substr(0, message.find('\n'));
 }
 
-// What is wrong with a text or with its first start, in a sentence; nothing if all is well.
+// The objection to a text or to its first start, in a sentence; empty if all is well.
 inline std::string objection(std::string_view content, AgentCount n = 10,
                              const std::vector<text::Given>& given = {},
                              const std::string& name = "my.pp") {

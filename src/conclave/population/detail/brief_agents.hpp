@@ -28,7 +28,7 @@ class BriefAgents {
   using Packed = typename P::Packed;
   using Tally = typename P::Tally;
 
-  // What is heard is first looked for in the last meetings, this many per agent at least. With one
+  // Numbers heard are first looked for in the last meetings, this many per agent at least. With one
   // leader it follows from the last 17 on average at n = 1000, and from the last 29 at n = 10^5;
   // with more leaders from fewer.
   explicit BriefAgents(const P& protocol, std::uint64_t meetings_to_recall = 32)
