@@ -19,16 +19,18 @@
 
 namespace conclave::network {
 
-template <class P>
-class AdversarialTransit {
+// Arrivals keeps edges FIFO; benchmarks leave that out to see what it costs.
+template <class P, class Arrivals>
+class DelayedTransit {
  public:
   using Message = typename P::Message;
 
-  AdversarialTransit(NodeCount n, DelayAdversary* adversary, const NetworkView* view)
+  DelayedTransit(NodeCount n, DelayAdversary* adversary, const NetworkView* view)
       : n_(n), adversary_(adversary), view_(view), calendar_(20 * n), arrivals_(n), envelopes_(n) {}
 
   // Returns the time of arrival. Not inlined, since protocols send from many places.
   [[gnu::noinline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
+    answered_ |= 1u << static_cast<unsigned>(due_.event.message.kind);
     Sending sending(arrivals_, now, from);
     return post(now, from, to, message, envelopes_.seal(from, message, 1), sending);
   }
@@ -39,18 +41,20 @@ class AdversarialTransit {
   }
 
   void post_all(Ticks now, NodeIndex from, const Message& message) {
+    arrivals_.begin_broadcast(now, from);
     post_each(now, from, message, n_ - 1,
               [&](std::size_t which) { return static_cast<NodeIndex>((from + 1 + which) % n_); });
   }
 
   // The time of the next delivery, or never. Those that come later are announced to `prefetch` in
-  // time. Who gets a long message will answer, as a rule: then the sender's notes are fetched, too.
+  // time. Who gets a message of a kind that was answered before will answer, as a rule: then the
+  // sender's notes are fetched, too.
   Ticks next(const auto& prefetch) {
     const auto due = calendar_.front([&](Envelope coming) {
       const NodeIndex to = envelopes_.to(coming);
       prefetch(to);
       envelopes_.prefetch(coming);
-      arrivals_.prefetch(to & envelopes_.kept_mask(coming));
+      arrivals_.prefetch(to & (0u - (answered_ >> envelopes_.kind(coming) & 1)));
     });
     if (!due) return never;
     next_ = due->item;
@@ -70,7 +74,7 @@ class AdversarialTransit {
 
  private:
   using Envelope = typename detail::Envelopes<Message>::Envelope;
-  using Sending = detail::LastArrivals::Sending;
+  using Sending = typename Arrivals::Sending;
 
   // How long a message takes that is sent now. The places where the next ones will be written are
   // fetched.
@@ -126,7 +130,7 @@ class AdversarialTransit {
   DelayAdversary* adversary_;
   const NetworkView* view_;
   detail::Calendar<Envelope> calendar_;
-  detail::LastArrivals arrivals_;
+  Arrivals arrivals_;
   detail::Envelopes<Message> envelopes_;
   bool is_foretelling_ = true;  // unless the adversary does not
   static constexpr std::size_t posts_ahead = 6;
@@ -134,6 +138,10 @@ class AdversarialTransit {
   std::size_t told_ = foretold_.size();
   Delivery<Message> due_{};
   Envelope next_ = 0;
+  unsigned answered_ = 0;  // kinds, one bit each, whose receivers have sent something at once
 };
+
+template <class P>
+using AdversarialTransit = DelayedTransit<P, detail::LastArrivals>;
 
 }  // namespace conclave::network

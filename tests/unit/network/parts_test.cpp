@@ -321,50 +321,88 @@ TEST(EdgeCounts, CountBothDirectionsTogether) {
   EXPECT_EQ(counts.most(), most);
 }
 
-// Some senders have few messages on their way, some many, and one broadcasts now and then. Many
-// receivers look alike in a note.
-TEST(LastArrivals, NeverLetAMessageOvertake) {
+// Sends over FIFO edges and checks every time of arrival against a plain map.
+class FifoEdges {
+ public:
+  FifoEdges(NodeCount senders, std::uint64_t seed) : arrivals_(senders), stream_({.seed = seed}) {}
+
+  Stream& stream() { return stream_; }
+  void wait(Ticks time) {
+    const auto ignore = [](const Edge&) {};
+    const Ticks end = now_ + time;
+    for (auto due = calendar_.front(ignore); due && due->at <= end; due = calendar_.front(ignore)) {
+      calendar_.pop();
+    }
+    now_ = end;
+  }
+  // Whether it arrives when it should.
+  bool send(NodeIndex from, NodeIndex to) {
+    const Ticks drawn = now_ + 1 + stream_.below64(stream_.chance(1, 4) ? unit / 1000 : unit);
+    Ticks& last = reference_[{from, to}];
+    last = std::max(last, drawn);
+    const Ticks arrival =
+        arrivals_.after_others(now_, from, to, drawn, calendar_, [&](const Edge& edge) {
+          return edge == Edge{from, to};
+        });
+    const auto mark = calendar_.add(now_, arrival, {from, to});
+    detail::LastArrivals::Sending(arrivals_, now_, from)
+        .note(to, arrival, calendar_.bucket_of(arrival), mark);
+    return arrival == last;
+  }
+  bool broadcast(NodeIndex from, NodeIndex n) {
+    arrivals_.begin_broadcast(now_, from);
+    bool is_right = true;
+    for (NodeIndex step = 1; step < n; ++step) is_right &= send(from, (from + step) % n);
+    return is_right;
+  }
+
+ private:
   struct Edge {
     NodeIndex from = 0;
     NodeIndex to = 0;
     auto operator<=>(const Edge&) const = default;
   };
-  constexpr NodeCount senders = 4;
-  detail::LastArrivals arrivals(senders);
-  detail::Calendar<Edge> calendar(3000);
-  std::map<Edge, Ticks> reference;
-  Stream stream({.seed = 11});
+
+  detail::LastArrivals arrivals_;
+  detail::Calendar<Edge> calendar_{3000};
+  std::map<Edge, Ticks> reference_;
+  Stream stream_;
+  Ticks now_ = 0;
+};
+
+// Some senders have few messages on their way, some many, and one sends to thousands now and then.
+// Many receivers look alike in a note.
+TEST(LastArrivals, NeverLetAMessageOvertake) {
+  constexpr std::uint32_t senders = 4;
+  FifoEdges edges(senders, 11);
+  Stream& stream = edges.stream();
   std::vector<NodeIndex> receivers;
   while (receivers.size() < 3000) {
     receivers.push_back(static_cast<NodeIndex>(stream.below64(1u << 31)) & ~0xff0u);
   }
-  Ticks now = 0;
-  const auto leave_until = [&](Ticks end) {
-    for (auto due = calendar.front([](const Edge&) {}); due && due->at <= end;
-         due = calendar.front([](const Edge&) {})) {
-      calendar.pop();
-    }
-    now = end;
-  };
-  const auto send = [&](NodeIndex from, NodeIndex to) {
-    const Ticks drawn = now + 1 + stream.below64(stream.chance(1, 4) ? unit / 1000 : unit);
-    Ticks& last = reference[{from, to}];
-    last = std::max(last, drawn);
-    const Ticks arrival =
-        arrivals.after_others(now, from, to, drawn, calendar, [&](const Edge& edge) {
-          return edge == Edge{from, to};
-        });
-    ASSERT_EQ(arrival, last) << from << " to " << to << " at " << now;
-    const auto mark = calendar.add(now, arrival, {from, to});
-    detail::LastArrivals::Sending(arrivals, now, from)
-        .note(to, arrival, calendar.bucket_of(arrival), mark);
-  };
   for (int step = 0; step < 100'000; ++step) {
-    leave_until(now + stream.below64(step % 30'000 < 1000 ? unit : unit / 25));
+    edges.wait(stream.below64(step % 30'000 < 1000 ? unit : unit / 25));
     const NodeIndex from = stream.below(senders);
-    send(from, receivers[stream.below(from == 0 ? 3 : from == 1 ? 20 : 3000)]);
-    if (step % 1000 == 0) {
-      for (const NodeIndex to : receivers) send(from, to);
+    const NodeIndex to = receivers[stream.below(from == 0 ? 3 : from == 1 ? 20 : 3000)];
+    ASSERT_TRUE(edges.send(from, to)) << step;
+    if (step % 1000 != 0) continue;
+    for (const NodeIndex each : receivers) ASSERT_TRUE(edges.send(from, each)) << step;
+  }
+}
+
+// Broadcasts, also while one of the same sender or of another is on its way, some at the same
+// moment, and single messages after them.
+TEST(LastArrivals, NeverLetAMessageOvertakeABroadcast) {
+  constexpr NodeIndex n = 150;
+  FifoEdges edges(n, 12);
+  Stream& stream = edges.stream();
+  for (int step = 0; step < 20'000; ++step) {
+    if (!stream.chance(1, 3)) edges.wait(stream.below64(stream.chance(1, 50) ? unit : unit / 20));
+    const NodeIndex from = stream.below(3);
+    if (stream.chance(1, 40)) {
+      ASSERT_TRUE(edges.broadcast(from, n)) << step;
+    } else {
+      ASSERT_TRUE(edges.send(from, 3 + stream.below(n - 3))) << step;
     }
   }
 }

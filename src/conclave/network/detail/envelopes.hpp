@@ -40,6 +40,9 @@ class Envelopes {
   }
   static Envelope addressed(Envelope sealed, NodeIndex to) { return sealed | to; }
 
+  unsigned kind(Envelope envelope) const {
+    return static_cast<unsigned>(envelope >> node_bits_ & 7);
+  }
   NodeIndex to(Envelope envelope) const { return node_in(envelope); }
   NodeIndex from(Envelope envelope) const {
     const Envelope rest = envelope >> node_bits_;
@@ -61,16 +64,12 @@ class Envelopes {
     }
   }
 
-  // All bits if the contents are kept apart, none if not.
-  NodeIndex kept_mask(Envelope envelope) const {
-    return 0u - static_cast<NodeIndex>(envelope >> node_bits_ >> 3 & 1);
-  }
-
   // Inlined by force: GCC 12 drops calls of functions that only prefetch. Without a branch that
   // depends on the envelope, which no processor could predict: the first slot stands for none.
   [[gnu::always_inline]] void prefetch(Envelope envelope) const {
     if (slabs_.empty()) return;
-    __builtin_prefetch(&slot(envelope >> node_bits_ & (0 - Envelope{kept_mask(envelope) & 1})), 1);
+    const Envelope rest = envelope >> node_bits_;
+    __builtin_prefetch(&slot(rest & (0 - (rest / is_kept & 1))), 1);
   }
 
   std::size_t bytes() const { return slabs_.size() * per_slab * sizeof(Slot); }

@@ -4,8 +4,8 @@
 // memory and four bytes each: some bits of the receiver, and in which part of the calendar the
 // message lies. That is enough to see that a message cannot overtake another, which is so for
 // nearly all. Where it is not, the calendar is asked, which tells the earlier one's time exactly.
-// The edges of a sender that has more messages on their way than it has room for, as after a
-// broadcast, are kept in a table, and exactly.
+// Where a sender has more messages on their way than it has room for, the others' edges are kept in
+// a table, and exactly; those of a broadcast in an array (broadcast_arrivals.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "conclave/network/adversary.hpp"
+#include "conclave/network/detail/broadcast_arrivals.hpp"
 #include "conclave/network/detail/edge_table.hpp"
 #include "conclave/network/detail/large_pages.hpp"
 
@@ -25,6 +26,7 @@ class LastArrivals {
   struct Sender;
   using Eight [[gnu::vector_size(16)]] = std::uint16_t;  // in one register, like these
   using Sixteen [[gnu::vector_size(16)]] = std::uint8_t;
+  using EightBytes [[gnu::vector_size(8)]] = std::uint8_t;
   using Signed [[gnu::vector_size(16)]] = std::int8_t;
   using Halves [[gnu::vector_size(16)]] = std::uint64_t;
 
@@ -40,8 +42,15 @@ class LastArrivals {
                      const auto& is_it) const {
     const Sender& sender = senders_[from];
     if (sender.busy_until <= now) return arrival;
-    if (sender.is_crowded != 0) arrival = std::max(arrival, crowded_.find(from, to));
+    if (sender.is_crowded != 0) {
+      arrival = std::max({arrival, crowded_.find(from, to), broadcast_.find(from, to)});
+    }
     return sender.resolve(now, to, arrival, calendar, is_it);
+  }
+
+  // This sender sends to all others now.
+  void begin_broadcast(Ticks now, NodeIndex from) {
+    if (senders_.size() > most_notes) broadcast_.begin(now, from, senders_.size());
   }
 
   // A message on this edge will be noted soon, one of so many that this sender sends at once.
@@ -56,18 +65,21 @@ class LastArrivals {
   }
 
   // Memory needed so far at most, approximately, since the table may shrink.
-  std::size_t bytes() const { return senders_.size() * sizeof(Sender) + crowded_.bytes(); }
+  std::size_t bytes() const {
+    return senders_.size() * sizeof(Sender) + crowded_.bytes() + broadcast_.bytes();
+  }
 
  private:
-  [[gnu::noinline]] void note_in_table(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival) {
+  [[gnu::noinline]] void note_apart(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival) {
     senders_[from].is_crowded = 1;
+    if (broadcast_.note(now, from, to, arrival)) return;
     crowded_.at(from, to, [now](Ticks other) { return other <= now; }) = arrival;
   }
 
   // A note is twelve bits of the receiver, the moment of arrival in 64ths of a unit, of which eight
   // bits are kept, two more of the number of the bucket and a mark of ten. There are 256 buckets
   // per unit at most, and a message is on its way for a unit at most.
-  static constexpr std::size_t most_notes = 26;
+  static constexpr std::size_t most_notes = 29;
   static constexpr unsigned receiver_bits = 12;
   static constexpr unsigned receiver_mask = (1u << receiver_bits) - 1;
   static constexpr unsigned low_mark_bits = 6;
@@ -86,20 +98,23 @@ class LastArrivals {
     return halves[0] | halves[1];
   }
 
-  // Sets of notes are bits of a word: those of byte i are notes i (bit 0), i + 8 (bit 4), i + 18
-  // (bit 5), and i + 10 (bit 1) in the last two bytes.
-  static constexpr std::uint64_t all_notes = 0x3333313131313131;
+  // Sets of notes are bits of a word: those of byte i are notes i (bit 0), i + 8 (bit 4), and of
+  // the last sixteen, but for those that are among these, i (bit 1) and i + 8 (bit 5).
+  static constexpr std::size_t last_ones = most_notes - 16;
+  static constexpr std::uint64_t all_notes = [] {
+    static_assert(last_ones >= 8 && last_ones <= 16);
+    return 0x3131313131313131 | 0x0202020202020202u << 8 * (16 - last_ones);
+  }();
   static std::size_t place_of(std::uint64_t notes) {  // of the first one
     const auto bit = static_cast<std::size_t>(std::countr_zero(notes));
-    return bit / 8 + (bit & 4) * 2 + (bit & 1) * 10;
+    return bit / 8 + (bit & 4) * 2 + (bit & 1) * last_ones;
   }
 
   struct alignas(128) Sender {
     Ticks busy_until = 0;                               // nothing is on its way afterwards
     std::array<std::uint16_t, most_notes> receivers{};  // and the mark's higher bits
     std::uint16_t next_cleaning = 0;                    // in moments
-    std::uint8_t is_crowded = 0;                        // some of its edges are in the table
-    std::uint8_t unused = 0;
+    std::uint8_t is_crowded = 0;  // some of its edges are in the table or the array
     std::array<std::uint8_t, most_notes> moments{};
     std::array<std::uint8_t, most_notes> places{};  // two bits of the bucket, the rest of the mark
 
@@ -129,7 +144,7 @@ class LastArrivals {
         return reinterpret_cast<Signed>(read<Sixteen>(moments, first) - today) < 0;
       };
       const Signed first = is_over(0) & 1;
-      const Signed last = is_over(most_notes - 16) & 2;
+      const Signed last = is_over(last_ones) & 2;
       const auto halves = reinterpret_cast<Halves>(first | last);
       return (halves[0] | halves[1] << 4) & all_notes;
     }
@@ -144,19 +159,36 @@ class LastArrivals {
 
     Ticks resolve(Ticks now, NodeIndex to, Ticks arrival, const auto& calendar,
                   const auto& is_it) const {
-      for (std::size_t i = 0; i < most_notes; ++i) {
-        if (((receivers[i] ^ to) & receiver_mask) != 0) continue;
-        const unsigned ahead = (unsigned{moments[i]} - moment_of(now)) % 256;
-        if (ahead > most_ahead) continue;  // it is over
-        const Ticks about_then = (now / moment + ahead) * moment;
-        std::uint64_t bucket = calendar.bucket_of(about_then);
-        bucket += (places[i] - bucket) & 3;
-        if (bucket < calendar.bucket_of(arrival)) continue;
-        const unsigned high_mark = unsigned{receivers[i]} >> receiver_bits << low_mark_bits;
-        const auto mark = static_cast<std::uint16_t>(high_mark | places[i] >> 2);
-        arrival = std::max(arrival, calendar.last_in(bucket, mark, is_it));
+      for (std::size_t first = 0; first < most_notes; first += 8) {
+        const std::size_t from = std::min(first, most_notes - 8);
+        for (std::uint64_t found = those_about(to, now, from); found != 0; found &= found - 1) {
+          const std::size_t note = from + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+          const std::uint64_t bucket = bucket_of(note, now, calendar);
+          if (bucket < calendar.bucket_of(arrival)) continue;
+          arrival = std::max(arrival, calendar.last_in(bucket, mark_of(note), is_it));
+        }
       }
       return arrival;
+    }
+
+    // Which of eight notes are about this receiver and not over: one bit in the byte of each.
+    std::uint64_t those_about(NodeIndex to, Ticks now, std::size_t first) const {
+      const Eight wanted = Eight{} + static_cast<std::uint16_t>(to & receiver_mask);
+      const auto is_same = (read<Eight>(receivers, first) & receiver_mask) == wanted;
+      const EightBytes ahead = read<EightBytes>(moments, first) - moment_of(now);
+      const auto is_near = reinterpret_cast<EightBytes>(ahead <= most_ahead);
+      const auto both = __builtin_convertvector(is_same, EightBytes) & is_near;
+      return std::bit_cast<std::uint64_t>(both) & 0x0101010101010101;
+    }
+
+    std::uint64_t bucket_of(std::size_t note, Ticks now, const auto& calendar) const {
+      const unsigned ahead = (unsigned{moments[note]} - moment_of(now)) % 256;
+      const std::uint64_t bucket = calendar.bucket_of((now / moment + ahead) * moment);
+      return bucket + ((places[note] - bucket) & 3);
+    }
+    std::uint16_t mark_of(std::size_t note) const {
+      const unsigned high = unsigned{receivers[note]} >> receiver_bits << low_mark_bits;
+      return static_cast<std::uint16_t>(high | places[note] >> 2);
     }
 
     // Also if it has never been done.
@@ -166,7 +198,7 @@ class LastArrivals {
     [[gnu::noinline]] void clean(Ticks now) {
       const bool is_idle = busy_until <= now;
       const Sixteen today = Sixteen{} + moment_of(now);
-      for (const std::size_t first : {std::size_t{0}, most_notes - 16}) {
+      for (const std::size_t first : {std::size_t{0}, last_ones}) {
         const Sixteen ahead = is_idle ? Sixteen{} - 1 : read<Sixteen>(moments, first) - today;
         const auto is_over = reinterpret_cast<Sixteen>(ahead > most_ahead);  // or negative
         const Sixteen cleaned = today + (is_over | ahead);
@@ -200,7 +232,7 @@ class LastArrivals {
     [[gnu::always_inline]] void note(NodeIndex to, Ticks arrival, std::uint64_t bucket,
                                      std::uint16_t mark) {
       sender_.busy_until = std::max(sender_.busy_until, arrival);
-      if (free_ == 0) return all_.note_in_table(now_, from_, to, arrival);
+      if (free_ == 0) return all_.note_apart(now_, from_, to, arrival);
       sender_.write(place_of(free_), to, arrival, bucket, mark);
       free_ &= free_ - 1;
     }
@@ -217,7 +249,8 @@ class LastArrivals {
 
  private:
   ZeroedArray<Sender> senders_;
-  EdgeTable crowded_;
+  EdgeTable crowded_;  // edges of senders that have no room for a note
+  BroadcastArrivals broadcast_;
 };
 
 }  // namespace conclave::network::detail
