@@ -12,13 +12,17 @@ matplotlib.use("Agg")
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "alone: it measures time, and wants the machine for itself")
+
+
 @pytest.fixture(scope="session")
 def program():
     path = os.environ.get("CONCLAVE_PROGRAM", str(ROOT / "build/release/conclave"))
 
     def call(*words, status=(0, 3, 4)):
         done = subprocess.run([path, *map(str, words)], capture_output=True, text=True,
-                              timeout=120, cwd=ROOT)
+                              timeout=300, cwd=ROOT)
         assert done.returncode in status, done.stderr
         return done
 

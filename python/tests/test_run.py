@@ -207,6 +207,7 @@ def interrupted(work):
     return time.monotonic() - sent[0]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("work", [
     lambda: cv.run("fratricide", n=10**6, trials=10**6, engine="agents", threads=1),
     lambda: cv.run("fratricide", n=10**5, engine="counts", trials=10**7),

@@ -35,7 +35,7 @@ class KnownTrials final : public catalog::PreparedRun {
                   const KeepGoing& keep_going) const override {
     if (outcome) return outcome(trial);
     if (trial == failing_trial) throw std::runtime_error("trial failed");
-    const int pauses = trial % 2 == 0 ? 50 : 1;
+    const int pauses = trial % 2 == 0 ? 10 : 1;
     for (int i = 0; i < pauses; ++i) {
       std::this_thread::yield();
       if (!keep_going(trial)) return {.ending = Ending::interrupted};

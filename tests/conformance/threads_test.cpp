@@ -2,8 +2,6 @@
 // (preset tsan) the same tests look for races in the runner, the sweep and what workers share.
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,6 +12,8 @@
 #include "conclave/sweep/results.hpp"
 #include "conclave/sweep/store.hpp"
 #include "conclave/sweep/sweep.hpp"
+
+#include "tests/support/temporary_folder.hpp"
 
 namespace conclave::sweep {
 namespace {
@@ -36,19 +36,12 @@ n = [8, 16]
 
 class Threads : public ::testing::Test {
  public:
-  Threads()
-      : folder_(std::filesystem::temp_directory_path() /
-                ("threads_test." +
-                 std::to_string(std::hash<std::thread::id>{}(std::this_thread::get_id())))) {
-    std::filesystem::create_directories(folder_);
-    std::ofstream(folder_ / "plan.toml") << plan_text;
-  }
-  ~Threads() override { std::filesystem::remove_all(folder_); }
+  Threads() { folder_.write("plan.toml", plan_text); }
 
  protected:
   std::vector<std::string> rows(unsigned threads) const {
-    const Plan plan = read_plan((folder_ / "plan.toml").string());
-    const std::string file = (folder_ / (std::to_string(threads) + ".db")).string();
+    const Plan plan = read_plan(folder_.file("plan.toml"));
+    const std::string file = folder_.file(std::to_string(threads) + ".db");
     Store store(file, plan, {.code = "test"});
     Sweep sweep(plan, {}, Results(file), store, std::uint64_t{1} << 30);
     const std::atomic<bool> stop = false;
@@ -76,7 +69,7 @@ class Threads : public ::testing::Test {
     return rows;
   }
 
-  std::filesystem::path folder_;
+  const conclave::testing::Folder folder_;
 };
 
 TEST_F(Threads, DoNotChangeTheRowsOfASweep) {

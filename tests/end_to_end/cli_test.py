@@ -4,7 +4,6 @@
 Usage: cli_test.py BINARY [--rewrite] [unittest arguments]
 With --rewrite the golden outputs under tests/golden/cli are written anew: read the diff.
 """
-import contextlib
 import csv
 import fcntl
 import io
@@ -27,6 +26,8 @@ import time
 import tomllib
 import unittest
 import xml.etree.ElementTree
+
+from processes import reserved_ports, wait_for_stillness, wait_for_work
 
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 REWRITE = "--rewrite" in sys.argv
@@ -562,7 +563,7 @@ class Interruption(unittest.TestCase):
         with subprocess.Popen([BINARY, "run", "fratricide", "--n", "10", "--trials", "3"],
                               stdout=ends[1], stderr=subprocess.PIPE, text=True) as process:
             os.close(ends[1])
-            time.sleep(1.5)
+            wait_for_stillness(process)
             process.send_signal(signal.SIGINT)
             with os.fdopen(ends[0], "rb") as reader:
                 shown = reader.read()[filled:].decode()
@@ -572,21 +573,21 @@ class Interruption(unittest.TestCase):
         self.assertNotIn("interrupted", shown + errors)
 
     def test_keeps_finished_rows_and_exits_with_130(self):
-        words = ["run", "fratricide", "--n", "20000", "--trials", "100000", "--format", "jsonl",
-                 "--seed", "3", "--engine", "agents"]
-        with subprocess.Popen([BINARY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True) as process:
-            time.sleep(4)
+        words = ["fratricide", "--n", "3000", "--seed", "3", "--engine", "agents"]
+        with tempfile.TemporaryFile("w+") as output:  # no pipe, which may be full
+            process = subprocess.Popen([BINARY, "run", *words, "--trials", "1000000", "--quiet",
+                                        "--format", "jsonl"], stdout=output)
+            wait_for_work(process, 1)
             process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=60)
-        finished = [json.loads(line) for line in output.splitlines()]
+            process.wait(timeout=60)
+            output.seek(0)
+            finished = [json.loads(line) for line in output]
         self.assertEqual(process.returncode, 130)
+        self.assertGreater(len(finished), 1)
         self.assertEqual([row["trial"] for row in finished], list(range(len(finished))))
-        if finished:
-            self.assertEqual((finished[-1].pop("interrupted"), finished[-1].pop("asked")),
-                             (True, 100000))
-            self.assertEqual(finished[:1], rows("fratricide", "--n", "20000", "--seed", "3",
-                                                 "--engine", "agents"))
+        self.assertEqual((finished[-1].pop("interrupted"), finished[-1].pop("asked")),
+                         (True, 1000000))
+        self.assertEqual(finished, rows(*words, "--trials", str(len(finished))))
 
 
 class Rare(unittest.TestCase):
@@ -690,14 +691,13 @@ class Rare(unittest.TestCase):
                  "100000", "--way", "timeout", "--format", "jsonl"]
         with subprocess.Popen([BINARY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as process:
-            time.sleep(4)
+            wait_for_work(process, 0.5)
             process.send_signal(signal.SIGINT)
             output, _ = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)
-        if output:
-            row = json.loads(output)
-            self.assertTrue(row["interrupted"])
-            self.assertGreater(row["ways"][0]["importance"][0]["repetitions"], 1)
+        row = json.loads(output)
+        self.assertTrue(row["interrupted"])
+        self.assertGreater(row["ways"][0]["importance"][0]["repetitions"], 1)
 
 
 def resize(descriptor, columns):
@@ -707,10 +707,11 @@ def resize(descriptor, columns):
 END_OF_OUTPUT = b"\x04"
 
 
-def on_terminal(words, columns, shows="stdout", after=None):
-    """The text that a command shows on a terminal so wide. `after` is called with the terminal
-    and the process once something has been shown. A terminal that is closed may lose what has not
-    been read yet, so this end stays open and says when the process has written everything."""
+def on_terminal(words, columns, shows="stdout", acts=()):
+    """The text that a command shows on a terminal so wide. Acts are pairs of a pattern and of what
+    is called with the terminal and the process once it has been shown, one after the other. A
+    terminal that is closed may lose what has not been read yet, so this end stays open and says
+    when the process has written everything."""
     leader, follower = pty.openpty()
     resize(leader, columns)
     other = "stderr" if shows == "stdout" else "stdout"
@@ -722,12 +723,12 @@ def on_terminal(words, columns, shows="stdout", after=None):
     with subprocess.Popen([BINARY, *words], **{shows: follower, other: subprocess.PIPE}) as process:
         marker = threading.Thread(target=mark_the_end, args=[process])
         marker.start()
-        shown = b""
+        shown, seen, acts = b"", 0, list(acts)
         while not shown.endswith(END_OF_OUTPUT):
             shown += os.read(leader, 4096)
-            if after and len(shown) > 30:
-                after(leader, process)
-                after = None
+            if acts and (found := re.compile(acts[0][0]).search(shown, seen)):
+                seen = found.end()
+                acts.pop(0)[1](leader, process)
         rest = getattr(process, other).read().decode()
         marker.join()
     os.close(follower)
@@ -740,7 +741,9 @@ def longest_line(text):
 
 
 class Terminal(unittest.TestCase):
-    SLOW = ["run", "fratricide", "--n", "10000", "--trials", "8", "--format", "jsonl", "--engine",
+    SLOW = ["run", "fratricide", "--n", "10000", "--trials", "4", "--format", "jsonl", "--engine",
+            "agents", "--threads", "1"]
+    LONG = ["run", "fratricide", "--n", "5000", "--trials", "9999", "--format", "jsonl", "--engine",
             "agents"]
 
     def test_shows_a_progress_line_only_on_a_terminal(self):
@@ -755,17 +758,21 @@ class Terminal(unittest.TestCase):
             resize(leader, 30)
             process.send_signal(signal.SIGWINCH)
 
-        for columns in (40, 60):
-            shown, _ = on_terminal(self.SLOW, columns, "stderr")
+        def interrupt(_, process):
+            process.send_signal(signal.SIGINT)
+
+        for columns, enough in ((40, b"trial [1-9]"), (70, b"about .* left")):
+            shown, _ = on_terminal(self.LONG, columns, "stderr", [(enough, interrupt)])
             lines = shown.split("\r\033[K")[1:-1]  # after them, what was done
             self.assertIn("trial", lines[0])
             self.assertLess(max(map(len, lines)), columns)
             self.assertNotIn("...", shown)
-        self.assertRegex(shown, r"fratricide n = 10000   trial [1-7] of 8   about .* left")
-        shown, _ = on_terminal(self.SLOW, 60, "stderr", narrow)
+        self.assertRegex(shown, r"fratricide n = 5000   trial [1-9]\d* of 9999   about .* left")
+        shown, _ = on_terminal(self.LONG, 70, "stderr",
+                               [(rb"trial \d", narrow), (rb"\033\[K[^\r]{1,29}\r", interrupt)])
         lengths = [len(line) for line in shown.split("\r\033[K")[1:-1]]
         self.assertGreater(lengths[0], 30)
-        self.assertLess(lengths[-1], 30)  # after it was resized
+        self.assertLess(lengths[-1], 30)  # since it was resized
 
     def test_is_as_wide_as_help_may_be(self):
         """Only commands to be copied stay in one line."""
@@ -820,7 +827,7 @@ class Vocabulary(unittest.TestCase):
         chain = pathlib.Path(folder.name) / "chain.tra"
         chain.write_text("2 2\n0 0 1\n1 0 1\n", "ascii")
         for words in (["list"], ["describe", "pll"], ["run", "pll", "--n", "9"],
-                      ["compare", "--n", "5", "--trials", "1"], ["verify", "prl", "--n", "3"],
+                      ["compare", "--n", "5", "--trials", "1"], ["verify", "prl", "--n", "2"],
                       ["search", "prl", "--n", "3", "--budget", "1000"],
                       ["explore", "flooding", "--n", "2"],
                       ["solve", str(chain), "--target", "0"]):
@@ -938,7 +945,7 @@ class Faults(unittest.TestCase):
                        "--max-parallel-time", "1000")):
             for engine in ("agents", "events"):
                 outputs = {conclave("run", *words, "--engine", engine, "--format", "jsonl",
-                                    "--threads", threads).stdout for threads in "127"}
+                                    "--threads", threads).stdout for threads in "17"}
                 self.assertEqual(len(outputs), 1)
                 self.assertGreater(len(outputs.pop()), 1000)
 
@@ -982,7 +989,7 @@ class Engines(unittest.TestCase):
                        "--fault", "corrupt:10@5", "--fault", "kill-leaders@convergence+3",
                        "--max-parallel-time", "1000")):
             outputs = {conclave("run", *words, "--engine", "counts", "--format", "jsonl",
-                                "--threads", threads).stdout for threads in "123"}
+                                "--threads", threads).stdout for threads in "13"}
             self.assertEqual(len(outputs), 1)
             self.assertGreater(len(outputs.pop()), 1000)
 
@@ -1543,19 +1550,6 @@ stop when B == 0
             self.assertIn(sentence, result.stderr)
 
 
-def first_free_port(count):
-    """The first of so many ports in a row that are free now."""
-    for first in range(21000, 31000, count):
-        try:
-            with contextlib.ExitStack() as stack:
-                for port in range(first, first + count):
-                    stack.enter_context(socket.create_server(("127.0.0.1", port)))
-                return first
-        except OSError:
-            continue
-    raise AssertionError("no free ports")
-
-
 class Node(unittest.TestCase):
     """The commands that `conclave node --help` shows work as they are written."""
 
@@ -1570,9 +1564,8 @@ class Node(unittest.TestCase):
     def test_examples_elect_a_leader(self):
         examples = self.help[self.help.index("Examples:"):self.help.index("Members that stay")]
         commands = [line.strip() for line in examples.splitlines()[1:] if line.strip()]
-        with tempfile.TemporaryDirectory() as folder:
-            port = first_free_port(3)
-            script = "\n".join(commands).replace("--n 3", f"--n 3 --port {port}")
+        with tempfile.TemporaryDirectory() as folder, reserved_ports(3) as ports:
+            script = "\n".join(commands).replace("--n 3", f"--n 3 --port {ports[0]}")
             result = subprocess.run(
                 ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=100,
                 env={**os.environ, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"})
@@ -1602,11 +1595,11 @@ class Explorer(unittest.TestCase):
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=60)
         self.assertEqual(self.process.returncode, 0)
 
     def ask(self, method, path, host="127.0.0.1", more=""):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as visitor:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as visitor:
             visitor.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n".encode())
             head, _, body = visitor.makefile("rb").read().partition(b"\r\n\r\n")
         return int(head.split()[1]), head.decode(), body

@@ -9,27 +9,19 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
+from processes import reserved_ports
+
 BUILD, EXAMPLES = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 
 
 def run(*words):
     subprocess.run(words, check=True, capture_output=True, text=True, timeout=200)
-
-
-def free_ports(count):
-    """Ports that are free now; held together, so that they differ."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 class Package(unittest.TestCase):
@@ -155,7 +147,7 @@ class Package(unittest.TestCase):
 
     def test_example_with_a_fence_keeps_former_leaders_out(self):
         program, store = self.build("fenced"), self.folder / "store"
-        members = [f"127.0.0.1:{port}" for port in free_ports(3)]
+        members = self.addresses(3)
         processes = [subprocess.Popen([program, str(index), store, *members], text=True,
                                       stdout=subprocess.PIPE) for index in range(3)]
         self.addCleanup(lambda: [process.kill() for process in processes])
@@ -170,6 +162,9 @@ class Package(unittest.TestCase):
         self.assertEqual([process.returncode for process in processes], [0, 0, 0])
         self.assertIn(f"refused at 1000 with token {first}", "".join(outputs))
 
+    def addresses(self, count):
+        return [f"127.0.0.1:{port}" for port in self.enterContext(reserved_ports(count))]
+
     def await_token(self, store, least):
         end = time.monotonic() + 60
         while time.monotonic() < end:
@@ -179,7 +174,7 @@ class Package(unittest.TestCase):
         return self.fail("no leader has written")
 
     def elect(self, program, count):
-        members = [f"127.0.0.1:{port}" for port in free_ports(count)]
+        members = self.addresses(count)
         processes = [subprocess.Popen([program, str(self_index), *members], text=True,
                                       stdout=subprocess.PIPE) for self_index in range(count)]
         lines = [process.communicate(timeout=100)[0].strip() for process in processes]

@@ -23,6 +23,8 @@ import tempfile
 import time
 import unittest
 
+from processes import wait_until
+
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 PROTOCOLS = pathlib.Path(__file__).resolve().parents[2] / "protocols"
 SMOKE = """
@@ -67,6 +69,15 @@ def undisturbed():
                               check=True, capture_output=True, text=True).stdout, seconds
 
 
+@functools.cache
+def smoke():
+    """The results of the plan of this name."""
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "plan.toml").write_text(SMOKE)
+        subprocess.run([BINARY, "sweep", "plan.toml", "--quiet"], cwd=folder, check=True)
+        return (pathlib.Path(folder) / "plan.db").read_bytes()
+
+
 class Folder(unittest.TestCase):
     """A test in a folder of its own."""
     def setUp(self):
@@ -87,6 +98,11 @@ class Folder(unittest.TestCase):
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 
+    def take_smoke(self):
+        """As if it had been swept here."""
+        self.plan(SMOKE)
+        (self.folder / "results.db").write_bytes(smoke())
+
     def dump(self, file="results.db"):
         result = self.conclave("results", file, "--format", "csv")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -105,8 +121,7 @@ class Folder(unittest.TestCase):
             return 0
 
     def wait_for_rows(self):
-        while not self.committed():
-            time.sleep(0.005)
+        wait_until(self.committed, "committed rows")
 
     def assert_refused(self, result, *sentences, status=2):
         self.assertEqual(result.returncode, status, result.stderr)
@@ -263,7 +278,7 @@ class Plans(Folder):
 
 class Results(Folder):
     def test_are_listed_filtered_and_exported(self):
-        self.sweep(SMOKE)
+        self.take_smoke()
         table = self.conclave("results", "results.db").stdout
         self.assertEqual(len(re.findall(r"(?m)^ +\d+  pr?l", table)), 11)
         self.assertEqual({(r["protocol"], r["n"]) for r in self.rows("--where", "protocol=pll",
@@ -286,7 +301,7 @@ class Results(Folder):
             self.assert_refused(self.conclave("results", "results.db", *words), sentence)
 
     def test_are_measured_by_expressions_in_their_fields(self):
-        self.sweep(SMOKE)
+        self.take_smoke()
         where = "--where", "protocol=pll", "--where", "n=500"
         shown = self.conclave("results", "results.db", *where, "--measure",
                               "(interactions - n) / n^2").stdout
@@ -296,7 +311,7 @@ class Results(Folder):
         self.assertAlmostEqual(mean, (statistics.mean(times) - 500) / 500 ** 2, delta=1e-4 * mean)
 
     def test_are_pleasant_in_sql(self):
-        self.sweep(SMOKE)
+        self.take_smoke()
         with sqlite3.connect(self.folder / "results.db") as database:
             means = dict(database.execute("SELECT n, avg(interactions) FROM result "
                                           "WHERE protocol = 'pll' AND converged GROUP BY n"))
@@ -308,7 +323,7 @@ class Results(Folder):
         self.assertEqual(len(codes), 1)
 
     def test_are_replayed_byte_for_byte(self):
-        self.sweep(SMOKE)
+        self.take_smoke()
         for row in ("0", "777", "2199"):
             self.assertEqual(self.conclave("replay", "results.db", "--row", row).returncode, 0)
         with sqlite3.connect(self.folder / "results.db") as database:
@@ -426,8 +441,8 @@ class RareFailures(Folder):
 
 
 class Interruptions(Folder):
-    def start(self, file="results.db"):
-        return subprocess.Popen([BINARY, "sweep", self.plan(LONG), "-o", file], cwd=self.folder,
+    def start(self, file="results.db", plan=LONG):
+        return subprocess.Popen([BINARY, "sweep", self.plan(plan), "-o", file], cwd=self.folder,
                                 stderr=subprocess.DEVNULL)
 
     def kill_often(self, file, kills, longest):
@@ -451,21 +466,24 @@ class Interruptions(Folder):
         self.assertEqual(self.dump(file), whole)
 
     def test_an_interrupt_keeps_what_is_finished(self):
-        process = self.start()
-        self.wait_for_rows()
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(), 130)
+        for _ in range(5):  # a busy machine may give us no time before the sweep has ended
+            (self.folder / "results.db").unlink(missing_ok=True)
+            process = self.start()
+            self.wait_for_rows()
+            process.send_signal(signal.SIGINT)
+            if process.wait() != 0:
+                break
+        self.assertEqual(process.returncode, 130)
         before = self.committed()
         result = self.sweep(LONG)
         self.assertIn(f", {before} there from before", result.stderr)
         self.assertEqual(self.dump(), undisturbed()[0])
 
     def test_a_second_writer_is_refused_and_readers_are_not(self):
-        process = self.start()
+        process = self.start(plan='protocol = "fratricide"\nn = 3000\ntrials = 1000000\n')
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        while not (self.folder / "results.db.lock").exists():
-            time.sleep(0.01)
+        self.wait_for_rows()
         result = self.conclave("sweep", "plan.toml", "-o", "results.db")
         self.assert_refused(result, f"is being written by process {process.pid}")
         self.assertEqual(self.conclave("results", "results.db").returncode, 0)
@@ -483,11 +501,11 @@ class Interruptions(Folder):
         time.sleep(1)
         self.assertIsNone(process.poll())
         cursor.close()
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(timeout=100), 0)
         self.assertEqual(self.committed(), 1000)
 
     def test_a_changed_plan_is_noticed(self):
-        self.sweep(SMOKE)
+        self.take_smoke()
         before = self.dump()
         for old, new, sentence in (
                 ("500, ", "", "cell 0 was pll n=500 seed=3, and is now pll n=1000 seed=3"),
@@ -503,14 +521,13 @@ class Interruptions(Folder):
         self.sweep("# a comment changes nothing\n" + SMOKE)
         self.assertEqual(self.dump(), before)
 
-
     def test_a_plan_that_has_grown_keeps_its_rows(self):
         small = SMOKE.replace("500, ", "").replace("200", "50", 1)
         self.sweep(small)
         before = self.committed()
         result = self.sweep(SMOKE, "--extend")
         self.assertIn(f", {before} there from before", result.stderr)
-        self.sweep(SMOKE, output="new.db")
+        (self.folder / "new.db").write_bytes(smoke())
         self.assertEqual(self.dump(), self.dump("new.db"))
         for shrunk in (SMOKE.replace("500, ", ""), SMOKE.replace("200", "199", 1),
                        SMOKE.replace("seed = 3", "seed = 4")):
@@ -658,7 +675,8 @@ class Ranks(Folder):
 
     def test_any_number_of_them_gives_the_same_rows(self):
         shutil.copy(PROTOCOLS / "epidemic.pp", self.folder / "mine.pp")
-        text = SMOKE + '[[run]]\nprotocol = "mine.pp"\nn = 100\nprecision = 0.02\n'
+        text = SMOKE.replace("200", "50", 1) \
+            + '[[run]]\nprotocol = "mine.pp"\nn = 100\nprecision = 0.02\n'
         self.sweep(text, output="0.db")
         for ranks in ("2", "3"):
             result = self.mpirun(ranks, "sweep", "plan.toml", "-o", f"{ranks}.db")
@@ -689,7 +707,7 @@ class Ranks(Folder):
     @staticmethod
     def wait_for_rank(launcher, rank):
         """The process id of a rank, once mpirun has started it."""
-        for _ in range(1000):
+        for _ in range(10000):
             for folder in pathlib.Path("/proc").glob("[0-9]*"):
                 try:
                     environment = (folder / "environ").read_bytes().split(b"\0")

@@ -23,6 +23,8 @@ import threading
 import time
 import unittest
 
+from processes import wait_for_handler, wait_for_stillness, wait_for_work
+
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLAN = 'protocol = "fratricide"\nn = [20, 30]\ntrials = 20\n'
@@ -282,7 +284,7 @@ class Results(Folder):
                     database.execute(f"CREATE VIEW {name} AS {view}")
                 for words in (("results", "results.db"), ("report", "results.db", "-o", "x.html"),
                               ("sweep", "plan.toml", "-o", "results.db")):
-                    self.assert_refused(self.conclave(*words, timeout=20),
+                    self.assert_refused(self.conclave(*words),
                                         f"its table '{name}' is none")
 
     def test_triggers_of_the_file_do_not_run(self):
@@ -301,7 +303,7 @@ class Locks(Folder):
                                    cwd=self.folder, stderr=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        for _ in range(2000):
+        for _ in range(6000):
             with contextlib.suppress(sqlite3.OperationalError):
                 with contextlib.closing(sqlite3.connect(
                         f"file:{self.folder}/{file}?mode=ro", uri=True)) as database:
@@ -375,7 +377,7 @@ class Outputs(Folder):
             reader = threading.Thread(target=lambda: received.append(fifo.read_text()))
             reader.start()
             result = self.conclave(*words, "-o", fifo)
-            reader.join(timeout=20)
+            reader.join(timeout=60)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertTrue(stat.S_ISFIFO(fifo.lstat().st_mode))
             self.assertTrue(received[0] == self.rows or received[0].rstrip().endswith("</svg>"))
@@ -539,9 +541,9 @@ class Streams(Folder):
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen([BINARY, "sweep", self.write("plan.toml", LONG), "-o",
                                         "r.db", "--quiet"], cwd=self.folder)
-            time.sleep(1.5)
+            wait_for_work(process, 0.5)
             process.send_signal(number)
-            self.assertEqual(process.wait(timeout=30), 130)
+            self.assertEqual(process.wait(timeout=60), 130)
         self.assertIn(", 0 damaged", self.conclave("results", "r.db", "--check").stdout)
 
     def test_signals_end_what_has_nothing_to_keep(self):
@@ -550,31 +552,35 @@ class Streams(Folder):
                           ("plot", "/dev/stdin", "-o", "x.svg")):
                 process = subprocess.Popen([BINARY, *words], cwd=self.folder, stdin=subprocess.PIPE,
                                            stdout=subprocess.DEVNULL)
-                time.sleep(0.3)
+                if words[0] == "verify":
+                    wait_for_work(process, 0.2)
+                else:
+                    wait_for_stillness(process)
                 process.send_signal(number)
-                self.assertEqual(process.wait(timeout=30), 130, words)
+                self.assertEqual(process.wait(timeout=60), 130, words)
                 process.stdin.close()
 
     def test_nohup_is_respected(self):
         process = subprocess.Popen(["nohup", BINARY, "run", "fratricide", "--n", "300", "--trials",
-                                    "2000", "--quiet"], cwd=self.folder,
+                                    "5000", "--quiet"], cwd=self.folder,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.3)
+        wait_for_handler(process, signal.SIGINT)  # those that it respects are in place then
         process.send_signal(signal.SIGHUP)
         self.assertEqual(process.wait(timeout=60), 0)
 
 
 class Interruption(Folder):
     def interrupted(self, *words):
-        process = subprocess.Popen([BINARY, "run", "fratricide", "--n", "2000", "--trials",
-                                    "1000000", *words], cwd=self.folder, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
-        time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=30)
+        with open(self.folder / "rows", "w", encoding="utf8") as rows:  # no pipe, which may be full
+            process = subprocess.Popen([BINARY, "run", "fratricide", "--n", "2000", "--trials",
+                                        "1000000", *words], cwd=self.folder, stdout=rows,
+                                       stderr=subprocess.PIPE, text=True)
+            wait_for_work(process, 0.3)
+            process.send_signal(signal.SIGINT)
+            errors = process.communicate(timeout=60)[1]
         self.assertEqual(process.returncode, 130)
         self.assertIn("interrupted: ", errors)
-        return output
+        return (self.folder / "rows").read_text()
 
     def test_of_a_run_is_marked(self):
         self.assertIn("; interrupted, 1000000 were asked for", self.interrupted())
@@ -631,7 +637,7 @@ class Appetite(Folder):
         def limit():
             if not is_sanitized():
                 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
-        return self.conclave(*words, preexec_fn=limit, timeout=30)
+        return self.conclave(*words, preexec_fn=limit)
 
     def test_plans_may_not_nest_deep(self):
         for text in ("a" + ".a" * 50000 + " = 1\n", "[" + "a." * 50000 + "a]\n",

@@ -12,9 +12,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from fractions import Fraction
+
+from processes import wait_for_work
 
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 PRINTED = ["pll", "--n", "4", "--param", "c_max=3", "--param", "k=1", "--param", "reading=printed"]
@@ -281,10 +282,9 @@ class Interruption(unittest.TestCase):
         for words in (["prl", "--n", "4"],  # explores 16 million configurations
                       ["fratricide", "--n", "20", "--against", "agents", "--trials", "1e12"]):
             process = subprocess.Popen([BINARY, "verify", *words], stdout=subprocess.PIPE)
-            time.sleep(2)
-            self.assertIsNone(process.poll(), words)
+            wait_for_work(process, 1)
             process.send_signal(signal.SIGINT)
-            self.assertEqual(process.communicate(timeout=20)[0], b"")
+            self.assertEqual(process.communicate(timeout=60)[0], b"")
             self.assertEqual(process.returncode, 130)
 
 
@@ -529,7 +529,7 @@ class Search(unittest.TestCase):
         for form in ("text", "json"):
             words = [BINARY, "search", "prl", "--n", "20", "--budget", "1e9", "--format", form]
             process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-            time.sleep(3)
+            wait_for_work(process, 1)
             process.send_signal(signal.SIGINT)
             output = process.communicate(timeout=60)[0]
             self.assertEqual(process.returncode, 130)
@@ -564,7 +564,7 @@ class Search(unittest.TestCase):
             text.write_text(self.ENDLESS)
             words = [BINARY, "search", str(text), "--n", "5", "--max-interactions", "1e18"]
             process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-            time.sleep(1)
+            wait_for_work(process, 0.3)
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(timeout=60), 130)
 

@@ -19,13 +19,21 @@ namespace {
 
 using Input = std::vector<std::uint8_t>;
 
-constexpr std::size_t most_changes = 6000;  // in all, shared by the inputs
+std::string setting(const char* name) {
+  const char* given = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return given != nullptr ? given : "";
+}
+
+// In all, shared by the inputs.
+std::size_t most_changes() {
+  const std::string given = setting("CONCLAVE_CHANGES");
+  return given.empty() ? 6000 : std::stoul(given);
+}
 
 // The files in the folders that the environment names, in order, so that a failure comes again.
 std::vector<std::filesystem::path> corpus() {
   std::vector<std::filesystem::path> files;
-  const char* named = std::getenv("CONCLAVE_CORPUS");  // NOLINT(concurrency-mt-unsafe): one thread
-  std::istringstream folders(named != nullptr ? named : "");
+  std::istringstream folders(setting("CONCLAVE_CORPUS"));
   for (std::string folder; std::getline(folders, folder, ':');) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.is_regular_file()) files.push_back(entry.path());
@@ -58,12 +66,13 @@ void change(Input& input, conclave::Stream& stream) {
 TEST(Fuzz, KnownInputsAndTheirNeighboursDoNoHarm) {
   const auto files = corpus();
   ASSERT_GE(files.size(), 3u);
+  const std::size_t changes = 1 + most_changes() / files.size();
   conclave::Stream stream({.seed = 1});
   for (const auto& file : files) {
     SCOPED_TRACE(file);
     const Input input = content_of(file);
     LLVMFuzzerTestOneInput(input.data(), input.size());
-    for (std::size_t i = 0; i < most_changes / files.size() && !input.empty(); ++i) {
+    for (std::size_t i = 0; i < changes && !input.empty(); ++i) {
       Input changed = input;
       for (std::uint32_t left = 1 + stream.below(3); left > 0; --left) change(changed, stream);
       LLVMFuzzerTestOneInput(changed.data(), changed.size());

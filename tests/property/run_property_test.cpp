@@ -405,11 +405,11 @@ TEST(FaultAmount, IsRoundedAndNeverMoreThanThereAre) {
 
 // Which sets of agents a fault hits. With N of prl this large, an arbitrary state is a new one.
 template <class Case>
-class FaultTargets : public testing::Test {};
+class FaultTargetLaws : public testing::Test {};
 using TargetCases = testing::Types<OnAgents<Prl>, OnArcEvents>;
-TYPED_TEST_SUITE(FaultTargets, TargetCases);
+TYPED_TEST_SUITE(FaultTargetLaws, TargetCases);
 
-TYPED_TEST(FaultTargets, AreUniform) {
+TYPED_TEST(FaultTargetLaws, AreUniform) {
   constexpr AgentCount few = 6;
   const Prl protocol(Prl::Parameters{.upper_bound = std::uint64_t{1} << 40}, few);
   AgentMemory memory;
@@ -435,7 +435,7 @@ TYPED_TEST(FaultTargets, AreUniform) {
 }
 
 // On a census: of 6 leaders among 10 agents, 3 struck agents are hypergeometric many.
-TEST(FaultTargetsOfCensus, AreUniform) {
+TEST(CensusFaultTargetLaws, AreUniform) {
   std::vector<double> lost(4, 0.0);
   for (std::uint64_t seed = 0; seed < 50'000; ++seed) {
     population::CensusEvents<Fratricide> engine(Fratricide({}, 10), 10, 0, {.seed = seed});

@@ -33,6 +33,7 @@ export async function browser() {
       "--disable-component-update", "--disable-sync", "--force-device-scale-factor=1"],
     viewport: { width: 1440, height: 900 },
   });
+  context.setDefaultTimeout(120_000);   // a busy machine takes longer than a test that is right
   return { context, close: async () => { await context.close(); rmSync(profile, { recursive: true, force: true }); } };
 }
 

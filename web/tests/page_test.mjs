@@ -17,14 +17,10 @@ const server = await serve();
 const chrome = await browser();
 const tests = [];
 const test = (name, work) => tests.push([name, work]);
-// The number of interactions once the page stands still.
+// The number of interactions once the engine has answered what it was asked last.
 async function stillAt(page) {
-  for (let last = -1; ;) {
-    const at = await now(page);
-    if (at === last) return at;
-    last = at;
-    await page.waitForTimeout(60);
-  }
+  await page.evaluate(() => document.querySelector("conclave-app").player.turn);
+  return now(page);
 }
 const now = (page) => page.evaluate(() => Number(window.conclave.frame().look.now));
 
@@ -90,7 +86,7 @@ test("an attack strikes now, is part of the command, and its recovery is measure
   assert.equal(await page.evaluate(() => window.conclave.frame().look.faults[0].at), 8000);
   await page.evaluate(() => { document.querySelector("#speed").value = "13"; document.querySelector("#speed").dispatchEvent(new Event("input")); });
   await page.getByRole("button", { name: /Play/ }).click();
-  await page.waitForFunction(() => window.conclave.frame().look.faults[0].recovered, null, { timeout: 20000 });
+  await page.waitForFunction(() => window.conclave.frame().look.faults[0].recovered);
 });
 
 // The row that the command line prints for the words of an address.

@@ -237,12 +237,14 @@ TEST(Services, RefuseMembersWithAnotherListOrOtherTimes) {
       members.push_back(std::make_unique<Service>(loop, options, Service::Callbacks{.log = keep}));
     }
     members[0]->wake();
-    loop.run_for(500ms);
-    EXPECT_EQ(members[0]->view().leader, nobody);
-    EXPECT_EQ(members[1]->view().term, 0u) << "no message has got through";
     const auto named =
         has_longer_list ? "its list has 2 members, ours 3" : "its lease_ms is 300, ours 400";
+    const auto end = Loop::Clock::now() + 30s;
+    while (log.find(named) == std::string::npos && Loop::Clock::now() < end) loop.run_for(5ms);
     EXPECT_NE(log.find(named), std::string::npos) << log;
+    loop.run_for(500ms);  // more than a lease
+    EXPECT_EQ(members[0]->view().leader, nobody);
+    EXPECT_EQ(members[1]->view().term, 0u) << "no message has got through";
   }
 }
 

@@ -212,7 +212,7 @@ TEST(Elections, AnswerOtherThreadsWhileTheyRun) {
   std::atomic<std::uint64_t> won = 0;
   std::atomic<bool> has_lost = false;
   ElectionOptions options{.cluster = "test", .members = {free_endpoint()}};
-  options.lease = 60ms;
+  options.lease = 2s;  // not lost where the machine is busy
   election = std::make_unique<Election>(
       options, ElectionCallbacks{.won = [&](std::uint64_t token) { won = token; },
                                  .lost = [&](std::uint64_t) { has_lost = true; }});
@@ -224,7 +224,8 @@ TEST(Elections, AnswerOtherThreadsWhileTheyRun) {
     }
     while (std::chrono::steady_clock::now() < end && won == 0) std::this_thread::yield();
     EXPECT_EQ(election->term(), won);
-    EXPECT_LT(election->lease_left(), 60ms);
+    EXPECT_GT(election->lease_left(), 0ms);
+    EXPECT_LT(election->lease_left(), 2s);
     election->retire();
   });
   election->run();

@@ -185,7 +185,7 @@ Verdict examine(const Meetings& meetings, AgentCount n) {
   return verdict;
 }
 
-TEST(PairPipeline, GivesIndependentUniformPairs) {
+TEST(PairPipelineLaws, GivesIndependentUniformPairs) {
   for (const AgentCount n : populations) {
     const Verdict verdict = examine(meetings_of(n, 2'000'000), n);
     EXPECT_GT(verdict.p_value, reject) << verdict << ", n = " << n << ", seed " << name.seed;
@@ -201,27 +201,27 @@ void expect_rejected(Mutant mutant, std::initializer_list<AgentCount> sizes) {
   }
 }
 
-TEST(PairPipeline, IsToldFromAMutantWithReplacement) {
+TEST(PairPipelineLaws, IsToldFromAMutantWithReplacement) {
   expect_rejected(tests::mutants::with_replacement, {2, 33, 1000});
 }
 
-TEST(PairPipeline, IsToldFromAMutantThatMovesEqualAgentsApart) {
+TEST(PairPipelineLaws, IsToldFromAMutantThatMovesEqualAgentsApart) {
   expect_rejected(tests::mutants::moved_apart, {3, 5, 33});
 }
 
-TEST(PairPipeline, IsToldFromAMutantByModulo) {
+TEST(PairPipelineLaws, IsToldFromAMutantByModulo) {
   expect_rejected(tests::mutants::by_modulo, {bias_shows, 3'000'000'000});
 }
 
-TEST(PairPipeline, IsToldFromAMutantWithoutOrder) {
+TEST(PairPipelineLaws, IsToldFromAMutantWithoutOrder) {
   expect_rejected(tests::mutants::unordered, {2, 3, 33, two_to_24 - 1, bias_shows});
 }
 
-TEST(PairPipeline, IsToldFromAMutantThatSharesAStream) {
+TEST(PairPipelineLaws, IsToldFromAMutantThatSharesAStream) {
   expect_rejected(tests::mutants::shared_stream, {3, 33, two_to_24 - 1, bias_shows});
 }
 
-TEST(PairPipeline, IsToldFromAMutantThatWalks) {
+TEST(PairPipelineLaws, IsToldFromAMutantThatWalks) {
   expect_rejected(tests::mutants::walking, {2, 3, 33, two_to_24 - 1, bias_shows});
 }
 

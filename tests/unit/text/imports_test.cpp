@@ -121,7 +121,7 @@ TEST(Imports, StayInTheirFolderAndEnd) {
   folder.write("b.pp", "import \"a.pp\"\n");
   EXPECT_EQ(folder.message("my.pp", "import \"a.pp\"\n" + rest),
             "b.pp:1:8: a.pp imports itself: a.pp -> b.pp -> a.pp");
-  const fs::path outside = fs::temp_directory_path() / "conclave_outside.pp";
+  const fs::path outside = folder.path().string() + "_outside.pp";
   std::ofstream(outside) << rest;
   fs::create_symlink(outside, folder.path() / "link.pp");
   EXPECT_EQ(folder.message("my.pp", "import \"link.pp\"\n").substr(0, 36),
