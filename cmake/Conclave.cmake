@@ -50,12 +50,12 @@ target_compile_options(conclave_flags INTERFACE -fPIC -fvisibility=hidden
 # Code that runs once per command, or calls code that is optimized, is worth little optimization.
 set(conclave_cold_flags $<IF:$<CONFIG:Release>,-O1,-O0>)
 
-# conclave_add_module(NAME [COLD] [FUZZED] [TOGETHER number] [DEPENDS targets...]
+# conclave_add_module(NAME [COLD] [FUZZED] [TOGETHER number|groups] [DEPENDS targets...]
 #                     [SOURCES files...] [COLD_SOURCES files...])
 # A module is the folder of that name; without sources it is headers only. COLD is one that is worth
 # little optimization, COLD_SOURCES are those of its sources that are. FUZZED is one whose branches
-# the fuzzers follow. Its sources are compiled as one, or in a large module so many of them TOGETHER
-# (cmake/Speed.cmake).
+# the fuzzers follow. Its sources are compiled as one; in a large module so many of them TOGETHER,
+# or those of the same group (cmake/Speed.cmake).
 function(conclave_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "COLD;FUZZED" "TOGETHER"
                         "DEPENDS;SOURCES;COLD_SOURCES")
@@ -148,7 +148,8 @@ endfunction()
 # conclave_list_protocols(OUT folder [prefix])
 # Writes one source per protocol file in folder/population and folder/message, which instantiates
 # its catalog entry with all that runs it, and one that lists them all; returns the sources in OUT.
-# The templates are cmake/<prefix>entry.cpp.in and cmake/<prefix>network_entry.cpp.in.
+# The templates are cmake/<prefix>entry.cpp.in and cmake/<prefix>network_entry.cpp.in. Where sources
+# are compiled by groups, message passing is one, and the population protocols are two of a size.
 function(conclave_list_protocols out folder)
   set(sources "")
   set(declarations "")
@@ -161,6 +162,8 @@ function(conclave_list_protocols out folder)
       set(template ${ARGV2}network_entry)
     endif()
     file(GLOB headers CONFIGURE_DEPENDS ${folder}/${kind}/*.hpp)
+    list(LENGTH headers number)
+    math(EXPR half "${number} / 2")
     foreach(header IN LISTS headers)
       get_filename_component(file ${header} NAME_WE)
       if(CONCLAVE_PROTOCOLS AND NOT file IN_LIST CONCLAVE_PROTOCOLS)
@@ -181,12 +184,19 @@ function(conclave_list_protocols out folder)
       set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
       configure_file(${PROJECT_SOURCE_DIR}/cmake/${template}.cpp.in ${source} @ONLY)
       list(APPEND sources ${source})
+      list(FIND headers ${header} position)
+      set(group ${kind})
+      if(kind STREQUAL population AND position GREATER half)
+        set(group more_population)
+      endif()
+      set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${group})
       string(APPEND declarations "Entry entry_of_${file}();\n")
       string(APPEND calls "      entry_of_${file}(),\n")
     endforeach()
   endforeach()
   set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/all.cpp)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/entries.cpp.in ${source} @ONLY)
+  set_property(SOURCE ${source} PROPERTY UNITY_GROUP message)
   set(${out} ${sources} ${source} PARENT_SCOPE)
 endfunction()
 

@@ -78,19 +78,21 @@ function(conclave_precompile_gtest target kind)
   target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()
 
-# conclave_compile_together(TARGET [number])
-# Compiles the sources of a target as one, or up to so many of them, so that the headers they share
-# are read, and the templates they share are compiled, once. What they define for themselves alone
+# conclave_compile_together(TARGET [number|groups])
+# Compiles the sources of a target as one, or up to so many of them, or those with the same property
+# UNITY_GROUP, so that the headers they share are read, and the templates they share are compiled,
+# once. What they define for themselves alone
 # must then differ in its name.
 function(conclave_compile_together target)
   if(NOT CONCLAVE_TOGETHER)
     return()
   endif()
-  set(number 0)  # all
-  if(ARGN)
-    set(number ${ARGV1})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)  # all
+  if(ARGV1 STREQUAL "groups")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  elseif(ARGN)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${ARGV1})
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${number})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC takes what is not the main file for a header, where types of one source may not be used.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)

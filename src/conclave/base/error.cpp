@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/printable.hpp"
 
 namespace conclave {
@@ -52,7 +53,7 @@ std::string unknown_name(std::string_view kind, std::string_view given,
   const std::string hint =
       nearest.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", nearest);
   return fmt::format("unknown {} '{}'{}; known: {}", kind, excerpt(given), hint,
-                     fmt::join(names, ", "));
+                     join_parts(names, ", "));
 }
 
 }  // namespace conclave

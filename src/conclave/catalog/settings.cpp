@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/numbers.hpp"
 
 namespace conclave::catalog {
@@ -19,7 +20,7 @@ std::string out_of_range(std::string_view parameter, const std::string& text, st
 }  // namespace
 
 std::string allowed_names(std::span<const std::string_view> names) {
-  return fmt::format("{}", fmt::join(names, " | "));
+  return join_parts(names, " | ");
 }
 
 std::string allowed_range(std::uint64_t low, std::uint64_t high, bool has_decimals) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/poisson_clock.hpp"
 #include "conclave/catalog/engines.hpp"
 #include "conclave/catalog/exploration.hpp"
@@ -195,7 +196,7 @@ std::vector<Detail> details_of(const text::ProtocolText& text) {
   if (document.is_network) details = {{"reactions", fmt::format("{}", document.reactions.size())}};
   std::vector<std::string> outputs;
   for (const auto& output : text.document().outputs) outputs.push_back(output.name.text);
-  if (!outputs.empty()) details.push_back({"outputs", fmt::format("{}", fmt::join(outputs, ", "))});
+  if (!outputs.empty()) details.push_back({"outputs", join_parts(outputs, ", ")});
   details.push_back({"source hash", text.hash()});
   return details;
 }

@@ -1,14 +1,15 @@
 #include "conclave/chain/export.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/output.hpp"
 
 namespace conclave::chain {
@@ -24,7 +25,7 @@ class TextFile {
 
   template <class... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
+    buffer_ += fmt::format(format, std::forward<Arguments>(arguments)...);
     if (buffer_.size() > large) flush();
   }
 
@@ -37,11 +38,11 @@ class TextFile {
   void flush();
 
   Output output_;
-  fmt::memory_buffer buffer_;
+  std::string buffer_;
 };
 
 void TextFile::flush() {
-  output_.write({buffer_.data(), buffer_.size()});
+  output_.write(buffer_);
   buffer_.clear();
 }
 
@@ -143,7 +144,7 @@ void write_labels(const Labels& labels, std::size_t states, const std::string& p
   }
   file.print("\n");
   for (std::size_t state = 0; state < states; ++state) {
-    if (!of_state[state].empty()) file.print("{}: {}\n", state, fmt::join(of_state[state], " "));
+    if (!of_state[state].empty()) file.print("{}: {}\n", state, join_parts(of_state[state], " "));
   }
   file.close();
 }

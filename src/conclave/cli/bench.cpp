@@ -15,9 +15,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
@@ -114,9 +114,8 @@ Exit bench_subject(const BenchOptions& options) {
   check_files(options);
   const std::vector<std::uint64_t> sizes = sizes_of(options, subject);
   const std::uint64_t repeats = repeats_of(options);
-  std::vector<std::string> words{options.subject, fmt::format("{}", fmt::join(sizes, ",")),
-                                 fmt::format("{}", fmt::join(options.workloads, ",")),
-                                 fmt::to_string(repeats)};
+  std::vector<std::string> words{options.subject, join_parts(sizes, ","),
+                                 join_parts(options.workloads, ","), fmt::to_string(repeats)};
   for (std::string& word : named_words(options)) words.push_back(std::move(word));
   become_bench(std::move(words));
   if (errno != ENOENT) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/text_table.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/compare_table.hpp"
@@ -119,7 +120,7 @@ void print_csv(const std::vector<ComparisonRow>& rows) {
     entries.push_back(was_run ? fmt::format("{}", row.elected) : "");
     entries.push_back(row.refusal);
     for (std::string& entry : entries) entry = experiment::csv_field(entry);
-    fmt::print("{}\n", fmt::join(entries, ","));
+    fmt::print("{}\n", join_parts(entries, ","));
   }
 }
 

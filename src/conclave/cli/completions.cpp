@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/join_parts.hpp"
+
 namespace conclave::cli {
 namespace {
 
@@ -94,7 +96,7 @@ std::string bash_values(const Named& named) {
     if (values.empty() || is_word(option)) continue;
     for (const std::string& name : option.names) {
       text +=
-          fmt::format("    '{} {}') words='{}' ;;\n", named.words, name, fmt::join(values, " "));
+          fmt::format("    '{} {}') words='{}' ;;\n", named.words, name, join_parts(values, " "));
     }
   }
   return text;
@@ -109,7 +111,7 @@ std::string zsh_specification(const OptionHelp& option, const std::string& name)
   if (!option.type.empty()) {
     const std::vector<std::string> values = values_of(option);
     text += fmt::format(":{}:{}", replaced(option.type, ":", "\\:"),
-                        values.empty() ? "_files" : fmt::format("({})", fmt::join(values, " ")));
+                        values.empty() ? "_files" : fmt::format("({})", join_parts(values, " ")));
   }
   return shell_quoted("*" + text);
 }
@@ -123,12 +125,12 @@ std::string zsh_command(const Named& named, const std::vector<std::string>& prot
   }
   std::string word = "_files";
   if (!named.command->commands.empty()) {
-    word = fmt::format("({})", fmt::join(names_of(named.command->commands), " "));
+    word = fmt::format("({})", join_parts(names_of(named.command->commands), " "));
   }
   if (takes_protocol(*named.command)) {
     text += fmt::format(" \\\n        '1:protocol:_alternative \"protocols:protocol:({})\" "
                         "\"files:file:_files\"'",
-                        fmt::join(protocols, " "));
+                        join_parts(protocols, " "));
   }
   return text + fmt::format(" \\\n        '*:word:{}' ;;\n", word);
 }
@@ -148,7 +150,7 @@ std::string fish_option(const Named& named, const OptionHelp& option) {
   }
   const std::vector<std::string> values = values_of(option);
   if (!option.type.empty()) text += " -r";
-  if (!values.empty()) text += fmt::format(" -f -a '{}'", fmt::join(values, " "));
+  if (!values.empty()) text += fmt::format(" -f -a '{}'", join_parts(values, " "));
   return text + fmt::format(" -d {}\n", shell_quoted(option.meaning));
 }
 
@@ -162,13 +164,13 @@ std::string bash_completion(const CommandHelp& program, const std::vector<std::s
   for (const Named& named : all_commands(program)) {
     values += bash_values(named);
     options += fmt::format("        '{}') words='{}' ;;\n", named.words,
-                           fmt::join(option_names(*named.command), " "));
+                           join_parts(option_names(*named.command), " "));
     std::vector<std::string> second = names_of(named.command->commands);
     if (takes_protocol(*named.command)) {
       second.insert(second.end(), protocols.begin(), protocols.end());
     }
     if (!second.empty()) {
-      words += fmt::format("        '{}') words='{}' ;;\n", named.words, fmt::join(second, " "));
+      words += fmt::format("        '{}') words='{}' ;;\n", named.words, join_parts(second, " "));
     }
     if (named.words.find(' ') != std::string::npos) {
       nested += fmt::format("    '{0}') command='{0}' ;;\n", named.words);
@@ -198,7 +200,7 @@ std::string bash_completion(const CommandHelp& program, const std::vector<std::s
 }}
 complete -o default -F _conclave conclave
 )",
-                     banner, fmt::join(names_of(program.commands), " "), nested, values, options,
+                     banner, join_parts(names_of(program.commands), " "), nested, values, options,
                      words);
 }
 
@@ -254,7 +256,7 @@ std::string fish_completion(const CommandHelp& program, const std::vector<std::s
     }
     if (takes_protocol(*named.command)) {
       text += fmt::format("complete -c conclave -n {} -a '{}'\n",
-                          shell_quoted(fish_condition(named)), fmt::join(protocols, " "));
+                          shell_quoted(fish_condition(named)), join_parts(protocols, " "));
     }
   }
   return text;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -114,7 +115,7 @@ Exit describe_table(const catalog::Entry& entry, const std::optional<AgentSizes>
   print_fact("can fail", info.failure);
   print_fact("expected time", info.closed_form);
   if (entry.network) {
-    print_line("messages", fmt::format("{}", fmt::join(entry.network->kinds, ", ")));
+    print_line("messages", join_parts(entry.network->kinds, ", "));
   } else {
     print_line("states per agent", info.states);
     if (known)

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
@@ -211,7 +212,7 @@ std::string table(const sweep::Results& results, const sweep::Filter& filter, co
                   samples.size() + estimates.size(), results.cells().size(), rows);
   if (!shared.measure.empty()) heading += fmt::format("   measure {}", shared.measure);
   const std::string versions =
-      fmt::format("made by conclave {}", fmt::join(results.code_versions(), ", "));
+      fmt::format("made by conclave {}", join_parts(results.code_versions(), ", "));
   std::string body = samples.empty() && !estimates.empty() ? "" : lines.text(width);
   std::vector<EstimateLine> estimated;
   for (const sweep::CellEstimate& each : estimates) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/chain/export.hpp"
 
@@ -48,7 +49,7 @@ void write_agent_states(const ModelFiles& model, const std::string& path) {
 }
 
 std::string numbers_of(const ModelFiles& model, StateIndex state) {
-  return fmt::format("{}", fmt::join(model.configuration(state), ","));
+  return join_parts(model.configuration(state), ",");
 }
 
 std::string words_of(const ModelFiles& model, StateIndex state) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/join_parts.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
 
@@ -42,9 +43,9 @@ std::string network_json(const TrialResult& result) {
   for (const KindCount& each : outcome.by_kind) {
     kinds.push_back(fmt::format("{}:{}", json_string(each.kind), each.messages));
   }
-  std::string text =
-      fmt::format(R"("messages":{},"messages_by_type":{{{}}},"time":{})",
-                  to_string(result.interactions), fmt::join(kinds, ","), json_number(outcome.time));
+  std::string text = fmt::format(R"("messages":{},"messages_by_type":{{{}}},"time":{})",
+                                 to_string(result.interactions), join_parts(kinds, ","),
+                                 json_number(outcome.time));
   if (outcome.rounds) text += fmt::format(R"(,"rounds":{})", *outcome.rounds);
   return text + fmt::format(R"(,"elected":{},"informed":{},"max_messages_per_edge":{})",
                             outcome.elected, outcome.informed, or_null(outcome.most_on_an_edge));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/run_text.hpp"
@@ -240,7 +241,7 @@ std::string objection(const PromisedRow& row, const TableRequest& request,
 std::string run_of_plan(const PromisedRow& row, const TableRequest& request,
                         const std::vector<std::string>& sizes) {
   std::string plan =
-      fmt::format("[[run]]\nprotocol = \"{}\"\nn = [{}]\n", row.protocol, fmt::join(sizes, ", "));
+      fmt::format("[[run]]\nprotocol = \"{}\"\nn = [{}]\n", row.protocol, join_parts(sizes, ", "));
   if (!row.parameter.empty()) {
     const std::size_t equals = row.parameter.find('=');
     plan += fmt::format("params = {{ {} = \"{}\" }}\n", row.parameter.substr(0, equals),

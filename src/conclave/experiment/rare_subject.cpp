@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/check.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/real_functions.hpp"
@@ -121,9 +122,7 @@ void read_ways(RareSubject& subject, const Leaves& leaves) {
   if (subject.ways.empty()) leaves.refuse();
 }
 
-std::string factors_text(const std::vector<double>& factors) {
-  return fmt::format("{}", fmt::join(factors, " "));
-}
+std::string factors_text(const std::vector<double>& factors) { return join_parts(factors, " "); }
 
 }  // namespace
 
@@ -220,7 +219,7 @@ std::string repetition_json(const RareSubject& subject, const std::string& head,
   }
   return fmt::format(R"({},"trial":{},"rates":[{}]}})",
                      std::string_view(head).substr(0, head.size() - 1), repetition,
-                     fmt::join(rates, ","));
+                     join_parts(rates, ","));
 }
 
 std::vector<RareRepetition> repetitions_of_row(const RareSubject& subject, std::string_view row) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/join_parts.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/network_row.hpp"
 
@@ -69,7 +70,7 @@ std::string json_fault(const FaultOutcome& fault) {
 std::string json_faults(const std::vector<FaultOutcome>& faults) {
   std::vector<std::string> texts;
   for (const FaultOutcome& fault : faults) texts.push_back(json_fault(fault));
-  return fmt::format("[{}]", fmt::join(texts, ","));
+  return fmt::format("[{}]", join_parts(texts, ","));
 }
 
 // With a horizon, whether it has by then.

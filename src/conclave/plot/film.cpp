@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/plot/detail/process.hpp"
@@ -93,7 +94,7 @@ std::string axes(const Film& film) {
       "unset key\nset border 3 lc rgb '#444444'\nset grid y lc rgb '#dddddd'\n"
       "set style fill solid\nset boxwidth 0.8\nset tics nomirror\nset yrange [0:{}]\n"
       "set xrange [-0.6:{}.6]\nset xtics noenhanced rotate by -30 ({})\n",
-      film.largest, film.states.size() - 1, fmt::join(tics, ", "));
+      film.largest, film.states.size() - 1, join_parts(tics, ", "));
 }
 
 std::string plot_command(Script& script, const Frame& frame, const std::string& title) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/plot/detail/process.hpp"
@@ -86,7 +87,7 @@ std::string gnuplot_string(std::string_view text) {
 std::string Script::add_data(const Rows& rows) {
   std::string text;
   for (const std::vector<double>& row : rows) {
-    text += row.empty() ? "\n\n" : fmt::format("{}\n", fmt::join(row, " "));
+    text += row.empty() ? "\n\n" : fmt::format("{}\n", join_parts(row, " "));
   }
   data_.push_back(std::move(text));
   return gnuplot_string(data_name(data_.size() - 1));

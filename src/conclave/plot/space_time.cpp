@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/plot/figure.hpp"
 
 namespace conclave::plot {
@@ -20,7 +21,7 @@ constexpr std::size_t most_nodes = 64;
 std::string tex_rows(const Script::Rows& rows) {
   std::string text;
   for (const std::vector<double>& row : rows) {
-    text += row.empty() ? "nan nan nan nan" : fmt::format("{}", fmt::join(row, " "));
+    text += row.empty() ? "nan nan nan nan" : join_parts(row, " ");
     text += "\\\\\n";
   }
   return text;
@@ -72,13 +73,13 @@ Script SpaceTimeDiagram::script(const std::string& title) const {
                          nodes_ - 1));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < nodes_; ++i) names.push_back(fmt::format("'node {0}' {0}", i));
-  script.add(fmt::format("set ytics ({})\n", fmt::join(names, ", ")));
+  script.add(fmt::format("set ytics ({})\n", join_parts(names, ", ")));
   if (!title.empty()) script.add(fmt::format("set title {} noenhanced\n", gnuplot_string(title)));
   std::vector<std::string> plots;
   for (const Part& part : parts()) {
     plots.push_back(fmt::format("{} {}", script.add_data(part.rows), part.style));
   }
-  script.add(fmt::format("plot {}\n", fmt::join(plots, ", \\\n  ")));
+  script.add(fmt::format("plot {}\n", join_parts(plots, ", \\\n  ")));
   return script;
 }
 

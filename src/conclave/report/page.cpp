@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/join_parts.hpp"
 #include "conclave/report/assets.hpp"
 
 namespace conclave::report {
@@ -270,7 +271,7 @@ std::string provenance_html(const Study& study) {
       "holds the seed; <code>conclave sweep plan.toml -o results.db</code> computes the same rows "
       "again, byte for byte.</p>\n<details><summary>The plan</summary>\n<pre>{}</pre></details>\n",
       escaped(study.name), escaped(study.file), study.cells, study.trials,
-      escaped(fmt::format("{}", fmt::join(study.versions, ", "))), escaped(study.plan));
+      escaped(join_parts(study.versions, ", ")), escaped(study.plan));
 }
 
 std::string navigation(const Report& report) {

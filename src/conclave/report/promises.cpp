@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/join_parts.hpp"
 #include "conclave/experiment/paper_table.hpp"
 
 namespace conclave::report {
@@ -32,7 +33,8 @@ std::string measured_in(const Section& section) {
     for (const CellLine& line : part.lines) {
       cells.push_back(line.label + ' ' + with_interval(line));
     }
-    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", part.measure.title, fmt::join(cells, ", "));
+    text +=
+        fmt::format("{}{}: {}", i == 0 ? "" : "; ", part.measure.title, join_parts(cells, ", "));
   }
   return text;
 }

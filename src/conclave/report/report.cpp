@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/report/page.hpp"
 #include "conclave/report/sample.hpp"
@@ -40,15 +41,15 @@ Report read_report(const ReportOptions& options) {
     files.push_back(quoted_for_shell(file));
     names.push_back(report.studies.back().name);
   }
-  if (report.title.empty()) report.title = fmt::format("{}", fmt::join(names, ", "));
+  if (report.title.empty()) report.title = join_parts(names, ", ");
   if (!options.where.empty()) {
-    report.title += fmt::format(", rows with {}", fmt::join(options.where, " and "));
+    report.title += fmt::format(", rows with {}", join_parts(options.where, " and "));
   }
   report.overview = overview(report.studies);
   std::string where;
   for (const std::string& each : options.where) where += " --where " + quoted_for_shell(each);
   if (!options.by.empty()) where += " --by " + quoted_for_shell(options.by);
-  name_commands(report, fmt::format("{}", fmt::join(files, " ")), where);
+  name_commands(report, join_parts(files, " "), where);
   return report;
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/report/figure.hpp"
 #include "conclave/report/measures.hpp"
@@ -76,16 +77,12 @@ struct Dimension {
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
-std::string joined(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
 // The words of a cell as name and value, parameters among them. Limits and what is counted do not
 // tell one law from another.
 std::map<std::string, std::string> settings(const experiment::RunText& words) {
-  std::map<std::string, std::string> result{{"fault", joined(words.faults)},
+  std::map<std::string, std::string> result{{"fault", join_parts(words.faults, " ")},
                                             {"kind", words.kind},
-                                            {"importance", joined(words.importance)}};
+                                            {"importance", join_parts(words.importance, " ")}};
   for (const auto& [option, value] : experiment::given_options(words)) {
     const std::size_t equals = value.find('=');
     if (option == "fault" || option == "importance" || option == "count-edges") continue;
@@ -170,7 +167,7 @@ std::string common_setting(const std::vector<Dimension>& all) {
     const bool is_shown = !varies(each) && each.name != "seed" && !each.values.front().empty();
     if (is_shown) words.push_back(each.name + '=' + each.values.front());
   }
-  return joined(words);
+  return join_parts(words, " ");
 }
 
 // The settings of the cells of a run, apart from n.
@@ -282,7 +279,7 @@ RunNames name_cells(const RunSample& run) {
       words.push_back(each.name + '=' + each.values[i]);
       if (!each.is_number) kind.push_back(words.back());
     }
-    CellName name{.series = joined(words), .kind = joined(kind), .label = {}};
+    CellName name{.series = join_parts(words, " "), .kind = join_parts(kind, " "), .label = {}};
     const Variables& variables = run.cells[i].variables;
     std::vector<std::string> full{"n=" + short_number(variables.at("n"))};
     if (!names.x.empty() && names.x != "n") {
@@ -291,7 +288,7 @@ RunNames name_cells(const RunSample& run) {
     for (const std::string& word : words) {
       if (!word.starts_with("n=")) full.push_back(word);
     }
-    name.label = joined(full);
+    name.label = join_parts(full, " ");
     names.cells.push_back(std::move(name));
   }
   return names;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/report/drawings.hpp"
 #include "conclave/report/fitting.hpp"
 #include "conclave/report/promises.hpp"
@@ -63,7 +64,7 @@ std::string chance_verdict(const RunSample& run, const RunNames& names, const Me
                        compared, measure.bound->name);
   }
   return fmt::format("Of {} probabilities seen, these are above {} (binomial tests at 0.1 %): {}.",
-                     compared, measure.bound->name, fmt::join(above, ", "));
+                     compared, measure.bound->name, join_parts(above, ", "));
 }
 
 bool has_failures(const RunSample& run) {

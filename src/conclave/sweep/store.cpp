@@ -10,6 +10,7 @@
 
 #include "conclave/base/checksum.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/sweep/detail/file_lock.hpp"
 #include "conclave/sweep/detail/schema.hpp"
 #include "conclave/sweep/detail/sqlite.hpp"
@@ -118,7 +119,7 @@ void check_origin(const std::string& path, const Results& stored, const Origin& 
     throw Error(fmt::format("'{}' was begun by conclave {}, and this is {}: choose another file "
                             "with -o, or add --mix-versions to go on (every row keeps the version "
                             "that made it)",
-                            path, fmt::join(versions, ", "), origin.code));
+                            path, join_parts(versions, ", "), origin.code));
   }
 }
 

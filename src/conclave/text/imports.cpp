@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/text/cursor.hpp"
 #include "conclave/text/renaming.hpp"
 
@@ -79,7 +80,7 @@ class Joiner {
     if (begin != open_.end()) {
       const std::vector<std::string> circle(begin, open_.end());
       throw Mistake(import.place, fmt::format("{} imports itself: {} -> {}", name,
-                                              fmt::join(circle, " -> "), name));
+                                              join_parts(circle, " -> "), name));
     }
     if (open_.size() > most_levels) {
       throw Mistake(import.place, fmt::format("imports are nested more than {} deep", most_levels));

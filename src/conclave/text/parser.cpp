@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/text/cursor.hpp"
 #include "conclave/text/network_parser.hpp"
 #include "conclave/text/rule_list.hpp"
@@ -61,7 +62,7 @@ class Parser {
     const std::string hint = nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest);
     throw Mistake(first.place,
                   fmt::format("expected a rule such as A + B -> A + A, or one of {}; found {}{}",
-                              fmt::join(keywords, ", "), described(first), hint));
+                              join_parts(keywords, ", "), described(first), hint));
   }
 
   // A word that came later into the language still names states: `step + A -> A + A` is a rule.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/text/cursor.hpp"
 
 namespace conclave::text {
@@ -513,7 +514,7 @@ std::string Resolver::described(const Type& type) const {
     case Type::Kind::number:
       return "a number";
     case Type::Kind::value:
-      return fmt::format("one of {}", fmt::join(values_of(type), ", "));
+      return fmt::format("one of {}", join_parts(values_of(type), ", "));
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/check.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/text/syntax.hpp"
 
 namespace conclave::text {
@@ -16,7 +17,7 @@ unsigned Field::bits() const { return static_cast<unsigned>(std::bit_width(size(
 
 std::string Field::domain() const {
   if (is_boolean) return "bool";
-  if (!values.empty()) return fmt::format("{{{}}}", fmt::join(values, ", "));
+  if (!values.empty()) return fmt::format("{{{}}}", join_parts(values, ", "));
   return fmt::format("{}..{}", low, high);
 }
 
@@ -82,7 +83,7 @@ std::string StateSpace::name(StateIndex state) const {
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     parts.push_back(fmt::format("{} = {}", fields_[i].name, fields_[i].shown(value(i, state))));
   }
-  return fmt::format("{{{}}}", fmt::join(parts, ", "));
+  return fmt::format("{{{}}}", join_parts(parts, ", "));
 }
 
 std::optional<StateIndex> StateSpace::state_named(std::string_view name) const {
