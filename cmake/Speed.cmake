@@ -81,8 +81,7 @@ endfunction()
 # conclave_compile_together(TARGET [number|groups])
 # Compiles the sources of a target as one, or up to so many of them, or those with the same property
 # UNITY_GROUP, so that the headers they share are read, and the templates they share are compiled,
-# once. What they define for themselves alone
-# must then differ in its name.
+# once. What they define for themselves alone must then differ in its name.
 function(conclave_compile_together target)
   if(NOT CONCLAVE_TOGETHER)
     return()
