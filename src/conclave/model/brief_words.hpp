@@ -5,9 +5,9 @@
 // the interactions of the agent, and has its top bit set where the agent must be looked at: a
 // leader that fires in ppl, or one that a virus kills.
 //
-// A word has no place for how much the agents have heard of their leaders. That falls alike, one
-// per meeting, except that leaders stay at the top; so whatever it was, it follows from the last
-// meetings alone, and can be had from those when it is asked for.
+// A word has no place for how much the agents have heard of their leaders. That number falls like a
+// level, by one per meeting, except that leaders stay at the top; so it follows from the last
+// meetings alone, whatever it was before them, and is computed from them when it is needed.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,8 @@ class BriefWord {
   constexpr explicit BriefWord(std::uint32_t word) : word_(word) {}
   constexpr std::uint32_t word() const { return word_; }
 
-  // Levels go on below 0, where nothing comes of them: not further than the agent has interactions.
+  // A stored level may fall below 0, at most once per interaction of the agent; it counts as 0
+  // then.
   constexpr std::uint32_t level() const {
     return std::max(word_ / one_level, zero_level) - zero_level;
   }
@@ -43,7 +44,7 @@ class BriefWord {
   static constexpr std::uint32_t after(std::uint32_t word, std::uint32_t larger) {
     return (larger & ~low_half) + (word & low_half) - one_level + 1;
   }
-  // A word after a meeting where nobody has a level above 0, which therefore do not matter.
+  // A word after a meeting while no agent has a level above 0, so that levels need not be kept up.
   static constexpr std::uint32_t counted(std::uint32_t word) { return word + 1; }
 
   static constexpr std::uint32_t look_bit = 0x8000;
@@ -57,15 +58,15 @@ class BriefWord {
   std::uint32_t word_;
 };
 
-// A protocol may offer such words, for times that it recognizes by its tally: nobody becomes a
-// leader, and leaders are lost only where they are looked at. An agent whose patience is over is
-// looked at before its next interaction: a leader then interacts as the protocol says, and with a
-// follower the stretch ends.
+// A protocol may offer brief words for stretches that it recognizes by its tally, in which no agent
+// becomes a leader, and leaders are lost only in meetings that are looked at. An agent whose
+// patience is over is looked at before its next interaction: a leader then interacts as the
+// protocol says; a follower ends the stretch.
 template <class P>
 concept HasBriefWords = Packing<P> && std::constructible_from<typename P::Brief, const P&> &&
     requires(const typename P::Brief& brief, const typename P::Tally& tally,
              typename P::Packed packed, std::uint32_t number, bool are_levels_over) {
-  { brief.suits(tally) } -> std::same_as<bool>;  // whether to ask of the agents one by one
+  { brief.suits(tally) } -> std::same_as<bool>;  // whether a stretch may begin
   { brief.fits(packed) } -> std::same_as<bool>;  // whether this state has a word
   { brief.leads(packed) } -> std::same_as<bool>;
   { brief.level(packed) } -> std::same_as<std::uint32_t>;
@@ -74,7 +75,7 @@ concept HasBriefWords = Packing<P> && std::constructible_from<typename P::Brief,
   { brief.later(packed, number, number) } -> std::same_as<typename P::Packed>;
   { brief.heard(packed) } -> std::same_as<std::uint32_t>;
   { brief.having_heard(packed, number) } -> std::same_as<typename P::Packed>;
-  { brief.most_heard() } -> std::same_as<std::uint32_t>;  // leaders, and whom they meet
+  { brief.most_heard() } -> std::same_as<std::uint32_t>;  // of leaders, and after meeting one
 };
 
 }  // namespace conclave

@@ -54,13 +54,12 @@ inline constexpr AgentCount groups_from_agents = 64;
 // Below this size a trial is over before a table of its own pays for a protocol of few states.
 inline constexpr AgentCount names_from_agents = 256;
 
-// Agents get brief words only within a call of `advance` over so many interactions per agent, since
-// some forty are drawn again at its end, and not again so soon after they had to give them up.
+// Brief words pay in calls of `advance` over at least so many interactions per agent, since some
+// forty per agent are drawn again at the end. After a stretch, the next one waits for the pause.
 inline constexpr std::uint64_t brief_interactions_per_agent = 256;
 inline constexpr std::uint64_t brief_pause_per_agent = 16;
 
-// So many interactions by brief words take some tenths of a second, and so much longer chunks than
-// by states are short enough.
+// The longest chunk by brief words: so many interactions take some tenths of a second.
 inline constexpr std::uint64_t brief_interactions_per_chunk = std::uint64_t{1} << 26;
 
 // The pipeline that draws the meetings of a topology.
@@ -91,10 +90,10 @@ class Agents : public detail::TallyHost<P> {
   static constexpr bool has_names = MeetsFewStates<P> && !is_positional && !MeasuresHolding<P>;
   using Named = detail::NamedAgents<P>;
   using MeetingTable = detail::MeetingTable<P>;
-  // The part of an agent that an interaction reads and writes, as a rule.
+  // The part of an agent that most interactions read and write.
   using Touched = std::conditional_t<has_names, typename Named::Name, typename Storage::type>;
 
-  // `source` is the number of agents, or what else the pipeline draws its meetings from.
+  // The pipeline draws its meetings from `source`: the number of agents, or a graph.
   // Trials of the same protocol may share a table of its meetings.
   template <class Source>
   Agents(const P& protocol, AgentCount n, StartingPoint<State> start, StreamName name,
@@ -157,7 +156,8 @@ class Agents : public detail::TallyHost<P> {
     end_brief_words();
     return now_ - before;
   }
-  // The same, of a budget that may take long: a chunk of it at most, or as much by brief words.
+  // The same for a budget that may take long: at most a chunk of it, which may be longer where
+  // brief words make it quick.
   Interactions advance(Interactions budget, std::uint64_t chunk) requires HasBriefWords<P> {
     if (size() * brief_interactions_per_agent <= brief_interactions_per_chunk) {
       chunk = std::max(chunk, brief_interactions_per_chunk);
@@ -190,7 +190,7 @@ class Agents : public detail::TallyHost<P> {
     return {now_ + 1u, std::pair<AgentCount, AgentCount>(next.initiator(), next.responder())};
   }
 
-  // The steps that it executes; the trial is not changed by the question.
+  // The steps that the next interaction will execute; does not change the trial.
   void note_next(std::vector<std::string>& steps) {
     const Meeting next{pairs_.upcoming().front()};
     steps = this->steps_of(state(next.initiator()), state(next.responder()));
@@ -213,13 +213,14 @@ class Agents : public detail::TallyHost<P> {
  private:
   using Packed = typename Storage::type;
   static std::span<Packed> allocate(AgentMemory& memory, AgentCount n) {
-    // Nothing is written yet, which may take seconds: every agent is put there before it is read.
+    // The memory is not cleared, which could take seconds: every agent is put there before it is
+    // read.
     static_assert(std::is_trivially_copyable_v<Packed> && std::is_trivially_destructible_v<Packed>);
     std::byte* const bytes = memory.reserve(n * sizeof(Packed)).data();
     return {reinterpret_cast<Packed*>(bytes), n};
   }
 
-  // Names come with a table of their own, for it changes when it is full.
+  // A copy with names gets its own table, since meetings change it.
   void take_agents(const Agents& other) {
     if constexpr (has_names) {
       if (other.named_) {
@@ -239,8 +240,8 @@ class Agents : public detail::TallyHost<P> {
     return {first, size()};
   }
 
-  // Names lie where the states will, if there are too many for names. All agents get that of this
-  // state, as long as they have no other.
+  // Gives all agents the name of this state. Names use the memory of the states, which replace them
+  // if there are more states than names.
   void try_names(const State& state, [[maybe_unused]] const KeepGoing* keep_going) {
     if constexpr (has_names) {
       if (table_ == nullptr) {
@@ -295,7 +296,8 @@ class Agents : public detail::TallyHost<P> {
     return done;
   }
 
-  // As many of the first meetings as can be told in brief words; 0 if agents have none now.
+  // Carries out the first meetings, as many as brief words can express, and returns how many; 0 if
+  // agents have no brief words now.
   std::size_t briefly(std::span<const std::uint64_t> meetings) requires HasBriefWords<P> {
     if (!brief_.is_running()) {
       if (!may_be_brief_ || now_ < brief_again_ || !brief_.suits(tally_, watch_)) return 0;
@@ -636,5 +638,12 @@ class Agents : public detail::TallyHost<P> {
   bool may_be_brief_ = false;
   Interactions brief_again_;  // not before
 };
+
+// Whether `auto` may store n agents in an array; larger populations are left to their counts.
+template <PopulationProtocol P>
+constexpr bool may_use_agents(AgentCount n) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  return n <= std::min<AgentCount>(Agents<P>::most_agents, most_bytes / Agents<P>::bytes_per_agent);
+}
 
 }  // namespace conclave::population

@@ -28,9 +28,9 @@ class BriefAgents {
   using Packed = typename P::Packed;
   using Tally = typename P::Tally;
 
-  // Numbers heard are first looked for in the last meetings, this many per agent at least. With one
-  // leader it follows from the last 17 on average at n = 1000, and from the last 29 at n = 10^5;
-  // with more leaders from fewer.
+  // The numbers heard are first recalled from the last meetings, at least this many per agent.
+  // With one leader the last 17 suffice on average at n = 1000, and the last 29 at n = 10^5; with
+  // more leaders fewer.
   explicit BriefAgents(const P& protocol, std::uint64_t meetings_to_recall = 32)
       : protocol_(protocol),
         brief_(protocol),
@@ -122,21 +122,22 @@ class BriefAgents {
                             : meet_in_words<levels>(words_, meetings);
   }
 
-  // Up to some meeting nobody of them needs a look, or every meeting has to ask.
+  // Up to some meeting either none of the leaders, or of the followers, needs a look, or every
+  // meeting has to check.
   struct Calm {
     std::uint64_t until = 0;
     bool looks = true;
   };
 
-  // No meeting takes more than one interaction of an agent's patience. Where that is not worth the
-  // trouble of finding it out, every meeting asks, for `step` of them.
+  // A meeting takes at most one interaction of an agent's patience. Where the next look is so near
+  // that finding out when does not pay, each of the next `step` meetings checks.
   Calm calm_of(std::uint32_t largest_low_half, std::uint64_t step) const {
     const std::uint64_t patience = BriefWord::look_bit - 1 - largest_low_half;
     return {.until = met_ + std::max(patience, step), .looks = patience < step};
   }
   std::uint64_t leaders_step() const { return 64 + 8 * leaders_.size(); }
 
-  // Followers need not be calm where leaders are not.
+  // While meetings check because of leaders, it does not matter whether followers are calm.
   Calm next_calm() {
     if (met_ >= leaders_calm_.until) leaders_calm_ = calm_of(largest_of_leaders(), leaders_step());
     if (leaders_calm_.looks) return leaders_calm_;
@@ -245,7 +246,7 @@ class BriefAgents {
     std::erase(leaders_, leader);
   }
 
-  // Somebody has a level again. Those of the others are 0 or below, wherever they were left.
+  // Some agent has a level again. All others were left at 0 or below.
   void begin_levels(Tally& tally, std::span<Packed> agents) {
     are_levels_over_ = false;
     arm_leaders(tally, agents);
@@ -256,7 +257,7 @@ class BriefAgents {
     if (moments_.size() > kept_moments) moments_.erase(moments_.begin() + 1);
   }
 
-  // Finds what everybody has heard: from the last meetings if they are enough, else from all.
+  // Finds what every agent has heard: from the last meetings if they are enough, else from all.
   void recall() {
     for (std::size_t k = moments_.size(); k-- > 1;) {
       if (met_ - moments_[k].met < meetings_to_recall_ * words_.size()) continue;
