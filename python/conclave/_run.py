@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import html
 import io
 import json
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping
 
 from . import _core, _words
+from ._keywords import options_of
 from ._optional import needed
 from ._progress import Bar
 from .protocol import Protocol, find
@@ -231,29 +231,15 @@ class Run:
         return f"<conclave.Run of {self._protocol.name}, n = {self.n}, {len(self)} {trials}>"
 
 
-def _kept_options(options: dict[str, Any], trace: Any, history: Any, final: Any) -> dict[str, bool]:
-    kept = {"trace": bool(trace), "history": bool(history), "final": bool(final)}
-    options.update(kept)
-    return kept
-
-
-def _check_outputs(files: Mapping[str, Any]) -> None:
-    paths = [(name, os.fspath(value)) for name, value in files.items()
-             if isinstance(value, (str, os.PathLike))]
-    for place, (name, path) in enumerate(paths):
-        for other, path_too in paths[place + 1:]:
-            if path == path_too:
-                raise _core.Error(f"--{name} and --{other} are both '{path}': they need a file "
-                                  "each")
-
-
-def _check_looks(every: Any, trace: Any, history: Any, history_by: str,
-                 history_format: str) -> None:
-    if every is not None and not trace and not history:
-        raise _core.Error("--every needs --trace or --history")
-    for name, value in (("by", history_by), ("format", history_format)):
-        if value and not history:
-            raise _core.Error(f"--history-{name} needs --history")
+def _output_options(output: Any, kept: Mapping[str, Any], **looks: Any) -> dict[str, Any]:
+    """The parts of trials to keep: True keeps one in memory, and a path writes the file as well."""
+    options: dict[str, Any] = {name: bool(value) for name, value in kept.items()}
+    for name, value in {"output": output, **kept}.items():
+        if isinstance(value, (str, os.PathLike)):
+            options[f"{name}_file"] = os.fspath(value)
+    options.update((name, _words.number(value)) for name, value in looks.items()
+                   if value is not None)
+    return options
 
 
 def run_options(protocol: Protocol, n: Any, seed: Any, param: Mapping[str, Any] | None, init: Any,
@@ -273,18 +259,12 @@ def run_options(protocol: Protocol, n: Any, seed: Any, param: Mapping[str, Any] 
         if isinstance(init_from, Mapping):
             protocol.give(options, init_from)
         else:
+            options["init_from"] = os.fspath(init_from)
             options["given_label"], options["given"] = _core.read_configuration(
-                os.fspath(init_from))
+                options["init_from"])
     if init is None and init_from is None and protocol.init is not None:
         protocol.give(options, protocol.init)
     return options
-
-
-def refuse_unknown(command: str, unknown: Mapping[str, Any], known: Iterable[str]) -> None:
-    for name in unknown:
-        near = difflib.get_close_matches(name, list(known), 1)
-        hint = f" (did you mean '{near[0]}'?)" if near else ""
-        raise _core.Error(f"{command} has no option '{name}'{hint}")
 
 
 def allow_files(size: Any) -> None:
@@ -293,16 +273,18 @@ def allow_files(size: Any) -> None:
         _core.raise_file_limits(_words.number(size))
 
 
+@options_of("run")
 def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: Any = 1,
         seed: Any = 1, param: Mapping[str, Any] | None = None, init: Any = None,
         engine: str = "auto", graph: Any = None, max_parallel_time: Any = None,
         max_interactions: Any = None, until: Any = None, init_from: Any = None,
         threads: Any = None, format: str = "table", output: str | os.PathLike[str] | None = None,
-        fault: str | Iterable[str] | None = None, trace: Any = False, trace_grid: str = "log",
-        every: Any = None, history: Any = False, history_by: str = "", history_format: str = "",
-        final: Any = False, delay: str = "", wakeup: str = "", ids: str = "",
-        count_edges: bool = False, max_file_size: Any = None, quiet: bool = False,
-        **unknown: Any) -> Run:
+        fault: str | Iterable[str] | None = None, trace: Any = False,
+        trace_grid: str | None = None,
+        every: Any = None, history: Any = False, history_by: str | None = None,
+        history_format: str | None = None, final: Any = False, delay: str | None = None,
+        wakeup: str | None = None, ids: str | None = None, count_edges: bool = False,
+        max_file_size: Any = None, quiet: bool = False) -> Run:
     """Runs trials of a protocol, as `conclave run` does: equal options give equal rows.
 
     Every option of the command line is a keyword with the same meaning. Where that takes a file
@@ -318,18 +300,14 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
     Traceback (most recent call last):
     conclave.Error: unknown start of pll 'cleen' (did you mean 'clean'?); known: clean
     """
-    refuse_unknown("run", unknown, run.__kwdefaults__ or ())
     if format not in _FORMATS:
         raise _core.Error(f"unknown format '{format}'; known: {', '.join(_FORMATS)}")
     allow_files(max_file_size)
-    _check_looks(every, trace, history, history_by, history_format)
-    _check_outputs({"output": output, "trace": trace, "history": history, "final": final})
     chosen = find(protocol)
     options = run_options(chosen, n, seed, param, init, engine, graph, init_from)
-    options.update(faults=_words.faults(fault), trace_grid=trace_grid, delay=delay, wakeup=wakeup,
-                   ids=ids, count_edges=count_edges)
-    for name, value in (("max_parallel_time", max_parallel_time), ("every", every),
-                        ("max_interactions", max_interactions)):
+    options.update(faults=_words.faults(fault), count_edges=count_edges)
+    for name, value in (("max_parallel_time", max_parallel_time), ("delay", delay),
+                        ("max_interactions", max_interactions), ("wakeup", wakeup), ("ids", ids)):
         if value is not None:
             options[name] = _words.number(value)
     if until is not None:
@@ -337,18 +315,22 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
     if chosen.runs_for_ever and not {"until", "max_parallel_time",
                                      "max_interactions"} & set(options):
         raise _core.Error(f"{chosen.name} has no stop condition: give until=..., or say who leads")
-    kept = _kept_options(options, trace, history, final)
+    kept = {"trace": bool(trace), "history": bool(history), "final": bool(final)}
+    options.update(_output_options(output, {"trace": trace, "history": history, "final": final},
+                                   trace_grid=trace_grid, every=every, history_by=history_by,
+                                   history_format=history_format))
     prepared = _core.prepare(chosen.core, options)
     if not quiet:
         for warning in prepared.warnings:
-            _warnings.warn(warning, stacklevel=2)
+            _warnings.warn(warning, stacklevel=3)
     steps = "messages" if chosen.is_network else "interactions"
     count = _words.number(trials)
     total = int(count) if count.isdigit() else 0
     with Bar(f"{chosen.name} n = {prepared.n}", total, quiet, steps) as look:
         done = _core.run(prepared, count, "" if threads is None else _words.number(threads), look)
-    result = Run(done, chosen, prepared, kept, history_by)
-    _write_files(result, done, output, format, trace, history, history_by, history_format, final)
+    result = Run(done, chosen, prepared, kept, history_by or "")
+    _write_files(result, done, output, format, trace, history, history_by or "",
+                 history_format or "", final)
     if done.was_interrupted:
         raise Interrupted(result)
     return result

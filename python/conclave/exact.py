@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any, Iterable, Mapping
 
 from . import _core, _words
+from ._keywords import options_of
 from ._optional import needed
-from ._run import allow_files, refuse_unknown, run_options
+from ._run import allow_files, run_options
 from .protocol import Protocol, find
 
 
@@ -76,12 +77,13 @@ class Verification:
         return self.holds
 
 
+@options_of("verify")
 def verify(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
            param: Mapping[str, Any] | None = None, init: Any = None, graph: Any = None,
            exact: bool = False, target: str = "", within: str = "", distribution: Any = None,
            from_: str = "", congruence: bool = True, memory: Any = None, export: Any = None,
            against: str | Iterable[str] = "", trials: Any = 10000, seed: Any = 1,
-           max_file_size: Any = None, **unknown: Any) -> Verification:
+           max_file_size: Any = None) -> Verification:
     """Checks the paper's lemmas, or the stop condition of a text, over all configurations of a
     small population, and computes exact times. `export` writes the chain for PRISM and Storm.
     `against` names engines whose trials are compared with the exact law.
@@ -92,7 +94,6 @@ def verify(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
     >>> [test.agrees for test in cv.verify("fratricide", n=4, against="agents,events").engines]
     [True, True]
     """
-    refuse_unknown("verify", unknown, verify.__kwdefaults__ or ())
     allow_files(max_file_size)
     chosen = find(protocol)
     options = run_options(chosen, n, seed, param, init, None, graph)
@@ -134,15 +135,15 @@ class Found:
     params: dict[str, Any]
 
 
+@options_of("search")
 def search(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
            param: Mapping[str, Any] | None = None, graph: Any = None, budget: Any = None,
            objective: str | None = None, seed: Any = 1, max_interactions: Any = None,
-           max_file_size: Any = None, **unknown: Any) -> Found:
+           max_file_size: Any = None) -> Found:
     """Looks for the initial configuration that takes longest, as `conclave search` does.
 
     Of message passing it looks for the worst adversary, by `objective`: "time" or "messages".
     """
-    refuse_unknown("search", unknown, search.__kwdefaults__ or ())
     allow_files(max_file_size)
     chosen = find(protocol)
     options = run_options(chosen, n, seed, param, None, None, graph)
@@ -192,9 +193,10 @@ class Exploration:
         return self.holds
 
 
+@options_of("explore")
 def explore(protocol: str, n: Any, *, param: Mapping[str, Any] | None = None, ids: str = "unique",
-            graph: str = "", max_configurations: Any = None, max_file_size: Any = None,
-            **unknown: Any) -> Exploration:
+            graph: str = "", max_configurations: Any = None,
+            max_file_size: Any = None) -> Exploration:
     """Tries every schedule of a message-passing protocol, as `conclave explore` does. Where coins
     may be drawn again and again, there are infinitely many.
 
@@ -202,7 +204,6 @@ def explore(protocol: str, n: Any, *, param: Mapping[str, Any] | None = None, id
     >>> cv.explore("flooding", n=3).holds
     True
     """
-    refuse_unknown("explore", unknown, explore.__kwdefaults__ or ())
     allow_files(max_file_size)
     chosen = find(protocol)
     most = "" if max_configurations is None else _words.number(max_configurations)

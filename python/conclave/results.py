@@ -13,7 +13,8 @@ from typing import Any, Iterable, Mapping
 from . import _core, _words
 from ._optional import needed
 from ._progress import Bar
-from ._run import allow_files, refuse_unknown
+from ._keywords import options_of
+from ._run import allow_files
 from .protocol import Protocol
 
 
@@ -55,10 +56,11 @@ def _written(protocol: Protocol, folder: Path) -> str:
     return str(path)
 
 
+@options_of("sweep")
 def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
           output: str | os.PathLike[str] | None = None, *, threads: Any = None, shard: str = "",
           dry_run: bool = False, extend: bool = False, mix_versions: bool = False,
-          max_file_size: Any = None, quiet: bool = False, **unknown: Any) -> Any:
+          max_file_size: Any = None, quiet: bool = False) -> Any:
     """Carries out a plan, from where it was left, and returns its results.
 
     The plan is the path of a TOML file as `conclave sweep` reads it, or a dict of the same shape;
@@ -78,7 +80,6 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
     >>> [cell["trials"] for cell in cv.sweep(plan, dry_run=True)]
     [5, 5]
     """
-    refuse_unknown("sweep", unknown, sweep.__kwdefaults__ or ())
     allow_files(max_file_size)
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(plan, Mapping):
@@ -111,7 +112,7 @@ def _carry_out(path: Path, output: str, options: dict[str, Any], quiet: bool) ->
                 bar(done, 0)
         found = _core.sweep(str(path), output, options, None if bar is None else look)
     for warning in [] if quiet else found:
-        _warnings.warn(warning, stacklevel=3)
+        _warnings.warn(warning, stacklevel=4)
 
 
 class Results:
@@ -168,17 +169,17 @@ def _conditions(where: str | Iterable[str]) -> list[str]:
     return [where] if isinstance(where, str) else list(where)
 
 
+@options_of("report")
 def report(files: Results | str | os.PathLike[str] | Iterable[Any],
            page: str | os.PathLike[str] = "", *, figures: str | os.PathLike[str] = "",
            kinds: Iterable[str] = (), only: Iterable[str] = (), where: str | Iterable[str] = (),
            by: str = "", title: str = "", explorer: str = "", axes: str = "", size: Any = "",
            font_size: Any = "", no_title: bool = False, bands: bool = False,
-           max_file_size: Any = None, **unknown: Any) -> None:
+           max_file_size: Any = None) -> None:
     """Writes a page with tables, fitted laws and figures of files of results, as `conclave report`
     does, with its options as keywords. `figures` is a folder for the figures as files of the given
     kinds, `size` a text such as "640x430" or a pair of numbers; `by` a field of the rows that takes
     the first measure apart."""
-    refuse_unknown("report", unknown, report.__kwdefaults__ or ())
     allow_files(max_file_size)
     if isinstance(files, (Results, str, os.PathLike)):
         files = [files]

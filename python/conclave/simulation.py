@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Callable, Mapping, Union
 
 from . import _core
+from ._keywords import options_of
 from ._optional import needed
 from ._run import run_options
 from ._words import fraction
@@ -43,6 +44,7 @@ class Simulation:
     (10.0, {'I': 1000})
     """
 
+    @options_of("Simulation")
     def __init__(self, protocol: str | os.PathLike[str] | Protocol,
                  init: Mapping[State, int] | str | None = None, *, n: Any = None, seed: Any = 1,
                  trial: int = 0, engine: str = "auto", param: Mapping[str, Any] | None = None,

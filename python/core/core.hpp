@@ -67,6 +67,10 @@ struct Prepared {
   std::shared_ptr<const catalog::PreparedRun> run;  // keeps the entry alive by itself, too
 };
 
+// An option that is a text or a truth value; empty or false where it is not given.
+std::string word(const py::dict& options, const char* name);
+bool flag(const py::dict& options, const char* name);
+
 // The run's words from keywords: strings, lists of strings and truth values by the names of
 // RunText. The keys are those of the Python layer; another one is a mistake of ours.
 experiment::RunText words_of(const py::dict& options);

@@ -27,14 +27,6 @@ py::dict dict_of(std::span<const catalog::ParameterValue> parameters) {
   return result;
 }
 
-std::string word(const py::dict& options, const char* name) {
-  return options.contains(name) ? options[name].cast<std::string>() : std::string();
-}
-
-bool flag(const py::dict& options, const char* name) {
-  return options.contains(name) && options[name].cast<bool>();
-}
-
 // Work that asks a callback now and then whether to go on.
 template <class Work>
 auto attended(Work work) {

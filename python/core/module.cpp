@@ -127,6 +127,14 @@ Interactions count_of(const py::int_& number) {
   return experiment::count_option("a count", py::str(py::handle(number)).cast<std::string>());
 }
 
+std::string word(const py::dict& options, const char* name) {
+  return options.contains(name) ? options[name].cast<std::string>() : std::string();
+}
+
+bool flag(const py::dict& options, const char* name) {
+  return options.contains(name) && options[name].cast<bool>();
+}
+
 experiment::RunText words_of(const py::dict& options) {
   experiment::RunText words{.engine = "auto"};
   const std::vector<std::pair<const char*, std::string*>> texts{

@@ -14,11 +14,11 @@
 #include "conclave/base/read_text.hpp"
 #include "conclave/experiment/configuration_file.hpp"
 #include "conclave/experiment/description.hpp"
-#include "conclave/experiment/fault_text.hpp"
 #include "conclave/experiment/history.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/row.hpp"
+#include "conclave/experiment/run_outputs.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"
 #include "conclave/plot/space_time.hpp"
@@ -47,26 +47,29 @@ std::string described(const Protocol& protocol) {
   return experiment::description_of(entry).dump();
 }
 
+experiment::RunOutputs outputs_of(const py::dict& options) {
+  return {.output = word(options, "output_file"),
+          .trace = word(options, "trace_file"),
+          .history = word(options, "history_file"),
+          .final_file = word(options, "final_file"),
+          .trace_grid = word(options, "trace_grid"),
+          .every = word(options, "every"),
+          .history_by = word(options, "history_by"),
+          .history_format = word(options, "history_format"),
+          .keeps_trace = flag(options, "trace"),
+          .keeps_history = flag(options, "history"),
+          .keeps_final = flag(options, "final")};
+}
+
 Prepared prepare(const Protocol& protocol, const py::dict& options) {
   experiment::RunText words = words_of(options);
   words.protocol = protocol.name();
+  const experiment::RunOutputs outputs = outputs_of(options);
+  experiment::check_outputs(outputs, words, word(options, "init_from"));
   catalog::RunRequest request =
       request_of(protocol.entry(), words, extras_of(options), {.command = "run", .n = "1e6"});
-  const auto asked = [&](const char* name) {
-    return options.contains(name) && options[name].cast<bool>();
-  };
-  const auto word = [&](const char* name, const char* fallback) {
-    return options.contains(name) ? options[name].cast<std::string>() : std::string(fallback);
-  };
-  TraceGrid grid = experiment::parse_grid(word("trace_grid", "log"));
-  const std::string every = word("every", "");
-  if (!every.empty()) grid = experiment::grid_of(every, request.n);
-  TrialPlan& plan = request.plan;
-  plan.keeps_trace = asked("trace");
-  plan.keeps_history = asked("history");
-  plan.keeps_final = asked("final");
-  plan.keeps_census_at_horizon = true;  // for the summary
-  if (plan.keeps_trace || plan.keeps_history) plan.grid = grid;
+  experiment::plan_looks(outputs, request.n, request.plan);
+  request.plan.keeps_census_at_horizon = true;  // for the summary
   struct Owner {
     std::shared_ptr<const catalog::Entry> entry;
     std::unique_ptr<const catalog::PreparedRun> run;
@@ -276,6 +279,7 @@ void bind_runs(py::module_& module) {
         return std::vector<std::string>(p.run->warnings().begin(), p.run->warnings().end());
       });
   module.def("prepare", &prepare);
+  module.def("check_not_empty", &experiment::check_not_empty);
   module.def("raise_file_limits", [](const std::string& size) {
     raise_file_limits(experiment::size_option("--max-file-size", size));
   });

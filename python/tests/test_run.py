@@ -80,6 +80,17 @@ MISTAKES = [
     (dict(protocol="pll", n=10, every=1), "pll --n 10 --every 1"),
     (dict(protocol="pll", n=10, history_by="epoch"), "pll --n 10 --history-by epoch"),
     (dict(protocol="pll", n=10, history_format="long"), "pll --n 10 --history-format long"),
+    (dict(protocol="pll", n=10, trace_grid="log"), "pll --n 10 --trace-grid log"),
+    (dict(protocol="pll", n=10, history_by="epoch", trace=True, history=False),
+     "pll --n 10 --history-by epoch --trace /nowhere/t"),
+    (dict(protocol="pll", n=10, trace=True, every=1, trace_grid="log"),
+     "pll --n 10 --trace /nowhere/t --every 1 --trace-grid log"),
+    (dict(protocol="pll", n=10, trace=True, trace_grid="linear:0"),
+     "pll --n 10 --trace /nowhere/t --trace-grid linear:0"),
+    (dict(protocol="pll", n=10, output="/nowhere/t", trace="/nowhere/./t"),
+     "pll --n 10 -o /nowhere/t --trace /nowhere/./t"),
+    (dict(protocol="pll", n=10, history="/nowhere/t", final="/nowhere/t"),
+     "pll --n 10 --history /nowhere/t --final /nowhere/t"),
     (dict(protocol="pll", n=10, fault="corrupt:11@1"), "pll --n 10 --fault corrupt:11@1"),
     (dict(protocol="pll", n=10, fault="corupt:3@1"), "pll --n 10 --fault corupt:3@1"),
     (dict(protocol="pll", n=10, graph="ring"), "pll --n 10 --graph ring"),
@@ -121,6 +132,36 @@ def test_an_unknown_keyword_names_the_nearest():
         cv.run("pll", n=10, format="xml")
 
 
+@pytest.mark.parametrize("command", ["run", "verify", "search", "explore", "sweep", "report"])
+def test_an_empty_text_is_no_value_of_any_keyword(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function = getattr(cv, command)
+    first, *names = inspect.signature(function).parameters
+    for name in names:
+        with pytest.raises(ValueError, match=f"^{name} needs a value, not an empty text$"):
+            function("pll", **{name: ""})
+    with pytest.raises(ValueError, match=f"^{first} needs a value"):
+        function("")
+    with pytest.raises(ValueError, match="^init needs a value"):
+        cv.Simulation("pll", "", n=10)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_read_is_not_replaced(texts, tmp_path):
+    text = (texts / "epidemic.pp").read_text(encoding="utf-8")
+    mine = tmp_path / "mine.pp"
+    mine.write_text(text, encoding="utf-8")
+    cv.run(mine, n=10, final=tmp_path / "start.csv")
+    start = (tmp_path / "start.csv").read_bytes()
+    for keywords in (dict(output=mine), dict(trace=mine, init_from=tmp_path / "start.csv"),
+                     dict(history=tmp_path / "start.csv", init_from=tmp_path / "start.csv")):
+        with pytest.raises(cv.Error, match="is read, and would be replaced"):
+            cv.run(mine, n=10, **keywords)
+    assert mine.read_text(encoding="utf-8") == text
+    assert (tmp_path / "start.csv").read_bytes() == start
+    cv.run(mine, init_from=tmp_path / "start.csv", final=tmp_path / "start.csv")  # goes on
+
+
 def test_files_are_those_of_the_command_line(program, texts, tmp_path):
     cv.run("protocols/epidemic.pp", n=200, until=5, every=1, trials=2, output=tmp_path / "rows",
            format="csv", history=tmp_path / "h.csv", final=tmp_path / "f.csv",
@@ -131,8 +172,6 @@ def test_files_are_those_of_the_command_line(program, texts, tmp_path):
     for name, other in (("rows", "rows2"), ("h.csv", "h2.csv"), ("f.csv", "f2.csv"),
                         ("t.csv", "t2.csv")):
         assert (tmp_path / name).read_bytes() == (tmp_path / other).read_bytes()
-    with pytest.raises(cv.Error, match="are both"):
-        cv.run("pll", n=10, output="x", trace="x")
 
 
 def test_frames_summaries_and_pictures(program, texts):

@@ -351,6 +351,10 @@ class Mistakes(unittest.TestCase):
         (["compare", "--table", "pll", "--graph", "ring"], "--graph does not go with --table"),
         (["plot", "trace.csv"], "--output is required"),
         (["plot", "-o", "trace.svg"], "TRACE is required"),
+        (["run", "", "--n", "10"], "PROTOCOL needs a value, not an empty text"),
+        (["run", "pll", "--n", "10", "--param", ""], "--param needs a value, not an empty text"),
+        (["run", "pll", "--n", "10", "-o", ""], "--output needs a value, not an empty text"),
+        (["run", "pll", "--n", "10", "--init="], "--init needs a value"),
         ([], "a command is missing"),
     ]
     FAULTS = [
@@ -399,6 +403,17 @@ class Mistakes(unittest.TestCase):
         for words, sentence in self.CASES:
             self.expect_sentence(sentence, *words)
 
+    def test_of_empty_values_give_one_clear_sentence_whatever_the_option(self):
+        commands = re.findall("^  ([a-z]+) {5,}", conclave("--help").stdout, re.M)
+        tried = 0
+        for command in (*commands, "cluster init", "cluster add", "cluster repair"):
+            told = conclave(*command.split(), "--help").stdout
+            for option in re.findall("^ +(?:-.,)?(--[a-z-]+) [A-Z]", told, re.M):
+                self.expect_sentence(f"{option} needs a value, not an empty text",
+                                     *command.split(), option, "")
+                tried += 1
+        self.assertGreater(tried, 100)
+
     def test_in_faults_give_one_clear_sentence(self):
         for fault, sentence in self.FAULTS:
             self.expect_sentence(sentence, "run", "prl", "--n", "100", "--fault", fault)
@@ -418,8 +433,12 @@ class Mistakes(unittest.TestCase):
                                      ("--history-format", "long", "--history")):
             self.expect_sentence(f"{option} needs {needs}", *run, option, value)
         with tempfile.TemporaryDirectory() as folder:
-            self.expect_sentence("contradict each other", *run, "--trace", f"{folder}/t.csv",
-                                 "--every", "1", "--trace-grid", "log")
+            file = f"{folder}/t.csv"
+            self.expect_sentence("contradict each other", *run, "--trace", file, "--every", "1",
+                                 "--trace-grid", "log")
+            self.expect_sentence(f"--trace and --final are both '{folder}/./t.csv'", *run,
+                                 "--trace", file, "--final", f"{folder}/./t.csv")
+            self.assertEqual(os.listdir(folder), [])
 
 
 class Files(unittest.TestCase):

@@ -82,6 +82,13 @@ std::string narrowed(std::string_view text, std::size_t width) {
 // break lines.
 std::string beside_name(const std::string& meaning) { return wrapped(meaning, 70, 0); }
 
+// The option, which then throws Error for an empty value.
+CLI::Option* with_value(CLI::Option* option) {
+  return option->each([name = option->get_name()](const std::string& value) {
+    experiment::check_not_empty(name, value);
+  });
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // -n is short for --n, wherever that is.
@@ -193,22 +200,24 @@ Command Command::hidden_subcommand(const std::string& name, const std::string& m
 CommandHelp Command::help() const { return help_of(*app_); }
 
 void Command::word(const std::string& name, std::string& value, const std::string& meaning) {
-  app_->add_option(name, value, beside_name(meaning))->required()->type_name("");
+  with_value(app_->add_option(name, value, beside_name(meaning)))->required()->type_name("");
 }
 
 void Command::words(const std::string& name, std::vector<std::string>& values,
                     const std::string& meaning) {
-  app_->add_option(name, values, beside_name(meaning))->required()->type_name("");
+  with_value(app_->add_option(name, values, beside_name(meaning)))->required()->type_name("");
 }
 
 void Command::option(const std::string& name, const std::string& type, std::string& value,
                      const std::string& meaning) {
-  app_->add_option(with_short_name(name), value, beside_name(meaning))->type_name(type);
+  with_value(app_->add_option(with_short_name(name), value, beside_name(meaning)))->type_name(type);
 }
 
 void Command::required_option(const std::string& name, const std::string& type, std::string& value,
                               const std::string& meaning) {
-  app_->add_option(with_short_name(name), value, beside_name(meaning))->type_name(type)->required();
+  with_value(app_->add_option(with_short_name(name), value, beside_name(meaning)))
+      ->type_name(type)
+      ->required();
 }
 
 void Command::list_option(const std::string& name, const std::string& type,
@@ -219,7 +228,7 @@ void Command::list_option(const std::string& name, const std::string& type,
 
 void Command::repeatable_option(const std::string& name, const std::string& type,
                                 std::vector<std::string>& values, const std::string& meaning) {
-  app_->add_option(with_short_name(name), values, beside_name(meaning))
+  with_value(app_->add_option(with_short_name(name), values, beside_name(meaning)))
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -232,12 +241,13 @@ void Command::param_option(std::vector<std::string>& params) {
 }
 
 void Command::file_size_option() {
-  app_->add_option_function<std::string>(
-          "--max-file-size",
-          [](const std::string& text) {
-            raise_file_limits(experiment::size_option("--max-file-size", text));
-          },
-          beside_name("Read files up to this size, such as 4GiB, instead of the usual limit"))
+  const auto raise = [](const std::string& text) {
+    raise_file_limits(experiment::size_option("--max-file-size", text));
+  };
+  with_value(app_->add_option_function<std::string>(
+                 "--max-file-size", raise,
+                 beside_name("Read files up to this size, such as 4GiB, instead of the usual "
+                             "limit")))
       ->type_name("SIZE");
 }
 

@@ -1,6 +1,5 @@
 // `conclave run`: trials of one protocol, as rows or as statistics.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -22,10 +21,10 @@
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/configuration_file.hpp"
-#include "conclave/experiment/fault_text.hpp"
 #include "conclave/experiment/history.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/row.hpp"
+#include "conclave/experiment/run_outputs.hpp"
 #include "conclave/experiment/run_text.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"
@@ -38,14 +37,7 @@ struct RunOptions {
   std::string trials = "1";
   std::string threads;
   std::string format = "table";
-  std::string output;
-  std::string trace;
-  std::string trace_grid;
-  std::string every;
-  std::string history;
-  std::string history_by;
-  std::string history_format;
-  std::string final_file;
+  experiment::RunOutputs outputs;
   std::string init_from;
   bool quiet = false;
 };
@@ -62,51 +54,8 @@ catalog::RunRequest request(const RunOptions& options) {
   }
   catalog::RunRequest result = experiment::request_of(words);
   result.given = std::move(given);
-  TraceGrid grid = experiment::parse_grid(options.trace_grid.empty() ? "log" : options.trace_grid);
-  if (!options.every.empty()) grid = experiment::grid_of(options.every, result.n);
-  TrialPlan& plan = result.plan;
-  plan.keeps_trace = !options.trace.empty();
-  plan.keeps_history = !options.history.empty();
-  plan.keeps_final = !options.final_file.empty();
-  if (plan.keeps_trace || plan.keeps_history) plan.grid = grid;
+  experiment::plan_looks(options.outputs, result.n, result.plan);
   return result;
-}
-
-// An option that says when or how to look at trials needs a file for what is seen.
-void check_looks(const RunOptions& options) {
-  const bool has_history = !options.history.empty();
-  const bool looks = has_history || !options.trace.empty();
-  if (!looks && !options.every.empty()) throw Error("--every needs --trace or --history");
-  if (!looks && !options.trace_grid.empty()) throw Error("--trace-grid needs --trace or --history");
-  if (!options.every.empty() && !options.trace_grid.empty()) {
-    throw Error("--every and --trace-grid contradict each other: give one");
-  }
-  if (!has_history && !options.history_by.empty()) throw Error("--history-by needs --history");
-  if (!has_history && !options.history_format.empty()) {
-    throw Error("--history-format needs --history");
-  }
-}
-
-// The files that a run writes besides its rows; no two of them, nor the rows, may be one file, and
-// none a file that is read. Only --final may replace the configuration that it went on from.
-void check_outputs(const RunOptions& options) {
-  const std::array<std::pair<std::string_view, const std::string*>, 4> files{
-      {{"--output", &options.output},
-       {"--trace", &options.trace},
-       {"--history", &options.history},
-       {"--final", &options.final_file}}};
-  const std::string graph =
-      options.words.graph.starts_with("file:") ? options.words.graph.substr(5) : std::string();
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    check_output_is_not_read(*files[i].second, options.words.protocol);
-    check_output_is_not_read(*files[i].second, graph);
-    if (files[i].first != "--final") check_output_is_not_read(*files[i].second, options.init_from);
-    for (std::size_t j = i + 1; j < files.size(); ++j) {
-      if (!is_same_output(*files[i].second, *files[j].second)) continue;
-      throw Error(fmt::format("{} and {} are both '{}': they need a file each", files[i].first,
-                              files[j].first, *files[j].second));
-    }
-  }
 }
 
 std::optional<unsigned> asked_threads(const RunOptions& options) {
@@ -119,20 +68,21 @@ class RowWriter {
  public:
   RowWriter(const RunOptions& options, const catalog::PreparedRun& run, std::uint64_t trials)
       : format_(options.format),
-        width_(output_width(options.output)),
+        width_(output_width(options.outputs.output)),
         rows_(run),
         summary_(run),
-        output_(options.output),
+        output_(options.outputs.output),
         has_trials_(trials > 1) {
     if (format_ == "json") output_.write("{\"rows\":[");
-    if (!options.trace.empty()) trace_.emplace(options.trace);
-    if (!options.history.empty()) {
-      history_.emplace(options.history,
-                       experiment::history_format(options.history_format, options.history),
-                       options.history_by);
+    const experiment::RunOutputs& files = options.outputs;
+    if (!files.trace.empty()) trace_.emplace(files.trace);
+    if (!files.history.empty()) {
+      history_.emplace(files.history,
+                       experiment::history_format(files.history_format, files.history),
+                       files.history_by);
     }
-    if (options.final_file.empty()) return;
-    final_.emplace(options.final_file);
+    if (files.final_file.empty()) return;
+    final_.emplace(files.final_file);
     final_->write(experiment::configuration_header(has_trials_));
   }
 
@@ -220,8 +170,7 @@ void print_warnings(std::span<const std::string> warnings) {
 }
 
 Exit run(const RunOptions& options) {
-  check_looks(options);
-  check_outputs(options);
+  experiment::check_outputs(options.outputs, options.words, options.init_from);
   const catalog::Entry& entry = catalog::find(options.words.protocol);
   const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
   catalog::RunRequest wanted = request(options);
@@ -314,25 +263,25 @@ void add_run(Command& conclave) {
   command.option("--threads", "K", options->threads,
                  "Worker threads; never changes a result (default: one per processor)");
   command.option("--format", "F", options->format, "table, jsonl, csv or json (default table)");
-  command.option("-o,--output", "FILE", options->output,
+  command.option("-o,--output", "FILE", options->outputs.output,
                  "Write to FILE instead of standard output; it appears when complete");
   command.repeatable_option(
       "--fault", "FAULT", options->words.faults,
       "WHAT@TIME: corrupt:K, corrupt:P%, zero:P%, kill-leaders, make-leaders:K, at a "
       "parallel time or at convergence+T; repeatable");
-  command.option("--trace", "FILE", options->trace,
+  command.option("--trace", "FILE", options->outputs.trace,
                  "Write leaders and observables over time to FILE (CSV, for `conclave plot`)");
-  command.option("--trace-grid", "GRID", options->trace_grid,
+  command.option("--trace-grid", "GRID", options->outputs.trace_grid,
                  "When to look: log, log:FACTOR or linear:STEP of parallel time (default log)");
-  command.option("--every", "DT", options->every,
+  command.option("--every", "DT", options->outputs.every,
                  "Look at all multiples of this parallel time, instead of --trace-grid");
-  command.option("--history", "FILE", options->history,
+  command.option("--history", "FILE", options->outputs.history,
                  "Write how many agents are in each state at every look (CSV; .npy for NumPy)");
-  command.option("--history-by", "FIELD", options->history_by,
+  command.option("--history-by", "FIELD", options->outputs.history_by,
                  "Count agents by the value of this field of their states");
-  command.option("--history-format", "F", options->history_format,
+  command.option("--history-format", "F", options->outputs.history_format,
                  "wide: a column per state, long: a line per state, or npy (default by FILE)");
-  command.option("--final", "FILE", options->final_file,
+  command.option("--final", "FILE", options->outputs.final_file,
                  "Write the configuration at the end of each trial to FILE (CSV)");
   add_network_options(command, *options);
   command.flag("--quiet", options->quiet, "No progress line and no timing on standard error");

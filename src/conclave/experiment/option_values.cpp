@@ -12,6 +12,10 @@
 
 namespace conclave::experiment {
 
+void check_not_empty(std::string_view option, std::string_view text) {
+  if (text.empty()) throw Error(fmt::format("{} needs a value, not an empty text", option));
+}
+
 Interactions count_option(std::string_view option, const std::string& text) {
   const std::optional<Interactions> count = parse_count(text);
   if (!count) {

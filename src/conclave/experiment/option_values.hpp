@@ -13,6 +13,8 @@
 
 namespace conclave::experiment {
 
+// No option has a meaning for an empty text, which a script gives where a variable is not set.
+void check_not_empty(std::string_view option, std::string_view text);
 // A whole number, also written as 1e6 or 2^20.
 Interactions count_option(std::string_view option, const std::string& text);
 // The same, between `low` and `high`, both allowed.

@@ -142,7 +142,10 @@ bool is_word(std::string_view text) {
 
 Value single(const toml::node& node) {
   const std::uint32_t line = line_of(node);
-  if (const auto* text = node.as_string()) return {text->get(), line};
+  if (const auto* text = node.as_string()) {
+    if (text->get().empty()) throw ValueError(line, "an empty text is no value");
+    return {text->get(), line};
+  }
   if (const auto* number = node.as_integer()) return {fmt::format("{}", number->get()), line};
   if (const auto* number = node.as_floating_point()) return {float_text(number->get()), line};
   if (const auto* flag = node.as_boolean()) return {flag->get() ? "true" : "false", line};

@@ -29,6 +29,8 @@ TEST(PlanValues, AreNumbersWordsAndLists) {
   EXPECT_EQ(read("true"), Texts{"true"});
   EXPECT_EQ(read("[1, [2, 3], \"a\"]"), (Texts{"1", "2", "3", "a"}));
   EXPECT_THROW(read("[]"), ValueError);
+  EXPECT_THROW(read("\"\""), ValueError);
+  EXPECT_THROW(read("[\"a\", \"\"]"), ValueError);
   EXPECT_THROW(read("1979-05-27"), ValueError);
 }
 
