@@ -41,24 +41,22 @@ class OvertakingTransit {
     }
   }
 
-  network::Ticks next(const auto&) {
-    const auto due = calendar_.front([](const network::Delivery<Message>&) {});
-    if (!due) return network::never;
-    next_ = due->item;
-    return next_.at;
-  }
-  network::Delivery<Message>& take() {
-    calendar_.pop();
-    return next_;
+  network::Ticks next(const auto&) { return calendar_.next(ignore); }
+  void deliver(network::Ticks until, const auto&, const auto& visit) {
+    while (calendar_.next(ignore) < until) {
+      network::Delivery<Message> due = calendar_.take(ignore);
+      if (!visit(due)) return;
+    }
   }
   std::size_t bytes() const { return 0; }
 
  private:
+  static constexpr auto ignore = [](const network::Delivery<Message>&) {};
+
   NodeCount n_;
   network::DelayAdversary* adversary_;
   const network::NetworkView* view_;
   network::detail::Calendar<network::Delivery<Message>> calendar_;
-  network::Delivery<Message> next_;
 };
 
 // Asks its first ports instead of random ones, but says that it treats all ports alike.

@@ -39,8 +39,8 @@ class DistinctDraws {
 
   void prepare(std::uint32_t count) {
     if (drawn_.size() < count) drawn_.resize(count);
-    if (seen_.size() < 2 * std::size_t{count})
-      seen_.assign(std::bit_ceil(2 * std::size_t{count}), {});
+    const std::size_t roomy = 8 * std::size_t{count};  // so that few slots are looked at twice
+    if (seen_.size() < roomy) seen_.assign(std::bit_ceil(roomy), {});
     if (++time_ != 0) return;
     seen_.assign(seen_.size(), {});
     time_ = 1;

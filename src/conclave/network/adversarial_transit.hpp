@@ -28,8 +28,9 @@ class DelayedTransit {
   DelayedTransit(NodeCount n, DelayAdversary* adversary, const NetworkView* view)
       : n_(n), adversary_(adversary), view_(view), calendar_(20 * n), arrivals_(n), envelopes_(n) {}
 
-  // Returns the time of arrival. Not inlined, since protocols send from many places.
-  [[gnu::noinline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
+  // Returns the time of arrival.
+  [[gnu::always_inline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to,
+                                    const Message& message) {
     answered_ |= 1u << static_cast<unsigned>(due_.event.message.kind);
     Sending sending(arrivals_, now, from);
     return post(now, from, to, message, envelopes_.seal(from, message, 1), sending);
@@ -49,24 +50,19 @@ class DelayedTransit {
   // The time of the next delivery, or never. Those that come later are announced to `prefetch` in
   // time. Who gets a message of a kind that was answered before will answer, as a rule: then the
   // sender's notes are fetched, too.
-  Ticks next(const auto& prefetch) {
-    const auto due = calendar_.front([&](Envelope coming) {
-      const NodeIndex to = envelopes_.to(coming);
-      prefetch(to);
-      envelopes_.prefetch(coming);
-      arrivals_.prefetch(to & (0u - (answered_ >> envelopes_.kind(coming) & 1)));
-    });
-    if (!due) return never;
-    next_ = due->item;
-    due_.at = due->at;
-    return due_.at;
-  }
-  // Takes it out, after `next` and if there is one. Valid until the next call of `take`.
-  Delivery<Message>& take() {
-    due_.to = envelopes_.to(next_);
-    envelopes_.open(next_, due_.from, due_.event.message);
-    calendar_.pop();
-    return due_;
+  Ticks next(const auto& prefetch) { return calendar_.next(fetching(prefetch)); }
+
+  // Shows the deliveries before this time to `visit`, one by one, as long as it says true. What it
+  // posts meanwhile is among them if it arrives in time.
+  [[gnu::always_inline]] void deliver(Ticks until, const auto& prefetch, const auto& visit) {
+    const auto fetch = fetching(prefetch);
+    for (Ticks at = calendar_.next(fetch); at < until; at = calendar_.next(fetch)) {
+      const Envelope envelope = calendar_.take(fetch);
+      due_.at = at;
+      due_.to = envelopes_.to(envelope);
+      envelopes_.open(envelope, due_.from, due_.event.message);
+      if (!visit(due_)) return;
+    }
   }
 
   // Memory needed so far at most, approximately, since a table may shrink.
@@ -75,6 +71,16 @@ class DelayedTransit {
  private:
   using Envelope = typename detail::Envelopes<Message>::Envelope;
   using Sending = typename Arrivals::Sending;
+
+  // Fetches what a delivery will need.
+  auto fetching(const auto& prefetch) const {
+    return [ this, &prefetch ](Envelope coming) __attribute__((always_inline)) {
+      const NodeIndex to = envelopes_.to(coming);
+      prefetch(to);
+      envelopes_.prefetch(coming);
+      arrivals_.prefetch(to & (0u - (answered_ >> envelopes_.kind(coming) & 1)));
+    };
+  }
 
   // How long a message takes that is sent now. The places where the next ones will be written are
   // fetched.
@@ -137,7 +143,6 @@ class DelayedTransit {
   std::array<Ticks, 128> foretold_{};
   std::size_t told_ = foretold_.size();
   Delivery<Message> due_{};
-  Envelope next_ = 0;
   unsigned answered_ = 0;  // kinds, one bit each, whose receivers have sent something at once
 };
 

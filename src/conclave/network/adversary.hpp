@@ -21,6 +21,8 @@ namespace conclave::network {
 using conclave::Ticks;
 // A message takes 1 ... unit ticks.
 inline constexpr Ticks unit = ticks_per_unit;
+// Later than all that happens.
+inline constexpr Ticks never = ~Ticks{0};
 // The delay of fast messages, under adversaries that slow others down.
 inline constexpr Ticks soon = unit >> 10;
 

@@ -40,29 +40,26 @@ class Asynchronous {
   // Runs until quiescence; an empty result, `interrupted`, if keep_going says no. Once only. Exact,
   // O(1) expected time per message, O(log n) per timer.
   TrialResult run(const KeepGoing& keep_going) {
-    const auto prefetch = [this](NodeIndex node) { state_.prefetch(node); };
     std::optional<Waking> waking = wakeup_.next();
-    for (std::uint64_t next_look = 0;; ++work_) {
-      if (work_ >= next_look) {
-        next_look = work_ + look_up;
+    for (;;) {
+      if (work_ >= next_look_) {
+        next_look_ = work_ + look_up;
         if (!keep_going(state_.accounts().messages())) return {};
       }
       if (waking && state_.asleep() == 0) waking.reset();  // all are awake
       if (waking && waking->at <= state_.now()) {          // nothing can come before it
-        wake(waking->node);
-        waking = wakeup_.next();
+        wake_next(waking);
         continue;
       }
-      const Ticks arrival = transit_.next(prefetch);
+      const Ticks arrival = transit_.next(prefetching());
       if constexpr (HasTimer<P>) {
         if (fire_before(arrival, waking)) continue;
       }
       if (waking && waking->at <= arrival) {
         state_.set_now(waking->at);
-        wake(waking->node);
-        waking = wakeup_.next();
+        wake_next(waking);
       } else if (arrival != never) {
-        deliver(transit_.take());
+        deliver_before(waking ? waking->at : never);
       } else {
         return state_.result();
       }
@@ -81,9 +78,7 @@ class Asynchronous {
     Asynchronous& network;
     NodeIndex from;
 
-    void send(Port port, const Message& message) {
-      network.send(from, network.state_.neighbour(from, port), message);
-    }
+    void send(Port port, const Message& message) { network.send(from, port, message); }
     void broadcast(const Message& message) { network.broadcast(from, message); }
     void send_to_some(std::uint32_t count, const Message& message, Choice auto& choice) {
       if (count + 1 == network.state_.n()) return broadcast(message);
@@ -96,6 +91,12 @@ class Asynchronous {
     }
     void cancel_timer() { network.timers_.cancel(from); }
   };
+
+  void wake_next(std::optional<Waking>& waking) {
+    wake(waking->node);
+    waking = wakeup_.next();
+    ++work_;
+  }
 
   void wake(NodeIndex node) {
     Effects effects{*this, node};
@@ -112,11 +113,28 @@ class Asynchronous {
     state_.set_now(due.at);
     Effects effects{*this, due.node};
     state_.time_out(due.node, effects);
+    ++work_;
     return true;
   }
 
+  // Inlined by force: GCC 12 drops calls that only prefetch.
+  auto prefetching() const {
+    return [this](NodeIndex node) __attribute__((always_inline)) { state_.prefetch(node); };
+  }
+
+  // Delivers messages until one arrives at this time or later, or it is time for a look. The inner
+  // loop, in one function but for what is rare and for sending.
+  [[gnu::noinline]] void deliver_before(Ticks until) {
+    transit_.deliver(
+        until, prefetching(), [this](Delivery<Message> & due) __attribute__((always_inline)) {
+          deliver(due);
+          return ++work_ < next_look_ &&
+                 !HasTimer<P>;  // a timer may run out before the next delivery
+        });
+  }
+
   // The event is handed on where it lies: a copy would wait for the last of its parts.
-  void deliver(Delivery<Message>& due) {
+  [[gnu::always_inline]] void deliver(Delivery<Message>& due) {
     state_.set_now(due.at);
     if (is_adaptive_) challenge(due);
     Effects effects{*this, due.to};
@@ -130,13 +148,18 @@ class Asynchronous {
     while (const auto node = wakeup_.before(&parcel, state_)) wake(*node);
   }
 
-  void send(NodeIndex from, NodeIndex to, const Message& message) {
+  // Not inlined, since protocols send from many places; a short message comes in registers.
+  [[gnu::noinline]] void send(NodeIndex from, Port port, Message message) {
+    send_to(from, state_.neighbour(from, port), message);
+  }
+
+  [[gnu::always_inline]] void send_to(NodeIndex from, NodeIndex to, const Message& message) {
     state_.account(message, 1);
     if (state_.counts_edges()) state_.count_edge(from, to);
     post(from, to, message);
   }
 
-  void post(NodeIndex from, NodeIndex to, const Message& message) {
+  [[gnu::always_inline]] void post(NodeIndex from, NodeIndex to, const Message& message) {
     const Ticks arrives = transit_.post(state_.now(), from, to, message);
     if (state_.has_watcher()) state_.follow(from, to, message, arrives);
   }
@@ -153,7 +176,7 @@ class Asynchronous {
 
   void broadcast(NodeIndex from, const Message& message) {
     if constexpr (!NetworkState<P>::is_complete) {
-      return state_.for_each_neighbour(from, [&](NodeIndex to) { send(from, to, message); });
+      return state_.for_each_neighbour(from, [&](NodeIndex to) { send_to(from, to, message); });
     }
     state_.account(message, state_.n() - 1);
     work_ += state_.n();
@@ -175,7 +198,8 @@ class Asynchronous {
   bool is_adaptive_ = wakeup_.is_adaptive();
   Transit<P> transit_;
   [[no_unique_address]] std::conditional_t<HasTimer<P>, detail::Timers, detail::NoTimers> timers_;
-  std::uint64_t work_ = 0;  // events and messages so far
+  std::uint64_t work_ = 0;       // events and messages so far
+  std::uint64_t next_look_ = 0;  // when to ask whether to keep going
 };
 
 }  // namespace conclave::network

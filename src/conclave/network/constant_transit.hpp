@@ -1,8 +1,7 @@
 // Messages on their way when all take one unit of time: first sent, first delivered, so that a
-// stream of bytes is all that is needed, and edges are FIFO by themselves. Ten bytes hold an
-// answer, and five one that follows another of its kind to the same node, as where many answer in
-// turn; a message to many is written once, with four bytes for each who gets it, and one to all
-// with none.
+// stream of bytes is all that is needed, and edges are FIFO by themselves. Thirteen bytes hold an
+// answer, and six one that follows another to the same node, as where many answer in turn; a
+// message to many is written once, with four bytes for each who gets it, and one to all with none.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "conclave/model/message.hpp"
@@ -21,9 +18,6 @@
 #include "conclave/network/detail/wire.hpp"
 
 namespace conclave::network {
-
-// Later than every delivery.
-inline constexpr Ticks never = ~Ticks{0};
 
 template <class Message>
 struct Delivery {
@@ -41,69 +35,77 @@ class ConstantTransit {
   ConstantTransit(NodeCount n, DelayAdversary*, const NetworkView*) : n_(n) {}
 
   // Returns the time of arrival.
-  Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
-    if (append_to_last(now, from, to, message)) return now + unit;
-    std::uint8_t* end = begin_record(now, from, message, false, 1);
-    last_ = {record_, now, to, static_cast<unsigned>(message.kind)};
-    write(end, to);
-    end_record(end);
+  [[gnu::always_inline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to,
+                                    const Message& message) {
+    if (to != run_to_ || now != sent_ || end_ > limit_) begin_run(now, to);
+    end_ = written(Wire::write(message, end_), from);
+    const auto length = static_cast<std::uint16_t>(end_ - run_);
+    std::memcpy(run_ - sizeof(length), &length, sizeof(length));
     return now + unit;
   }
 
   void post_some(Ticks now, NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
     for (; !to.empty(); to = to.subspan(std::min(to.size(), most_listed))) {
       const auto count = static_cast<std::uint32_t>(std::min(to.size(), most_listed));
-      std::uint8_t* end = begin_record(now, from, message, true, count);
-      write(end, count);
-      std::memcpy(end, to.data(), count * sizeof(NodeIndex));
-      end_record(end + count * sizeof(NodeIndex));
+      begin_list(now, from, message, count);
+      std::memcpy(end_, to.data(), count * sizeof(NodeIndex));
+      end_ += count * sizeof(NodeIndex);
     }
   }
 
   void post_all(Ticks now, NodeIndex from, const Message& message) {
-    std::uint8_t* end = begin_record(now, from, message, true, 0);
-    write(end, std::uint32_t{0});
-    end_record(end);
+    begin_list(now, from, message, 0);
   }
 
   // The time of the next delivery, or never. Those that come later are announced to `prefetch` in
   // time.
   Ticks next(const auto& prefetch) {
-    while (ahead_ - head_ < lookahead && expand(ring_[ahead_ % lookahead])) {
-      prefetch(ring_[ahead_++ % lookahead].to);
-    }
-    return head_ < ahead_ ? ring_[head_ % lookahead].at : never;
+    if (left_ == 0 && !open_record(prefetch)) return never;
+    return current_.at;
   }
-  // Takes it out, after `next` and if there is one. Valid until the next call of `next`.
-  Delivery<Message>& take() { return ring_[head_++ % lookahead]; }
+
+  // Shows the deliveries before this time to `visit`, one by one, as long as it says true. What it
+  // posts meanwhile is among them if it arrives in time.
+  [[gnu::always_inline]] void deliver(Ticks until, const auto& prefetch, const auto& visit) {
+    while (next(prefetch) < until) {
+      take(prefetch);
+      if (!visit(current_)) return;
+    }
+  }
 
   // Memory needed so far at most.
-  std::size_t bytes() const { return (blocks_.size() + spare_.size()) * sizeof(Block); }
+  std::size_t bytes() const { return blocks_.size() * sizeof(Block); }
 
  private:
+  using Wire = detail::Wire<Message>;
   static constexpr std::size_t block_bytes = std::size_t{1} << 16;
   static constexpr std::size_t most_listed = 4096;
-  static constexpr std::uint64_t lookahead = 32;
+  static constexpr std::uint32_t lookahead = 32;      // receivers
+  static constexpr NodeIndex nobody = ~NodeIndex{0};  // no index is as large
+
+  // The stream is made of records, which begin with their form. `time`: when the next ones arrive.
+  // `run`: a receiver; the length of the rest, two bytes; and messages, each with its sender.
+  // `list`: a message and its sender; how many get it, 0 for all; and the receivers.
+  enum class Form : std::uint8_t { time, run, list };
+  // More than a time and the beginning of a record take, or a message of a run. A message is read
+  // and written in words that may reach beyond its end.
+  static constexpr std::size_t room = 64;
+  static_assert(Wire::most_bytes < 24);
 
   struct Block {
-    std::uint32_t used = 0;
+    Block* next = nullptr;
+    const std::uint8_t* end = nullptr;  // of what is written in it, once there is a next one
     std::array<std::uint8_t, block_bytes> bytes;
   };
-  struct Last {  // the newest record, if it goes to one node
-    std::uint8_t* begin = nullptr;
-    Ticks sent = 0;
-    NodeIndex to = 0;
-    unsigned kind = 0;
-  };
-  struct Mark {  // the next records arrive at this time
-    Ticks arrives;
-    std::uint64_t records;
+  struct Place {  // in the stream
+    Block* block = nullptr;
+    const std::uint8_t* at = nullptr;
   };
 
   template <class T>
-  static void write(std::uint8_t*& end, T value) {
+  [[nodiscard]] static std::uint8_t* written(std::uint8_t* end, T value) {
     std::memcpy(end, &value, sizeof(value));
-    end += sizeof(value);
+    return end + sizeof(value);
   }
   template <class T>
   static T read(const std::uint8_t*& from) {
@@ -113,171 +115,154 @@ class ConstantTransit {
     return value;
   }
 
-  // A record: 3 bits kind, 1 bit "to many", 4 bits length; the message; sender; receiver, or the
-  // number of receivers (0: all) and themselves. With length 15: 3 bits kind; the true length;
-  // receiver; number of messages; and for each itself and its sender.
-  static constexpr std::size_t many_to_one = 15;
-  static_assert(detail::Wire<Message>::most_bytes < many_to_one);
-  std::uint8_t* begin_record(Ticks now, NodeIndex from, const Message& message, bool to_many,
-                             std::size_t listed) {
-    const std::size_t most_bytes = 32 + listed * sizeof(NodeIndex);
-    if (blocks_.empty() || blocks_.back()->used + most_bytes > block_bytes) add_block();
-    if (marks_.empty() || marks_.back().arrives != now + unit) marks_.push_back({now + unit, 0});
-    ++marks_.back().records;
-    std::uint8_t* const begin = blocks_.back()->bytes.data() + blocks_.back()->used;
-    record_ = begin;
-    last_ = {};
-    const std::size_t length = detail::Wire<Message>::encode(message, begin + 1);
-    *begin = static_cast<std::uint8_t>(static_cast<unsigned>(message.kind) | (to_many ? 8u : 0u) |
-                                       length << 4);
-    std::uint8_t* end = begin + 1 + length;
-    write(end, from);
-    return end;
-  }
-  // Adds a message to the newest record, if it is one of the same time to the same node that nobody
-  // has begun to read.
-  bool append_to_last(Ticks now, NodeIndex from, NodeIndex to, const Message& message) {
-    if (last_.begin == nullptr || last_.to != to || last_.sent != now) return false;
-    if (last_.kind != static_cast<unsigned>(message.kind)) return false;
-    Block& block = *blocks_.back();
-    const auto offset = static_cast<std::size_t>(last_.begin - block.bytes.data());
-    if (blocks_.size() == 1 && read_ > offset) return false;
-    if (block.used + 64 > block_bytes) return false;
-    if (*last_.begin >> 4 != many_to_one) make_many_to_one();
-    std::uint8_t* end = block.bytes.data() + block.used;
-    const std::size_t length = last_.begin[1];
-    if (detail::Wire<Message>::encode(message, end) > length) return false;
-    end += length;
-    write(end, from);
-    end_record(end);
-    std::uint8_t* const count = last_.begin + 2 + sizeof(NodeIndex);
-    const std::uint8_t* old = count;
-    std::uint8_t* place = count;
-    write(place, read<std::uint32_t>(old) + 1);
-    return true;
+  [[gnu::noinline]] void begin_run(Ticks now, NodeIndex to) {
+    run_ = written(begin_record(now, Form::run, 0), to) + sizeof(std::uint16_t);
+    run_to_ = to;
+    end_ = run_;
   }
 
-  // Rewrites the newest record, which has one message.
-  void make_many_to_one() {
-    const std::uint8_t head = *last_.begin;
-    const std::size_t length = head >> 4;
-    std::array<std::uint8_t, 32> message_and_sender;
-    std::memcpy(message_and_sender.data(), last_.begin + 1, length + sizeof(NodeIndex));
-    std::uint8_t* end = last_.begin;
-    write(end, static_cast<std::uint8_t>((head & 7) | many_to_one << 4));
-    write(end, static_cast<std::uint8_t>(length));
-    write(end, last_.to);
-    write(end, std::uint32_t{1});
-    std::memcpy(end, message_and_sender.data(), length + sizeof(NodeIndex));
-    end_record(end + length + sizeof(NodeIndex));
+  void begin_list(Ticks now, NodeIndex from, const Message& message, std::uint32_t count) {
+    std::uint8_t* const end = begin_record(now, Form::list, count);
+    end_ = written(written(Wire::write(message, end), from), count);
+    run_to_ = nobody;
   }
 
-  void end_record(const std::uint8_t* end) {
-    blocks_.back()->used = static_cast<std::uint32_t>(end - blocks_.back()->bytes.data());
+  std::uint8_t* begin_record(Ticks now, Form form, std::size_t listed) {
+    const auto needed = static_cast<std::ptrdiff_t>(listed * sizeof(NodeIndex));
+    if (end_ == nullptr || limit_ - end_ < needed) add_block();
+    if (now != sent_) end_ = written(written(end_, Form::time), now + unit);
+    sent_ = now;
+    return written(end_, form);
   }
 
   void add_block() {
     if (spare_.empty()) {
       blocks_.push_back(std::make_unique_for_overwrite<Block>());
-    } else {
-      blocks_.push_back(std::move(spare_.back()));
-      spare_.pop_back();
+      spare_.push_back(blocks_.back().get());
     }
-    blocks_.back()->used = 0;
+    Block* const block = spare_.back();
+    spare_.pop_back();
+    if (newest_ == nullptr) {
+      read_ = ahead_ = {block, block->bytes.data()};
+    } else {
+      newest_->next = block;
+      newest_->end = end_;
+    }
+    newest_ = block;
+    end_ = block->bytes.data();
+    limit_ = end_ + block_bytes - 2 * room;
   }
 
-  // Takes the next delivery out of the stream.
-  bool expand(Delivery<Message>& delivery) {
-    if (left_ == 0 && !open_record()) return false;
-    --left_;
-    delivery = current_;
-    if (to_all_) {
+  // Announces receivers beyond those that are delivered next, until there are enough of them.
+  [[gnu::noinline]] void announce(const auto& prefetch) {
+    while (announced_ < lookahead) {
+      if (listed_ahead_ == 0 && !announce_record(prefetch)) return;
+      const std::uint32_t count = std::min<std::uint32_t>(listed_ahead_, 8);
+      for (std::uint32_t i = 0; i < count; ++i) prefetch(read<NodeIndex>(ahead_.at));
+      listed_ahead_ -= count;
+      announced_ += count;
+    }
+  }
+
+  // Goes on to the next record, or to the receivers of a list; tells whether there is one. Nothing
+  // is added to a run afterwards. Receivers of a message to all need no announcement, since they
+  // lie side by side.
+  bool announce_record(const auto& prefetch) {
+    if (ahead_.at == end_) return false;
+    if (ahead_.block != newest_ && ahead_.at == ahead_.block->end) go_on(ahead_);
+    Form form = read<Form>(ahead_.at);
+    if (form == Form::time) {
+      ahead_.at += sizeof(Ticks);
+      form = read<Form>(ahead_.at);
+    }
+    if (form == Form::run) {
+      prefetch(read<NodeIndex>(ahead_.at));
+      const auto length = read<std::uint16_t>(ahead_.at);
+      if (ahead_.at == run_) run_to_ = nobody;
+      ahead_.at += length;
+      ++announced_;
+    } else {
+      Message ignored;
+      ahead_.at = Wire::read(ahead_.at, ignored) + sizeof(NodeIndex);
+      listed_ahead_ = read<std::uint32_t>(ahead_.at);
+    }
+    return true;
+  }
+
+  static void go_on(Place& place) { place = {place.block->next, place.block->next->bytes.data()}; }
+
+  // Begins the next record with deliveries; tells whether there is one.
+  bool open_record(const auto& prefetch) {
+    if (announced_ < lookahead) announce(prefetch);
+    if (read_.at == ahead_.at) return false;
+    if (read_.block != ahead_.block && read_.at == read_.block->end) {
+      spare_.push_back(read_.block);
+      go_on(read_);
+    }
+    Form form = read<Form>(read_.at);
+    if (form == Form::time) {
+      current_.at = read<Ticks>(read_.at);
+      form = read<Form>(read_.at);
+    }
+    is_run_ = form == Form::run;
+    is_run_ ? open_run() : open_list();
+    return true;
+  }
+
+  void open_run() {
+    current_.to = read<NodeIndex>(read_.at);
+    left_ = read<std::uint16_t>(read_.at);
+    --announced_;
+  }
+
+  void open_list() {
+    read_.at = Wire::read(read_.at, current_.event.message);
+    current_.from = read<NodeIndex>(read_.at);
+    const auto listed = read<std::uint32_t>(read_.at);
+    left_ = listed * sizeof(NodeIndex);
+    is_to_all_ = listed == 0;
+    if (!is_to_all_) return;
+    left_ = n_ - 1;
+    current_.to = current_.from;
+  }
+
+  // Takes the next delivery out of the record.
+  void take(const auto& prefetch) {
+    if (is_run_) {
+      const std::uint8_t* const end = Wire::read(read_.at, current_.event.message);
+      left_ -= static_cast<std::uint64_t>(end - read_.at) + sizeof(NodeIndex);
+      read_.at = end;
+      current_.from = read<NodeIndex>(read_.at);
+    } else if (!is_to_all_) {
+      current_.to = read<NodeIndex>(read_.at);
+      left_ -= sizeof(NodeIndex);
+      if (--announced_ < lookahead) announce(prefetch);
+    } else {
       current_.to = current_.to + 1 == n_ ? 0 : current_.to + 1;
-    } else if (left_ > 0 && from_many_) {
-      read_one_of_many();
-    } else if (left_ > 0) {
-      const std::uint8_t* place = blocks_.front()->bytes.data() + read_;
-      current_.to = read<NodeIndex>(place);
-      read_ += sizeof(NodeIndex);
+      --left_;
     }
-    return true;
-  }
-
-  bool open_record() {
-    if (blocks_.empty()) return false;
-    if (read_ == blocks_.front()->used) {
-      if (blocks_.size() == 1) return false;
-      spare_.push_back(std::move(blocks_.front()));
-      blocks_.pop_front();
-      read_ = 0;
-    }
-    const std::uint8_t* place = blocks_.front()->bytes.data() + read_;
-    const auto head = read<std::uint8_t>(place);
-    from_many_ = head >> 4 == many_to_one;
-    if (from_many_) {
-      open_many_to_one(head & 7, place);
-      return true;
-    }
-    current_.event.message = detail::Wire<Message>::decode(head & 7, place, head >> 4);
-    place += head >> 4;
-    current_.from = read<NodeIndex>(place);
-    left_ = (head & 8) != 0 ? read<std::uint32_t>(place) : 1;
-    to_all_ = left_ == 0;
-    if (to_all_) {
-      left_ = n_ - 1;
-      current_.to = static_cast<NodeIndex>((NodeCount{current_.from} + 1) % n_);
-    } else {
-      current_.to = read<NodeIndex>(place);
-    }
-    read_ = static_cast<std::uint32_t>(place - blocks_.front()->bytes.data());
-    current_.at = arrival_of_record();
-    return true;
-  }
-
-  void open_many_to_one(std::uint8_t kind, const std::uint8_t* place) {
-    kind_ = kind;
-    length_ = read<std::uint8_t>(place);
-    current_.to = read<NodeIndex>(place);
-    left_ = read<std::uint32_t>(place);
-    to_all_ = false;
-    read_ = static_cast<std::uint32_t>(place - blocks_.front()->bytes.data());
-    current_.at = arrival_of_record();
-    read_one_of_many();
-  }
-
-  void read_one_of_many() {
-    const std::uint8_t* place = blocks_.front()->bytes.data() + read_;
-    current_.event.message = detail::Wire<Message>::decode(kind_, place, length_);
-    place += length_;
-    current_.from = read<NodeIndex>(place);
-    read_ = static_cast<std::uint32_t>(place - blocks_.front()->bytes.data());
-  }
-
-  Ticks arrival_of_record() {
-    while (marks_.front().records == 0) marks_.pop_front();
-    --marks_.front().records;
-    return marks_.front().arrives;
   }
 
   NodeCount n_;
-  std::deque<std::unique_ptr<Block>> blocks_;
-  std::vector<std::unique_ptr<Block>> spare_;
-  std::deque<Mark> marks_;
-  std::uint32_t read_ = 0;  // position in the first block
+  std::vector<std::unique_ptr<Block>> blocks_;  // those of the stream, and spare ones
+  std::vector<Block*> spare_;
 
-  Delivery<Message> current_{};  // of the record being taken apart
-  NodeCount left_ = 0;           // deliveries it still holds
-  bool to_all_ = false;
-  bool from_many_ = false;   // it holds the messages of many to one
-  std::uint8_t kind_ = 0;    // of these
-  std::uint8_t length_ = 0;  // and how many bytes they have
+  Block* newest_ = nullptr;
+  std::uint8_t* end_ = nullptr;          // of the stream
+  const std::uint8_t* limit_ = nullptr;  // at which a new block is begun
+  Ticks sent_ = never;                   // when the newest record was
+  NodeIndex run_to_ = nobody;            // the receiver of the newest record, if it is a run
+  std::uint8_t* run_ = nullptr;          // its first message
 
-  std::uint8_t* record_ = nullptr;  // the newest
-  Last last_;
+  Place read_;                   // the next to be delivered
+  Delivery<Message> current_{};  // the last one that was
+  std::uint64_t left_ = 0;       // of its record: bytes, or receivers if it goes to all
+  bool is_run_ = false;
+  bool is_to_all_ = false;
 
-  std::array<Delivery<Message>, lookahead> ring_{};
-  std::uint64_t head_ = 0;
-  std::uint64_t ahead_ = 0;
+  Place ahead_;                     // the next to be announced
+  std::uint32_t listed_ahead_ = 0;  // receivers there
+  std::uint32_t announced_ = 0;     // receivers between both
 };
 
 }  // namespace conclave::network

@@ -11,7 +11,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,11 +25,6 @@ class Calendar {
  public:
   static constexpr std::uint64_t most_buckets = 256;  // per unit
   static constexpr unsigned marks = 1024;
-
-  struct Due {
-    Ticks at = 0;
-    Item item{};
-  };
 
   // `crowd`: how many items there may be at once, about; only the speed depends on it.
   explicit Calendar(std::uint64_t crowd) {
@@ -67,26 +61,22 @@ class Calendar {
     __builtin_prefetch(place, 1);
   }
 
-  // The first item, or nothing. Those that come soon are shown to `prefetch`.
-  std::optional<Due> front(const auto& prefetch) {
-    while (next_ == end_ && go_on()) {
-      const Entry* const first_ones = next_ + std::min(lookahead, end_ - next_);
-      for (const Entry* each = next_; each != first_ones; ++each) prefetch(each->item());
+  // When the first item leaves, or `never`. Those that come soon are shown to `prefetch`.
+  Ticks next(const auto& prefetch) {
+    if (next_ == end_) {
+      if (!go_on(prefetch)) return late_at_;
     }
-    if (size_ == 0) return std::nullopt;
-    if (end_ - next_ > lookahead) prefetch(next_[lookahead].item());
-    if (is_late_first()) return Due{late_.front().at, late_.front().item};
-    return Due{time_of(*next_), next_->item()};
+    return std::min(time_of(*next_), late_at_);
   }
 
-  void pop() {
+  // Takes out the first item, after `next` and if there is one.
+  Item take(const auto& prefetch) {
     --size_;
-    if (!is_late_first()) {
-      ++next_;
-      return;
-    }
-    std::pop_heap(late_.begin(), late_.end(), later);
-    late_.pop_back();
+    if (next_ == end_ || late_at_ < time_of(*next_)) return take_late();
+    const Item item = next_->item();
+    ++next_;
+    prefetch(next_[lookahead - 1].item());
+    return item;
   }
 
   // The number of the bucket that holds what leaves then. Numbers grow with time, by at most
@@ -165,16 +155,19 @@ class Calendar {
 
   Ticks time_of(const Entry& entry) const { return open_ << shift_ | entry.offset; }
 
-  // Late items have been added after all others of their time.
-  bool is_late_first() const {
-    if (late_.empty()) return false;
-    return next_ == end_ || late_.front().at < time_of(*next_);
-  }
-
   // Rare cases are not inlined, so that `add` stays short.
   [[gnu::noinline]] void add_late(Ticks at, const Item& item) {
     late_.push_back({at, number_++, item});
     std::push_heap(late_.begin(), late_.end(), later);
+    late_at_ = late_.front().at;
+  }
+
+  [[gnu::noinline]] Item take_late() {
+    std::pop_heap(late_.begin(), late_.end(), later);
+    const Item item = late_.back().item;
+    late_.pop_back();
+    late_at_ = late_.empty() ? never : late_.front().at;
+    return item;
   }
 
   [[gnu::noinline]] void add_block(std::size_t bucket) {
@@ -215,15 +208,19 @@ class Calendar {
     }
   }
 
-  // Goes on to the next part, or to the next bucket if nothing else of the open one is left; tells
-  // whether there was one.
-  [[gnu::noinline]] bool go_on() {
-    if (part_ < parts_.size()) {
-      open_part();
-      return true;
+  // Goes on to the next part, or to the next bucket if nothing else of the open one is left, until
+  // there are items in it; tells whether there are.
+  [[gnu::noinline]] bool go_on(const auto& prefetch) {
+    while (next_ == end_) {
+      if (part_ < parts_.size()) {
+        open_part();
+      } else if (size_ > 0 && late_.empty()) {
+        open_bucket();
+      } else {
+        return false;
+      }
     }
-    if (size_ == 0 || !late_.empty()) return false;
-    open_bucket();
+    for (std::ptrdiff_t i = 0; i < lookahead; ++i) prefetch(next_[i].item());
     return true;
   }
 
@@ -270,17 +267,18 @@ class Calendar {
   // entries and insertion within them. Both keep the order of arrival among equal times. The
   // entries agree in all bits of their times but the last `bits`.
   void sort(std::size_t size, unsigned bits, const auto& all) {
-    current_.resize(size);
+    current_.resize(size + lookahead);
     next_ = current_.data();
     end_ = next_ + size;
     if (size == 0) return;
     const auto cell_bits = std::min(bits, static_cast<unsigned>(std::bit_width(size)));
     const std::uint32_t largest = distribute(all, begins_, cell_bits, bits, current_);
     if (largest > most_alike) {
-      std::ranges::stable_sort(current_, {}, &Entry::offset);
+      std::ranges::stable_sort(current_.begin(), current_.end() - lookahead, {}, &Entry::offset);
     } else {
-      sort_by_insertion();
+      sort_by_insertion(size);
     }
+    std::fill_n(current_.end() - lookahead, lookahead, current_[size - 1]);
   }
 
   // Moves entries to `out`, in the order of cells that the first `cell_bits` of the last `bits` of
@@ -301,8 +299,8 @@ class Calendar {
     return largest;
   }
 
-  void sort_by_insertion() {
-    for (std::size_t i = 1; i < current_.size(); ++i) {
+  void sort_by_insertion(std::size_t size) {
+    for (std::size_t i = 1; i < size; ++i) {
       if (current_[i - 1].offset <= current_[i].offset) continue;
       const Entry moved = current_[i];
       std::size_t place = i;
@@ -321,15 +319,18 @@ class Calendar {
   std::uint64_t open_ = 0;                   // number of the bucket whose time it is
   std::uint64_t size_ = 0;
   std::uint64_t number_ = 0;
-  std::vector<Entry> split_;           // the open bucket, if it is large, part by part
-  std::vector<std::uint32_t> parts_;   // where each of these ends
-  unsigned part_bits_ = 0;             // of a time, that tell its part
-  std::size_t part_ = 0;               // the next one
-  std::vector<Entry> current_;         // the open part, or the bucket if it is small, by time
+  std::vector<Entry> split_;          // the open bucket, if it is large, part by part
+  std::vector<std::uint32_t> parts_;  // where each of these ends
+  unsigned part_bits_ = 0;            // of a time, that tell its part
+  std::size_t part_ = 0;              // the next one
+  // The open part, or the bucket if it is small, by time. The last one is repeated, so that there
+  // is always something to prefetch.
+  std::vector<Entry> current_;
   std::vector<std::uint32_t> begins_;  // of the cells' free parts, while it is sorted
   const Entry* next_ = nullptr;        // in current_, up to end_
   const Entry* end_ = nullptr;
   std::vector<Late> late_;
+  Ticks late_at_ = never;  // when the first of these leaves
   std::vector<Slab> slabs_;
   std::size_t blocks_in_slabs_ = 0;
   bool is_crowded_ = false;  // so many items are expected that they deserve large pages

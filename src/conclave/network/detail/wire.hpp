@@ -1,8 +1,9 @@
-// A message in as few bytes as its contents need: its members one after the other, without those
-// zeros that come last. The kind is not among them; the reader is told. Or as one number, if these
-// bytes are no more than eight.
+// A message in as few bytes as its contents need: a byte for its kind and their number, and its
+// members one after the other, without those zeros that come last if seven bytes are enough for the
+// rest. Or as one number, without the kind, if it fits into eight bytes.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,28 +27,28 @@ class Wire {
       Message::fields);
   static_assert(most_bytes < 16);
 
-  // Writes up to most_bytes bytes and returns how many of them matter.
-  static std::size_t encode(const Message& message, std::uint8_t* out) {
-    std::size_t position = 0;
-    std::size_t used = 0;
-    for_each_but_kind([&](const auto& field) {
-      const auto& value = message.*field.member;
-      std::memcpy(out + position, &value, sizeof(value));
-      position += sizeof(value);
-      if (value != std::remove_cvref_t<decltype(value)>{}) used = position;
-    });
-    return used;
+  // Writes the message with its kind, which is below 8, and returns the end of what matters. Eight
+  // bytes beyond that may be written, too.
+  [[gnu::always_inline]] static std::uint8_t* write(const Message& message, std::uint8_t* out) {
+    const auto word = as_word(message);
+    const auto kind = static_cast<unsigned>(message.kind);
+    const std::size_t length =
+        word ? (static_cast<std::size_t>(std::bit_width(*word)) + 7) / 8 : whole;
+    *out++ = static_cast<std::uint8_t>(kind | length << 4);
+    if (length >= sizeof(*word)) return write_whole(message, out);
+    std::memcpy(out, &*word, sizeof(*word));
+    return out + length;
   }
 
-  static Message decode(std::uint8_t kind, const std::uint8_t* in, std::size_t bytes) {
-    Message message = with_kind(kind);
-    std::size_t position = 0;
-    for_each_but_kind([&](const auto& field) {
-      auto& value = message.*field.member;
-      if (position < bytes) std::memcpy(&value, in + position, sizeof(value));
-      position += sizeof(value);
-    });
-    return message;
+  // Reads what was written and returns its end. Eight bytes beyond it are read, too.
+  [[gnu::always_inline]] static const std::uint8_t* read(const std::uint8_t* in, Message& message) {
+    const unsigned kind = *in & 7u;
+    const std::size_t length = *in++ >> 4;
+    std::uint64_t word = 0;
+    if (length >= sizeof(word)) return read_whole(kind, in, message);
+    std::memcpy(&word, in, sizeof(word));
+    message = of_word(kind, word & ((std::uint64_t{1} << 8 * length) - 1));
+    return in + length;
   }
 
   // The number whose lowest byte is the first one; nothing if the message is longer than that.
@@ -84,6 +85,27 @@ class Wire {
   }
 
  private:
+  static constexpr std::size_t whole = 15;  // stands for a length
+
+  static std::uint8_t* write_whole(const Message& message, std::uint8_t* out) {
+    for_each_but_kind([&](const auto& field) {
+      const auto& value = message.*field.member;
+      std::memcpy(out, &value, sizeof(value));
+      out += sizeof(value);
+    });
+    return out;
+  }
+
+  static const std::uint8_t* read_whole(unsigned kind, const std::uint8_t* in, Message& message) {
+    message = with_kind(static_cast<std::uint8_t>(kind));
+    for_each_but_kind([&](const auto& field) {
+      auto& value = message.*field.member;
+      std::memcpy(&value, in, sizeof(value));
+      in += sizeof(value);
+    });
+    return in;
+  }
+
   static Message with_kind(std::uint8_t kind) {
     Message message{};
     auto& member = message.*std::get<0>(Message::fields).member;

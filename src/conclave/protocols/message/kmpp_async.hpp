@@ -270,7 +270,8 @@ class KmppAsync {
     begin_phase(node, 1, effects, choice);
   }
 
-  void on(Node& node, const Received<Message>& event, auto& effects, Choice auto& choice) const {
+  [[gnu::always_inline]] void on(Node& node, const Received<Message>& event, auto& effects,
+                                 Choice auto& choice) const {
     if (node.terminated) {
       CONCLAVE_CHECK(expects(node, event.message) || reading_ != Reading::corrected);
       return;
@@ -336,11 +337,16 @@ class KmppAsync {
   void send(Node& node, Port port, const Message& message, auto& effects,
             Choice auto& choice) const {
     if (port != no_port) return effects.send(port, message);
+    handle_own(node, message, effects, choice);
+  }
+
+  [[gnu::noinline]] void handle_own(Node& node, const Message& message, auto& effects,
+                                    Choice auto& choice) const {
     handle(node, {no_port, message}, effects, choice);
   }
 
-  void handle(Node& node, const Received<Message>& event, auto& effects,
-              Choice auto& choice) const {
+  [[gnu::always_inline]] void handle(Node& node, const Received<Message>& event, auto& effects,
+                                     Choice auto& choice) const {
     const Message& message = event.message;
     switch (message.kind) {
       case Kind::request:
@@ -381,8 +387,12 @@ class KmppAsync {
 
   // Alg 2 lines 7-15.
   void on_answer(Node& node, Kind kind, auto& effects, Choice auto& choice) const {
-    if (kind == Kind::declined) node.declined = true;
-    if (--node.awaited > 0) return;                        // line 7
+    node.declined |= kind == Kind::declined;
+    if (--node.awaited > 0) return;  // line 7
+    end_phase(node, effects, choice);
+  }
+
+  void end_phase(Node& node, auto& effects, Choice auto& choice) const {
     if (node.declined) node.standing = Standing::retired;  // lines 9-10
     if (node.standing != Standing::candidate) return;      // lines 11-12
     if (node.phase < last_phase_) return begin_phase(node, node.phase + 1u, effects, choice);
@@ -399,8 +409,8 @@ class KmppAsync {
   }
 
   // Alg 3: candidate u, at the other end of `port`, asks for approval.
-  void on_request(Node& node, Port port, const Position& u, auto& effects,
-                  Choice auto& choice) const {
+  [[gnu::always_inline]] void on_request(Node& node, Port port, const Position& u, auto& effects,
+                                         Choice auto& choice) const {
     if (node.referee == Referee::c0) {  // lines 1-4
       choose(node, port, u);
       node.referee = Referee::c1;
