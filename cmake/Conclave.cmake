@@ -268,7 +268,6 @@ endfunction()
 # Writes the header NAME/folders.hpp of a module, with a folder of the source tree and the one that
 # it is installed as, below share/conclave.
 function(conclave_name_folders namespace source_folder installed_folder)
-  set(installed_folder ${CMAKE_INSTALL_PREFIX}/share/conclave/${installed_folder})
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/folders.hpp.in
                  ${generated}/conclave/${namespace}/folders.hpp @ONLY)

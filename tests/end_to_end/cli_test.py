@@ -283,10 +283,13 @@ class Mistakes(unittest.TestCase):
         (["run", "pll", "--n", "10", "--output", "/"], "it is a folder"),
         (["run", "pll", "--n", "10", "--n", "20"], "--n was given more than once"),
         (["run", "pll", "--n", "10", "--trails", "5"], "did you mean '--trials'?"),
-        (["run", "pll", "--n", "10", "more"], "unexpected word 'more'"),
+        (["run", "pll", "--n", "10", "more"], "unexpected word 'more'; try: conclave run --help"),
         (["run", "--n", "10"], "PROTOCOL is required"),
         (["rum", "pll"], "unknown command 'rum' (did you mean 'run'?)"),
         (["--verison"], "did you mean '--version'?"),
+        (["version"], "did you mean '--version'?"),
+        (["cluster", "ini"], "unknown command 'ini' (did you mean 'init'?); known: init, add, "),
+        (["run", "pll", "-x", "10"], "unknown option '-x'; known: --help, --n, "),
         (["list", "--format", "xml"], "unknown format 'xml'"),
         (["list", "--by", "problems"], "did you mean 'problem'?"),
         (["compare", "--table", "pl"], "unknown table 'pl'"),
@@ -409,8 +412,9 @@ class Mistakes(unittest.TestCase):
         for command in (*commands, "cluster init", "cluster add", "cluster repair"):
             told = conclave(*command.split(), "--help").stdout
             for option in re.findall("^ +(?:-.,)?(--[a-z-]+) [A-Z]", told, re.M):
+                # The second mistake is what a program would find that overlooks the first.
                 self.expect_sentence(f"{option} needs a value, not an empty text",
-                                     *command.split(), option, "")
+                                     *command.split(), option, "", "--mistake")
                 tried += 1
         self.assertGreater(tried, 100)
 

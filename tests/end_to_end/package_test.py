@@ -40,6 +40,19 @@ class Package(unittest.TestCase):
     def test_program_runs_where_it_is_installed(self):
         run(self.folder / "prefix/bin/conclave", "list")
 
+    def test_program_finds_the_texts_that_were_installed_with_it(self):
+        """Not those of the source tree, nor of the folder that the build was made for."""
+        shipped = self.folder / "prefix/share/conclave/protocols"
+        (shipped / "my_coin.pp").write_text((shipped / "synthetic_coin.pp").read_text())
+        text = (shipped / "junta_election.pp").read_text()
+        mine = self.folder / "mine.pp"
+        mine.write_text(text.replace('"synthetic_coin.pp"', '"my_coin.pp"'))
+        self.assertNotEqual(mine.read_text(), text)
+        run(self.folder / "prefix/bin/conclave", "run", mine, "--n", "50")
+        (shipped / "my_coin.pp").unlink()
+        with self.assertRaises(subprocess.CalledProcessError):
+            run(self.folder / "prefix/bin/conclave", "run", mine, "--n", "50")
+
     def test_carries_protocols_plans_pages_and_manual(self):
         share = self.folder / "prefix/share"
         for name in ("conclave/protocols/fratricide.pp", "conclave/experiments/pll.toml",
@@ -60,7 +73,8 @@ class Package(unittest.TestCase):
         given = " ".join(f"'{word}'" for word in words)
         result = subprocess.run(
             ["bash", "-c", f"source {script}; COMP_WORDS=(conclave {given}); "
-             f"COMP_CWORD={len(words)}; _conclave; echo ${{COMPREPLY[@]}}"],
+             f"COMP_CWORD={len(words)}; compopt() {{ COMPREPLY=(no files); }}; "
+             f"_conclave; echo ${{COMPREPLY[@]}}"],
             capture_output=True, text=True, timeout=20, check=True)
         return result.stdout.split()
 
@@ -70,7 +84,17 @@ class Package(unittest.TestCase):
         self.assertEqual(self.complete("run", "pll", "--format", "js"), ["jsonl", "json"])
         self.assertEqual(self.complete("run", "flo"), ["flood-max", "flooding"])
         self.assertEqual(self.complete("cluster", "init", "--da"), ["--days"])
+        self.assertEqual(self.complete("bench", "p"), ["pairing"])
+        self.assertEqual(self.complete("help", "repr"), ["reproduce"])
         self.assertNotIn("generate", self.complete(""))
+
+    def test_completes_files_only_where_a_file_is_meant(self):
+        for words in (("run", "pll", "--n"), ("run", "pll", "-n"), ("run", "pll", "--init"),
+                      ("run", "ppl", "--param"), ("cluster", "init", "--days")):
+            self.assertEqual(self.complete(*words, ""), ["no", "files"], words)
+        for words in (("run", "pll", "-o"), ("run", "pll", "--init-from"), ("bench", "--peers"),
+                      ("report", "--figures"), ("sweep",), ("plot", "t.csv", "--animate")):
+            self.assertEqual(self.complete(*words, ""), [], words)  # then bash takes files
 
     def test_completions_are_scripts_of_their_shells(self):
         share = self.folder / "prefix/share"

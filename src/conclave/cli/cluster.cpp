@@ -315,6 +315,24 @@ Examples:
   conclave cluster add --config demo/member-0.toml --address 127.0.0.1:7003
   conclave cluster remove 3 --config demo/member-0.toml)";
 
+void add_init(Command& cluster, ClusterOptions& options) {
+  Command init = cluster.subcommand(
+      "init", "Write certificates and configurations for the members of a cluster");
+  init.word("DIR", options.folder, "The folder to write them to");
+  init.option("--n", "N", options.n, "Number of members (default 100)");
+  init.option("--cluster", "NAME", options.cluster, "Name of the cluster (default conclave)");
+  init.option("--host", "HOST", options.host,
+              "Address of all members, to be edited (default 127.0.0.1)");
+  init.option("--port", "P", options.port, "Port of member 0; the next has P+1 (default 7000)");
+  init.flag("--elastic", options.is_elastic,
+            "Members may be added and removed while the cluster runs");
+  init.option("--days", "D", options.days, "Days the certificates are valid (default 365)");
+  init.footer(R"(
+Examples:
+  conclave cluster init demo --n 3
+  conclave cluster init office --n 5 --cluster office --host 10.0.0.7 --port 9000)");
+}
+
 void add_changes(Command& cluster, ClusterOptions& options) {
   Command add = cluster.subcommand("add", "Add a member to a running elastic cluster");
   add.required_option("--config", "FILE", options.change.config, "Configuration of the leader");
@@ -364,26 +382,9 @@ void add_cluster(Command& conclave) {
     if (!options->repair.config.empty()) return repair_member(options->repair);
     return options->folder.empty() ? elect(*options) : init(*options);
   });
-  add_repair(command, options->repair);
+  add_init(command, *options);
   add_changes(command, *options);
-
-  Command subcommand = command.subcommand(
-      "init", "Write certificates and configurations for the members of a cluster");
-  subcommand.word("DIR", options->folder, "The folder to write them to");
-  subcommand.option("--n", "N", options->n, "Number of members (default 100)");
-  subcommand.option("--cluster", "NAME", options->cluster,
-                    "Name of the cluster (default conclave)");
-  subcommand.option("--host", "HOST", options->host,
-                    "Address of all members, to be edited (default 127.0.0.1)");
-  subcommand.option("--port", "P", options->port,
-                    "Port of member 0; the next has P+1 (default 7000)");
-  subcommand.flag("--elastic", options->is_elastic,
-                  "Members may be added and removed while the cluster runs");
-  subcommand.option("--days", "D", options->days, "Days the certificates are valid (default 365)");
-  subcommand.footer(R"(
-Examples:
-  conclave cluster init demo --n 3
-  conclave cluster init office --n 5 --cluster office --host 10.0.0.7 --port 9000)");
+  add_repair(command, options->repair);
 }
 
 }  // namespace conclave::cli

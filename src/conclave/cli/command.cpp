@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
+#include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/option_values.hpp"
@@ -37,6 +39,20 @@ std::vector<std::string> command_names(const CLI::App& app) {
 std::string unknown(std::string_view kind, const std::string& given,
                     const std::vector<std::string>& names) {
   return unknown_name(kind, given, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+// `version` means --version.
+std::string unknown_command(const CLI::App& app, const std::string& given) {
+  std::vector<std::string> names = command_names(app);
+  for (std::string& option : option_names(app)) names.push_back(std::move(option));
+  return unknown("command", given, names);
+}
+
+// No letter is close to another one: -x does not mean -n.
+std::string unknown_option(const CLI::App& command, const std::string& given) {
+  const std::vector<std::string> names = option_names(command);
+  if (given.size() > 2) return unknown("option", given, names);
+  return fmt::format("unknown option '{}'; known: {}", excerpt(given), join_parts(names, ", "));
 }
 
 // Where a line that is too long goes on: below the second column of a list, such as the meaning of
@@ -139,10 +155,10 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   const auto commands = command_names(app);
   const bool is_option = words[0].starts_with('-');
   if (!is_option && std::ranges::find(commands, words[0]) == commands.end()) {
-    return unknown("command", words[0], commands);
+    return unknown_command(app, words[0]);
   }
   const auto [command, name] = innermost(app);
-  if (is_option && command == &app) return unknown("option", words[0], option_names(app));
+  if (is_option && command == &app) return unknown_option(app, words[0]);
   if (std::string_view(error.what()).find("At Most 1") != std::string_view::npos) {
     const std::string text = error.what();
     return fmt::format("{} was given more than once", text.substr(0, text.find(':')));
@@ -151,10 +167,12 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
     return fmt::format("{}; try: conclave {}--help", plain(first_line(error.what())), name);
   }
   for (const std::string& word : app.remaining(true)) {
-    const std::string option = word.substr(0, word.find('='));
-    if (word.starts_with('-')) return unknown("option", option, option_names(*command));
+    if (word.starts_with('-')) return unknown_option(*command, word.substr(0, word.find('=')));
   }
-  return fmt::format("unexpected word '{}'", app.remaining(true).front());
+  const std::string word = app.remaining(true).front();
+  const auto below = command_names(*command);
+  if (!below.empty()) return unknown("command", word, below);
+  return fmt::format("unexpected word '{}'; try: conclave {}--help", excerpt(word), name);
 }
 
 std::string in_one_line(std::string text) {

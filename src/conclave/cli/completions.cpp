@@ -1,6 +1,7 @@
 #include "conclave/cli/completions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,8 +20,15 @@ bool is_value(const std::string& word) {
   });
 }
 
+// Whether files complete the value.
+bool takes_path(const OptionHelp& option) {
+  constexpr std::array<std::string_view, 4> types{"FILE", "FOLDER", "DIR", "FILM"};
+  return std::ranges::find(types, option.type) != types.end();
+}
+
 // "table, csv or json (default table)": the words before the parenthesis, if they are a list.
 std::vector<std::string> values_of(const OptionHelp& option) {
+  if (takes_path(option)) return {};
   std::string list = option.meaning.substr(0, option.meaning.find_first_of("(;:"));
   for (std::size_t at = list.find(" or "); at != std::string::npos; at = list.find(" or ")) {
     list.replace(at, 4, ", ");
@@ -75,6 +83,14 @@ std::vector<std::string> option_names(const CommandHelp& command) {
   return names;
 }
 
+// The words that may come first after the command, beside files.
+std::vector<std::string> first_words(const CommandHelp& command,
+                                     const std::vector<std::string>& protocols) {
+  if (takes_protocol(command)) return protocols;
+  const auto word = std::ranges::find_if(command.options, is_word);
+  return word == command.options.end() ? names_of(command.commands) : values_of(*word);
+}
+
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos;
        at = text.find(from, at + to.size())) {
@@ -88,15 +104,15 @@ std::string shell_quoted(const std::string& text) {
   return "'" + replaced(text, "'", "'\\''") + "'";
 }
 
-// The lines of a `case` that complete the value of an option.
+// The lines of a `case` that complete the value of an option. Files do so only where one is meant.
 std::string bash_values(const Named& named) {
   std::string text;
   for (const OptionHelp& option : named.command->options) {
-    const std::vector<std::string> values = values_of(option);
-    if (values.empty() || is_word(option)) continue;
+    if (option.type.empty() || takes_path(option)) continue;
+    const std::string values = join_parts(values_of(option), " ");
     for (const std::string& name : option.names) {
-      text +=
-          fmt::format("    '{} {}') words='{}' ;;\n", named.words, name, join_parts(values, " "));
+      text += fmt::format("    '{} {}') {} ;;\n", named.words, name,
+                          values.empty() ? "is_free=1" : fmt::format("words='{}'", values));
     }
   }
   return text;
@@ -110,8 +126,9 @@ std::string zsh_specification(const OptionHelp& option, const std::string& name)
   std::string text = fmt::format("{}[{}]", name, meaning);
   if (!option.type.empty()) {
     const std::vector<std::string> values = values_of(option);
+    const std::string others = takes_path(option) ? "_files" : " ";
     text += fmt::format(":{}:{}", replaced(option.type, ":", "\\:"),
-                        values.empty() ? "_files" : fmt::format("({})", join_parts(values, " ")));
+                        values.empty() ? others : fmt::format("({})", join_parts(values, " ")));
   }
   return shell_quoted("*" + text);
 }
@@ -124,13 +141,12 @@ std::string zsh_command(const Named& named, const std::vector<std::string>& prot
       text += " \\\n        " + zsh_specification(option, name);
   }
   std::string word = "_files";
-  if (!named.command->commands.empty()) {
-    word = fmt::format("({})", join_parts(names_of(named.command->commands), " "));
-  }
   if (takes_protocol(*named.command)) {
     text += fmt::format(" \\\n        '1:protocol:_alternative \"protocols:protocol:({})\" "
                         "\"files:file:_files\"'",
                         join_parts(protocols, " "));
+  } else if (const auto words = first_words(*named.command, protocols); !words.empty()) {
+    word = fmt::format("({})", join_parts(words, " "));
   }
   return text + fmt::format(" \\\n        '*:word:{}' ;;\n", word);
 }
@@ -149,7 +165,7 @@ std::string fish_option(const Named& named, const OptionHelp& option) {
     text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
   const std::vector<std::string> values = values_of(option);
-  if (!option.type.empty()) text += " -r";
+  if (!option.type.empty()) text += takes_path(option) ? " -r" : " -x";
   if (!values.empty()) text += fmt::format(" -f -a '{}'", join_parts(values, " "));
   return text + fmt::format(" -d {}\n", shell_quoted(option.meaning));
 }
@@ -165,12 +181,8 @@ std::string bash_completion(const CommandHelp& program, const std::vector<std::s
     values += bash_values(named);
     options += fmt::format("        '{}') words='{}' ;;\n", named.words,
                            join_parts(option_names(*named.command), " "));
-    std::vector<std::string> second = names_of(named.command->commands);
-    if (takes_protocol(*named.command)) {
-      second.insert(second.end(), protocols.begin(), protocols.end());
-    }
-    if (!second.empty()) {
-      words += fmt::format("        '{}') words='{}' ;;\n", named.words, join_parts(second, " "));
+    if (const auto first = first_words(*named.command, protocols); !first.empty()) {
+      words += fmt::format("        '{}') words='{}' ;;\n", named.words, join_parts(first, " "));
     }
     if (named.words.find(' ') != std::string::npos) {
       nested += fmt::format("    '{0}') command='{0}' ;;\n", named.words);
@@ -178,7 +190,7 @@ std::string bash_completion(const CommandHelp& program, const std::vector<std::s
   }
   return fmt::format(R"({0}_conclave() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
-  local command=${{COMP_WORDS[1]}} words=''
+  local command=${{COMP_WORDS[1]}} words='' is_free=''
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W '{1} help --help --version' -- "$current"))
@@ -188,11 +200,16 @@ std::string bash_completion(const CommandHelp& program, const std::vector<std::s
 {2}  esac
   case "$command $previous" in
 {3}  esac
+  if [ -n "$is_free" ]; then
+    compopt +o default 2> /dev/null
+    return
+  fi
   if [ -z "$words" ]; then
     case "$current $COMP_CWORD" in
       -*) case "$command" in
 {4}        esac ;;
       *\ 2) case "$command" in
+        help) words='{1}' ;;
 {5}        esac ;;
     esac
   fi
@@ -223,7 +240,8 @@ std::string zsh_completion(const CommandHelp& program, const std::vector<std::st
   local -a commands
   if (( CURRENT == 2 )); then
     commands=(
-{}    )
+{}      'help:Print the help of a command'
+    )
     _describe command commands
     return
   fi
@@ -233,11 +251,12 @@ std::string zsh_completion(const CommandHelp& program, const std::vector<std::st
   shift words
   (( CURRENT-- ))
   case $command in
+    help) _arguments '1:command:({})' ;;
 {}  esac
 }}
 _conclave "$@"
 )",
-                     banner, names, nested, cases);
+                     banner, names, nested, join_parts(names_of(program.commands), " "), cases);
 }
 
 std::string fish_completion(const CommandHelp& program, const std::vector<std::string>& protocols) {
@@ -246,18 +265,18 @@ std::string fish_completion(const CommandHelp& program, const std::vector<std::s
     text += fmt::format("complete -c conclave -n __fish_use_subcommand -f -a {} -d {}\n",
                         command.name, shell_quoted(command.meaning));
   }
+  text += fmt::format("complete -c conclave -n __fish_use_subcommand -f -a help\n"
+                      "complete -c conclave -n '__fish_seen_subcommand_from help' -f -a '{}'\n",
+                      join_parts(names_of(program.commands), " "));
   for (const Named& named : all_commands(program)) {
     for (const OptionHelp& option : named.command->options) {
       if (!is_word(option)) text += fish_option(named, option);
     }
-    for (const std::string& below : names_of(named.command->commands)) {
-      text += fmt::format("complete -c conclave -n {} -f -a {}\n",
-                          shell_quoted(fish_condition(named)), below);
-    }
-    if (takes_protocol(*named.command)) {
-      text += fmt::format("complete -c conclave -n {} -a '{}'\n",
-                          shell_quoted(fish_condition(named)), join_parts(protocols, " "));
-    }
+    const auto words = first_words(*named.command, protocols);
+    if (words.empty()) continue;
+    text +=
+        fmt::format("complete -c conclave -n {}{} -a '{}'\n", shell_quoted(fish_condition(named)),
+                    takes_protocol(*named.command) ? "" : " -f", join_parts(words, " "));
   }
   return text;
 }

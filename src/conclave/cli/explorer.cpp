@@ -30,6 +30,7 @@
 
 #include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/folders.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -89,12 +90,12 @@ Files page_files(const std::string& wanted) {
     if (fs::exists(fs::path(wanted) / "index.html", ignored)) return files_in(wanted);
     throw Error(fmt::format("the folder '{}' holds no page: there is no index.html in it", wanted));
   }
-  for (const char* const folder : shipped_folders) {
-    std::error_code problem;
-    if (fs::exists(fs::path(folder) / "index.html", problem)) return files_in(folder);
+  const std::vector<std::string> folders = shipped_folders();
+  for (const std::string& folder : folders) {
+    if (fs::exists(fs::path(folder) / "index.html", ignored)) return files_in(folder);
   }
-  throw Error(fmt::format("the page is not there: neither {} nor {} holds it; tools/page builds it",
-                          shipped_folders[0], shipped_folders[1]));
+  throw Error(fmt::format("the page is not there: none of {} holds it; tools/page builds it",
+                          join_parts(folders, ", ")));
 }
 
 [[noreturn]] void throw_errno(const char* what) {

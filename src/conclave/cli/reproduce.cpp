@@ -193,7 +193,8 @@ void add_reproduce(Command& conclave) {
   auto options = std::make_shared<ReproduceOptions>();
   Command command =
       conclave.subcommand("reproduce", "Measure the papers' claims and write one report of them");
-  command.option("-o,--output", "FOLDER", options->folder, "Where to (default reproduced)");
+  command.option("-o,--output", "FOLDER", options->folder,
+                 "The folder to write to (default reproduced)");
   command.list_option("--only", "NAME,...", options->only,
                       "Only these: pll, ppl, prl, electleader, kmpp, comparison");
   command.option("--threads", "K", options->threads,

@@ -37,8 +37,9 @@ SourceFile read_source(const std::string& path) {
 
 std::optional<std::string> find_source(const std::string& folder, const std::string& path) {
   std::optional<std::string> content = content_below(folder, path);
-  for (const char* const shipped : shipped_folders) {
-    if (!content) content = content_below(shipped, path);
+  if (content) return content;
+  for (const std::string& shipped : shipped_folders()) {
+    if ((content = content_below(shipped, path))) break;
   }
   return content;
 }
