@@ -67,7 +67,7 @@ class Overtaking {
   explicit Overtaking(NodeCount) {}
 
   struct Sending {
-    Sending(Overtaking&, Ticks, NodeIndex) {}
+    Sending(Overtaking&, Ticks, NodeIndex, std::size_t) {}
     static bool may_overtake(NodeIndex) { return false; }
     static void note(NodeIndex, Ticks, std::uint64_t, std::uint16_t) {}
   };

@@ -43,9 +43,8 @@ class OvertakingTransit {
 
   network::Ticks next(const auto&) { return calendar_.next(ignore); }
   void deliver(network::Ticks until, const auto&, const auto& visit) {
-    while (calendar_.next(ignore) < until) {
-      network::Delivery<Message> due = calendar_.take(ignore);
-      if (!visit(due)) return;
+    while (auto due = calendar_.take(until, ignore)) {
+      if (!visit(due->item)) return;
     }
   }
   std::size_t bytes() const { return 0; }

@@ -32,8 +32,8 @@ class DelayedTransit {
   [[gnu::always_inline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to,
                                     const Message& message) {
     answered_ |= 1u << static_cast<unsigned>(due_.event.message.kind);
-    Sending sending(arrivals_, now, from);
-    return post(now, from, to, message, envelopes_.seal(from, message, 1), sending);
+    Sending sending(arrivals_, now, from, 1);
+    return post(now, from, to, envelopes_.seal(from, message, 1), sending);
   }
 
   // To different nodes.
@@ -56,11 +56,10 @@ class DelayedTransit {
   // posts meanwhile is among them if it arrives in time.
   [[gnu::always_inline]] void deliver(Ticks until, const auto& prefetch, const auto& visit) {
     const auto fetch = fetching(prefetch);
-    for (Ticks at = calendar_.next(fetch); at < until; at = calendar_.next(fetch)) {
-      const Envelope envelope = calendar_.take(fetch);
-      due_.at = at;
-      due_.to = envelopes_.to(envelope);
-      envelopes_.open(envelope, due_.from, due_.event.message);
+    while (const auto first = calendar_.take(until, fetch)) {
+      due_.at = first->at;
+      due_.to = envelopes_.to(first->item);
+      envelopes_.open(first->item, due_.from, due_.event.message);
       if (!visit(due_)) return;
     }
   }
@@ -84,22 +83,20 @@ class DelayedTransit {
 
   // How long a message takes that is sent now. The places where the next ones will be written are
   // fetched.
-  [[gnu::always_inline]] Ticks delay(Ticks now, NodeIndex from, NodeIndex to,
-                                     const Message& message) {
-    if (told_ == foretold_.size()) return ask(from, to, message);
+  [[gnu::always_inline]] Ticks delay(Ticks now, NodeIndex from, NodeIndex to, Envelope sealed) {
+    if (told_ == foretold_.size()) return ask(from, to, envelopes_.kind(sealed));
     calendar_.expect(now + foretold_[(told_ + posts_ahead) % foretold_.size()]);
     return foretold_[told_++];
   }
 
-  [[gnu::noinline]] Ticks ask(NodeIndex from, NodeIndex to, const Message& message) {
+  [[gnu::noinline]] Ticks ask(NodeIndex from, NodeIndex to, unsigned kind) {
     if (is_foretelling_ && adversary_->foretell(foretold_)) {
       for (const Ticks each : foretold_) CONCLAVE_CHECK(each - 1 < unit);
       told_ = 1;
       return foretold_[0];
     }
     is_foretelling_ = false;
-    const std::string_view kind = P::kinds[static_cast<std::size_t>(message.kind)];
-    const Ticks delay = adversary_->delay({from, to, kind}, *view_);
+    const Ticks delay = adversary_->delay({from, to, P::kinds[kind]}, *view_);
     CONCLAVE_CHECK(delay - 1 < unit);
     return delay;
   }
@@ -108,18 +105,19 @@ class DelayedTransit {
   void post_each(Ticks now, NodeIndex from, const Message& message, std::size_t count,
                  const auto& to) {
     if (count == 0) return;
-    Sending sending(arrivals_, now, from);
+    Sending sending(arrivals_, now, from, count);
     const Envelope sealed = envelopes_.seal(from, message, static_cast<std::uint32_t>(count));
     for (std::size_t which = 0; which < count; ++which) {
       if (which + 8 < count) arrivals_.expect(from, to(which + 8), count);
-      post(now, from, to(which), message, sealed, sending);
+      post(now, from, to(which), sealed, sending);
     }
   }
 
-  [[gnu::always_inline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to, const Message& message,
-                                    Envelope sealed, Sending& sending) {
-    Ticks arrival = now + delay(now, from, to, message);
-    if (sending.may_overtake(to)) arrival = after_others(now, from, to, arrival);
+  [[gnu::always_inline]] Ticks post(Ticks now, NodeIndex from, NodeIndex to, Envelope sealed,
+                                    Sending& sending) {
+    const bool may_overtake = sending.may_overtake(to);  // first, while the notes are in registers
+    Ticks arrival = now + delay(now, from, to, sealed);
+    if (may_overtake) arrival = after_others(now, from, to, arrival);
     const auto mark = calendar_.add(now, arrival, envelopes_.addressed(sealed, to));
     sending.note(to, arrival, calendar_.bucket_of(arrival), mark);
     return arrival;

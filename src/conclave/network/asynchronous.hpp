@@ -161,7 +161,7 @@ class Asynchronous {
 
   [[gnu::always_inline]] void post(NodeIndex from, NodeIndex to, const Message& message) {
     const Ticks arrives = transit_.post(state_.now(), from, to, message);
-    if (state_.has_watcher()) state_.follow(from, to, message, arrives);
+    if (state_.has_watcher()) state_.follow(from, to, message.kind, arrives);
   }
 
   void multicast(NodeIndex from, std::span<const NodeIndex> to, const Message& message) {

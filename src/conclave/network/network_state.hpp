@@ -66,6 +66,7 @@ class NetworkState final : public NetworkView {
   std::optional<NodeIndex> front_runner() const override {
     if (!front_runner_) {
       front_runner_.emplace();
+      is_observed_ = true;
       for (NodeIndex index = 0; index < n(); ++index) front_runner_->saw(index, node(index));
     }
     return front_runner_->find([this](NodeIndex index) { return node(index); });
@@ -85,7 +86,7 @@ class NetworkState final : public NetworkView {
   [[gnu::always_inline]] void act(NodeIndex index, const Event& event, Effects& effects) {
     Node& node = nodes_.touch(index, [this](NodeIndex which) { return sleeper(which); });
     if constexpr (KeepsRecord<P>) return act_recorded(index, node, event, effects);
-    if (options_.watcher == nullptr && !front_runner_) {
+    if (!is_observed_) {
       return protocol_.on(node, event, effects, coins_);
     }
     const NodeView before = protocol_.view(node);
@@ -132,8 +133,9 @@ class NetworkState final : public NetworkView {
   bool counts_edges() const { return accounts_.counts_edges(); }
   bool has_watcher() const { return options_.watcher != nullptr; }
   void count_edge(NodeIndex from, NodeIndex to) { accounts_.on_edge(from, to); }
-  void follow(NodeIndex from, NodeIndex to, const Message& message, Ticks arrives) {
-    const auto kind = static_cast<std::size_t>(message.kind);
+  [[gnu::noinline]] void follow(NodeIndex from, NodeIndex to, typename P::Kind what,
+                                Ticks arrives) {
+    const auto kind = static_cast<std::size_t>(what);
     options_.watcher->sent(now_, arrives, {from, to, P::kinds[kind]});
   }
 
@@ -224,6 +226,7 @@ class NetworkState final : public NetworkView {
   Ticks first_waking_ = 0;
   std::uint64_t candidates_ = 0;
   mutable std::optional<detail::FrontRunner> front_runner_;
+  mutable bool is_observed_ = options_.watcher != nullptr;  // by it, or for the front runner
   [[no_unique_address]] typename RecordOf<P>::type record_;
 };
 

@@ -178,7 +178,7 @@ class Synchronous {
 
   void follow(NodeIndex from, NodeIndex to, const Message& message) {
     if (state_.counts_edges()) state_.count_edge(from, to);
-    if (state_.has_watcher()) state_.follow(from, to, message, state_.now() + unit);
+    if (state_.has_watcher()) state_.follow(from, to, message.kind, state_.now() + unit);
   }
 
   void broadcast(NodeIndex from, const Message& message) {

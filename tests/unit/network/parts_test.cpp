@@ -101,9 +101,9 @@ TEST(Wire, BringsBackEveryMessageInFewBytes) {
     EXPECT_EQ(detail::Wire<Message>::read(buffer.data(), other), end);
     EXPECT_EQ(other, message);
     const auto word = detail::Wire<Message>::as_word(message);
-    ASSERT_EQ(word.has_value(), message.rank == 0) << to_text(message);
-    if (word) {
-      EXPECT_EQ(detail::Wire<Message>::of_word(static_cast<std::uint64_t>(message.kind), *word),
+    ASSERT_EQ(word.fits, message.rank == 0) << to_text(message);
+    if (word.fits) {
+      EXPECT_EQ(detail::Wire<Message>::of_word(static_cast<std::uint64_t>(message.kind), word.bits),
                 message);
     }
   }
@@ -130,7 +130,10 @@ TEST(Calendar, GivesEntriesInOrderOfTimeAndOfArrival) {
         continue;
       }
       now = calendar.next(nothing);
-      ASSERT_EQ(std::pair(now, calendar.take(nothing)), reference.begin()->first) << step;
+      ASSERT_FALSE(calendar.take(now, nothing)) << step;
+      const auto first = calendar.take(now + 1, nothing);
+      ASSERT_TRUE(first) << step;
+      ASSERT_EQ(std::pair(first->at, first->item), reference.begin()->first) << step;
       reference.erase(reference.begin());
     }
   }
@@ -144,8 +147,9 @@ TEST(Calendar, SortsCrowdsOfNearlyEqualTimes) {
   const auto nothing = [](std::uint64_t) {};
   std::pair<Ticks, std::uint64_t> last{0, 0};
   for (std::uint64_t i = 0; i < crowd; ++i) {
-    const Ticks at = calendar.next(nothing);
-    const std::pair<Ticks, std::uint64_t> next{at, calendar.take(nothing)};
+    const auto first = calendar.take(never, nothing);
+    ASSERT_TRUE(first);
+    const std::pair<Ticks, std::uint64_t> next{first->at, first->item};
     ASSERT_LT(last, next);
     last = next;
   }
@@ -171,7 +175,9 @@ TEST(Calendar, SplitsALargeBucketAndTakesLateItemsInBetween) {
     if (number % 100 == 0 && calendar.bucket_of(last) == calendar.bucket_of(now)) {
       ASSERT_EQ(calendar.last_in(calendar.bucket_of(last), 0, is_it), last);
     }
-    ASSERT_EQ(std::pair(now, calendar.take(nothing)), *reference.begin());
+    const auto first = calendar.take(never, nothing);
+    ASSERT_TRUE(first);
+    ASSERT_EQ(std::pair(first->at, first->item), *reference.begin());
     reference.erase(reference.begin());
     if (stream.chance(1, 3)) add(now, now + 1 + stream.below64(unit / 64));
   }
@@ -201,10 +207,11 @@ TEST(Calendar, FindsItemsUntilTheyHaveLeft) {
     }
     if (number < 20'000 || stream.chance(1, 3)) continue;
     const auto nothing = [](std::uint64_t) {};
-    now = calendar.next(nothing);
-    const std::uint64_t first = calendar.take(nothing);
-    ASSERT_EQ(on_their_way.erase({now, first}), 1u);
-    const auto is_gone = [&](std::uint64_t item) { return item == first; };
+    const auto first = calendar.take(never, nothing);
+    ASSERT_TRUE(first);
+    now = first->at;
+    ASSERT_EQ(on_their_way.erase({now, first->item}), 1u);
+    const auto is_gone = [&](std::uint64_t item) { return item == first->item; };
     for (const std::uint16_t any : {std::uint16_t{0}, std::uint16_t{1}}) {
       ASSERT_EQ(calendar.last_in(calendar.bucket_of(now), any, is_gone), 0u);
     }
@@ -322,7 +329,7 @@ class FifoEdges {
   void wait(Ticks time) {
     const auto ignore = [](const Edge&) {};
     const Ticks end = now_ + time;
-    while (calendar_.next(ignore) <= end) calendar_.take(ignore);
+    while (calendar_.take(end + 1, ignore)) continue;
     now_ = end;
   }
   // Whether it arrives when it should.
@@ -335,7 +342,7 @@ class FifoEdges {
           return edge == Edge{from, to};
         });
     const auto mark = calendar_.add(now_, arrival, {from, to});
-    detail::LastArrivals::Sending(arrivals_, now_, from)
+    detail::LastArrivals::Sending(arrivals_, now_, from, 1)
         .note(to, arrival, calendar_.bucket_of(arrival), mark);
     return arrival == last;
   }

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,11 @@ class Calendar {
  public:
   static constexpr std::uint64_t most_buckets = 256;  // per unit
   static constexpr unsigned marks = 1024;
+
+  struct Due {
+    Ticks at = 0;
+    Item item{};
+  };
 
   // `crowd`: how many items there may be at once, about; only the speed depends on it.
   explicit Calendar(std::uint64_t crowd) {
@@ -63,20 +69,20 @@ class Calendar {
 
   // When the first item leaves, or `never`. Those that come soon are shown to `prefetch`.
   Ticks next(const auto& prefetch) {
-    if (next_ == end_) {
-      if (!go_on(prefetch)) return late_at_;
-    }
+    if (next_ == end_ && !go_on(prefetch)) return late_at_;
     return std::min(time_of(*next_), late_at_);
   }
 
-  // Takes out the first item, after `next` and if there is one.
-  Item take(const auto& prefetch) {
+  // Takes out the first item, if there is one that leaves before this time.
+  [[gnu::always_inline]] std::optional<Due> take(Ticks until, const auto& prefetch) {
+    if (next_ == end_ && !go_on(prefetch)) return take_late(until);
+    const Ticks at = time_of(*next_);
+    if (late_at_ < at) return take_late(until);
+    if (at >= until) return std::nullopt;
     --size_;
-    if (next_ == end_ || late_at_ < time_of(*next_)) return take_late();
-    const Item item = next_->item();
-    ++next_;
-    prefetch(next_[lookahead - 1].item());
-    return item;
+    const Entry* const taken = next_++;
+    prefetch(taken[lookahead].item());
+    return Due{at, taken->item()};
   }
 
   // The number of the bucket that holds what leaves then. Numbers grow with time, by at most
@@ -156,18 +162,20 @@ class Calendar {
   Ticks time_of(const Entry& entry) const { return open_ << shift_ | entry.offset; }
 
   // Rare cases are not inlined, so that `add` stays short.
-  [[gnu::noinline]] void add_late(Ticks at, const Item& item) {
+  [[gnu::noinline]] void add_late(Ticks at, Item item) {
     late_.push_back({at, number_++, item});
     std::push_heap(late_.begin(), late_.end(), later);
     late_at_ = late_.front().at;
   }
 
-  [[gnu::noinline]] Item take_late() {
+  [[gnu::noinline]] std::optional<Due> take_late(Ticks until) {
+    if (late_at_ >= until) return std::nullopt;
     std::pop_heap(late_.begin(), late_.end(), later);
-    const Item item = late_.back().item;
+    const Due due{late_.back().at, late_.back().item};
     late_.pop_back();
     late_at_ = late_.empty() ? never : late_.front().at;
-    return item;
+    --size_;
+    return due;
   }
 
   [[gnu::noinline]] void add_block(std::size_t bucket) {

@@ -25,18 +25,17 @@ class Envelopes {
       : node_bits_(static_cast<unsigned>(std::bit_width(n))),
         node_mask_((Envelope{1} << node_bits_) - 1) {
     CONCLAVE_CHECK(node_bits_ <= 32);
+    const unsigned used_bits = 2 * node_bits_ + 4;
+    if (used_bits < 64) word_limit_ = Envelope{1} << (64 - used_bits);
   }
 
   // An envelope without a receiver, that is good for so many copies.
   [[gnu::always_inline]] Envelope seal(NodeIndex from, const Message& message,
                                        std::uint32_t copies) {
     const auto kind = static_cast<Envelope>(message.kind);
-    const unsigned used_bits = 2 * node_bits_ + 4;
-    const auto word = Wire<Message>::as_word(message);
-    if (!word || used_bits > 63 || *word >> (64 - used_bits) != 0) {
-      return sealed_apart(from, message, copies);
-    }
-    return ((*word << node_bits_ | from) << 4 | kind) << node_bits_;
+    const auto [word, fits] = Wire<Message>::as_word(message);
+    if (!fits || word >= word_limit_) return sealed_apart(from, message, copies);
+    return ((word << node_bits_ | from) << 4 | kind) << node_bits_;
   }
   static Envelope addressed(Envelope sealed, NodeIndex to) { return sealed | to; }
 
@@ -93,8 +92,7 @@ class Envelopes {
   }
   static constexpr unsigned slab_bits = std::countr_zero(per_slab);
 
-  [[gnu::noinline]] Envelope sealed_apart(NodeIndex from, const Message& message,
-                                          std::uint32_t copies) {
+  [[gnu::noinline]] Envelope sealed_apart(NodeIndex from, Message message, std::uint32_t copies) {
     const auto kind = static_cast<Envelope>(message.kind);
     return (Envelope{keep(from, message, copies)} << 4 | is_kept | kind) << node_bits_;
   }
@@ -118,6 +116,7 @@ class Envelopes {
 
   unsigned node_bits_;
   Envelope node_mask_;
+  std::uint64_t word_limit_ = 0;  // contents below this fit into an envelope
   std::vector<std::vector<Slot, LargePages<Slot>>> chunks_;
   std::vector<Slot*> slabs_;  // in the chunks
   std::uint32_t used_ = 0;

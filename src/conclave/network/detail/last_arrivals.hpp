@@ -41,7 +41,6 @@ class LastArrivals {
   Ticks after_others(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival, const auto& calendar,
                      const auto& is_it) const {
     const Sender& sender = senders_[from];
-    if (sender.busy_until <= now) return arrival;
     if (sender.is_crowded != 0) {
       arrival = std::max({arrival, crowded_.find(from, to), broadcast_.find(from, to)});
     }
@@ -71,7 +70,7 @@ class LastArrivals {
 
  private:
   [[gnu::noinline]] void note_apart(Ticks now, NodeIndex from, NodeIndex to, Ticks arrival) {
-    senders_[from].is_crowded = 1;
+    senders_[from].is_crowded = Sender::crowded_now;
     if (broadcast_.note(now, from, to, arrival)) return;
     crowded_.at(from, to, [now](Ticks other) { return other <= now; }) = arrival;
   }
@@ -79,7 +78,7 @@ class LastArrivals {
   // A note is twelve bits of the receiver, the moment of arrival in 64ths of a unit, of which eight
   // bits are kept, two more of the number of the bucket and a mark of ten. There are 256 buckets
   // per unit at most, and a message is on its way for a unit at most.
-  static constexpr std::size_t most_notes = 29;
+  static constexpr std::size_t most_notes = 30;
   static constexpr unsigned receiver_bits = 12;
   static constexpr unsigned receiver_mask = (1u << receiver_bits) - 1;
   static constexpr unsigned low_mark_bits = 6;
@@ -98,25 +97,26 @@ class LastArrivals {
     return halves[0] | halves[1];
   }
 
-  // Sets of notes are bits of a word: those of byte i are notes i (bit 0), i + 8 (bit 4), and of
-  // the last sixteen, but for those that are among these, i (bit 1) and i + 8 (bit 5).
+  // Sets of notes are bits of a word.
+  static constexpr std::uint32_t all_notes = (std::uint32_t{1} << most_notes) - 1;
   static constexpr std::size_t last_ones = most_notes - 16;
-  static constexpr std::uint64_t all_notes = [] {
-    static_assert(last_ones >= 8 && last_ones <= 16);
-    return 0x3131313131313131 | 0x0202020202020202u << 8 * (16 - last_ones);
-  }();
-  static std::size_t place_of(std::uint64_t notes) {  // of the first one
-    const auto bit = static_cast<std::size_t>(std::countr_zero(notes));
-    return bit / 8 + (bit & 4) * 2 + (bit & 1) * last_ones;
+  // The lowest bit of each byte.
+  static std::uint32_t lowest_bits(Signed bytes) {
+    const auto halves = reinterpret_cast<Halves>(bytes) & 0x0101010101010101;
+    const Halves collected = halves * 0x0102040810204080 >> 56;
+    return static_cast<std::uint32_t>(collected[0] | collected[1] << 8);
   }
 
   struct alignas(128) Sender {
-    Ticks busy_until = 0;                               // nothing is on its way afterwards
     std::array<std::uint16_t, most_notes> receivers{};  // and the mark's higher bits
-    std::uint16_t next_cleaning = 0;                    // in moments
-    std::uint8_t is_crowded = 0;  // some of its edges are in the table or the array
+    std::uint32_t used = 0;  // the notes of messages that were on their way when last cleaned
     std::array<std::uint8_t, most_notes> moments{};
     std::array<std::uint8_t, most_notes> places{};  // two bits of the bucket, the rest of the mark
+    std::uint16_t next_cleaning = 0;                // in moments
+    // Some of its edges are in the table or the array. Counts down with the cleanings, since those
+    // messages have arrived when two are due.
+    std::uint8_t is_crowded = 0;
+    static constexpr std::uint8_t crowded_now = 2;
 
     // All receivers, the last eight of which overlap with those before.
     struct Receivers {
@@ -138,15 +138,12 @@ class LastArrivals {
     // The notes that are behind by at most two units: the sign tells. Those that are over are not
     // older if `clean` is called once per unit. If older ones are taken for messages on their way,
     // nothing is lost but time.
-    [[gnu::always_inline]] std::uint64_t those_over(Ticks now) const {
+    std::uint32_t those_over(Ticks now) const {
       const Sixteen today = Sixteen{} + moment_of(now);
-      const auto is_over = [&](std::size_t first) __attribute__((always_inline)) {
-        return reinterpret_cast<Signed>(read<Sixteen>(moments, first) - today) < 0;
+      const auto is_over = [&](std::size_t first) {
+        return lowest_bits(reinterpret_cast<Signed>(read<Sixteen>(moments, first) - today) < 0);
       };
-      const Signed first = is_over(0) & 1;
-      const Signed last = is_over(last_ones) & 2;
-      const auto halves = reinterpret_cast<Halves>(first | last);
-      return (halves[0] | halves[1] << 4) & all_notes;
+      return is_over(0) | is_over(last_ones) << last_ones;
     }
 
     [[gnu::always_inline]] void write(std::size_t place, NodeIndex to, Ticks arrival,
@@ -193,20 +190,20 @@ class LastArrivals {
 
     // Also if it has never been done.
     bool must_be_cleaned(Ticks now) const {
-      return static_cast<std::uint16_t>(now / moment - next_cleaning) < 0x10000 - most_ahead;
+      return static_cast<std::uint16_t>(now / moment - next_cleaning) < 0x10000 - between_cleanings;
     }
+    // Looks which notes are over. When that is due, a message sent before the last time that it was
+    // due has arrived; and all have if it is due for a unit.
     [[gnu::noinline]] void clean(Ticks now) {
-      const bool is_idle = busy_until <= now;
-      const Sixteen today = Sixteen{} + moment_of(now);
-      for (const std::size_t first : {std::size_t{0}, last_ones}) {
-        const Sixteen ahead = is_idle ? Sixteen{} - 1 : read<Sixteen>(moments, first) - today;
-        const auto is_over = reinterpret_cast<Sixteen>(ahead > most_ahead);  // or negative
-        const Sixteen cleaned = today + (is_over | ahead);
-        std::memcpy(&moments[first], &cleaned, sizeof(cleaned));
-      }
-      if (is_idle) is_crowded = 0;
-      next_cleaning = static_cast<std::uint16_t>(now / moment + most_ahead);
+      used &= ~those_over(now);
+      if (!must_be_cleaned(now)) return;
+      const auto overdue = static_cast<std::uint16_t>(now / moment - next_cleaning);
+      if (overdue >= most_ahead) used = is_crowded = 0;
+      is_crowded /= 2;
+      next_cleaning = static_cast<std::uint16_t>(now / moment + between_cleanings);
     }
+    // More than a unit, whenever in its moment a cleaning is done.
+    static constexpr unsigned between_cleanings = most_ahead + 1;
   };
   static_assert(sizeof(Sender) == 128);
 
@@ -215,26 +212,28 @@ class LastArrivals {
   // again meanwhile, since a processor waits before it reads what was just written piece by piece.
   class Sending {
    public:
-    [[gnu::always_inline]] Sending(LastArrivals& all, Ticks now, NodeIndex from)
+    [[gnu::always_inline]] Sending(LastArrivals& all, Ticks now, NodeIndex from, std::size_t count)
         : all_(all), sender_(all.senders_[from]), now_(now), from_(from) {
-      if (sender_.must_be_cleaned(now)) sender_.clean(now);
-      free_ = sender_.those_over(now);
+      const bool may_lack_room = count > 1 || sender_.used == all_notes;
+      if (may_lack_room || sender_.must_be_cleaned(now)) sender_.clean(now);
+      used_ = sender_.used;
       receivers_ = sender_.all_receivers();
-      is_crowded_ = sender_.busy_until > now ? sender_.is_crowded : 0;
+      is_crowded_ = sender_.is_crowded;
+      is_idle_ = (used_ | is_crowded_) == 0;
     }
 
     // Whether there may be a message on this edge; false for nearly all, and then it is certain.
     [[gnu::always_inline]] bool may_overtake(NodeIndex to) const {
-      return (receivers_.about(to) | is_crowded_) != 0;
+      return !is_idle_ && (receivers_.about(to) | is_crowded_) != 0;
     }
 
     // Notes a message that is in the calendar now, in this bucket and under this mark.
     [[gnu::always_inline]] void note(NodeIndex to, Ticks arrival, std::uint64_t bucket,
                                      std::uint16_t mark) {
-      sender_.busy_until = std::max(sender_.busy_until, arrival);
-      if (free_ == 0) return all_.note_apart(now_, from_, to, arrival);
-      sender_.write(place_of(free_), to, arrival, bucket, mark);
-      free_ &= free_ - 1;
+      if (used_ == all_notes) return all_.note_apart(now_, from_, to, arrival);
+      sender_.write(static_cast<std::size_t>(std::countr_one(used_)), to, arrival, bucket, mark);
+      used_ |= used_ + 1;
+      sender_.used = used_;
     }
 
    private:
@@ -242,9 +241,10 @@ class LastArrivals {
     Sender& sender_;
     Ticks now_;
     NodeIndex from_;
-    std::uint64_t free_;  // notes that are over
-    Sender::Receivers receivers_;
-    std::uint64_t is_crowded_;  // as it was before
+    std::uint32_t used_;           // notes
+    Sender::Receivers receivers_;  // as they were before, like these
+    std::uint64_t is_crowded_;
+    bool is_idle_;
   };
 
  private:

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -30,14 +29,16 @@ class Wire {
   // Writes the message with its kind, which is below 8, and returns the end of what matters. Eight
   // bytes beyond that may be written, too.
   [[gnu::always_inline]] static std::uint8_t* write(const Message& message, std::uint8_t* out) {
-    const auto word = as_word(message);
+    const auto [word, fits] = as_word(message);
     const auto kind = static_cast<unsigned>(message.kind);
-    const std::size_t length =
-        word ? (static_cast<std::size_t>(std::bit_width(*word)) + 7) / 8 : whole;
-    *out++ = static_cast<std::uint8_t>(kind | length << 4);
-    if (length >= sizeof(*word)) return write_whole(message, out);
-    std::memcpy(out, &*word, sizeof(*word));
-    return out + length;
+    const std::size_t length = (static_cast<std::size_t>(std::bit_width(word)) + 7) / 8;
+    if (!fits || length == sizeof(word)) {
+      *out = static_cast<std::uint8_t>(kind | whole << 4);
+      return write_whole(message, out + 1);
+    }
+    *out = static_cast<std::uint8_t>(kind | length << 4);
+    std::memcpy(out + 1, &word, sizeof(word));
+    return out + 1 + length;
   }
 
   // Reads what was written and returns its end. Eight bytes beyond it are read, too.
@@ -51,23 +52,26 @@ class Wire {
     return in + length;
   }
 
-  // The number whose lowest byte is the first one; nothing if the message is longer than that.
-  [[gnu::always_inline]] static std::optional<std::uint64_t> as_word(const Message& message) {
-    std::size_t position = 0;
-    std::uint64_t word = 0;
+  // The number whose lowest byte is the first one, if the message is no longer than that.
+  struct Word {
+    std::uint64_t bits = 0;
     bool fits = true;
+  };
+  [[gnu::always_inline]] static Word as_word(const Message& message) {
+    std::size_t position = 0;
+    Word word;
     for_each_but_kind([&](const auto& field) __attribute__((always_inline)) {
       const auto& value = message.*field.member;
-      if (position + sizeof(value) <= sizeof(word)) {
+      if (position + sizeof(value) <= sizeof(word.bits)) {
         std::uint64_t bits = 0;
         std::memcpy(&bits, &value, sizeof(value));
-        word |= bits << 8 * position;
+        word.bits |= bits << 8 * position;
       } else {
-        fits = fits && value == std::remove_cvref_t<decltype(value)>{};
+        word.fits = word.fits && value == std::remove_cvref_t<decltype(value)>{};
       }
       position += sizeof(value);
     });
-    return fits ? std::optional(word) : std::nullopt;
+    return word;
   }
 
   static Message of_word(std::uint64_t kind, std::uint64_t word) {
