@@ -241,6 +241,18 @@ class Reports(unittest.TestCase):
         self.assertIn("small.db", text)
         self.assertRegex(text, r"computed by conclave \d+\.\d+")
 
+    def test_list_their_sections_in_order(self):
+        self.sweep("table-pll", 'name = "table-pll"\ntrials = 3\n[[run]]\nprotocol = "pll"\n'
+                                "n = [16, 32]\n")
+        for files in (["small.db"], ["table-pll.db"], ["small.db", "table-pll.db"]):
+            page = self.report(*files)
+            text = (self.folder / "other.html").read_text()
+            listed = re.findall('href="#([^"]*)"', re.search("<nav.*?</nav>", text, re.S)[0])
+            self.assertEqual(listed, re.findall('<section id="([^"]*)"', text))
+            self.assertEqual(len(set(listed)), len(listed))
+            self.assertLessEqual(set(listed), set(page.ids))
+        self.assertIn("table-pll-promises", listed)
+
     def test_are_the_same_bytes_again(self):
         conclave("report", "small.db", "-o", "page2.html", folder=self.folder)
         self.assertEqual((self.folder / "page2.html").read_text(), self.text)

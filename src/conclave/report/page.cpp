@@ -250,6 +250,9 @@ std::string promise_html(const PromiseLine& line) {
                             escaped(line.source), escaped(line.measured));
 }
 
+// Only plans with the names of a paper's tables have promises.
+std::string promises_id(const Study& study) { return study.name + "-promises"; }
+
 // The promises of the paper, each with its measurement.
 std::string promises_html(const Study& study) {
   if (!study.promises) return {};
@@ -258,7 +261,7 @@ std::string promises_html(const Study& study) {
   head += heads({"protocol", "source", "measured"});
   std::string body;
   for (const PromiseLine& line : study.promises->lines) body += promise_html(line);
-  const std::string id = study.name + "-promises";
+  const std::string id = promises_id(study);
   return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
                      "<h2 id=\"{0}-title\">Promised and measured</h2>\n{1}</section>\n",
                      id, table(study.promises->title, head, body));
@@ -274,19 +277,26 @@ std::string provenance_html(const Study& study) {
       escaped(join_parts(study.versions, ", ")), escaped(study.plan));
 }
 
+std::string link_html(const std::string& id, const std::string& title) {
+  return fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, escaped(title));
+}
+
+// The sections in their order on the page; those of each of several studies in a line.
 std::string navigation(const Report& report) {
-  std::string text = "<nav aria-label=\"Contents\">\n";
+  const bool has_lines = report.studies.size() > 1;
+  std::string items;
   for (const Study& study : report.studies) {
-    text += "<ul>\n";
-    if (report.studies.size() > 1) text += fmt::format("<li>{}</li>\n", escaped(study.name));
-    for (const Section& section : study.sections) {
-      text += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.id, escaped(section.title));
-    }
-    text += "</ul>\n";
+    if (study.promises) items += link_html(promises_id(study), "Promised and measured");
   }
-  text += "<ul>\n";
-  if (!report.overview.empty()) text += "<li><a href=\"#together\">All together</a></li>\n";
-  return text + "<li><a href=\"#provenance\">Where it comes from</a></li>\n</ul></nav>\n";
+  if (!report.overview.empty()) items += link_html("together", "All together");
+  for (const Study& study : report.studies) {
+    if (has_lines && !items.empty()) items += "</ul>\n<ul>\n";
+    if (has_lines) items += fmt::format("<li>{}</li>\n", escaped(study.name));
+    for (const Section& section : study.sections) items += link_html(section.id, section.title);
+  }
+  if (has_lines) items += "</ul>\n<ul>\n";
+  items += link_html("provenance", "Where it comes from");
+  return fmt::format("<nav aria-label=\"Contents\">\n<ul>\n{}</ul></nav>\n", items);
 }
 
 std::string lead(const Report& report) {
