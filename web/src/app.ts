@@ -141,7 +141,7 @@ class App extends LitElement {
         ${this.player.error ? html`<p class="error" role="alert">${this.player.error}</p>` : nothing}
         ${this.page === "lessons" ? lessonList((to) => this.take(to)) : this.page === "own" ? this.editor.view(this) : this.page === "traces" ? this.traces.view() : this.desk()}
       </main>
-      <footer>Every picture shows the state of the engine; the command below it repeats the trial bit for bit.</footer>`;
+      ${this.page === "run" ? html`<footer>Every picture shows the state of the engine; the command below it repeats the trial bit for bit.</footer>` : nothing}`;
   }
 
   private toggleTheme() {

@@ -6,9 +6,12 @@ import { commandOf } from "./words";
 export function measured(player: Player) {
   const look = player.frame?.look;
   if (!look) return nothing;
-  return html`<dl class="vars">${Object.entries(look.observables).map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}<dt>engine</dt><dd>${look.engine}</dd><dt>start</dt><dd>${look.start}</dd></dl>
+  return html`<dl class="vars">${Object.entries(look.observables).map(([name, text]) => html`<dt>${breakable(name)}</dt><dd>${text}</dd>`)}<dt>engine</dt><dd>${look.engine}</dd><dt>start</dt><dd>${look.start}</dd></dl>
     <div class="row below"><button @click=${() => download(player, "row")}>Row</button><button @click=${() => download(player, "trace")}>Trace</button></div>`;
 }
+
+// A name such as leaders_after_tournament goes on in a new line after an underscore.
+const breakable = (name: string) => name.split("_").map((part, i) => i === 0 ? part : html`_<wbr>${part}`);
 
 async function download(player: Player, which: "row" | "trace") {
   const results = await player.results();

@@ -48,5 +48,5 @@ function status(player: Player) {
   return html`<div class="status" aria-live="off">
     ${network ? html`<span>time <b>${player.clock.toFixed(3)}</b></span><span>messages in all <b>${look.now}</b></span>` : html`<span>interactions <b>${wholeText(Number(look.now))}</b></span><span>parallel time <b>${fineText(look.time)}</b></span>`}
     ${player.isLeaderless ? nothing : html`<span>${network ? "elected in the end" : "leaders"} <b>${wholeText(look.leaders)}</b></span>`}
-    <span class=${look.converged ? "badge done" : "badge"}>${network ? (look.converged ? "elects" : "elects nobody") : look.converged ? "converged" : look.over ? "can never converge" : "running"}</span></div>`;
+    <span class=${look.converged ? "badge done" : "badge"}>${network ? (look.converged ? "elects" : "elects nobody") : look.converged ? "converged" : look.over ? "can never converge" : "not converged yet"}</span></div>`;
 }

@@ -62,6 +62,19 @@ test("a link holds the view: protocol, words, faults, time and colour", async ()
   await other.page.close();
 });
 
+test("a trial that is paused is not said to run: it has converged, can never do so, or has not yet", async () => {
+  for (const [query, says] of [["n=10", "not converged yet"], ["n=10&at=100000", "converged"], ["n=200&param=reading=printed&seed=25&at=2000000", "can never converge"]]) {
+    await show(page, `#run/pll?${query}`);
+    assert.equal(await page.locator(".status .badge").innerText(), says, query);
+  }
+});
+
+test("long names break after underscores", async () => {
+  await show(page, "#run/pll?n=10");
+  assert.ok(await page.locator("dl.vars dt wbr").count() >= 3);
+  assert.match(await page.locator("dl.vars").last().innerText(), /leaders_after_tournament/);
+});
+
 test("the rows of ten trials are those of the command line, byte for byte", async () => {
   const known = new Set(await page.evaluate(() => window.conclave.protocols()));
   const trials = [["pll", "n=1000&engine=agents&seed=1"], ["pll", "n=20000&seed=7"], ["pll", "n=200&param=reading=printed&seed=25"],
