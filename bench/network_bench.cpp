@@ -75,7 +75,8 @@ class Overtaking {
     return arrival;
   }
   static void begin_broadcast(Ticks, NodeIndex) {}
-  static void expect(NodeIndex, NodeIndex, std::size_t) {}
+  static bool is_crowd(std::size_t) { return false; }
+  static void expect(NodeIndex, NodeIndex) {}
   static void prefetch(NodeIndex) {}
   static std::size_t bytes() { return 0; }
 };

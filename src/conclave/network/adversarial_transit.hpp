@@ -107,8 +107,9 @@ class DelayedTransit {
     if (count == 0) return;
     Sending sending(arrivals_, now, from, count);
     const Envelope sealed = envelopes_.seal(from, message, static_cast<std::uint32_t>(count));
+    const std::size_t expected = Arrivals::is_crowd(count) ? 8 : count;  // none
     for (std::size_t which = 0; which < count; ++which) {
-      if (which + 8 < count) arrivals_.expect(from, to(which + 8), count);
+      if (which + expected < count) arrivals_.expect(from, to(which + expected));
       post(now, from, to(which), sealed, sending);
     }
   }

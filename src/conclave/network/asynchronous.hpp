@@ -42,8 +42,8 @@ class Asynchronous {
   TrialResult run(const KeepGoing& keep_going) {
     std::optional<Waking> waking = wakeup_.next();
     for (;;) {
-      if (work_ >= next_look_) {
-        next_look_ = work_ + look_up;
+      if (until_look_ <= 0) {
+        until_look_ = look_up;
         if (!keep_going(state_.accounts().messages())) return {};
       }
       if (waking && state_.asleep() == 0) waking.reset();  // all are awake
@@ -71,7 +71,7 @@ class Asynchronous {
   std::size_t bytes() const { return state_.node_bytes() + transit_.bytes() + timers_.bytes(); }
 
  private:
-  static constexpr std::uint64_t look_up = 1 << 14;  // events and messages between two looks
+  static constexpr std::int64_t look_up = 1 << 14;  // events and messages between two looks
 
   // The effects of a node's events.
   struct Effects {
@@ -95,7 +95,7 @@ class Asynchronous {
   void wake_next(std::optional<Waking>& waking) {
     wake(waking->node);
     waking = wakeup_.next();
-    ++work_;
+    --until_look_;
   }
 
   void wake(NodeIndex node) {
@@ -113,7 +113,7 @@ class Asynchronous {
     state_.set_now(due.at);
     Effects effects{*this, due.node};
     state_.time_out(due.node, effects);
-    ++work_;
+    --until_look_;
     return true;
   }
 
@@ -125,12 +125,12 @@ class Asynchronous {
   // Delivers messages until one arrives at this time or later, or it is time for a look. The inner
   // loop, in one function but for what is rare and for sending.
   [[gnu::noinline]] void deliver_before(Ticks until) {
-    transit_.deliver(
-        until, prefetching(), [this](Delivery<Message> & due) __attribute__((always_inline)) {
-          deliver(due);
-          return ++work_ < next_look_ &&
-                 !HasTimer<P>;  // a timer may run out before the next delivery
-        });
+    // A timer may run out before the next delivery.
+    const auto visit = [this](Delivery<Message> & due) __attribute__((always_inline)) {
+      deliver(due);
+      return --until_look_ > 0 && !HasTimer<P>;
+    };
+    transit_.deliver(until, prefetching(), visit);
   }
 
   // The event is handed on where it lies: a copy would wait for the last of its parts.
@@ -166,7 +166,7 @@ class Asynchronous {
 
   void multicast(NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
     state_.account(message, to.size());
-    work_ += to.size();
+    until_look_ -= static_cast<std::int64_t>(to.size());
     if (state_.counts_edges()) {
       for (const NodeIndex each : to) state_.count_edge(from, each);
     }
@@ -179,7 +179,7 @@ class Asynchronous {
       return state_.for_each_neighbour(from, [&](NodeIndex to) { send_to(from, to, message); });
     }
     state_.account(message, state_.n() - 1);
-    work_ += state_.n();
+    until_look_ -= static_cast<std::int64_t>(state_.n());
     if (state_.counts_edges()) {
       for_each_other(from, [&](NodeIndex to) { state_.count_edge(from, to); });
     }
@@ -198,8 +198,7 @@ class Asynchronous {
   bool is_adaptive_ = wakeup_.is_adaptive();
   Transit<P> transit_;
   [[no_unique_address]] std::conditional_t<HasTimer<P>, detail::Timers, detail::NoTimers> timers_;
-  std::uint64_t work_ = 0;       // events and messages so far
-  std::uint64_t next_look_ = 0;  // when to ask whether to keep going
+  std::int64_t until_look_ = 0;  // events and messages until it is asked whether to keep going
 };
 
 }  // namespace conclave::network

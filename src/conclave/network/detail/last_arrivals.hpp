@@ -52,9 +52,11 @@ class LastArrivals {
     if (senders_.size() > most_notes) broadcast_.begin(now, from, senders_.size());
   }
 
-  // A message on this edge will be noted soon, one of so many that this sender sends at once.
-  [[gnu::always_inline]] void expect(NodeIndex from, NodeIndex to, std::size_t at_once) const {
-    if (at_once > most_notes) crowded_.fetch(from, to);
+  // Whether so many messages of a sender at once are more than it has room for; and one of them, on
+  // this edge, will be noted soon.
+  static bool is_crowd(std::size_t at_once) { return at_once > most_notes; }
+  [[gnu::always_inline]] void expect(NodeIndex from, NodeIndex to) const {
+    crowded_.fetch(from, to);
   }
 
   // A sender that probably sends soon.
@@ -231,7 +233,7 @@ class LastArrivals {
     [[gnu::always_inline]] void note(NodeIndex to, Ticks arrival, std::uint64_t bucket,
                                      std::uint16_t mark) {
       if (used_ == all_notes) return all_.note_apart(now_, from_, to, arrival);
-      sender_.write(static_cast<std::size_t>(std::countr_one(used_)), to, arrival, bucket, mark);
+      sender_.write(static_cast<std::size_t>(__builtin_ctz(~used_)), to, arrival, bucket, mark);
       used_ |= used_ + 1;
       sender_.used = used_;
     }

@@ -404,8 +404,8 @@ class KmppAsync {
 
   bool is_chosen(const Node& node, Port port, const Position& u) const {
     if (reading_ == Reading::chosen_in_c1 && node.referee != Referee::c1) return false;
-    const bool has_its_rank = u.rank == node.chosen_rank && u.id == node.chosen_id;
-    return reading_ == Reading::by_rank ? has_its_rank : port == node.chosen_port;
+    if (reading_ == Reading::by_rank) return u.rank == node.chosen_rank && u.id == node.chosen_id;
+    return port == node.chosen_port;
   }
 
   // Alg 3: candidate u, at the other end of `port`, asks for approval.
