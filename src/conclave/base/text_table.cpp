@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 
 #include "conclave/base/check.hpp"
 
@@ -150,22 +151,20 @@ TextTable::Widths TextTable::widths_within(std::size_t width) const {
   return widths;
 }
 
-std::string TextTable::line(const std::vector<std::string>& entries, const Widths& widths,
-                            const std::vector<std::size_t>& panel) const {
+std::string TextTable::row(const std::vector<std::string>& entries, const Widths& widths) const {
   std::vector<std::vector<std::string>> cells;
   std::size_t height = 1;
-  for (const std::size_t i : panel) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
     cells.push_back(columns_[i].may_break ? broken(entries[i], widths[i], columns_[i])
                                           : std::vector{entries[i]});
     height = std::max(height, cells.back().size());
   }
   std::string text;
-  for (std::size_t row = 0; row < height; ++row) {
+  for (std::size_t line = 0; line < height; ++line) {
     std::string shown;
-    for (std::size_t k = 0; k < panel.size(); ++k) {
-      const std::string entry = row < cells[k].size() ? cells[k][row] : "";
-      shown += (k == 0 ? "" : std::string(gap, ' ')) +
-               padded(entry, widths[panel[k]], columns_[panel[k]].align);
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::string entry = line < cells[i].size() ? cells[i][line] : "";
+      shown += (i == 0 ? "" : std::string(gap, ' ')) + padded(entry, widths[i], columns_[i].align);
     }
     text += std::string(without_spaces(shown)) + '\n';
   }
@@ -178,25 +177,32 @@ std::vector<std::string> TextTable::titles() const {
   return result;
 }
 
-std::vector<std::size_t> TextTable::all_columns() const {
-  std::vector<std::size_t> result(columns_.size());
-  std::iota(result.begin(), result.end(), std::size_t{0});
+TextTable TextTable::part(const std::vector<std::size_t>& panel) const {
+  const auto chosen = [&panel](const auto& all) {
+    auto some = std::decay_t<decltype(all)>();
+    for (const std::size_t i : panel) some.push_back(all[i]);
+    return some;
+  };
+  TextTable result(chosen(columns_));
+  for (const auto& row : rows_) result.add(chosen(row));
   return result;
 }
 
-std::string TextTable::row(const std::vector<std::string>& entries, const Widths& widths) const {
-  return line(entries, widths, all_columns());
-}
-
-std::string TextTable::text(std::size_t width) const {
-  const std::vector<std::size_t> widths = widths_within(width);
+std::string TextTable::side_by_side(const Widths& widths) const {
   const bool has_titles =
       std::ranges::any_of(columns_, [](const Column& column) { return !column.title.empty(); });
+  std::string text = has_titles ? titles(widths) : "";
+  for (const auto& each : rows_) text += row(each, widths);
+  return text;
+}
+
+// Each panel is broken anew, no more than it must be by itself.
+std::string TextTable::text(std::size_t width) const {
   std::string text;
-  for (const std::vector<std::size_t>& panel : panels_of(widths, width)) {
+  for (const std::vector<std::size_t>& panel : panels_of(widths_within(width), width)) {
+    const TextTable shown = part(panel);
     if (!text.empty()) text += '\n';
-    if (has_titles) text += line(titles(), widths, panel);
-    for (const auto& row : rows_) text += line(row, widths, panel);
+    text += shown.side_by_side(shown.widths_within(width));
   }
   return text;
 }

@@ -47,9 +47,8 @@ class TextTable {
   std::size_t height(const Widths& widths) const;
   std::size_t least_width(std::size_t column) const;
   std::vector<std::string> titles() const;
-  std::vector<std::size_t> all_columns() const;
-  std::string line(const std::vector<std::string>& entries, const Widths& widths,
-                   const std::vector<std::size_t>& panel) const;
+  TextTable part(const std::vector<std::size_t>& panel) const;  // these columns alone
+  std::string side_by_side(const Widths& widths) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -68,6 +68,18 @@ TEST(TextTable, RepeatsTheFirstColumnBesideColumnsThatAreLeftOver) {
             "      mean  median\ntime   1.5       1\n\n      maximum\ntime        4\n");
 }
 
+TEST(TextTable, BreaksEntriesNoMoreThanAPartOfItsColumnsNeeds) {
+  TextTable table({{"WORK", left, true}, {"TIME"}, {"CONVERGED"}});
+  table.add({"Fischer, Jiang 2006", "124.6", "5/5"});
+  EXPECT_EQ(table.text(23), "WORK               TIME\n"
+                            "Fischer, Jiang    124.6\n"
+                            "2006\n"
+                            "\n"
+                            "WORK          CONVERGED\n"
+                            "Fischer,            5/5\n"
+                            "Jiang 2006\n");
+}
+
 TEST(TextTable, GivesRowsOneByOne) {
   const TextTable table = protocols();
   const TextTable::Widths widths = table.widths_within(100);
