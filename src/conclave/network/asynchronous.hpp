@@ -78,7 +78,9 @@ class Asynchronous {
     Asynchronous& network;
     NodeIndex from;
 
-    void send(Port port, const Message& message) { network.send(from, port, message); }
+    [[gnu::always_inline]] void send(Port port, const Message& message) {
+      network.send(from, port, message);
+    }
     void broadcast(const Message& message) { network.broadcast(from, message); }
     void send_to_some(std::uint32_t count, const Message& message, Choice auto& choice) {
       if (count + 1 == network.state_.n()) return broadcast(message);

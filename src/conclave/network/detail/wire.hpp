@@ -74,10 +74,10 @@ class Wire {
     return word;
   }
 
-  static Message of_word(std::uint64_t kind, std::uint64_t word) {
+  [[gnu::always_inline]] static Message of_word(std::uint64_t kind, std::uint64_t word) {
     Message message = with_kind(static_cast<std::uint8_t>(kind));
     std::size_t position = 0;
-    for_each_but_kind([&](const auto& field) {
+    for_each_but_kind([&](const auto& field) __attribute__((always_inline)) {
       auto& value = message.*field.member;
       if (position + sizeof(value) <= sizeof(word)) {
         const std::uint64_t bits = word >> 8 * position;

@@ -21,7 +21,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -78,7 +77,11 @@ class KmppAsync {
     std::uint64_t rank = 0;
     Identifier id = 0;
 
-    friend auto operator<=>(const Position&, const Position&) = default;
+    // Whether it is behind. Written out to be inlined by force: every request asks this.
+    [[gnu::always_inline]] friend bool operator<(const Position& left, const Position& right) {
+      if (left.phase != right.phase) return left.phase < right.phase;
+      return left.rank != right.rank ? left.rank < right.rank : left.id < right.id;
+    }
   };
 
   enum class Referee : std::uint8_t { c0, c1, c2, c3 };
@@ -334,8 +337,8 @@ class KmppAsync {
   }
 
   // A node is its own referee, and then no_port leads to itself: handled at once, never counted.
-  void send(Node& node, Port port, const Message& message, auto& effects,
-            Choice auto& choice) const {
+  [[gnu::always_inline]] void send(Node& node, Port port, const Message& message, auto& effects,
+                                   Choice auto& choice) const {
     if (port != no_port) return effects.send(port, message);
     handle_own(node, message, effects, choice);
   }
@@ -386,13 +389,14 @@ class KmppAsync {
   }
 
   // Alg 2 lines 7-15.
-  void on_answer(Node& node, Kind kind, auto& effects, Choice auto& choice) const {
+  [[gnu::always_inline]] void on_answer(Node& node, Kind kind, auto& effects,
+                                        Choice auto& choice) const {
     node.declined |= kind == Kind::declined;
     if (--node.awaited > 0) return;  // line 7
     end_phase(node, effects, choice);
   }
 
-  void end_phase(Node& node, auto& effects, Choice auto& choice) const {
+  [[gnu::noinline]] void end_phase(Node& node, auto& effects, Choice auto& choice) const {
     if (node.declined) node.standing = Standing::retired;  // lines 9-10
     if (node.standing != Standing::candidate) return;      // lines 11-12
     if (node.phase < last_phase_) return begin_phase(node, node.phase + 1u, effects, choice);
@@ -442,7 +446,7 @@ class KmppAsync {
   // FIFO edges and candidates that are their own referees, an elected candidate is never asked.
   void on_decide(Node& node, Port port, const Position& u, auto& effects,
                  Choice auto& choice) const {
-    if (node.standing == Standing::candidate && u > own(node)) node.standing = Standing::retired;
+    if (node.standing == Standing::candidate && own(node) < u) node.standing = Standing::retired;
     const Kind verdict = node.standing == Standing::candidate ? Kind::loses : Kind::wins;
     send(node, port, answer(verdict, node.phase), effects, choice);
   }
@@ -457,7 +461,7 @@ class KmppAsync {
       return send(node, port, answer(Kind::approved, w.phase), effects, choice);
     }
     node.chosen_phase = reply.phase;
-    if (node.referee == Referee::c2 || chosen(node) > w) {  // lines 7-9
+    if (node.referee == Referee::c2 || w < chosen(node)) {  // lines 7-9
       node.referee = Referee::c1;
       return send(node, port, answer(Kind::declined, w.phase), effects, choice);
     }
