@@ -64,6 +64,10 @@ class Package(unittest.TestCase):
             self.assertTrue((share / name).is_file(), name)
         page = (share / "man/man1/conclave-run.1").read_text()
         self.assertIn("\\fB\\-\\-trials\\fR \\fIT\\fR\nNumber of trials", page)
+        sweep = (share / "man/man1/conclave-sweep.1").read_text()
+        self.assertIn(".SH DETAILS\nA plan is a TOML file", sweep)
+        self.assertIn(".PP\n.nf\n  seed = 3\n", sweep)
+        self.assertIn("\n.fi\nA run with kind = ", sweep)
         first = (share / "man/man1/conclave.1").read_text()
         self.assertIn("\nconclave \\- a laboratory for randomized leader election\n", first)
 

@@ -1,6 +1,8 @@
 #include "conclave/cli/manual.hpp"
 
 #include <algorithm>
+#include <sstream>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -23,11 +25,6 @@ std::string escaped(const std::string& text) {
     begins_line = c == '\n';
   }
   return result;
-}
-
-std::string without_blank_start(const std::string& text) {
-  const std::size_t first = text.find_first_not_of('\n');
-  return first == std::string::npos ? "" : text.substr(first);
 }
 
 // The program's own title begins with its name, which the page says already.
@@ -55,6 +52,26 @@ std::string options_text(const CommandHelp& command) {
   return text;
 }
 
+// Sentences become paragraphs, as wide as the reader's terminal; lines that are indented, such as
+// commands, stay as they are.
+std::string details_text(const std::string& footer) {
+  std::string text;
+  bool is_filled = true;
+  std::istringstream lines(footer);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) {
+      text += text.empty() ? "" : is_filled ? ".PP\n" : "\n";
+      continue;
+    }
+    if (is_filled == line.starts_with(' ')) {
+      text += is_filled ? ".nf\n" : ".fi\n";
+      is_filled = !is_filled;
+    }
+    text += escaped(line) + '\n';
+  }
+  return is_filled ? text : text + ".fi\n";
+}
+
 std::string commands_text(const CommandHelp& command, const std::string& name) {
   if (command.commands.empty()) return {};
   std::string text = ".SH COMMANDS\n";
@@ -74,12 +91,12 @@ std::string manual_page(const CommandHelp& command, const std::string& name,
     if (!option.names.front().starts_with('-')) words += " \\fI" + option.names.front() + "\\fR";
   }
   return fmt::format(".TH \"{}\" 1 \"\" \"conclave {}\" \"conclave\"\n.SH NAME\n{} \\- {}\n"
-                     ".SH SYNOPSIS\n\\fB{}\\fR{}{}{}\n.SH OPTIONS\n{}{}.SH DETAILS\n.nf\n{}\n.fi\n"
+                     ".SH SYNOPSIS\n\\fB{}\\fR{}{}{}\n.SH OPTIONS\n{}{}.SH DETAILS\n{}"
                      ".SH SEE ALSO\n{}\n",
                      name, version, escaped(name), escaped(without_name(command.meaning, name)),
                      spaced(name), words, command.commands.empty() ? "" : " \\fICOMMAND\\fR",
                      command.options.empty() ? "" : " [\\fIoptions\\fR]", options_text(command),
-                     commands_text(command, name), escaped(without_blank_start(command.footer)),
+                     commands_text(command, name), details_text(command.footer),
                      name == "conclave"
                          ? "The pages in the folder doc/conclave."
                          : "\\fBconclave\\fR(1); the pages in the folder doc/conclave.");
