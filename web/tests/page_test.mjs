@@ -360,6 +360,20 @@ async function difference(a, b) {
   }, [a.toString("base64"), b.toString("base64")]);
 }
 
+test("the last line of a field of dots is not left to one agent", async () => {
+  for (const size of [{ width: 1440, height: 900 }, { width: 390, height: 844 }]) {
+    const other = await open(chrome.context, `${server.address}#run/pll?n=1000&engine=agents`, size);
+    const lines = await other.page.evaluate(() => {
+      const counts = new Map();
+      for (const { y } of document.querySelector("conclave-app").picture.spots) counts.set(y, (counts.get(y) ?? 0) + 1);
+      return [...counts.values()];
+    });
+    assert.equal(lines.reduce((sum, each) => sum + each), 1000);
+    assert.ok(lines.at(-1) >= lines[0] / 4, `${lines.at(-1)} of ${lines[0]} dots in the last line`);
+    await other.page.close();
+  }
+});
+
 test("pictures are the stored ones", async () => {
   const known = new Set(await page.evaluate(() => window.conclave.protocols()));
   const views = { field: "#run/pll?n=400&engine=agents&seed=1&view=status&at=3000", ring: "#run/prl?n=40&init=random&engine=agents&seed=7&at=2000",

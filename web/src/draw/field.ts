@@ -12,8 +12,7 @@ export function fieldSpots(rows: number, scene: Scene): Spot[] {
   if (FieldImage.suits(rows)) return evenSpots(rows, scene);
   const { width, height } = scene;
   const margin = 14;
-  const cell = Math.sqrt(((width - 2 * margin) * (height - 2 * margin)) / Math.max(1, rows));
-  const across = Math.max(1, Math.ceil((width - 2 * margin) / cell));
+  const across = dotsAcross(rows, width - 2 * margin, height - 2 * margin);
   const down = Math.ceil(rows / across);
   const dx = (width - 2 * margin) / across;
   const dy = (height - 2 * margin) / Math.max(1, down);
@@ -21,6 +20,18 @@ export function fieldSpots(rows: number, scene: Scene): Spot[] {
   return Array.from({ length: rows }, (_, i) => ({
     x: margin + (i % across + 0.5) * dx, y: margin + (Math.floor(i / across) + 0.5) * dy, r,
   }));
+}
+
+// Large dots, and few places left empty in the last line.
+export function dotsAcross(rows: number, width: number, height: number): number {
+  const square = Math.ceil(width / Math.sqrt((width * height) / Math.max(1, rows)));
+  let best = 1, most = 0;
+  for (let across = Math.max(1, square - 3); across <= square + 3; ++across) {
+    const down = Math.max(1, Math.ceil(rows / across));
+    const worth = Math.min(width / across, height / down) * (rows / (across * down));
+    if (worth > most) [best, most] = [across, worth];
+  }
+  return best;
 }
 
 // Whole pixels from dot to dot, so that small dots stand evenly.
