@@ -31,21 +31,17 @@
 
 #include "conclave/gpu/block.hpp"
 #include "conclave/gpu/block_shared.hpp"
+#include "conclave/gpu/course.hpp"
 #include "conclave/gpu/lane_stream.hpp"
 #include "conclave/gpu/trial_loop.hpp"
 
 namespace conclave::gpu {
-
-// A protocol whose interactions draw no random numbers and whose tally may hear of them late.
-template <class P>
-concept BlockProtocol = DeviceProtocol<P> && HasShortcut<P> && !HasMilestones<DeviceTallyFor<P>, P>;
 
 // As few claims as the population has agents, as many as that share little by accident.
 inline constexpr std::uint32_t most_claims = 1u << 14;
 
 template <BlockProtocol P, class Block>
 class BlockLoop {
-  using State = typename P::State;
   using Storage = Stored<P>;
   using Packed = typename Storage::type;
   using Tally = DeviceTallyFor<P>;
@@ -71,13 +67,17 @@ class BlockLoop {
   // Runs trials until none is left.
   CONCLAVE_HOST_DEVICE void run() {
     for (;;) {
-      block_.first([&] { shared_->trial = block_.take_one(batch_.next_trial); });
+      block_.first([&] { trial().trial = block_.take_one(batch_.next_trial); });
       block_.sync();
-      if (shared_->trial >= batch_.trials) return;
+      if (trial().trial >= batch_.trials) return;
       begin();
-      while (!shared_->is_over) round();
+      while (!trial().is_over) round();
       block_.sync();  // all have seen that it is over
-      block_.first([&] { note(); });
+      block_.first([&] {
+        Finished<P>& result = batch_.finished[trial().trial];
+        course().note(result);
+        block_.publish(&result.is_complete);
+      });
     }
   }
 
@@ -90,10 +90,12 @@ class BlockLoop {
   static_assert(passes_that_take * threads_per_block <= Shared::positions);
   static_assert(Shared::positions <= 1u << position_bits);
 
+  CONCLAVE_HOST_DEVICE CourseState& trial() const { return shared_->course; }
+  CONCLAVE_HOST_DEVICE Course<P> course() const { return {batch_, &shared_->course, tally_}; }
+
   CONCLAVE_HOST_DEVICE void begin() {
     block_.draw([&](int lane) {
-      const LaneNames names{batch_.seed, batch_.first_trial + shared_->trial, lane};
-      names.generator(Purpose::start).save(shared_->start, lane);
+      const LaneNames names{batch_.seed, batch_.first_trial + trial().trial, lane};
       names.generator(Purpose::schedule).save(shared_->schedule, lane);
       draw_words(lane, 0);
       draw_words(lane, threads_per_block);
@@ -101,30 +103,16 @@ class BlockLoop {
     block_.each([&](int thread) { is_pending_[thread] = false; });
     forget_claims();
     block_.sync();
-    block_.first([&] { draw_start(); });
+    block_.first([&] {
+      course().begin(agents_);
+      for (typename Shared::Pass& each : shared_->passes) each.free.all_say_yes();
+      shared_->drops = shared_->events_noted = 0;
+    });
     round_ = done_ = 0;
     head_ = taken_ = parity_ = 0;
     drawn_ = 2 * threads_per_block;
     free_ = threads_per_block;
     block_.sync();
-  }
-
-  // The first thread draws the start, in the order in which `agents` does.
-  CONCLAVE_HOST_DEVICE void draw_start() {
-    shared_->next_start = 0;
-    LaneStream choice(shared_->start[0].data(), &shared_->next_start);
-    Tally tally(*batch_.protocol);
-    for (std::uint32_t agent = 0; agent < batch_.n; ++agent) {
-      const State state = protocol_.initial(batch_.start, agent, choice);
-      agents_[agent] = Storage::pack(protocol_, state);
-      tally.add(state);
-    }
-    *tally_ = tally;
-    shared_->done = shared_->converged_at = 0;
-    for (typename Shared::Pass& each : shared_->passes) each.free.all_say_yes();
-    shared_->drops = shared_->events_noted = 0;
-    shared_->is_holding = false;
-    shared_->is_over = ends_at(0) || batch_.limit == 0;
   }
 
   // --- drawing ---
@@ -168,7 +156,7 @@ class BlockLoop {
     block_.work([&] { order_events(); });
     block_.first([&] { settle(); });
     block_.sync();
-    done_ = shared_->done;
+    done_ = trial().done;
     head_ += taken_;
     taken_ = 0;
     ++round_;
@@ -264,26 +252,13 @@ class BlockLoop {
   }
 
   CONCLAVE_HOST_DEVICE void meet_in_general(int thread, Packed& packed_u, Packed& packed_v) {
-    const Meeting meeting = meeting_of(old_u_[thread], old_v_[thread]);
+    const auto meeting = course().meeting_of(old_u_[thread], old_v_[thread]);
     packed_u = Storage::pack(protocol_, meeting.new_u);
     packed_v = Storage::pack(protocol_, meeting.new_v);
     if (!tally_->is_counted(meeting.u, meeting.v, meeting.new_u, meeting.new_v)) return;
     shared_->events[block_.take_one(&shared_->events_noted)] = {old_u_[thread], old_v_[thread],
                                                                 position_[thread]};
     this_pass().has_events = true;
-  }
-
-  // Two states, and what becomes of them.
-  struct Meeting {
-    State u, v, new_u, new_v;
-  };
-  CONCLAVE_HOST_DEVICE Meeting meeting_of(Packed packed_u, Packed packed_v) const {
-    const State u = Storage::unpack(protocol_, packed_u);
-    const State v = Storage::unpack(protocol_, packed_v);
-    Meeting meeting{u, v, u, v};
-    NoticedChoice none;
-    protocol_.interact(meeting.new_u, meeting.new_v, none);
-    return meeting;
   }
 
   // --- after a round ---
@@ -305,70 +280,13 @@ class BlockLoop {
 
   // By one thread.
   CONCLAVE_HOST_DEVICE void settle() {
-    for (std::uint32_t i = 0; i < shared_->events_noted && !shared_->is_over; ++i) {
-      notify_tally_of(shared_->events[shared_->order[i]]);
+    for (std::uint32_t i = 0; i < shared_->events_noted; ++i) {
+      const typename Shared::Event& event = shared_->events[shared_->order[i]];
+      const std::uint32_t dropped = shared_->dropped.before(event.position);
+      course().hear_of(event.u, event.v, done_ + event.position + 1 - dropped);
     }
-    shared_->events_noted = 0;
-    if (!shared_->is_over) {
-      const std::uint64_t done = done_ + taken_ - shared_->drops;
-      shared_->is_over = done >= batch_.limit || (is_time_to_look() && *batch_.is_stopped);
-      shared_->done = done < batch_.limit ? done : batch_.limit;
-    }
-    shared_->drops = 0;
-  }
-
-  // Not of meetings beyond the limit.
-  CONCLAVE_HOST_DEVICE void notify_tally_of(const typename Shared::Event& event) {
-    // The number of the meeting among those of the trial, counted from 1.
-    const std::uint64_t number =
-        done_ + event.position + 1 - shared_->dropped.before(event.position);
-    if (number > batch_.limit) return;
-    const Meeting meeting = meeting_of(event.u, event.v);
-    tally_->replace(meeting.u, meeting.v, meeting.new_u, meeting.new_v);
-    if (!is_decided() || !ends_at(number)) return;
-    shared_->done = number;
-    shared_->is_over = true;
-  }
-
-  // Whether what the trial waits for has happened.
-  CONCLAVE_HOST_DEVICE bool is_decided() const {
-    if constexpr (MeasuresHolding<P>) {
-      if (shared_->is_holding) return tally_->violated();
-    }
-    return tally_->converged() || tally_->hopeless();
-  }
-
-  // Whether the trial ends after this many interactions. A trial that has converged goes on where
-  // its protocol measures how long that holds.
-  CONCLAVE_HOST_DEVICE bool ends_at(std::uint64_t number) {
-    if constexpr (MeasuresHolding<P>) {
-      if (protocol_.measures_holding() && !shared_->is_holding && tally_->converged()) {
-        shared_->is_holding = true;
-        shared_->converged_at = number;
-        batch_.finished[shared_->trial].tally = *tally_;
-        tally_->hold();
-        return false;
-      }
-    }
-    return is_decided();
-  }
-
-  CONCLAVE_HOST_DEVICE void note() {
-    Finished<P>& result = batch_.finished[shared_->trial];
-    const bool has_converged = shared_->is_holding || tally_->converged();
-    bool has_ended = has_converged || tally_->hopeless();
-    result.interactions = shared_->is_holding ? shared_->converged_at : shared_->done;
-    result.held = shared_->done - shared_->converged_at;
-    result.is_violated = false;
-    if constexpr (MeasuresHolding<P>) {
-      result.is_violated = shared_->is_holding && tally_->violated();
-      if (shared_->is_holding) has_ended = result.is_violated;
-    }
-    if (!shared_->is_holding) result.tally = *tally_;
-    result.ending = has_converged ? Ending::converged : Ending::limit;
-    if (!has_converged && tally_->hopeless()) result.ending = Ending::hopeless;
-    if (!has_ended && shared_->done < batch_.limit) result.ending = Ending::interrupted;
-    block_.publish(&result.is_complete);
+    course().reach(done_ + taken_ - shared_->drops, is_time_to_look() && *batch_.is_stopped);
+    shared_->events_noted = shared_->drops = 0;
   }
 
   Batch<P> batch_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "conclave/gpu/block.hpp"
+#include "conclave/gpu/course.hpp"
 #include "conclave/gpu/lane_stream.hpp"
 #include "conclave/gpu/trial_loop.hpp"
 
@@ -53,13 +54,7 @@ struct BlockShared {
   std::uint32_t events_noted;
   std::uint32_t order[threads_per_block];  // in which the tally hears of them
   Lanes::State schedule;
-  Lanes::State start;
-  std::uint32_t next_start;
-  std::uint64_t trial;
-  std::uint64_t done;  // interactions
-  std::uint64_t converged_at;
-  bool is_holding;
-  bool is_over;
+  CourseState course;
 };
 
 }  // namespace conclave::gpu
