@@ -32,6 +32,16 @@ std::vector<TrialResult> on_a_block(const P& protocol, const BatchRequest& reque
   return results;
 }
 
+// On an emulated cluster.
+template <BlockProtocol P>
+std::vector<TrialResult> on_a_cluster(const P& protocol, const BatchRequest& request) {
+  std::vector<TrialResult> results;
+  for (const Finished<P>& trial : emulated_by_cluster(protocol, request)) {
+    results.push_back(result_of(protocol, trial));
+  }
+  return results;
+}
+
 // By engine agents.
 template <class P>
 std::vector<TrialResult> one_by_one(const P& protocol, const BatchRequest& request) {

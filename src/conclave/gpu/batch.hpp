@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "conclave/gpu/block_loop.hpp"
+#include "conclave/gpu/cluster.hpp"
+#include "conclave/gpu/cluster_loop.hpp"
 #include "conclave/gpu/engine.hpp"
 #include "conclave/gpu/trial_loop.hpp"
 #include "conclave/model/trial.hpp"
@@ -115,6 +118,47 @@ std::vector<Finished<P>> emulated_by_block(const P& protocol, const BatchRequest
   BlockLoop<P, Block> loop(batch, Block(), shared.get(), &tally, claims.data(),
                            static_cast<std::uint32_t>(claims.size()), agents.data());
   loop.run();
+  return finished;
+}
+
+// The memory of one cluster, allocated by `take(count, pointer)`, which sets the pointer to so many
+// items.
+template <class Cluster, BlockProtocol P>
+ClusterPlace<P> cluster_place(std::uint32_t n, Stretches<Cluster> stretches, auto&& take) {
+  const std::size_t blocks = Cluster::blocks;
+  const std::size_t all = blocks * stretches.size();
+  ClusterPlace<P> place{};
+  take(n, place.agents);
+  take(1, place.tally);
+  take(1, place.notes);
+  take(blocks * Cluster::Crew::threads, place.generators);
+  for (std::uint64_t*& list : place.meetings) take(blocks * stretches.list(), list);
+  take(blocks * stretches.ends(), place.ends);
+  take(blocks, place.layers);
+  take(all, place.dropped);
+  take(blocks, place.drops);
+  take(stretches.size(), place.events);
+  take(stretches.size(), place.ordered);
+  return place;
+}
+
+// The same batch on one emulated cluster.
+template <class Cluster = HostCluster, BlockProtocol P>
+std::vector<Finished<P>> emulated_by_cluster(const P& protocol, const BatchRequest& request) {
+  std::vector<Finished<P>> finished(request.trials, blank(protocol, request.n));
+  std::uint64_t next_trial = 0;
+  const bool is_stopped = false;
+  const Batch<P> batch = batch_of(request, &protocol, finished.data(), &next_trial, &is_stopped);
+  std::vector<std::unique_ptr<std::byte[]>> memory;
+  const auto stretches = Stretches<Cluster>::of(request.n);
+  const auto place = cluster_place<Cluster, P>(
+      request.n, stretches, [&memory]<class T>(std::size_t count, T*& first) {
+        memory.push_back(std::make_unique<std::byte[]>(count * sizeof(T)));
+        first = reinterpret_cast<T*>(memory.back().get());
+      });
+  const auto jumps = std::make_unique<Jumps<Cluster>>(stretches);
+  Cluster cluster;
+  ClusterLoop<P, Cluster>(batch, cluster, stretches, jumps.get(), place).run();
   return finished;
 }
 

@@ -17,6 +17,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/gpu/batch.hpp"
 #include "conclave/gpu/device_block.cuh"
+#include "conclave/gpu/device_clusters.cuh"
 #include "conclave/gpu/device_memory.cuh"
 #include "conclave/gpu/device_warp.cuh"
 #include "conclave/gpu/engine.hpp"
@@ -96,18 +97,29 @@ class DeviceEngine final : public Engine {
   static constexpr std::size_t most_far_fraction = 2;  // of the free memory, half
   // From this size on, a trial is run by a block where that can be done.
   static constexpr std::uint32_t blocks_from_agents = 2048;
+  static constexpr std::uint32_t clusters_from_agents = 350'000;
+  static constexpr std::uint32_t few_clusters_from_agents = 1u << 16;
+  static constexpr std::uint64_t few_trials = 7;  // as many as an H200 runs in clusters at a time
   static constexpr std::uint32_t lanes_from_agents = 1u << 19;
 
-  enum class Way : std::uint8_t { lanes, blocks };
-  // Very many agents lie so far apart that a little more is gained by more lanes, if enough trials
-  // are there to fill them.
+  enum class Way : std::uint8_t { lanes, blocks, clusters };
+  // Clusters run few trials at a time, each of them fast: for few trials, and for populations of
+  // which few fill the second cache. Where the device has none, a little more is gained by eight
+  // lanes if there are enough trials to fill them.
   Way way_for(const BatchRequest& request) const {
     if (!BlockProtocol<P> || request.n < blocks_from_agents) return Way::lanes;
+    const bool is_for_clusters =
+        request.n >= clusters_from_agents ||
+        (request.n >= few_clusters_from_agents && request.trials <= few_trials);
+    if (has_clusters() && is_for_clusters && request.n <= most_agents_of_clusters) {
+      return Way::clusters;
+    }
     const int places =
         far_blocks * properties_.multiProcessorCount * (far_threads / lanes_per_trial);
     const bool is_full = request.trials >= static_cast<std::uint64_t>(places);
     return is_full && request.n >= lanes_from_agents ? Way::lanes : Way::blocks;
   }
+  bool has_clusters() const { return properties_.major >= 9; }
 
   // Where `take` throws, the kernel must be over before memory that it writes is given back.
   class EndOfKernel {
@@ -145,6 +157,15 @@ class DeviceEngine final : public Engine {
         run_blocks<P><<<where.blocks, DeviceBlock::threads, where.shared_bytes(), stream_->get()>>>(
             batch, where, far.data());
         check(cudaGetLastError(), "starting the trials");
+        return hand_over(results, stop, request.trials, keep_going, take);
+      }
+    }
+    if constexpr (BlockProtocol<P>) {
+      if (way == Way::clusters) {
+        Clusters<P> clusters(*stream_, request, [&](std::size_t bytes) {
+          return fitting_blocks(request.n, bytes, 1);
+        });
+        clusters.start(batch);
         return hand_over(results, stop, request.trials, keep_going, take);
       }
     }
@@ -208,7 +229,10 @@ class DeviceEngine final : public Engine {
     const BatchRequest request{.n = 16, .limit = 2000, .trials = 64};
     const auto here = emulated<Memory::near>(protocol_, request);
     compare_with(here, request, Way::lanes);
-    if constexpr (BlockProtocol<P>) compare_with(here, request, Way::blocks);
+    if constexpr (BlockProtocol<P>) {
+      compare_with(here, request, Way::blocks);
+      if (has_clusters()) compare_with(here, request, Way::clusters);
+    }
   }
 
   void compare_with(const std::vector<Finished<P>>& here, const BatchRequest& request,

@@ -1,6 +1,7 @@
 // The gpu engine's algorithm on an emulated warp gives the trials of the agents engine.
 #include "conclave/gpu/trial_loop.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -112,6 +113,12 @@ void expect_equal(const P& protocol, const BatchRequest& request) {
     const auto by_block = on_a_block(protocol, request);
     for (std::size_t i = 0; i < by_block.size(); ++i) {
       EXPECT_EQ(text(by_block[i]), text(expected[i])) << "a block, n = " << request.n;
+    }
+    BatchRequest fewer = request;  // its stretches are long where trials are short
+    fewer.trials = std::min<std::uint64_t>(request.trials, 4);
+    const auto by_cluster = on_a_cluster(protocol, fewer);
+    for (std::size_t i = 0; i < by_cluster.size(); ++i) {
+      EXPECT_EQ(text(by_cluster[i]), text(expected[i])) << "a cluster, n = " << request.n;
     }
   }
 }

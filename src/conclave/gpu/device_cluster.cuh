@@ -1,0 +1,122 @@
+// A cluster of a CUDA device of compute capability 9.0 or later: sixteen blocks of 768 threads.
+// Each has a multiprocessor of its own, since it fills most of the memory there.
+#pragma once
+
+#include <cstdint>
+
+#include "conclave/gpu/layers.hpp"
+
+namespace conclave::gpu {
+
+// See HostCrew for the contract.
+class DeviceCrew {
+ public:
+  static constexpr int threads = 768;
+  // Two fewer than threads would allow: then a layer has at most two meetings for each thread.
+  static constexpr std::uint32_t most_streams = 94;
+
+  template <class Action>
+  __device__ __forceinline__ void each(Action action) const {
+    action(static_cast<int>(threadIdx.x));
+  }
+  template <class Action>
+  __device__ __forceinline__ void first(Action action) const {
+    if (threadIdx.x == 0) action();
+  }
+  __device__ __forceinline__ void sync() const { __syncthreads(); }
+
+  __device__ __forceinline__ static bool set_bit(std::uint32_t* words, std::uint32_t index) {
+    const std::uint32_t bit = 1u << index % 32;
+    return (atomicOr(&words[index / 32], bit) & bit) != 0;
+  }
+  __device__ __forceinline__ static void lower(std::uint32_t* value, std::uint32_t other) {
+    atomicMin(value, other);
+  }
+  // One addition for all lanes of a warp.
+  __device__ __forceinline__ static std::uint32_t take_one(std::uint32_t* counter, bool wants) {
+    const std::uint32_t all = __ballot_sync(~0u, wants);
+    if (all == 0) return 0;
+    const int speaker = __ffs(static_cast<int>(all)) - 1;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    std::uint32_t first = 0;
+    if (lane == speaker) first = atomicAdd(counter, static_cast<std::uint32_t>(__popc(all)));
+    first = __shfl_sync(~0u, first, speaker);
+    return first + static_cast<std::uint32_t>(__popc(all & ((1u << lane) - 1)));
+  }
+};
+
+// See HostCluster for the contract.
+class DeviceCluster {
+ public:
+  using Crew = DeviceCrew;
+  static constexpr int blocks = 16;
+
+  template <class T>
+  class Own {
+   public:
+    __device__ __forceinline__ T& operator[](std::uint32_t) { return value_; }
+
+   private:
+    T value_;
+  };
+
+  __device__ explicit DeviceCluster(LayersShared* shared) : shared_(shared) {}
+
+  template <class Action>
+  __device__ __forceinline__ void each_block(Action action) {
+    action(DeviceCrew(), block(), shared_);
+  }
+  template <class Action>
+  __device__ __forceinline__ void each(Action action) const {
+    action(static_cast<std::uint32_t>(block() * DeviceCrew::threads) + threadIdx.x);
+  }
+  template <class Action>
+  __device__ __forceinline__ void first(Action action) const {
+    if (block() == 0 && threadIdx.x == 0) action();
+  }
+  __device__ __forceinline__ void sync() const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+  }
+
+  // Past the first cache, which does not know what other multiprocessors have written.
+  template <class T>
+  __device__ __forceinline__ static T load(const T* from) {
+    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8);
+    if constexpr (sizeof(T) == 1) {
+      return static_cast<T>(__ldcg(reinterpret_cast<const unsigned char*>(from)));
+    } else if constexpr (sizeof(T) == 4) {
+      return static_cast<T>(__ldcg(reinterpret_cast<const unsigned*>(from)));
+    } else {
+      return static_cast<T>(__ldcg(reinterpret_cast<const unsigned long long*>(from)));
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ static void store(T* to, T value) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    if constexpr (sizeof(T) == 4) {
+      __stcg(reinterpret_cast<unsigned*>(to), static_cast<unsigned>(value));
+    } else {
+      __stcg(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+    }
+  }
+  __device__ __forceinline__ static void publish(bool* flag) {
+    __threadfence_system();
+    *static_cast<volatile bool*>(flag) = true;
+  }
+  __device__ __forceinline__ static std::uint64_t take_one(std::uint64_t* counter) {
+    return atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ull);
+  }
+  __device__ __forceinline__ static std::uint32_t take_one(std::uint32_t* counter) {
+    return atomicAdd(counter, 1u);
+  }
+
+ private:
+  __device__ __forceinline__ static int block() { return static_cast<int>(blockIdx.x) % blocks; }
+
+  LayersShared* shared_;
+};
+
+}  // namespace conclave::gpu

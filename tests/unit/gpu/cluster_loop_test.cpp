@@ -1,0 +1,186 @@
+// Parts of the gpu engine for very large populations: jumps of the generator, meetings in layers,
+// and trials on an emulated cluster. That these are the trials of the agents engine is tested with
+// those of warps and blocks (trial_loop_test.cpp).
+#include "conclave/gpu/cluster_loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conclave/base/random.hpp"
+#include "conclave/gpu/batch.hpp"
+#include "conclave/gpu/cluster.hpp"
+#include "conclave/gpu/jump.hpp"
+#include "conclave/gpu/layers.hpp"
+#include "conclave/protocols/population/ppl.hpp"
+
+#include "tests/support/gpu_trials.hpp"
+
+namespace conclave::gpu {
+namespace {
+
+using protocols::Ppl;
+
+TEST(Jump, IsAsManySteps) {
+  for (const std::uint64_t steps : {0u, 1u, 2u, 7u, 128u, 1000u, 12'345u}) {
+    LaneGenerator step_by_step = LaneNames{5, 9, 3}.generator(Purpose::schedule);
+    LaneGenerator at_once = step_by_step;
+    for (std::uint64_t i = 0; i < steps; ++i) step_by_step.next();
+    Jump::of(steps).advance(at_once);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(at_once.next(), step_by_step.next()) << steps;
+  }
+}
+
+// A stretch of random meetings, now and then a word that is none, and its layers.
+class Arranged {
+ public:
+  static constexpr std::uint32_t window = 500;
+  static constexpr std::uint32_t size = 4 * window;
+
+  explicit Arranged(std::uint32_t n) {
+    Stream stream({.seed = n});
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const std::uint32_t u = stream.below(n);
+      const std::uint32_t v = stream.below(n);
+      drawn_[i] = u == v ? PlacedMeeting::none : PlacedMeeting::of(u, v, i).word;
+      if (u != v) meetings_[i] = {u, v};
+    }
+    const auto shared = std::make_unique<LayersShared>();
+    Layers<HostCrew>(HostCrew(), shared.get(), n,
+                     {.drawn = drawn_,
+                      .size = size,
+                      .window = window,
+                      .arranged = list_.data(),
+                      .contested = contested_.data(),
+                      .waiting = waiting_[0].data(),
+                      .also_waiting = waiting_[1].data(),
+                      .ends = ends_.data(),
+                      .layers = &layers_})
+        .arrange();
+  }
+
+  std::vector<std::vector<PlacedMeeting>> layers() const {
+    std::vector<std::vector<PlacedMeeting>> all(layers_);
+    for (std::uint32_t layer = 0; layer < layers_; ++layer) {
+      for (std::uint32_t i = ends_[layer]; i < ends_[layer + 1]; ++i) {
+        all[layer].push_back({list_[i]});
+      }
+    }
+    return all;
+  }
+  const std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>>& meetings() const {
+    return meetings_;
+  }
+
+ private:
+  using List = std::vector<std::uint64_t>;
+  // The list of layers may take the place of what was drawn a window before.
+  List list_ = List(size + window);
+  std::uint64_t* drawn_ = list_.data() + window;
+  List contested_ = List(size);
+  List waiting_[2] = {List(size), List(size)};
+  std::vector<std::uint32_t> ends_ = std::vector<std::uint32_t>(size + 5);
+  std::uint32_t layers_ = 0;
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> meetings_;
+};
+
+TEST(Layers, HaveEveryMeetingOnceAfterAllThatItMustWaitFor) {
+  // The last one is larger than the bits for agents that were seen.
+  for (const std::uint32_t n : {2u, 3u, 40u, 5'000u, 200'000u, 3'000'000u}) {
+    const Arranged arranged(n);
+    std::set<std::uint32_t> positions;
+    std::map<std::uint32_t, std::uint32_t> last;  // the last meeting of an agent so far, plus one
+    for (const auto& layer : arranged.layers()) {
+      EXPECT_FALSE(layer.empty());
+      std::set<std::uint32_t> agents;
+      for (const PlacedMeeting meeting : layer) {
+        const auto found = arranged.meetings().find(meeting.position());
+        ASSERT_NE(found, arranged.meetings().end());
+        EXPECT_EQ(found->second, std::pair(meeting.initiator(), meeting.responder()));
+        EXPECT_TRUE(positions.insert(meeting.position()).second);
+        for (const std::uint32_t agent : {meeting.initiator(), meeting.responder()}) {
+          EXPECT_TRUE(agents.insert(agent).second) << "twice in a layer, n = " << n;
+          EXPECT_LE(last[agent], meeting.position()) << "out of order, n = " << n;
+          last[agent] = meeting.position() + 1;
+        }
+      }
+    }
+    EXPECT_EQ(positions.size(), arranged.meetings().size());
+  }
+}
+
+TEST(Layers, AreAFewMoreThanWindowsWhereAgentsAreMany) {
+  EXPECT_LE(Arranged(200'000).layers().size(), 8u);
+}
+
+Ppl::Parameters short_timers() {
+  Ppl::Parameters parameters;
+  parameters.t_max = parameters.t_emit = 100;
+  parameters.t_virus = 20;
+  return parameters;
+}
+
+// A phase of the emulated cluster has three stretches of 1024 words.
+TEST(ClusterLoop, StopsExactlyAtTheLimit) {
+  const Ppl protocol(short_timers(), 40);
+  for (const std::uint64_t limit : {0u, 1u, 1000u, 1023u, 1024u, 1025u, 3071u, 3073u, 10'000u}) {
+    const BatchRequest request{.n = 40, .start = Ppl::random, .limit = limit, .trials = 3};
+    const auto expected = one_by_one(protocol, request);
+    const auto found = on_a_cluster(protocol, request);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(text(found[i]), text(expected[i]));
+  }
+}
+
+// With two streams of words per block, and more agents than claims.
+TEST(ClusterLoop, GivesTheTrialsOfAgentsOfLargePopulations) {
+  const Ppl protocol(short_timers(), 100'000);
+  const BatchRequest request{.n = 100'000, .start = Ppl::random, .limit = 400'000, .trials = 2};
+  const auto expected = one_by_one(protocol, request);
+  const auto found = on_a_cluster(protocol, request);
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(text(found[i]), text(expected[i]));
+}
+
+// Mutants. This one overlooks agents that occur twice, and the next lets later meetings win.
+struct BlindCrew : HostCrew {
+  static bool set_bit(std::uint32_t*, std::uint32_t) { return false; }
+};
+struct GreedyCrew : HostCrew {
+  static void lower(std::uint32_t* value, std::uint32_t other) { *value = other; }
+};
+template <class OtherCrew>
+struct ClusterOf : HostCluster {
+  using Crew = OtherCrew;
+  template <class Action>
+  void each_block(Action action) {
+    HostCluster::each_block(
+        [&](HostCrew, int block, LayersShared* shared) { action(OtherCrew(), block, shared); });
+  }
+};
+
+template <class Cluster>
+std::size_t differing_trials() {
+  const Ppl protocol(short_timers(), 400);
+  const BatchRequest request{.n = 400, .start = Ppl::random, .limit = 20'000, .trials = 10};
+  const auto expected = one_by_one(protocol, request);
+  const auto found = emulated_by_cluster<Cluster>(protocol, request);
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    differing += text(result_of(protocol, found[i])) != text(expected[i]) ? 1u : 0u;
+  }
+  return differing;
+}
+
+TEST(ClusterLoop, IsWrongWhereMeetingsOfALayerShareAnAgent) {
+  EXPECT_GT(differing_trials<ClusterOf<BlindCrew>>(), 5u);
+  EXPECT_GT(differing_trials<ClusterOf<GreedyCrew>>(), 5u);
+  EXPECT_EQ(differing_trials<ClusterOf<HostCrew>>(), 0u);
+}
+
+}  // namespace
+}  // namespace conclave::gpu
