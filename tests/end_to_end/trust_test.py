@@ -742,7 +742,7 @@ class Ranges(Folder):
 
 class SmallOnes(Folder):
     def test_hosts_of_a_cluster_are_names_or_addresses(self):
-        for host in ('a"b', "a\nb", "", "a b"):
+        for host in ('a"b', "a\nb", "a b"):
             result = self.conclave("cluster", "init", "demo", "--n", "2", "--host", host)
             self.assert_refused(result, "--host takes a name or an address")
         self.assertEqual(self.names(), [])
