@@ -55,6 +55,16 @@ def wait_for_work(process, seconds):
     wait_until(lambda: processor_seconds(process) >= seconds, f"{seconds} s of work")
 
 
+def wait_for_end(number):
+    """Until this process has ended. It need not be a child."""
+    def has_ended():
+        try:
+            return fields_of(pathlib.Path(f"/proc/{number}/stat").read_text())[0] in "ZX"
+        except OSError:
+            return True
+    wait_until(has_ended, f"the end of process {number}")
+
+
 def states_of(process):
     """The states of its threads, which may come and go meanwhile."""
     states = set()

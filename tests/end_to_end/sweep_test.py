@@ -23,7 +23,7 @@ import tempfile
 import time
 import unittest
 
-from processes import wait_until
+from processes import wait_for_end, wait_until
 
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 PROTOCOLS = pathlib.Path(__file__).resolve().parents[2] / "protocols"
@@ -688,10 +688,11 @@ class Ranks(Folder):
         process = subprocess.Popen([*self.MPIRUN, "-n", "3", BINARY, "sweep", "plan.toml", "-o",
                                     "results.db"], env=self.ENVIRONMENT, cwd=self.folder,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        victim = self.wait_for_rank(process.pid, 2)
+        writer, _, victim = [self.wait_for_rank(process.pid, rank) for rank in range(3)]
         self.wait_for_rows()
         os.kill(victim, signal.SIGKILL)
         self.assertNotEqual(process.wait(timeout=60), 0)
+        wait_for_end(writer)  # mpirun does not wait for those that it ends
         before = self.committed()
         self.assertGreater(before, 0)
         result = self.sweep(LONG)
