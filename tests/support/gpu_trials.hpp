@@ -1,6 +1,7 @@
 // The same trials by engine agents and by the emulations of engine gpu.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -12,34 +13,25 @@
 
 namespace conclave::gpu {
 
-// On an emulated warp.
+template <class P>
+std::vector<TrialResult> results_of(const P& protocol, const std::vector<Finished<P>>& trials) {
+  std::vector<TrialResult> results;
+  for (const Finished<P>& trial : trials) results.push_back(result_of(protocol, trial));
+  return results;
+}
+
+// On an emulated warp, block or cluster.
 template <Memory memory = Memory::near, class P>
 std::vector<TrialResult> on_a_warp(const P& protocol, const BatchRequest& request) {
-  std::vector<TrialResult> results;
-  for (const Finished<P>& trial : emulated<memory>(protocol, request)) {
-    results.push_back(result_of(protocol, trial));
-  }
-  return results;
+  return results_of(protocol, emulated<memory>(protocol, request));
 }
-
-// On an emulated block.
 template <BlockProtocol P>
 std::vector<TrialResult> on_a_block(const P& protocol, const BatchRequest& request) {
-  std::vector<TrialResult> results;
-  for (const Finished<P>& trial : emulated_by_block(protocol, request)) {
-    results.push_back(result_of(protocol, trial));
-  }
-  return results;
+  return results_of(protocol, emulated_by_block(protocol, request));
 }
-
-// On an emulated cluster.
 template <BlockProtocol P>
 std::vector<TrialResult> on_a_cluster(const P& protocol, const BatchRequest& request) {
-  std::vector<TrialResult> results;
-  for (const Finished<P>& trial : emulated_by_cluster(protocol, request)) {
-    results.push_back(result_of(protocol, trial));
-  }
-  return results;
+  return results_of(protocol, emulated_by_cluster(protocol, request));
 }
 
 // By engine agents.
@@ -75,6 +67,18 @@ inline std::string text(const TrialResult& result) {
         observation.value);
   }
   return all;
+}
+
+// How many of the trials that some emulation has run differ from those of engine agents.
+template <class P>
+std::size_t differing_trials(const P& protocol, const BatchRequest& request,
+                             const std::vector<Finished<P>>& found) {
+  const auto expected = one_by_one(protocol, request);
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    differing += text(result_of(protocol, found[i])) != text(expected[i]) ? 1u : 0u;
+  }
+  return differing;
 }
 
 }  // namespace conclave::gpu

@@ -74,29 +74,37 @@ std::vector<T> full_of_garbage(std::size_t count, const T& any) {
   return items;
 }
 
+// The results of a batch that `run` runs on this processor.
+template <DeviceProtocol P>
+std::vector<Finished<P>> run_here(const P& protocol, const BatchRequest& request, auto&& run) {
+  std::vector<Finished<P>> finished(request.trials, blank(protocol, request.n));
+  std::uint64_t next_trial = 0;
+  const bool is_stopped = false;
+  const Batch<P> batch = batch_of(request, &protocol, finished.data(), &next_trial, &is_stopped);
+  run(batch);
+  return finished;
+}
+
 // The same batch on one emulated warp of this processor: slow; the reference that devices are
 // checked against.
 template <Memory memory, class Warp = HostWarp, DeviceProtocol P>
 std::vector<Finished<P>> emulated(const P& protocol, const BatchRequest& request) {
   using Packed = typename Stored<P>::type;
   using Tally = DeviceTallyFor<P>;
-  std::vector<Finished<P>> finished(request.trials, blank(protocol, request.n));
-  std::uint64_t next_trial = 0;
-  const bool is_stopped = false;
   const Packed any = Stored<P>::pack(protocol, typename P::State{});
   auto agents = full_of_garbage(std::size_t{trials_per_warp} * request.n, any);
-  auto tallies = full_of_garbage<Tally>(trials_per_warp, finished[0].tally);
+  auto tallies = full_of_garbage<Tally>(trials_per_warp, blank(protocol, request.n).tally);
   const std::size_t words = DeviceTally<P>::words(protocol, request.n);
   std::vector<std::uint64_t> tally_words(trials_per_warp * words + 1);
   std::vector<TrialStreams> streams(trials_per_warp);
-  const Batch<P> batch = batch_of(request, &protocol, finished.data(), &next_trial, &is_stopped);
-  TrialLoop<P, Warp, memory> loop(batch, Warp(), [&](int lane) {
-    const auto trial = static_cast<std::size_t>(lane / lanes_per_trial);
-    return Place<P>{&agents[trial * request.n], &tallies[trial], &streams[trial],
-                    &tally_words[trial * words]};
+  return run_here(protocol, request, [&](const Batch<P>& batch) {
+    TrialLoop<P, Warp, memory> loop(batch, Warp(), [&](int lane) {
+      const auto trial = static_cast<std::size_t>(lane / lanes_per_trial);
+      return Place<P>{&agents[trial * request.n], &tallies[trial], &streams[trial],
+                      &tally_words[trial * words]};
+    });
+    loop.run();
   });
-  loop.run();
-  return finished;
 }
 
 // How many claims a block has for this many agents.
@@ -107,18 +115,15 @@ constexpr std::uint32_t claims_for(std::uint32_t n) {
 // The same batch on one emulated block.
 template <class Block = HostBlock, BlockProtocol P>
 std::vector<Finished<P>> emulated_by_block(const P& protocol, const BatchRequest& request) {
-  std::vector<Finished<P>> finished(request.trials, blank(protocol, request.n));
-  std::uint64_t next_trial = 0;
-  const bool is_stopped = false;
-  const Batch<P> batch = batch_of(request, &protocol, finished.data(), &next_trial, &is_stopped);
   const auto shared = std::make_unique<BlockShared<P>>();
-  DeviceTallyFor<P> tally = finished[0].tally;
+  DeviceTallyFor<P> tally = blank(protocol, request.n).tally;
   std::vector<std::uint32_t> claims(claims_for(request.n));
   std::vector<typename Stored<P>::type> agents(request.n);
-  BlockLoop<P, Block> loop(batch, Block(), shared.get(), &tally, claims.data(),
-                           static_cast<std::uint32_t>(claims.size()), agents.data());
-  loop.run();
-  return finished;
+  return run_here(protocol, request, [&](const Batch<P>& batch) {
+    BlockLoop<P, Block> loop(batch, Block(), shared.get(), &tally, claims.data(),
+                             static_cast<std::uint32_t>(claims.size()), agents.data());
+    loop.run();
+  });
 }
 
 // The memory of one cluster, allocated by `take(count, pointer)`, which sets the pointer to so many
@@ -145,10 +150,6 @@ ClusterPlace<P> cluster_place(std::uint32_t n, Stretches<Cluster> stretches, aut
 // The same batch on one emulated cluster.
 template <class Cluster = HostCluster, BlockProtocol P>
 std::vector<Finished<P>> emulated_by_cluster(const P& protocol, const BatchRequest& request) {
-  std::vector<Finished<P>> finished(request.trials, blank(protocol, request.n));
-  std::uint64_t next_trial = 0;
-  const bool is_stopped = false;
-  const Batch<P> batch = batch_of(request, &protocol, finished.data(), &next_trial, &is_stopped);
   std::vector<std::unique_ptr<std::byte[]>> memory;
   const auto stretches = Stretches<Cluster>::of(request.n);
   const auto place = cluster_place<Cluster, P>(
@@ -158,8 +159,9 @@ std::vector<Finished<P>> emulated_by_cluster(const P& protocol, const BatchReque
       });
   const auto jumps = std::make_unique<Jumps<Cluster>>(stretches);
   Cluster cluster;
-  ClusterLoop<P, Cluster>(batch, cluster, stretches, jumps.get(), place).run();
-  return finished;
+  return run_here(protocol, request, [&](const Batch<P>& batch) {
+    ClusterLoop<P, Cluster>(batch, cluster, stretches, jumps.get(), place).run();
+  });
 }
 
 }  // namespace conclave::gpu

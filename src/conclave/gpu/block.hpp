@@ -2,7 +2,6 @@
 // one trial together. On the device a thread is a thread (device_block.cuh), here it is an index.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -41,7 +40,7 @@ struct BlockVotes {
 
 // The emulation. `each` is executed by all threads of the block but those that draw, which are as
 // many as a stream of random words has lanes and have a part of their own.
-class HostBlock {
+class HostBlock : public HostAtomics {
  public:
   // A variable of which each thread has its own.
   template <class T>
@@ -86,15 +85,6 @@ class HostBlock {
   // From here on every thread sees what the others have written.
   void sync() const {}
   void sync_workers() const {}
-
-  static void lower(std::uint32_t* value, std::uint32_t other) { *value = std::min(*value, other); }
-  static void set_bit(std::uint32_t* words, std::uint32_t index) {
-    words[index / 32] |= 1u << index % 32;
-  }
-  static void publish(bool* flag) { *flag = true; }
-  // Increments the counter; returns its old value.
-  static std::uint64_t take_one(std::uint64_t* counter) { return (*counter)++; }
-  static std::uint32_t take_one(std::uint32_t* counter) { return (*counter)++; }
 };
 
 }  // namespace conclave::gpu

@@ -62,7 +62,7 @@ class BlockLoop {
         claims_(claims),
         claim_mask_(claim_count - 1),
         agents_(agents),
-        biased_(static_cast<std::uint32_t>((1ull << 32) % batch.n)) {}
+        biased_(DrawnPair::biased(batch.n)) {}
 
   // Runs trials until none is left.
   CONCLAVE_HOST_DEVICE void run() {
@@ -201,21 +201,17 @@ class BlockLoop {
     block_.vote(this_pass().free, [&](int thread) { return !is_pending_[thread]; });
   }
 
-  // Every free thread takes the next meeting. Words that would bias the pair count as none, as in
-  // base/lanes.cpp.
+  // Every free thread takes the next meeting.
   CONCLAVE_HOST_DEVICE void take_meetings() {
     block_.each([&](int thread) {
       if (is_pending_[thread]) return;
       position_[thread] = taken_ + pass_before().free.before(thread);
       const std::uint64_t word =
           shared_->words[(head_ + position_[thread]) % Shared::words_kept].finished();
-      const std::uint64_t first = (word >> 32) * batch_.n;
-      const std::uint64_t second = (word & 0xffffffffu) * batch_.n;
-      initiator_[thread] = static_cast<std::uint32_t>(first >> 32);
-      responder_[thread] = static_cast<std::uint32_t>(second >> 32);
-      is_pending_[thread] = initiator_[thread] != responder_[thread] &&
-                            static_cast<std::uint32_t>(first) >= biased_ &&
-                            static_cast<std::uint32_t>(second) >= biased_;
+      const auto pair = DrawnPair::of(word, batch_.n, biased_);
+      initiator_[thread] = pair.initiator;
+      responder_[thread] = pair.responder;
+      is_pending_[thread] = pair.is_fair;
       if (is_pending_[thread]) return;
       block_.set_bit(shared_->dropped.words, position_[thread]);
       block_.take_one(&shared_->drops);

@@ -3,7 +3,6 @@
 // thread is a thread (device_cluster.cuh), here it is an index.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +15,7 @@ namespace conclave::gpu {
 
 // The threads of one block of the emulated cluster, in a part of the work that blocks do by
 // themselves.
-class HostCrew {
+class HostCrew : public HostAtomics {
  public:
   static constexpr int threads = 16;
   static constexpr std::uint32_t most_streams = 2;  // of random words, eight threads each
@@ -33,14 +32,6 @@ class HostCrew {
   // From here on every thread of the block sees what the others have written.
   void sync() const {}
 
-  // Tells whether it was set before.
-  static bool set_bit(std::uint32_t* words, std::uint32_t index) {
-    const std::uint32_t bit = 1u << index % 32;
-    const bool was_set = (words[index / 32] & bit) != 0;
-    words[index / 32] |= bit;
-    return was_set;
-  }
-  static void lower(std::uint32_t* value, std::uint32_t other) { *value = std::min(*value, other); }
   // Increments the counter for every thread that wants it and returns its old value, or anything
   // to those that do not. All threads of a warp must ask.
   static std::uint32_t take_one(std::uint32_t* counter, bool wants) {
@@ -48,7 +39,7 @@ class HostCrew {
   }
 };
 
-class HostCluster {
+class HostCluster : public HostAtomics {
  public:
   using Crew = HostCrew;
   static constexpr int blocks = 3;
@@ -88,9 +79,6 @@ class HostCluster {
   static void store(T* to, T value) {
     *to = value;
   }
-  static void publish(bool* flag) { *flag = true; }
-  static std::uint64_t take_one(std::uint64_t* counter) { return (*counter)++; }
-  static std::uint32_t take_one(std::uint32_t* counter) { return (*counter)++; }
 
  private:
   std::unique_ptr<LayersShared> shared_ = std::make_unique<LayersShared>();

@@ -127,7 +127,7 @@ class ClusterLoop {
         size_(stretches.size()),
         jumps_(jumps),
         place_(place),
-        biased_(static_cast<std::uint32_t>((1ull << 32) % batch.n)) {}
+        biased_(DrawnPair::biased(batch.n)) {}
 
   // Runs trials until none is left.
   CONCLAVE_HOST_DEVICE void run() {
@@ -225,17 +225,10 @@ class ClusterLoop {
     crew.sync();
   }
 
-  // Words that would bias the pair count as none, as in base/lanes.cpp.
   CONCLAVE_HOST_DEVICE std::uint64_t meeting_of(std::uint64_t word, std::uint32_t position,
                                                 int block) {
-    const std::uint64_t first = (word >> 32) * batch_.n;
-    const std::uint64_t second = (word & 0xffffffffu) * batch_.n;
-    const auto initiator = static_cast<std::uint32_t>(first >> 32);
-    const auto responder = static_cast<std::uint32_t>(second >> 32);
-    const bool is_meeting = initiator != responder &&
-                            static_cast<std::uint32_t>(first) >= biased_ &&
-                            static_cast<std::uint32_t>(second) >= biased_;
-    if (is_meeting) return PlacedMeeting::of(initiator, responder, position).word;
+    const auto pair = DrawnPair::of(word, batch_.n, biased_);
+    if (pair.is_fair) return PlacedMeeting::of(pair.initiator, pair.responder, position).word;
     place_.dropped[std::size_t{size_} * static_cast<std::size_t>(block) +
                    cluster_.take_one(&place_.drops[block])] = position;
     return PlacedMeeting::none;

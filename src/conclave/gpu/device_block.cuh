@@ -4,11 +4,12 @@
 #include <cstdint>
 
 #include "conclave/gpu/block.hpp"
+#include "conclave/gpu/device_atomics.cuh"
 
 namespace conclave::gpu {
 
 // See HostBlock for the contract.
-class DeviceBlock {
+class DeviceBlock : public DeviceAtomics {
  public:
   static constexpr int threads = threads_per_block + lanes_per_warp;
 
@@ -50,23 +51,6 @@ class DeviceBlock {
   // Barrier 1 is that of the first 256 threads.
   __device__ __forceinline__ void sync_workers() const {
     asm volatile("bar.sync 1, 256;" ::: "memory");
-  }
-
-  __device__ __forceinline__ static void lower(std::uint32_t* value, std::uint32_t other) {
-    atomicMin(value, other);
-  }
-  __device__ __forceinline__ static void set_bit(std::uint32_t* words, std::uint32_t index) {
-    atomicOr(&words[index / 32], 1u << index % 32);
-  }
-  __device__ __forceinline__ static void publish(bool* flag) {
-    __threadfence_system();
-    *static_cast<volatile bool*>(flag) = true;
-  }
-  __device__ __forceinline__ static std::uint64_t take_one(std::uint64_t* counter) {
-    return atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ull);
-  }
-  __device__ __forceinline__ static std::uint32_t take_one(std::uint32_t* counter) {
-    return atomicAdd(counter, 1u);
   }
 
  private:

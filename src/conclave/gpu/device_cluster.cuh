@@ -4,12 +4,13 @@
 
 #include <cstdint>
 
+#include "conclave/gpu/device_atomics.cuh"
 #include "conclave/gpu/layers.hpp"
 
 namespace conclave::gpu {
 
 // See HostCrew for the contract.
-class DeviceCrew {
+class DeviceCrew : public DeviceAtomics {
  public:
   static constexpr int threads = 768;
   // Two fewer than threads would allow: then a layer has at most two meetings for each thread.
@@ -25,13 +26,6 @@ class DeviceCrew {
   }
   __device__ __forceinline__ void sync() const { __syncthreads(); }
 
-  __device__ __forceinline__ static bool set_bit(std::uint32_t* words, std::uint32_t index) {
-    const std::uint32_t bit = 1u << index % 32;
-    return (atomicOr(&words[index / 32], bit) & bit) != 0;
-  }
-  __device__ __forceinline__ static void lower(std::uint32_t* value, std::uint32_t other) {
-    atomicMin(value, other);
-  }
   // One addition for all lanes of a warp.
   __device__ __forceinline__ static std::uint32_t take_one(std::uint32_t* counter, bool wants) {
     const std::uint32_t all = __ballot_sync(~0u, wants);
@@ -46,7 +40,7 @@ class DeviceCrew {
 };
 
 // See HostCluster for the contract.
-class DeviceCluster {
+class DeviceCluster : public DeviceAtomics {
  public:
   using Crew = DeviceCrew;
   static constexpr int blocks = 16;
@@ -101,16 +95,6 @@ class DeviceCluster {
     } else {
       __stcg(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
     }
-  }
-  __device__ __forceinline__ static void publish(bool* flag) {
-    __threadfence_system();
-    *static_cast<volatile bool*>(flag) = true;
-  }
-  __device__ __forceinline__ static std::uint64_t take_one(std::uint64_t* counter) {
-    return atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ull);
-  }
-  __device__ __forceinline__ static std::uint32_t take_one(std::uint32_t* counter) {
-    return atomicAdd(counter, 1u);
   }
 
  private:

@@ -3,12 +3,13 @@
 
 #include <cstdint>
 
+#include "conclave/gpu/device_atomics.cuh"
 #include "conclave/gpu/warp.hpp"
 
 namespace conclave::gpu {
 
 // See HostWarp for the contract. Every function is called by all threads of the warp.
-class DeviceWarp {
+class DeviceWarp : public DeviceAtomics {
  public:
   template <class T>
   class Own {
@@ -68,15 +69,6 @@ class DeviceWarp {
   }
 
   __device__ __forceinline__ void sync() const { __syncwarp(); }
-
-  __device__ __forceinline__ static void publish(bool* flag) {
-    __threadfence_system();
-    *static_cast<volatile bool*>(flag) = true;
-  }
-
-  __device__ __forceinline__ static std::uint64_t take_one(std::uint64_t* counter) {
-    return atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ull);
-  }
 
  private:
   __device__ __forceinline__ static int lane() {

@@ -4,8 +4,6 @@
 // the sum of what becomes of its bits.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 

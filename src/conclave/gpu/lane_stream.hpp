@@ -50,6 +50,28 @@ struct LaneGenerator {
   }
 };
 
+// The meeting of two of n agents that a word of the schedule names, as in base/lanes.cpp.
+struct DrawnPair {
+  std::uint32_t initiator;
+  std::uint32_t responder;
+  bool is_fair;  // otherwise the word would bias the pair, or names one agent, and counts as none
+
+  // Halves of words whose product with n ends below this would bias an agent.
+  CONCLAVE_HOST_DEVICE static std::uint32_t biased(std::uint32_t n) {
+    return static_cast<std::uint32_t>((1ull << 32) % n);
+  }
+  CONCLAVE_HOST_DEVICE static DrawnPair of(std::uint64_t word, std::uint32_t n,
+                                           std::uint32_t biased) {
+    const std::uint64_t first = (word >> 32) * n;
+    const std::uint64_t second = (word & 0xffffffffu) * n;
+    const auto initiator = static_cast<std::uint32_t>(first >> 32);
+    const auto responder = static_cast<std::uint32_t>(second >> 32);
+    return {initiator, responder,
+            initiator != responder && static_cast<std::uint32_t>(first) >= biased &&
+                static_cast<std::uint32_t>(second) >= biased};
+  }
+};
+
 // One lane of the streams of one trial, named as Lanes does.
 struct LaneNames {
   std::uint64_t seed;

@@ -16,7 +16,6 @@
 // shares the agent itself is in both.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 

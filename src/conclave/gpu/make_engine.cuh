@@ -159,8 +159,6 @@ class DeviceEngine final : public Engine {
         check(cudaGetLastError(), "starting the trials");
         return hand_over(results, stop, request.trials, keep_going, take);
       }
-    }
-    if constexpr (BlockProtocol<P>) {
       if (way == Way::clusters) {
         Clusters<P> clusters(*stream_, request, [&](std::size_t bytes) {
           return fitting_blocks(request.n, bytes, 1);

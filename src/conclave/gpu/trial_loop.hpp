@@ -205,19 +205,15 @@ class TrialLoop {
   }
 
   // Works out the meeting of a lane after the present one, so early in a round that this costs
-  // nothing beside the waits for memory; `go_on` makes it the present one. Words that would bias
-  // the pair count as none, as in base/lanes.cpp.
+  // nothing beside the waits for memory; `go_on` makes it the present one.
   CONCLAVE_HOST_DEVICE void look_ahead(int lane) {
     next_generator_[lane] = generator_[lane];
     const std::uint64_t word = next_generator_[lane].next();
     if constexpr (is_ring) return look_at_arc(lane, word);
-    const std::uint64_t first = (word >> 32) * n_[lane];
-    const std::uint64_t second = (word & 0xffffffffu) * n_[lane];
-    next_initiator_[lane] = static_cast<std::uint32_t>(first >> 32);
-    next_responder_[lane] = static_cast<std::uint32_t>(second >> 32);
-    is_next_fair_[lane] = next_initiator_[lane] != next_responder_[lane] &&
-                          static_cast<std::uint32_t>(first) >= biased_ &&
-                          static_cast<std::uint32_t>(second) >= biased_;
+    const auto pair = DrawnPair::of(word, n_[lane], static_cast<std::uint32_t>(biased_));
+    next_initiator_[lane] = pair.initiator;
+    next_responder_[lane] = pair.responder;
+    is_next_fair_[lane] = pair.is_fair;
   }
 
   // On the ring, the arc of number floor(word n / 2^64).

@@ -24,9 +24,34 @@ inline constexpr std::uint32_t all_lanes = 0xff;  // of a trial, one bit each
 // The lane's number among those of its trial.
 constexpr int place_of(int lane) { return lane % lanes_per_trial; }
 
+// Operations on memory that the threads of an emulation share, which are one after the other.
+class HostAtomics {
+ public:
+  // Sets the flag after everything else that was written; others may be waiting for it.
+  CONCLAVE_HOST_DEVICE static void publish(bool* flag) { *flag = true; }
+  // Increments the counter; returns its old value.
+  CONCLAVE_HOST_DEVICE static std::uint64_t take_one(std::uint64_t* counter) {
+    return (*counter)++;
+  }
+  CONCLAVE_HOST_DEVICE static std::uint32_t take_one(std::uint32_t* counter) {
+    return (*counter)++;
+  }
+  // Keeps the smaller one.
+  CONCLAVE_HOST_DEVICE static void lower(std::uint32_t* value, std::uint32_t other) {
+    if (other < *value) *value = other;
+  }
+  // Tells whether it was set before.
+  CONCLAVE_HOST_DEVICE static bool set_bit(std::uint32_t* words, std::uint32_t index) {
+    const std::uint32_t bit = 1u << index % 32;
+    const bool was_set = (words[index / 32] & bit) != 0;
+    words[index / 32] |= bit;
+    return was_set;
+  }
+};
+
 // The emulation. Every operation is one that the hardware has; they are called by all lanes at
 // once.
-class HostWarp {
+class HostWarp : public HostAtomics {
  public:
   // A variable of which each lane has its own.
   template <class T>
@@ -106,14 +131,6 @@ class HostWarp {
 
   // From here on every lane sees what the others have written.
   CONCLAVE_HOST_DEVICE void sync() const {}
-
-  // Sets the flag after everything else that was written; others may be waiting for it.
-  CONCLAVE_HOST_DEVICE static void publish(bool* flag) { *flag = true; }
-
-  // Adds one to a counter that many warps share; returns what it was.
-  CONCLAVE_HOST_DEVICE static std::uint64_t take_one(std::uint64_t* counter) {
-    return (*counter)++;
-  }
 };
 
 }  // namespace conclave::gpu

@@ -167,13 +167,7 @@ template <class Cluster>
 std::size_t differing_trials() {
   const Ppl protocol(short_timers(), 400);
   const BatchRequest request{.n = 400, .start = Ppl::random, .limit = 20'000, .trials = 10};
-  const auto expected = one_by_one(protocol, request);
-  const auto found = emulated_by_cluster<Cluster>(protocol, request);
-  std::size_t differing = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    differing += text(result_of(protocol, found[i])) != text(expected[i]) ? 1u : 0u;
-  }
-  return differing;
+  return differing_trials(protocol, request, emulated_by_cluster<Cluster>(protocol, request));
 }
 
 TEST(ClusterLoop, IsWrongWhereMeetingsOfALayerShareAnAgent) {
