@@ -839,6 +839,12 @@ class Terminal(unittest.TestCase):
         self.assertEqual(len(lines), 2)
         self.assertEqual(len(" ".join(lines).split()), 9)  # the name twice, and seven numbers
 
+    def test_keeps_names_whole_however_narrow_it_is(self):
+        for columns in (40, 60, 80):
+            shown, _ = on_terminal(["run", "pll", "--n", "50", "--trials", "3"], columns)
+            self.assertIn("leaders_after_quick_elimination ", shown)
+            self.assertNotRegex(shown, "_ *\r?\n")
+
     def test_quiet_prints_nothing_on_standard_error(self):
         self.assertEqual(conclave("run", "pll", "--n", "50", "--quiet").stderr, "")
 

@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::size_t gap = 2;  // between columns
 
-// Parts that stay together: words, or pieces of them, with the space or underscore that ends them.
-std::vector<std::string_view> parts_of(std::string_view text, const TextTable::Column& column) {
-  std::vector<std::string_view> parts;
+// The words, which stay whole, each with the space that ends it.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
   while (!text.empty()) {
-    const std::size_t end = text.find_first_of(column.may_break_names ? " _" : " ");
+    const std::size_t end = text.find(' ');
     const std::size_t length = end == std::string_view::npos ? text.size() : end + 1;
-    parts.push_back(text.substr(0, length));
+    words.push_back(text.substr(0, length));
     text.remove_prefix(length);
   }
-  return parts;
+  return words;
 }
 
 std::string_view without_spaces(std::string_view text) {
@@ -29,15 +29,14 @@ std::string_view without_spaces(std::string_view text) {
   return last == std::string_view::npos ? std::string_view{} : text.substr(0, last + 1);
 }
 
-// Lines of at most `width` characters where the parts allow it; at least one.
-std::vector<std::string> broken(std::string_view entry, std::size_t width,
-                                const TextTable::Column& column) {
+// Lines of at most `width` characters where the words allow it; at least one.
+std::vector<std::string> broken(std::string_view entry, std::size_t width) {
   std::vector<std::string> lines(1);
-  for (const std::string_view part : parts_of(entry, column)) {
+  for (const std::string_view word : words_of(entry)) {
     const std::size_t length =
-        character_count(lines.back()) + character_count(without_spaces(part));
+        character_count(lines.back()) + character_count(without_spaces(word));
     if (!lines.back().empty() && length > width) lines.emplace_back();
-    lines.back() += part;
+    lines.back() += word;
   }
   for (std::string& line : lines) line.resize(without_spaces(line).size());
   return lines;
@@ -103,8 +102,8 @@ TextTable::Widths TextTable::natural_widths() const {
 std::size_t TextTable::least_width(std::size_t column) const {
   std::size_t widest = 0;
   const auto look_at = [&](std::string_view entry) {
-    for (const std::string_view part : parts_of(entry, columns_[column])) {
-      widest = std::max(widest, character_count(without_spaces(part)));
+    for (const std::string_view word : words_of(entry)) {
+      widest = std::max(widest, character_count(without_spaces(word)));
     }
   };
   look_at(columns_[column].title);
@@ -118,7 +117,7 @@ std::size_t TextTable::height(const Widths& widths) const {
     std::size_t highest = 1;
     for (std::size_t i = 0; i < widths.size(); ++i) {
       if (!columns_[i].may_break) continue;
-      highest = std::max(highest, broken(row[i], widths[i], columns_[i]).size());
+      highest = std::max(highest, broken(row[i], widths[i]).size());
     }
     lines += highest;
   }
@@ -155,7 +154,7 @@ std::string TextTable::row(const std::vector<std::string>& entries, const Widths
   std::vector<std::vector<std::string>> cells;
   std::size_t height = 1;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    cells.push_back(columns_[i].may_break ? broken(entries[i], widths[i], columns_[i])
+    cells.push_back(columns_[i].may_break ? broken(entries[i], widths[i])
                                           : std::vector{entries[i]});
     height = std::max(height, cells.back().size());
   }

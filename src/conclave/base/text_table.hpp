@@ -20,8 +20,7 @@ class TextTable {
   struct Column {
     std::string title;
     Align align = Align::right;
-    bool may_break = false;        // entries may be broken between words
-    bool may_break_names = false;  // then also inside a long name, after an underscore
+    bool may_break = false;  // entries may be broken at spaces, never inside a name
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}

@@ -162,7 +162,7 @@ TextTable empty_table(const Shared& shared) {
   std::vector<TextTable::Column> columns{
       {"CELL"}, {"PROTOCOL", left}, {"N"}, {"SETTING", left, true}, {"TRIALS", right, true}};
   if (!shared.all_converged) columns.push_back({"CONVERGED"});
-  if (shared.measure.empty()) columns.push_back({"MEASURE", left, true, true});
+  if (shared.measure.empty()) columns.push_back({"MEASURE", left, true});
   for (const char* title : {"MEAN", "95% LOW", "95% HIGH", "MEDIAN", "90%", "MAXIMUM"}) {
     columns.push_back({title});
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -144,14 +145,12 @@ std::string RunSummary::table(std::size_t width) const {
   if (asked_ > 0) text += fmt::format("; interrupted, {} were asked for", asked_);
   text += '\n';
   if (columns_.empty()) return text;
-  TextTable table({{"", TextTable::Align::left, true, true},
-                   {"mean"},
-                   {"95% low"},
-                   {"95% high"},
-                   {"std dev"},
-                   {"median"},
-                   {"90% quant."},
-                   {"maximum"}});
+  std::vector<TextTable::Column> columns{{"", TextTable::Align::left, true}};
+  for (const char* title :
+       {"mean", "95% low", "95% high", "std dev", "median", "90% quant.", "maximum"}) {
+    columns.push_back({title, TextTable::Align::right, true});
+  }
+  TextTable table(std::move(columns));
   for (const Column& each : columns_) {
     std::vector<double> sorted = each.values;
     std::ranges::sort(sorted);

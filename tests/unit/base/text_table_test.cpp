@@ -48,14 +48,20 @@ TEST(TextTable, NeverExceedsAWidthThatItsWordsAllow) {
   }
 }
 
-TEST(TextTable, BreaksLongNamesAfterUnderscores) {
-  TextTable table({{"", left, true, true}, {"mean"}});
-  table.add({"leaders_after_quick_elimination", "1"});
-  EXPECT_EQ(table.text(28),
-            "                        mean\nleaders_after_quick_       1\nelimination\n");
+TEST(TextTable, KeepsNamesWholeAndMovesColumnsBelowInstead) {
+  TextTable table({{"", left, true}, {"mean"}, {"maximum"}});
+  table.add({"messages per node", "1", "2"});
+  table.add({"leaders_after_quick_elimination", "1", "2"});
+  EXPECT_EQ(table.text(40), "                                 mean\n"
+                            "messages per node                   1\n"
+                            "leaders_after_quick_elimination     1\n"
+                            "\n"
+                            "                                 maximum\n"
+                            "messages per node                      2\n"
+                            "leaders_after_quick_elimination        2\n");
 }
 
-TEST(TextTable, KeepsNamesWholeUnlessTheColumnLetsThemBreak) {
+TEST(TextTable, BreaksAListOfSettingsBetweenThem) {
   TextTable table({{"SETTING", left, true}, {"MEAN"}});
   table.add({"t_max=40 t_emit=40", "1"});
   EXPECT_EQ(table.text(14), "SETTING    MEAN\nt_max=40      1\nt_emit=40\n");
