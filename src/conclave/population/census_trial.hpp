@@ -1,5 +1,5 @@
 // Trials of engines that know agents only by how many are in which state, or do so now and then.
-// They are compiled once: only the species, which ask the protocol, depend on its type.
+// Only the species and stages, which ask the protocol, depend on its type.
 #pragma once
 
 #include <memory>
@@ -9,26 +9,13 @@
 #include "conclave/model/clock.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
-#include "conclave/population/adaptive.hpp"
 #include "conclave/population/agent_memory.hpp"
-#include "conclave/population/detail/species.hpp"
+#include "conclave/population/detail/adaptive_stages.hpp"
+#include "conclave/population/detail/census_trial.hpp"
 #include "conclave/population/detail/species_of.hpp"
 #include "conclave/population/live_trial.hpp"
 
 namespace conclave::population {
-
-namespace detail {
-std::unique_ptr<LiveTrial> counts_trial(std::unique_ptr<Clock> clock,
-                                        std::unique_ptr<Species> species, AgentCount n,
-                                        const StreamName& name);
-std::unique_ptr<LiveTrial> events_trial(std::unique_ptr<Clock> clock,
-                                        std::unique_ptr<Species> species, AgentCount n,
-                                        const StreamName& name);
-std::unique_ptr<LiveTrial> adaptive_trial(std::unique_ptr<Clock> clock,
-                                          std::shared_ptr<const AdaptiveStages> stages,
-                                          std::unique_ptr<Species> species, AgentCount n,
-                                          const StreamName& name, AgentMemory& memory);
-}  // namespace detail
 
 // On the engine `counts`. The clock is the protocol's, or null.
 template <PopulationProtocol P>
