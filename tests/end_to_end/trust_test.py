@@ -460,6 +460,9 @@ class Outputs(Folder):
             with self.subTest(words):
                 self.assert_refused(self.conclave(*words), "is read, and would be replaced")
         self.assertEqual({name: (self.folder / name).read_bytes() for name in self.names()}, before)
+        for _ in range(2):  # then also with a file that has the name of the protocol
+            named = self.conclave("run", "pll", "--n", "9", "-o", "pll")
+            self.assertEqual(named.returncode, 0, named.stderr)
         went_on = self.conclave("run", "pll", "--init-from", "final.csv", "--until", "1", "--final",
                                 "final.csv")
         self.assertEqual(went_on.returncode, 0, went_on.stderr)

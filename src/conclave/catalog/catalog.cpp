@@ -61,6 +61,10 @@ Entry find(std::string_view name) {
   throw Error(unknown_name("protocol", name, names));
 }
 
+std::string file_of(std::string_view protocol) {
+  return text::ProtocolText::is_path(protocol) ? std::string(protocol) : std::string();
+}
+
 std::optional<Interactions> fixed_population(const std::string& protocol,
                                              const std::vector<Setting>& settings) {
   if (!text::ProtocolText::is_path(protocol)) return std::nullopt;

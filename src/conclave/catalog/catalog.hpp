@@ -254,6 +254,9 @@ std::span<const Entry> entries();
 // the place of what is wrong in the text.
 Entry find(std::string_view name);
 
+// The file that `find` reads for this name; empty for the name of a listed protocol.
+std::string file_of(std::string_view protocol);
+
 // How many molecules a network of reactions has, given as a path, if its text says so; nothing for
 // other protocols. Throws Error as `find` does for a text.
 std::optional<Interactions> fixed_population(const std::string& protocol,

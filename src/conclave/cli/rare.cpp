@@ -63,7 +63,7 @@ Exit rare(const RareCommandOptions& options) {
       count_option_64("--repetitions", options.repetitions, 2, 1'000'000), threads(options)};
   const auto prepared = entry.rare(asked);
   const std::size_t functions = prepared->functions().size();
-  check_output_is_not_read(options.output, options.words.protocol);
+  check_output_is_not_read(options.output, catalog::file_of(options.words.protocol));
   check_can_be_written(options.output);
   const std::atomic<bool>& stop = interrupted_flag();
   experiment::RareProgress progress;

@@ -9,6 +9,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
+#include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/fault_text.hpp"
 
 namespace conclave::experiment {
@@ -40,7 +41,7 @@ void check_files(const RunOutputs& outputs, const RunText& words, const std::str
       words.graph.starts_with("file:") ? words.graph.substr(5) : std::string();
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto& [option, path] = files[i];
-    check_output_is_not_read(*path, words.protocol);
+    check_output_is_not_read(*path, catalog::file_of(words.protocol));
     check_output_is_not_read(*path, graph);
     if (option != "--final") check_output_is_not_read(*path, init_from);
     for (std::size_t j = i + 1; j < files.size(); ++j) {
