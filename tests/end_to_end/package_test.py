@@ -92,9 +92,22 @@ class Package(unittest.TestCase):
         self.assertEqual(self.complete("help", "repr"), ["reproduce"])
         self.assertNotIn("generate", self.complete(""))
 
+    def test_completes_what_the_protocol_on_the_line_names(self):
+        self.assertEqual(self.complete("run", "pll", "--engine", ""),
+                         ["auto", "agents", "events", "counts"])
+        self.assertEqual(self.complete("run", "--n", "9", "electleader", "--init", "tri"),
+                         ["triggered"])
+        self.assertEqual(self.complete("rare", "ppl", "--way", ""), ["timeout", "suicide"])
+        self.assertEqual(self.complete("run", "kmpp-async", "--delay", "slow"),
+                         ["slow-decide", "slow-leader"])
+        self.assertEqual(self.complete("run", "flood-max", "--wakeup", ""), ["all"])
+        self.assertEqual(self.complete("compare", "--wakeup", "three"), ["three-waves"])
+        self.assertEqual(self.complete("cluster", "--wakeup", ""), ["all", "one"])
+
     def test_completes_files_only_where_a_file_is_meant(self):
-        for words in (("run", "pll", "--n"), ("run", "pll", "-n"), ("run", "pll", "--init"),
-                      ("run", "ppl", "--param"), ("cluster", "init", "--days")):
+        for words in (("run", "pll", "--n"), ("run", "pll", "-n"), ("run", "my.pp", "--init"),
+                      ("run", "pll", "--delay"), ("run", "ppl", "--param"),
+                      ("cluster", "init", "--days")):
             self.assertEqual(self.complete(*words, ""), ["no", "files"], words)
         for words in (("run", "pll", "-o"), ("run", "pll", "--init-from"), ("bench", "--peers"),
                       ("report", "--figures"), ("sweep",), ("plot", "t.csv", "--animate")):

@@ -366,7 +366,7 @@ void add_cluster(Command& conclave) {
       conclave.subcommand("cluster", "Elect a leader between processes of this machine");
   command.option("--n", "N", options->n, "Number of processes (default 100)");
   command.option("--wakeup", "NAME", options->wakeup,
-                 "Who is woken: all or one (default all); the others wait");
+                 "all or one: who is woken (default all); the others wait");
   command.option("--elections", "E", options->elections,
                  "Number of elections, one after the other (default 1)");
   command.option("--seed", "S", options->seed,

@@ -213,7 +213,7 @@ void add_compare(Command& conclave) {
   Command command =
       conclave.subcommand("compare", "Compare protocols with their rivals, promised and measured");
   command.option("--table", "NAME", options->table,
-                 "The table of a paper: electleader, kmpp, pll, ppl or prl (default: all "
+                 "electleader, kmpp, pll, ppl or prl: the table of that paper (default: all "
                  "message-passing protocols)");
   command.option(
       "--n", "N", options->n,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,13 +28,19 @@ bool takes_path(const OptionHelp& option) {
   return std::ranges::find(types, option.type) != types.end();
 }
 
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
 // "table, csv or json (default table)": the words before the parenthesis, if they are a list.
 std::vector<std::string> values_of(const OptionHelp& option) {
   if (takes_path(option)) return {};
   std::string list = option.meaning.substr(0, option.meaning.find_first_of("(;:"));
-  for (std::size_t at = list.find(" or "); at != std::string::npos; at = list.find(" or ")) {
-    list.replace(at, 4, ", ");
-  }
+  for (const char* end : {", or ", " or "}) list = replaced(list, end, ", ");
   std::vector<std::string> values;
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
@@ -83,20 +91,76 @@ std::vector<std::string> option_names(const CommandHelp& command) {
   return names;
 }
 
-// The words that may come first after the command, beside files.
-std::vector<std::string> first_words(const CommandHelp& command,
-                                     const std::vector<std::string>& protocols) {
-  if (takes_protocol(command)) return protocols;
-  const auto word = std::ranges::find_if(command.options, is_word);
-  return word == command.options.end() ? names_of(command.commands) : values_of(*word);
+std::vector<std::string> names_of(const Protocols& protocols) {
+  std::vector<std::string> names;
+  for (const ProtocolValues& each : protocols) names.push_back(each.protocol);
+  return names;
 }
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
+// The values that any protocol names for the option, each once.
+std::vector<std::string> values_of_all(const Protocols& protocols, const std::string& option) {
+  std::vector<std::string> all;
+  for (const ProtocolValues& each : protocols) {
+    const auto found = each.by_option.find(option);
+    if (found == each.by_option.end()) continue;
+    for (const std::string& value : found->second) {
+      if (std::ranges::find(all, value) == all.end()) all.push_back(value);
+    }
+  }
+  return all;
+}
+
+// The values of an option wherever it stands: those of its meaning, and where the command takes no
+// protocol, those of all protocols.
+std::vector<std::string> fixed_values(const CommandHelp& command, const OptionHelp& option,
+                                      const Protocols& protocols) {
+  std::vector<std::string> values = values_of(option);
+  if (!values.empty() || takes_protocol(command)) return values;
+  return values_of_all(protocols, option.names.back());
+}
+
+// Whether its values are those that the protocol on the line names.
+bool depends_on_protocol(const CommandHelp& command, const OptionHelp& option,
+                         const Protocols& protocols) {
+  return takes_protocol(command) && values_of(option).empty() &&
+         !values_of_all(protocols, option.names.back()).empty();
+}
+
+// An option for which several protocols name the same values.
+struct SharedValues {
+  std::string option;
+  std::string values;  // with spaces between them
+  std::vector<std::string> protocols;
+};
+std::vector<SharedValues> shared_values(const Protocols& protocols) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> shared;
+  for (const ProtocolValues& each : protocols) {
+    for (const auto& [option, values] : each.by_option) {
+      shared[{option, join_parts(values, " ")}].push_back(each.protocol);
+    }
+  }
+  std::vector<SharedValues> result;
+  for (const auto& [key, names] : shared) result.push_back({key.first, key.second, names});
+  return result;
+}
+
+// The lines of a `case` of "OPTION PROTOCOL", each with a command in which {} is the values.
+std::string cases_by_protocol(const Protocols& protocols, const std::string& action) {
+  std::string text;
+  for (const auto& [option, values, names] : shared_values(protocols)) {
+    std::vector<std::string> patterns;
+    for (const std::string& name : names) patterns.push_back(fmt::format("'{} {}'", option, name));
+    text +=
+        fmt::format("    {}) {} ;;\n", join_parts(patterns, "|"), replaced(action, "{}", values));
   }
   return text;
+}
+
+// The words that may come first after the command, beside files.
+std::vector<std::string> first_words(const CommandHelp& command, const Protocols& protocols) {
+  if (takes_protocol(command)) return names_of(protocols);
+  const auto word = std::ranges::find_if(command.options, is_word);
+  return word == command.options.end() ? names_of(command.commands) : values_of(*word);
 }
 
 // Within single quotes of a shell.
@@ -105,46 +169,56 @@ std::string shell_quoted(const std::string& text) {
 }
 
 // The lines of a `case` that complete the value of an option. Files do so only where one is meant.
-std::string bash_values(const Named& named) {
+std::string bash_values(const Named& named, const Protocols& protocols) {
   std::string text;
   for (const OptionHelp& option : named.command->options) {
     if (option.type.empty() || takes_path(option)) continue;
-    const std::string values = join_parts(values_of(option), " ");
+    const std::string values = join_parts(fixed_values(*named.command, option, protocols), " ");
+    std::string action = values.empty() ? "is_free=1" : fmt::format("words='{}'", values);
+    if (depends_on_protocol(*named.command, option, protocols)) action = "option=$previous";
     for (const std::string& name : option.names) {
-      text += fmt::format("    '{} {}') {} ;;\n", named.words, name,
-                          values.empty() ? "is_free=1" : fmt::format("words='{}'", values));
+      text += fmt::format("    '{} {}') {} ;;\n", named.words, name, action);
     }
   }
   return text;
 }
 
-std::string zsh_specification(const OptionHelp& option, const std::string& name) {
+// How zsh completes the value of an option.
+std::string zsh_action(const Named& named, const OptionHelp& option, const Protocols& protocols) {
+  if (takes_path(option)) return "_files";
+  if (depends_on_protocol(*named.command, option, protocols)) {
+    return " _conclave_of_protocol " + option.names.back();
+  }
+  const auto values = fixed_values(*named.command, option, protocols);
+  return values.empty() ? " " : fmt::format("({})", join_parts(values, " "));
+}
+
+std::string zsh_specification(const Named& named, const OptionHelp& option, const std::string& name,
+                              const Protocols& protocols) {
   std::string meaning = option.meaning;
   for (const char* special : {"[", "]", ":"}) {
     meaning = replaced(meaning, special, fmt::format("\\{}", special));
   }
   std::string text = fmt::format("{}[{}]", name, meaning);
   if (!option.type.empty()) {
-    const std::vector<std::string> values = values_of(option);
-    const std::string others = takes_path(option) ? "_files" : " ";
     text += fmt::format(":{}:{}", replaced(option.type, ":", "\\:"),
-                        values.empty() ? others : fmt::format("({})", join_parts(values, " ")));
+                        zsh_action(named, option, protocols));
   }
   return shell_quoted("*" + text);
 }
 
-std::string zsh_command(const Named& named, const std::vector<std::string>& protocols) {
+std::string zsh_command(const Named& named, const Protocols& protocols) {
   std::string text = fmt::format("    {})\n      _arguments", shell_quoted(named.words));
   for (const OptionHelp& option : named.command->options) {
     if (is_word(option)) continue;
     for (const std::string& name : option.names)
-      text += " \\\n        " + zsh_specification(option, name);
+      text += " \\\n        " + zsh_specification(named, option, name, protocols);
   }
   std::string word = "_files";
   if (takes_protocol(*named.command)) {
     text += fmt::format(" \\\n        '1:protocol:_alternative \"protocols:protocol:({})\" "
                         "\"files:file:_files\"'",
-                        join_parts(protocols, " "));
+                        join_parts(names_of(protocols), " "));
   } else if (const auto words = first_words(*named.command, protocols); !words.empty()) {
     word = fmt::format("({})", join_parts(words, " "));
   }
@@ -159,26 +233,45 @@ std::string fish_condition(const Named& named) {
                      named.words.substr(space + 1));
 }
 
-std::string fish_option(const Named& named, const OptionHelp& option) {
+std::string fish_option(const Named& named, const OptionHelp& option, const Protocols& protocols) {
   std::string text = fmt::format("complete -c conclave -n {}", shell_quoted(fish_condition(named)));
   for (const std::string& name : option.names) {
     text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
-  const std::vector<std::string> values = values_of(option);
+  const auto values = fixed_values(*named.command, option, protocols);
   if (!option.type.empty()) text += takes_path(option) ? " -r" : " -x";
   if (!values.empty()) text += fmt::format(" -f -a '{}'", join_parts(values, " "));
   return text + fmt::format(" -d {}\n", shell_quoted(option.meaning));
 }
 
+// The values of options that the protocol on the line names.
+std::string fish_of_protocol(const CommandHelp& program, const Protocols& protocols) {
+  std::string text;
+  for (const auto& [option, values, names] : shared_values(protocols)) {
+    std::vector<std::string> commands;
+    for (const CommandHelp& command : program.commands) {
+      for (const OptionHelp& each : command.options) {
+        if (each.names.back() != option || !depends_on_protocol(command, each, protocols)) continue;
+        commands.push_back(command.name);
+      }
+    }
+    text +=
+        fmt::format("complete -c conclave -n '__fish_seen_subcommand_from {}; and "
+                    "__fish_seen_subcommand_from {}' -l {} -x -a '{}'\n",
+                    join_parts(commands, " "), join_parts(names, " "), option.substr(2), values);
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string bash_completion(const CommandHelp& program, const std::vector<std::string>& protocols) {
+std::string bash_completion(const CommandHelp& program, const Protocols& protocols) {
   std::string values;
   std::string options;
   std::string words;
   std::string nested;
   for (const Named& named : all_commands(program)) {
-    values += bash_values(named);
+    values += bash_values(named, protocols);
     options += fmt::format("        '{}') words='{}' ;;\n", named.words,
                            join_parts(option_names(*named.command), " "));
     if (const auto first = first_words(*named.command, protocols); !first.empty()) {
@@ -190,7 +283,7 @@ std::string bash_completion(const CommandHelp& program, const std::vector<std::s
   }
   return fmt::format(R"({0}_conclave() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
-  local command=${{COMP_WORDS[1]}} words='' is_free=''
+  local command=${{COMP_WORDS[1]}} words='' is_free='' option='' protocol='' word
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W '{1} help --help --version' -- "$current"))
@@ -200,6 +293,14 @@ std::string bash_completion(const CommandHelp& program, const std::vector<std::s
 {2}  esac
   case "$command $previous" in
 {3}  esac
+  if [ -n "$option" ]; then
+    for word in "${{COMP_WORDS[@]:2}}"; do
+      case "$word" in {6}) protocol=$word; break ;; esac
+    done
+    case "$option $protocol" in
+{7}    *) is_free=1 ;;
+    esac
+  fi
   if [ -n "$is_free" ]; then
     compopt +o default 2> /dev/null
     return
@@ -218,10 +319,11 @@ std::string bash_completion(const CommandHelp& program, const std::vector<std::s
 complete -o default -F _conclave conclave
 )",
                      banner, join_parts(names_of(program.commands), " "), nested, values, options,
-                     words);
+                     words, join_parts(names_of(protocols), "|"),
+                     cases_by_protocol(protocols, "words='{}'"));
 }
 
-std::string zsh_completion(const CommandHelp& program, const std::vector<std::string>& protocols) {
+std::string zsh_completion(const CommandHelp& program, const Protocols& protocols) {
   std::string names;
   std::string cases;
   for (const CommandHelp& command : program.commands) {
@@ -236,7 +338,11 @@ std::string zsh_completion(const CommandHelp& program, const std::vector<std::st
         fmt::format("    '{0}') command='{0}'; shift words; (( CURRENT-- )) ;;\n", named.words);
   }
   return fmt::format(R"(#compdef conclave
-{}_conclave() {{
+{}_conclave_of_protocol() {{
+  case "$1 ${{words[(r)({})]}}" in
+{}  esac
+}}
+_conclave() {{
   local -a commands
   if (( CURRENT == 2 )); then
     commands=(
@@ -256,10 +362,12 @@ std::string zsh_completion(const CommandHelp& program, const std::vector<std::st
 }}
 _conclave "$@"
 )",
-                     banner, names, nested, join_parts(names_of(program.commands), " "), cases);
+                     banner, join_parts(names_of(protocols), "|"),
+                     cases_by_protocol(protocols, "compadd -- {}"), names, nested,
+                     join_parts(names_of(program.commands), " "), cases);
 }
 
-std::string fish_completion(const CommandHelp& program, const std::vector<std::string>& protocols) {
+std::string fish_completion(const CommandHelp& program, const Protocols& protocols) {
   std::string text(banner);
   for (const CommandHelp& command : program.commands) {
     text += fmt::format("complete -c conclave -n __fish_use_subcommand -f -a {} -d {}\n",
@@ -270,7 +378,7 @@ std::string fish_completion(const CommandHelp& program, const std::vector<std::s
                       join_parts(names_of(program.commands), " "));
   for (const Named& named : all_commands(program)) {
     for (const OptionHelp& option : named.command->options) {
-      if (!is_word(option)) text += fish_option(named, option);
+      if (!is_word(option)) text += fish_option(named, option, protocols);
     }
     const auto words = first_words(*named.command, protocols);
     if (words.empty()) continue;
@@ -278,7 +386,7 @@ std::string fish_completion(const CommandHelp& program, const std::vector<std::s
         fmt::format("complete -c conclave -n {}{} -a '{}'\n", shell_quoted(fish_condition(named)),
                     takes_protocol(*named.command) ? "" : " -f", join_parts(words, " "));
   }
-  return text;
+  return text + fish_of_protocol(program, protocols);
 }
 
 }  // namespace conclave::cli

@@ -34,9 +34,26 @@ void write_manual(const std::filesystem::path& folder, const CommandHelp& comman
   }
 }
 
+// The values of options that `describe` lists for the protocol.
+ProtocolValues named_values(const catalog::Entry& entry) {
+  ProtocolValues result{std::string(entry.info.name), {{"--engine", {"auto"}}}};
+  const auto offer = [&result](const char* option, const auto& values) {
+    for (const auto& each : values) result.by_option[option].emplace_back(each.name);
+  };
+  offer("--engine", entry.engines);
+  offer("--init", entry.starts);
+  offer("--way", entry.rare_ways);
+  offer("--importance", entry.rare_functions);
+  if (!entry.network) return result;
+  offer("--ids", entry.network->ids);
+  offer("--delay", entry.network->delays);
+  offer("--wakeup", entry.network->wakeups);
+  return result;
+}
+
 Exit generate(const CommandHelp& program, const std::string& folder) {
-  std::vector<std::string> protocols;
-  for (const catalog::Entry& entry : catalog::entries()) protocols.emplace_back(entry.info.name);
+  Protocols protocols;
+  for (const catalog::Entry& entry : catalog::entries()) protocols.push_back(named_values(entry));
   write_manual(folder, program, program.name);
   write_below(folder, "bash-completion/completions/conclave", bash_completion(program, protocols));
   write_below(folder, "zsh/site-functions/_conclave", zsh_completion(program, protocols));

@@ -144,7 +144,7 @@ void add_search(Command& conclave) {
                  "Number of trials, an eighth of them for the final estimate (default 1e7 / n, "
                  "within 2e4 ... 2e6)");
   command.option("--objective", "WHAT", options->objective,
-                 "Message passing: time or messages (default time)");
+                 "time or messages (default time), of message passing");
   command.option("--seed", "S", options->run.seed,
                  "Seed; the same seed gives the same results (default 1)");
   command.option("--max-interactions", "X", options->run.max_interactions,
