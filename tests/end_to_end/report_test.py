@@ -158,6 +158,16 @@ class Reports(unittest.TestCase):
         self.assertEqual(self.page.count("h1"), 1)
         self.assertIn("viewport", [values.get("name") for _, values in self.page.elements])
 
+    def test_scroll_figures_and_tables_sideways_where_they_are_narrow(self):
+        self.assertRegex(self.text, r"\.picture img \{ min-width: \d+rem; \}")
+        wide = [(values, inside) for (tag, values), (inside, _) in
+                zip(self.page.elements, self.page.elements[1:]) if inside in ("img", "table")]
+        self.assertGreater(len(wide), len(self.figures))
+        for values, inside in wide:
+            self.assertEqual(values["class"], {"img": "picture", "table": "scroll"}[inside])
+            self.assertEqual((values["tabindex"], values["role"]), ("0", "region"))
+            self.assertTrue(values["aria-label"])
+
     def test_have_figures_that_are_files_as_well(self):
         shown = {values["id"] for tag, values in self.page.elements if tag == "figure"}
         self.assertEqual(shown, set(self.figures))

@@ -50,8 +50,9 @@ std::string figure_html(const Figure& figure, const Pictures& pictures) {
   const auto picture = pictures.find(figure.name);
   if (picture == pictures.end()) return {};
   return fmt::format(
-      "<figure id=\"{0}\" data-chart>\n<img alt=\"{1}. {2}\" width=\"640\" height=\"430\" "
-      "src=\"{3}\">\n<figcaption>{2}<br>Again: <code>{4}</code><br>"
+      "<figure id=\"{0}\" data-chart>\n<div class=\"picture\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"{1}\">\n<img alt=\"{1}. {2}\" width=\"640\" height=\"430\" src=\"{3}\">\n"
+      "</div>\n<figcaption>{2}<br>Again: <code>{4}</code><br>"
       "<a download=\"{0}.csv\" href=\"{6}\">Data (CSV)</a></figcaption>\n"
       "<script type=\"application/json\">{5}</script>\n</figure>\n",
       figure.name, escaped(figure.title), escaped(figure.caption), data_address(picture->second),
@@ -158,14 +159,18 @@ std::string number_or_dash(double value) {
   return std::isfinite(value) ? fmt::format("{:.4f}", value) : "-";
 }
 
+std::string interval_or_dash(const Interval& interval) {
+  if (!std::isfinite(interval.low) && !std::isfinite(interval.high)) return "-";
+  return number_or_dash(interval.low) + " to " + number_or_dash(interval.high);
+}
+
 std::string estimates_table(const Section& section, const Part& part) {
   std::string body;
   for (const EstimateLine& line : part.estimates) {
     body += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>"
-                        "<td>{} to {}</td><td>{}</td></tr>\n",
+                        "<td>{}</td><td>{}</td></tr>\n",
                         escaped(line.label), escaped(line.function), line.repetitions,
-                        number_or_dash(line.ln), number_or_dash(line.interval.low),
-                        number_or_dash(line.interval.high), line.verdict);
+                        number_or_dash(line.ln), interval_or_dash(line.interval), line.verdict);
   }
   return table(fmt::format("{}: {}", section.protocol, part.measure.title),
                heads({"cell", "importance function", "repetitions", "ln", "95 % interval", ""}),
