@@ -867,6 +867,11 @@ class Vocabulary(unittest.TestCase):
                 wrong = conclave(*words, "--format", "tabel")
                 self.assertIn("unknown format 'tabel' (did you mean 'table'?)", wrong.stderr)
 
+    def test_takes_text_for_table(self):
+        for words in (["list"], ["cluster", "--n", "2", "--insecure"]):
+            text = conclave(*words, "--format", "text")
+            self.assertEqual(text.returncode, 0, text.stderr)
+
     def test_of_comparisons_has_csv(self):
         words = ("compare", "--n", "20", "--trials", "2", "--format")
         lines = list(csv.DictReader(io.StringIO(conclave(*words, "csv").stdout)))

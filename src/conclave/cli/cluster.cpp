@@ -209,12 +209,6 @@ std::vector<election::Credentials> issue_all(election::MemberIndex n) {
   return all;
 }
 
-template <std::size_t count>
-void check_name(std::string_view kind, const std::string& name,
-                const std::array<std::string_view, count>& names) {
-  if (std::ranges::find(names, name) == names.end()) throw Error(unknown_name(kind, name, names));
-}
-
 LocalClusterOptions cluster_options(const ClusterOptions& options) {
   LocalClusterOptions result{
       .n = static_cast<election::MemberIndex>(count_option_64("--n", options.n, 1, most_processes)),
@@ -227,8 +221,9 @@ LocalClusterOptions cluster_options(const ClusterOptions& options) {
 
 Exit elect(const ClusterOptions& options) {
   outlive_readers();
-  check_name("format", options.format, cluster_formats);
-  check_name("wake-up", options.wakeup, wakeups);
+  if (std::ranges::find(wakeups, options.wakeup) == wakeups.end()) {
+    throw Error(unknown_name("wake-up", options.wakeup, wakeups));
+  }
   const std::uint64_t elections = count_option_64("--elections", options.elections, 1, 1'000'000);
   LocalClusterOptions cluster = cluster_options(options);
   if (options.is_insecure) {
@@ -377,6 +372,7 @@ void add_cluster(Command& conclave) {
                "Without certificates and encryption, on loopback only");
   command.footer(cluster_examples);
   command.runs([options] {
+    options->format = format_option(options->format, cluster_formats);
     if (!options->change.address.empty()) return add_member(options->change);
     if (!options->change.member.empty()) return remove_member(options->change);
     if (!options->repair.config.empty()) return repair_member(options->repair);
