@@ -126,41 +126,35 @@ std::vector<Finished<P>> emulated_by_block(const P& protocol, const BatchRequest
   });
 }
 
-// The memory of one cluster, allocated by `take(count, pointer)`, which sets the pointer to so many
-// items.
-template <class Cluster, BlockProtocol P>
-ClusterPlace<P> cluster_place(std::uint32_t n, Stretches<Cluster> stretches, auto&& take) {
-  const std::size_t blocks = Cluster::blocks;
-  const std::size_t all = blocks * stretches.size();
-  ClusterPlace<P> place{};
-  take(n, place.agents);
-  take(1, place.tally);
-  take(1, place.notes);
-  take(blocks * Cluster::Crew::threads, place.generators);
-  for (std::uint64_t*& list : place.meetings) take(blocks * stretches.list(), list);
-  take(blocks * stretches.ends(), place.ends);
-  take(blocks, place.layers);
-  take(all, place.dropped);
-  take(blocks, place.drops);
-  take(stretches.size(), place.events);
-  take(stretches.size(), place.ordered);
-  return place;
-}
-
-// The same batch on one emulated cluster.
+// The same batch on one emulated cluster; with a helper, another block prepares a stretch now and
+// then.
 template <class Cluster = HostCluster, BlockProtocol P>
-std::vector<Finished<P>> emulated_by_cluster(const P& protocol, const BatchRequest& request) {
+std::vector<Finished<P>> emulated_by_cluster(const P& protocol, const BatchRequest& request,
+                                             bool with_helper = false) {
+  using Crew = typename Cluster::Crew;
   std::vector<std::unique_ptr<std::byte[]>> memory;
-  const auto stretches = Stretches<Cluster>::of(request.n);
-  const auto place = cluster_place<Cluster, P>(
-      request.n, stretches, [&memory]<class T>(std::size_t count, T*& first) {
-        memory.push_back(std::make_unique<std::byte[]>(count * sizeof(T)));
-        first = reinterpret_cast<T*>(memory.back().get());
-      });
-  const auto jumps = std::make_unique<Jumps<Cluster>>(stretches);
+  const auto take = [&memory]<class T>(std::size_t count, T*& first) {
+    memory.push_back(std::make_unique<std::byte[]>(count * sizeof(T)));
+    first = reinterpret_cast<T*>(memory.back().get());
+  };
+  const auto stretches = Stretches<Crew>::of(request.n);
+  const auto jumps = std::make_unique<Jumps<Crew>>(stretches);
+  const Schedules<Crew> schedules{request.seed, request.n, stretches, jumps.get()};
+  auto place = ClusterPlace<P, Cluster>::taken(schedules, take);
+  std::vector<typename Stored<P>::type> agents(request.n);
+  place.agents = agents.data();
+  const auto shared = std::make_unique<PreparerShared>();
+  std::vector<std::uint64_t> room(PreparerRoom::size(stretches));
+  Preparer<Crew> helper(Crew(), shared.get(), schedules,
+                        PreparerRoom::of(room.data(), stretches, 0));
   Cluster cluster;
+  if (with_helper) {
+    cluster.meanwhile = [&] {
+      helper.do_next(ScheduleAhead<Crew>(place.ahead, stretches), [] { return false; });
+    };
+  }
   return run_here(protocol, request, [&](const Batch<P>& batch) {
-    ClusterLoop<P, Cluster>(batch, cluster, stretches, jumps.get(), place).run();
+    ClusterLoop<P, Cluster>(batch, cluster, place).run();
   });
 }
 

@@ -248,7 +248,7 @@ class BlockLoop {
   }
 
   CONCLAVE_HOST_DEVICE void meet_in_general(int thread, Packed& packed_u, Packed& packed_v) {
-    const auto meeting = course().meeting_of(old_u_[thread], old_v_[thread]);
+    const auto meeting = Course<P>::meeting_of(protocol_, old_u_[thread], old_v_[thread]);
     packed_u = Storage::pack(protocol_, meeting.new_u);
     packed_v = Storage::pack(protocol_, meeting.new_v);
     if (!tally_->is_counted(meeting.u, meeting.v, meeting.new_u, meeting.new_v)) return;

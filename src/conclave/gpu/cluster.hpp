@@ -6,9 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
-#include "conclave/gpu/layers.hpp"
+#include "conclave/gpu/schedule_ahead.hpp"
 #include "conclave/gpu/warp.hpp"
 
 namespace conclave::gpu {
@@ -18,7 +19,8 @@ namespace conclave::gpu {
 class HostCrew : public HostAtomics {
  public:
   static constexpr int threads = 16;
-  static constexpr std::uint32_t most_streams = 2;  // of random words, eight threads each
+  static constexpr std::uint32_t most_streams = 2;     // of random words, eight threads each
+  static constexpr std::uint32_t stretches_ahead = 3;  // places in a ring
 
   template <class Action>
   void each(Action action) const {
@@ -32,6 +34,7 @@ class HostCrew : public HostAtomics {
   // From here on every thread of the block sees what the others have written.
   void sync() const {}
 
+  using HostAtomics::take_one;
   // Increments the counter for every thread that wants it and returns its old value, or anything
   // to those that do not. All threads of a warp must ask.
   static std::uint32_t take_one(std::uint32_t* counter, bool wants) {
@@ -42,7 +45,7 @@ class HostCrew : public HostAtomics {
 class HostCluster : public HostAtomics {
  public:
   using Crew = HostCrew;
-  static constexpr int blocks = 3;
+  static constexpr std::uint32_t blocks = 3;
 
   // A variable of which each thread has its own.
   template <class T>
@@ -56,7 +59,7 @@ class HostCluster : public HostAtomics {
 
   template <class Action>
   void each_block(Action action) {
-    for (int block = 0; block < blocks; ++block) action(HostCrew(), block, shared_.get());
+    for (std::uint32_t block = 0; block < blocks; ++block) action(HostCrew(), block, shared_.get());
   }
   // All threads of the cluster.
   template <class Action>
@@ -69,19 +72,24 @@ class HostCluster : public HostAtomics {
   }
   // From here on every thread of the cluster sees what the others have written, if it reads memory
   // by `load`.
-  void sync() const {}
-
-  template <class T>
-  static T load(const T* from) {
-    return *from;
+  void sync() const {
+    if (meanwhile) meanwhile();
   }
+  // Each thread does this after it has written and before it may read.
+  template <class Action>
+  void sync(Action action) const {
+    action();
+    sync();
+  }
+  std::function<void()> meanwhile;  // others of the device do this
+
   template <class T>
   static void store(T* to, T value) {
     *to = value;
   }
 
  private:
-  std::unique_ptr<LayersShared> shared_ = std::make_unique<LayersShared>();
+  std::unique_ptr<PreparerShared> shared_ = std::make_unique<PreparerShared>();
 };
 
 }  // namespace conclave::gpu

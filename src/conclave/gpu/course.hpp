@@ -61,12 +61,13 @@ class Course {
   struct Meeting {
     State u, v, new_u, new_v;
   };
-  CONCLAVE_HOST_DEVICE Meeting meeting_of(Packed packed_u, Packed packed_v) const {
-    const State u = Storage::unpack(protocol_, packed_u);
-    const State v = Storage::unpack(protocol_, packed_v);
+  CONCLAVE_HOST_DEVICE static Meeting meeting_of(const P& protocol, Packed packed_u,
+                                                 Packed packed_v) {
+    const State u = Storage::unpack(protocol, packed_u);
+    const State v = Storage::unpack(protocol, packed_v);
     Meeting meeting{u, v, u, v};
     NoticedChoice none;
-    protocol_.interact(meeting.new_u, meeting.new_v, none);
+    protocol.interact(meeting.new_u, meeting.new_v, none);
     return meeting;
   }
 
@@ -74,7 +75,7 @@ class Course {
   // of those beyond the limit or the end.
   CONCLAVE_HOST_DEVICE void hear_of(Packed u, Packed v, std::uint64_t number) {
     if (state_.is_over || number > batch_.limit) return;
-    const Meeting meeting = meeting_of(u, v);
+    const Meeting meeting = meeting_of(protocol_, u, v);
     tally_.replace(meeting.u, meeting.v, meeting.new_u, meeting.new_v);
     if (!is_decided() || !ends_at(number)) return;
     state_.done = number;

@@ -1,20 +1,22 @@
-// A cluster of a CUDA device of compute capability 9.0 or later: sixteen blocks of 768 threads.
+// A cluster of a CUDA device of compute capability 9.0 or later: sixteen blocks of 512 threads.
 // Each has a multiprocessor of its own, since it fills most of the memory there.
 #pragma once
 
 #include <cstdint>
 
 #include "conclave/gpu/device_atomics.cuh"
-#include "conclave/gpu/layers.hpp"
+#include "conclave/gpu/schedule_ahead.hpp"
 
 namespace conclave::gpu {
 
 // See HostCrew for the contract.
 class DeviceCrew : public DeviceAtomics {
  public:
-  static constexpr int threads = 768;
-  // Two fewer than threads would allow: then a layer has at most two meetings for each thread.
-  static constexpr std::uint32_t most_streams = 94;
+  static constexpr int threads = 512;
+  // Two fewer than threads would allow: then a layer has three meetings for each thread at most.
+  static constexpr std::uint32_t most_streams = 62;
+  // One is executed while six or seven are prepared.
+  static constexpr std::uint32_t stretches_ahead = 12;
 
   template <class Action>
   __device__ __forceinline__ void each(Action action) const {
@@ -26,6 +28,7 @@ class DeviceCrew : public DeviceAtomics {
   }
   __device__ __forceinline__ void sync() const { __syncthreads(); }
 
+  using DeviceAtomics::take_one;
   // One addition for all lanes of a warp.
   __device__ __forceinline__ static std::uint32_t take_one(std::uint32_t* counter, bool wants) {
     const std::uint32_t all = __ballot_sync(~0u, wants);
@@ -43,7 +46,7 @@ class DeviceCrew : public DeviceAtomics {
 class DeviceCluster : public DeviceAtomics {
  public:
   using Crew = DeviceCrew;
-  static constexpr int blocks = 16;
+  static constexpr std::uint32_t blocks = 16;
 
   template <class T>
   class Own {
@@ -54,7 +57,7 @@ class DeviceCluster : public DeviceAtomics {
     T value_;
   };
 
-  __device__ explicit DeviceCluster(LayersShared* shared) : shared_(shared) {}
+  __device__ explicit DeviceCluster(PreparerShared* shared) : shared_(shared) {}
 
   template <class Action>
   __device__ __forceinline__ void each_block(Action action) {
@@ -62,31 +65,28 @@ class DeviceCluster : public DeviceAtomics {
   }
   template <class Action>
   __device__ __forceinline__ void each(Action action) const {
-    action(static_cast<std::uint32_t>(block() * DeviceCrew::threads) + threadIdx.x);
+    // Read anew each time: a compiler that remembered it would do so in memory, which is far away
+    // since barriers empty the first cache.
+    std::uint32_t thread = 0;
+    asm volatile("mov.u32 %0, %tid.x;" : "=r"(thread));
+    action(block() * DeviceCrew::threads + thread);
   }
   template <class Action>
   __device__ __forceinline__ void first(Action action) const {
     if (block() == 0 && threadIdx.x == 0) action();
   }
   __device__ __forceinline__ void sync() const {
+    sync([] {});
+  }
+  template <class Action>
+  __device__ __forceinline__ void sync(Action meanwhile) const {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    meanwhile();
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
   }
 
-  // Past the first cache, which does not know what other multiprocessors have written.
-  template <class T>
-  __device__ __forceinline__ static T load(const T* from) {
-    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8);
-    if constexpr (sizeof(T) == 1) {
-      return static_cast<T>(__ldcg(reinterpret_cast<const unsigned char*>(from)));
-    } else if constexpr (sizeof(T) == 4) {
-      return static_cast<T>(__ldcg(reinterpret_cast<const unsigned*>(from)));
-    } else {
-      return static_cast<T>(__ldcg(reinterpret_cast<const unsigned long long*>(from)));
-    }
-  }
   template <class T>
   __device__ __forceinline__ static void store(T* to, T value) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8);
@@ -98,9 +98,9 @@ class DeviceCluster : public DeviceAtomics {
   }
 
  private:
-  __device__ __forceinline__ static int block() { return static_cast<int>(blockIdx.x) % blocks; }
+  __device__ __forceinline__ static std::uint32_t block() { return blockIdx.x % blocks; }
 
-  LayersShared* shared_;
+  PreparerShared* shared_;
 };
 
 }  // namespace conclave::gpu

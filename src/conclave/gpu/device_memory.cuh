@@ -44,6 +44,16 @@ class DeviceStream {
 
   cudaStream_t get() const { return stream_; }
   void wait(const char* what) const { check(cudaStreamSynchronize(stream_), what); }
+  // From here on, `other` goes on when all that was asked here is done.
+  void end_before(const DeviceStream& other) const {
+    cudaEvent_t end = nullptr;
+    check(cudaEventCreateWithFlags(&end, cudaEventDisableTiming), "asking for an event");
+    const cudaError_t recorded = cudaEventRecord(end, stream_);
+    const cudaError_t status =
+        recorded == cudaSuccess ? cudaStreamWaitEvent(other.stream_, end) : recorded;
+    cudaEventDestroy(end);
+    check(status, "putting work in order");
+  }
 
  private:
   cudaStream_t stream_ = nullptr;
@@ -53,7 +63,7 @@ class DeviceStream {
 template <class T>
 class DeviceArray {
  public:
-  DeviceArray(const DeviceStream& stream, std::size_t count) : stream_(stream) {
+  DeviceArray(const DeviceStream& stream, std::size_t count) : stream_(stream), size_(count) {
     const std::size_t bytes = std::max<std::size_t>(1, count * sizeof(T));
     check(cudaMallocAsync(&first_, bytes, stream_.get()), "asking for memory");
   }
@@ -69,10 +79,45 @@ class DeviceArray {
   ~DeviceArray() { cudaFreeAsync(first_, stream_.get()); }
 
   T* data() { return first_; }
+  std::size_t size() const { return size_; }
 
  private:
   const DeviceStream& stream_;
+  std::size_t size_;
   T* first_ = nullptr;
+};
+
+// Keeps memory in the second cache for the work of a stream, as far as so many bytes of it may be
+// used for that. Otherwise what is written and read once drives it out. Where the device will not
+// do so, it is slower.
+class KeptInCache {
+ public:
+  KeptInCache(const DeviceStream& stream, void* first, std::size_t bytes, std::size_t room)
+      : stream_(stream) {
+    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, room);
+    cudaStreamAttrValue value{};
+    value.accessPolicyWindow = {.base_ptr = first,
+                                .num_bytes = bytes,
+                                .hitRatio = 1,
+                                .hitProp = cudaAccessPropertyPersisting,
+                                .missProp = cudaAccessPropertyStreaming};
+    cudaStreamSetAttribute(stream_.get(), cudaStreamAttributeAccessPolicyWindow, &value);
+    forget_errors();
+  }
+  KeptInCache(const KeptInCache&) = delete;
+  KeptInCache& operator=(const KeptInCache&) = delete;
+  ~KeptInCache() {
+    const cudaStreamAttrValue nothing{};
+    cudaStreamSetAttribute(stream_.get(), cudaStreamAttributeAccessPolicyWindow, &nothing);
+    cudaCtxResetPersistingL2Cache();
+    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
+    forget_errors();
+  }
+
+ private:
+  static void forget_errors() { cudaGetLastError(); }
+
+  const DeviceStream& stream_;
 };
 
 // Memory of this machine that devices reach. What is given back is kept for the next taker: to free

@@ -160,11 +160,16 @@ class DeviceEngine final : public Engine {
         return hand_over(results, stop, request.trials, keep_going, take);
       }
       if (way == Way::clusters) {
-        Clusters<P> clusters(*stream_, request, [&](std::size_t bytes) {
+        Clusters<P> clusters(*stream_, request, properties_, [&](std::size_t bytes) {
           return fitting_blocks(request.n, bytes, 1);
         });
+        const EndOfKernel end_before_clusters(*stream_, stop);
         clusters.start(batch);
-        return hand_over(results, stop, request.trials, keep_going, take);
+        const auto helped = [&] {
+          clusters.help_if_started();
+          return keep_going();
+        };
+        return hand_over(results, stop, request.trials, helped, take);
       }
     }
     const Layout<P> where = layout(request.n).for_trials(request.trials);

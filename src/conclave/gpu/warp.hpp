@@ -7,11 +7,14 @@
 #include <array>
 #include <cstdint>
 
-// Marks what is compiled for host and device; without a CUDA compiler it is nothing.
+// Marks what is compiled for host and device, inlined or apart; without a CUDA compiler it is
+// nothing.
 #ifdef __CUDACC__
 #define CONCLAVE_HOST_DEVICE __host__ __device__ __forceinline__
+#define CONCLAVE_HOST_DEVICE_APART __host__ __device__ __noinline__
 #else
 #define CONCLAVE_HOST_DEVICE inline
+#define CONCLAVE_HOST_DEVICE_APART inline
 #endif
 
 namespace conclave::gpu {
@@ -47,6 +50,39 @@ class HostAtomics {
     words[index / 32] |= bit;
     return was_set;
   }
+
+  // A thread that acquires a value sees all that was written before it was released.
+  template <class T>
+  CONCLAVE_HOST_DEVICE static T acquire(const T* from) {
+    return *from;
+  }
+  template <class T>
+  CONCLAVE_HOST_DEVICE static void release(T* to, T value) {
+    *to = value;
+  }
+  // Reads what any thread of the device may have written before.
+  template <class T>
+  CONCLAVE_HOST_DEVICE static T load(const T* from) {
+    return *from;
+  }
+  // Returns the old value.
+  CONCLAVE_HOST_DEVICE static std::uint64_t set_bits(std::uint64_t* value, std::uint64_t bits) {
+    const std::uint64_t before = *value;
+    *value |= bits;
+    return before;
+  }
+  // Acquires if it is `expected`; otherwise changes that to what it is and returns false.
+  CONCLAVE_HOST_DEVICE static bool replace(std::uint64_t* value, std::uint64_t& expected,
+                                           std::uint64_t desired) {
+    if (*value != expected) {
+      expected = *value;
+      return false;
+    }
+    *value = desired;
+    return true;
+  }
+  // Lets others work.
+  CONCLAVE_HOST_DEVICE static void pause() {}
 };
 
 // The emulation. Every operation is one that the hardware has; they are called by all lanes at
