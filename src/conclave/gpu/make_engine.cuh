@@ -97,7 +97,7 @@ class DeviceEngine final : public Engine {
   static constexpr std::size_t most_far_fraction = 2;  // of the free memory, half
   // From this size on, a trial is run by a block where that can be done.
   static constexpr std::uint32_t blocks_from_agents = 2048;
-  static constexpr std::uint32_t clusters_from_agents = 350'000;
+  static constexpr std::uint32_t clusters_from_agents = 250'000;
   static constexpr std::uint32_t few_clusters_from_agents = 1u << 16;
   static constexpr std::uint64_t few_trials = 7;  // as many as an H200 runs in clusters at a time
   static constexpr std::uint32_t lanes_from_agents = 1u << 19;
