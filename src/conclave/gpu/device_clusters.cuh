@@ -19,10 +19,12 @@
 
 namespace conclave::gpu {
 
-// How many clusters have started, for this machine to know, and how many are not over.
+// How many clusters have started and how many are not over; and, for this machine to know, whether
+// all have started.
 struct ClusterCounts {
   std::uint32_t* started;
   std::uint32_t* running;
+  bool* all_run;
 };
 
 // Near all threads of a block.
@@ -46,7 +48,10 @@ __global__ void __launch_bounds__(DeviceCrew::threads)
     shared.place = places[blockIdx.x / DeviceCluster::blocks];
     *protocol = *batch.protocol;
   }
-  cluster.first([&] { atomicAdd_system(counts.started, 1u); });
+  cluster.first([&] {
+    const std::uint32_t before = cluster.take_one(counts.started);
+    if ((before + 1) * DeviceCluster::blocks == gridDim.x) cluster.publish(counts.all_run);
+  });
   __syncthreads();
   batch.protocol = protocol;
   ClusterLoop<P, DeviceCluster> loop(batch, cluster, shared.place);
@@ -89,8 +94,8 @@ class Clusters {
         memory_(stream, static_cast<std::size_t>(count_) * bytes_of_one()),
         agents_(stream, static_cast<std::size_t>(count_) * agent_bytes()),
         rooms_(stream, static_cast<std::size_t>(helpers_) * PreparerRoom::size(stretches_)),
-        running_(stream, std::vector<std::uint32_t>{static_cast<std::uint32_t>(count_)}),
-        started_(1, 0) {
+        counts_(stream, std::vector<std::uint32_t>{0, static_cast<std::uint32_t>(count_)}),
+        all_run_(1, false) {
     check(cudaMemsetAsync(memory_.data(), 0, memory_.size(), stream.get()), "clearing memory");
     const std::vector<Place> places = this->places();
     std::vector<Ahead> aheads;
@@ -110,8 +115,7 @@ class Clusters {
     cudaLaunchAttribute attribute{};
     const cudaLaunchConfig_t config = launch(count_, attribute);
     check(cudaLaunchKernelEx(&config, run_clusters<P>, batch,
-                             static_cast<const Place*>(places_->data()),
-                             ClusterCounts{started_.on_device(), running_.data()}),
+                             static_cast<const Place*>(places_->data()), counts()),
           "starting the trials");
   }
 
@@ -119,11 +123,10 @@ class Clusters {
   // multiprocessor that a cluster waits for.
   void help_if_started() {
     if (helps_ || helpers_ <= 0) return;
-    const auto started = __atomic_load_n(&started_[0], __ATOMIC_ACQUIRE);
-    if (started < static_cast<std::uint32_t>(count_)) return;
+    if (!__atomic_load_n(&all_run_[0], __ATOMIC_ACQUIRE)) return;
     helps_ = true;
     help_clusters<Crew><<<helpers_, Crew::threads, sizeof(PreparerShared), helping_.get()>>>(
-        schedules_, aheads_->data(), static_cast<std::uint32_t>(count_), running_.data(),
+        schedules_, aheads_->data(), static_cast<std::uint32_t>(count_), counts().running,
         rooms_.data());
     check(cudaGetLastError(), "helping with the trials");
     helping_.end_before(stream_);
@@ -158,6 +161,8 @@ class Clusters {
     }
     return all;
   }
+
+  ClusterCounts counts() { return {counts_.data(), counts_.data() + 1, all_run_.on_device()}; }
 
   // As many as are worth it: of 10^6 agents, five whose agents stay in the second cache run 1.4
   // times as many interactions as seven.
@@ -225,8 +230,8 @@ class Clusters {
   DeviceArray<std::byte> memory_;
   DeviceArray<std::byte> agents_;
   DeviceArray<std::uint64_t> rooms_;  // of helpers
-  DeviceArray<std::uint32_t> running_;
-  SharedArray<std::uint32_t> started_;
+  DeviceArray<std::uint32_t> counts_;
+  SharedArray<bool> all_run_;
   std::unique_ptr<DeviceArray<Place>> places_;
   std::unique_ptr<DeviceArray<Ahead>> aheads_;
   std::unique_ptr<KeptInCache> kept_;
