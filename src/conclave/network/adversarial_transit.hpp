@@ -33,7 +33,7 @@ class DelayedTransit {
                                     const Message& message) {
     answered_ |= 1u << static_cast<unsigned>(due_.event.message.kind);
     Sending sending(arrivals_, now, from, 1);
-    return post(now, from, to, envelopes_.seal(from, message, 1), sending);
+    return post(now, from, to, envelopes_.seal(now, from, message), sending);
   }
 
   // To different nodes.
@@ -106,7 +106,7 @@ class DelayedTransit {
                  const auto& to) {
     if (count == 0) return;
     Sending sending(arrivals_, now, from, count);
-    const Envelope sealed = envelopes_.seal(from, message, static_cast<std::uint32_t>(count));
+    const Envelope sealed = envelopes_.seal(now, from, message);
     const std::size_t expected = Arrivals::is_crowd(count) ? 8 : count;  // none
     for (std::size_t which = 0; which < count; ++which) {
       if (which + expected < count) arrivals_.expect(from, to(which + expected));

@@ -41,6 +41,8 @@ class Calendar {
     tails_.resize(2 * buckets);
     blocks_.resize(2 * buckets);
     is_crowded_ = crowd * sizeof(Entry) > 4 * large_slab * sizeof(Block);
+    const std::uint64_t in_large_pages = crowd * sizeof(Entry) / large_page * large_page;
+    first_slab_ = std::max<std::size_t>(smallest_slab, in_large_pages / sizeof(Block));
     bucket_mask_ = 2 * buckets - 1;
   }
 
@@ -60,9 +62,10 @@ class Calendar {
     return tail.mark;
   }
 
-  // An item that is due about then will be added soon. Inlined by force: GCC 12 drops calls that
-  // only prefetch.
+  // An item that is due about then will be added soon. Where there are few, its place is in a near
+  // cache as it is. Inlined by force: GCC 12 drops calls that only prefetch.
   [[gnu::always_inline]] void expect(Ticks at) const {
+    if (!is_crowded_) return;
     const Entry* const place = tails_[bucket_of(at) & bucket_mask_].next;
     __builtin_prefetch(place, 1);
   }
@@ -149,7 +152,8 @@ class Calendar {
   };
   // Many blocks at once; large ones fill two large pages and no part of a third.
   using Slab = std::vector<Block, LargePages<Block>>;
-  static constexpr std::size_t large_slab = (std::size_t{4} << 20) / sizeof(Block);
+  static constexpr std::size_t large_slab = 2 * large_page / sizeof(Block);
+  static constexpr std::size_t smallest_slab = 8;
   struct Late {
     Ticks at;
     std::uint64_t number;
@@ -188,7 +192,8 @@ class Calendar {
   }
 
   void add_slab() {
-    const std::size_t wanted = std::max<std::size_t>(8, blocks_in_slabs_ / 16);
+    const std::size_t wanted =
+        slabs_.empty() ? first_slab_ : std::max(smallest_slab, blocks_in_slabs_ / 16);
     Slab& slab = slabs_.emplace_back(is_crowded_ ? large_slab : wanted);
     blocks_in_slabs_ += slab.size();
     for (std::size_t i = slab.size(); i-- > 0;) spare_.push_back(&slab[i]);
@@ -211,7 +216,7 @@ class Calendar {
   void for_each_entry(std::size_t bucket, const auto& visit) const {
     const std::size_t blocks = blocks_[bucket].size();
     for (std::size_t block = 0; block < blocks; ++block) {
-      if (block + 1 < blocks) __builtin_prefetch(blocks_[bucket][block + 1]);
+      if (block + 1 < blocks) fetch(*blocks_[bucket][block + 1]);
       for_each_entry(bucket, block, visit);
     }
   }
@@ -341,6 +346,7 @@ class Calendar {
   Ticks late_at_ = never;  // when the first of these leaves
   std::vector<Slab> slabs_;
   std::size_t blocks_in_slabs_ = 0;
+  std::size_t first_slab_ = smallest_slab;  // on large pages, if as many items are expected
   bool is_crowded_ = false;  // so many items are expected that they deserve large pages
   std::vector<Block*> spare_;
 };

@@ -1,15 +1,19 @@
 // A message on its way in eight bytes: its receiver, its sender, its kind and what it says, if that
 // fits, as in most answers. The contents of others are kept here, once for all copies of a message
-// that is sent to many, until the last copy has arrived.
+// that is sent to many. They are kept for a unit from their sending on, since no copy takes longer,
+// and are not written again: nobody counts how many copies have arrived.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <deque>
 #include <vector>
 
 #include "conclave/base/check.hpp"
+#include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/large_pages.hpp"
 #include "conclave/network/detail/wire.hpp"
 #include "conclave/network/ports.hpp"
@@ -29,12 +33,12 @@ class Envelopes {
     if (used_bits < 64) word_limit_ = Envelope{1} << (64 - used_bits);
   }
 
-  // An envelope without a receiver, that is good for so many copies.
-  [[gnu::always_inline]] Envelope seal(NodeIndex from, const Message& message,
-                                       std::uint32_t copies) {
+  // An envelope without a receiver, for any number of copies, which arrive within a unit from now
+  // on. Time never goes back.
+  [[gnu::always_inline]] Envelope seal(Ticks now, NodeIndex from, const Message& message) {
     const auto kind = static_cast<Envelope>(message.kind);
     const auto [word, fits] = Wire<Message>::as_word(message);
-    if (!fits || word >= word_limit_) return sealed_apart(from, message, copies);
+    if (!fits || word >= word_limit_) return sealed_apart(now, from, message);
     return ((word << node_bits_ | from) << 4 | kind) << node_bits_;
   }
   static Envelope addressed(Envelope sealed, NodeIndex to) { return sealed | to; }
@@ -47,16 +51,13 @@ class Envelopes {
     const Envelope rest = envelope >> node_bits_;
     return (rest & is_kept) != 0 ? slot(rest).from : node_in(rest >> 4);
   }
-  // The sender and the contents of one copy, which has arrived.
-  void open(Envelope envelope, NodeIndex& sender, Message& contents) {
+  // The sender and the contents of one copy, which arrives now.
+  void open(Envelope envelope, NodeIndex& sender, Message& contents) const {
     const Envelope rest = envelope >> node_bits_;
     if ((rest & is_kept) != 0) {
-      Slot& kept = slot(rest);
+      const Slot& kept = slot(rest);
       sender = kept.from;
-      contents = kept.message;
-      if (--kept.copies == 0) {
-        kept.copies = std::exchange(spare_, static_cast<std::uint32_t>(rest >> 4));
-      }
+      contents = std::bit_cast<Message>(kept.message);
     } else {
       sender = node_in(rest >> 4);
       contents = Wire<Message>::of_word(rest & 7, rest >> 4 >> node_bits_);
@@ -68,59 +69,83 @@ class Envelopes {
   [[gnu::always_inline]] void prefetch(Envelope envelope) const {
     if (slabs_.empty()) return;
     const Envelope rest = envelope >> node_bits_;
-    __builtin_prefetch(&slot(rest & (0 - (rest / is_kept & 1))), 1);
+    __builtin_prefetch(&slot(rest & (0 - (rest / is_kept & 1))));
   }
 
-  std::size_t bytes() const { return slabs_.size() * per_slab * sizeof(Slot); }
+  std::size_t bytes() const { return slabs_.size() * lines_per_slab * sizeof(Line); }
 
  private:
   static constexpr Envelope is_kept = 8;
-  static constexpr std::uint32_t none = (1u << 28) - 1;  // beyond all numbers of slots
-  static constexpr std::uint32_t per_slab = 1u << 12;
-  static constexpr std::size_t at_once = 16;
 
-  struct alignas(std::bit_ceil(sizeof(Message) + 8)) Slot {  // on one line of memory
-    Message message;
+  // As many slots as fit lie on a line of memory. A slot's number is that of its line and, in the
+  // last bits, its place there; so some numbers name no slot, and nothing need be divided.
+  struct Slot {
+    std::array<std::byte, sizeof(Message)> message;  // bytes need no alignment
     NodeIndex from;
-    std::uint32_t copies;  // or, when there are none, the next slot that is free
+  };
+  static constexpr std::size_t line_bytes = std::bit_ceil(std::max<std::size_t>(64, sizeof(Slot)));
+  static constexpr std::uint32_t per_line = line_bytes / sizeof(Slot);
+  static constexpr std::uint32_t numbers_per_line = std::bit_ceil(per_line);
+  struct alignas(line_bytes) Line {
+    std::array<Slot, per_line> slots;
+  };
+
+  static constexpr std::uint32_t lines_per_slab = 1u << 11;
+  static constexpr std::uint32_t numbers_per_slab = lines_per_slab * numbers_per_line;
+  static constexpr std::uint32_t most_numbers = 1u << 28;
+  static constexpr std::size_t slabs_at_once = 16;
+
+  struct FullSlab {
+    std::uint32_t first_number;
+    Ticks since;  // nothing in it was sealed later
   };
 
   NodeIndex node_in(Envelope bits) const { return static_cast<NodeIndex>(bits & node_mask_); }
-  Slot& slot(Envelope rest) { return slabs_[rest >> 4 >> slab_bits][rest >> 4 & (per_slab - 1)]; }
-  const Slot& slot(Envelope rest) const {
-    return slabs_[rest >> 4 >> slab_bits][rest >> 4 & (per_slab - 1)];
+  const Slot& slot(Envelope rest) const { return slot_at(rest >> 4); }
+  Slot& slot_at(std::uint64_t number) const {
+    Line& line = slabs_[number / numbers_per_slab][number / numbers_per_line % lines_per_slab];
+    return line.slots[number % numbers_per_line];
   }
-  static constexpr unsigned slab_bits = std::countr_zero(per_slab);
 
-  [[gnu::noinline]] Envelope sealed_apart(NodeIndex from, Message message, std::uint32_t copies) {
+  [[gnu::noinline]] Envelope sealed_apart(Ticks now, NodeIndex from, Message message) {
+    if (next_ == end_) begin_slab(now);
+    slot_at(next_) = {std::bit_cast<std::array<std::byte, sizeof(Message)>>(message), from};
     const auto kind = static_cast<Envelope>(message.kind);
-    return (Envelope{keep(from, message, copies)} << 4 | is_kept | kind) << node_bits_;
+    const Envelope number = next_++;
+    if (next_ % numbers_per_line == per_line) next_ += numbers_per_line - per_line;
+    return (number << 4 | is_kept | kind) << node_bits_;
   }
 
-  std::uint32_t keep(NodeIndex from, const Message& message, std::uint32_t copies) {
-    const std::uint32_t number = spare_ == none ? used_++ : spare_;
-    if (number == slabs_.size() * per_slab) add_slabs();
-    CONCLAVE_CHECK(number < none);
-    Slot& place = slot(Envelope{number} << 4);
-    if (number == spare_) spare_ = place.copies;
-    place = {message, from, copies};
-    return number;
+  // Goes on to a slab of which everything has arrived, or to a new one.
+  [[gnu::noinline]] void begin_slab(Ticks now) {
+    if (end_ > 0) full_.push_back({end_ - numbers_per_slab, now});
+    if (!full_.empty() && full_.front().since + unit < now) {
+      next_ = full_.front().first_number;
+      full_.pop_front();
+    } else {
+      if (begun_ == slabs_.size()) add_slabs();
+      next_ = begun_++ * numbers_per_slab;
+    }
+    end_ = next_ + numbers_per_slab;
+    CONCLAVE_CHECK(end_ <= most_numbers);
   }
 
   // One slab at a time; in large networks many, which lie on large pages.
-  [[gnu::noinline]] void add_slabs() {
-    const std::size_t count = slabs_.size() < at_once ? 1 : at_once;
-    chunks_.emplace_back(count * per_slab);
-    for (std::size_t i = 0; i < count; ++i) slabs_.push_back(&chunks_.back()[i * per_slab]);
+  void add_slabs() {
+    const std::size_t count = slabs_.size() < slabs_at_once ? 1 : slabs_at_once;
+    chunks_.emplace_back(count * lines_per_slab);
+    for (std::size_t i = 0; i < count; ++i) slabs_.push_back(&chunks_.back()[i * lines_per_slab]);
   }
 
   unsigned node_bits_;
   Envelope node_mask_;
   std::uint64_t word_limit_ = 0;  // contents below this fit into an envelope
-  std::vector<std::vector<Slot, LargePages<Slot>>> chunks_;
-  std::vector<Slot*> slabs_;  // in the chunks
-  std::uint32_t used_ = 0;
-  std::uint32_t spare_ = none;
+  std::vector<std::vector<Line, LargePages<Line>>> chunks_;
+  std::vector<Line*> slabs_;   // in the chunks
+  std::uint32_t begun_ = 0;    // slabs
+  std::deque<FullSlab> full_;  // the oldest first
+  std::uint32_t next_ = 0;     // number to be given, in the slab that ends before end_
+  std::uint32_t end_ = 0;
 };
 
 }  // namespace conclave::network::detail

@@ -15,6 +15,8 @@
 
 namespace conclave::network::detail {
 
+inline constexpr std::size_t large_page = std::size_t{2} << 20;
+
 template <class T>
 struct LargePages {  // an allocator
   using value_type = T;
@@ -26,15 +28,15 @@ struct LargePages {  // an allocator
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
     if (!is_large(count)) return static_cast<T*>(::operator new(bytes, small_alignment));
-    const std::size_t rounded_up = (bytes + huge - 1) / huge * huge;
-    void* const place = ::operator new (rounded_up, std::align_val_t{huge});
+    const std::size_t rounded_up = (bytes + large_page - 1) / large_page * large_page;
+    void* const place = ::operator new (rounded_up, std::align_val_t{large_page});
 #ifndef __wasm__  // advice only: without huge pages everything works, with more misses
     static_cast<void>(madvise(place, rounded_up, MADV_HUGEPAGE));
 #endif
     return static_cast<T*>(place);
   }
   void deallocate(T* place, std::size_t count) {
-    ::operator delete(place, is_large(count) ? std::align_val_t{huge} : small_alignment);
+    ::operator delete(place, is_large(count) ? std::align_val_t{large_page} : small_alignment);
   }
 
   // Plain types are not filled with zeros, which would touch all of the memory twice.
@@ -50,9 +52,8 @@ struct LargePages {  // an allocator
   friend bool operator==(const LargePages&, const LargePages&) { return true; }
 
  private:
-  static constexpr std::size_t huge = std::size_t{2} << 20;
   static constexpr std::align_val_t small_alignment{alignof(T)};
-  static bool is_large(std::size_t count) { return count * sizeof(T) >= huge; }
+  static bool is_large(std::size_t count) { return count * sizeof(T) >= large_page; }
 };
 
 // An array of zeros, for which the system gives memory only where it is used. T must be a plain
@@ -83,7 +84,7 @@ class ZeroedArray {
  private:
   static constexpr std::size_t page = 4096;
   static constexpr std::size_t alignment = alignof(T) > page ? alignof(T) : page;
-  bool is_large() const { return size_ * sizeof(T) >= std::size_t{2} << 20; }
+  bool is_large() const { return size_ * sizeof(T) >= large_page; }
 
   std::size_t size_;
   void* memory_;
