@@ -54,7 +54,7 @@ namespace conclave::text {
 SourceFile read_source(const std::string& path) {
   throw Error("a page cannot read the file '" + path + "'");
 }
-std::optional<std::string> find_source(const std::string&, const std::string&) {
+std::optional<FoundSource> find_source(const std::string&, const std::string&) {
   return std::nullopt;
 }
 

@@ -210,4 +210,8 @@ void check_output_is_not_read(const std::string& output, const std::string& inpu
       fmt::format("'{}' is read, and would be replaced: give the output another name", output));
 }
 
+void check_output_is_not_read(const std::string& output, std::span<const std::string> inputs) {
+  for (const std::string& input : inputs) check_output_is_not_read(output, input);
+}
+
 }  // namespace conclave

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -60,5 +61,6 @@ void check_can_be_written(const std::string& path);
 
 // Throws Error where the output would replace a file that is read. Empty names are nothing.
 void check_output_is_not_read(const std::string& output, const std::string& input);
+void check_output_is_not_read(const std::string& output, std::span<const std::string> inputs);
 
 }  // namespace conclave

@@ -1,7 +1,9 @@
 #include "conclave/catalog/text_entry.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -248,6 +250,13 @@ std::vector<ParameterValue> text_parameters(const text::Compiled& compiled) {
 }
 
 Entry text_entry(const std::string& path) { return entry_of(text::ProtocolText::read(path)); }
+
+std::vector<std::string> files_of(std::string_view protocol) {
+  const std::string file = file_of(protocol);
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(file, problem)) return {};  // a pipe is read only once
+  return text::ProtocolText::read(file)->files_read();
+}
 
 Entry kept_text_entry(const std::string& name, std::string_view content) {
   return entry_of(std::make_shared<const text::ProtocolText>(name, content));

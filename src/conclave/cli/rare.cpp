@@ -15,6 +15,7 @@
 
 #include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/text_entry.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -63,7 +64,7 @@ Exit rare(const RareCommandOptions& options) {
       count_option_64("--repetitions", options.repetitions, 2, 1'000'000), threads(options)};
   const auto prepared = entry.rare(asked);
   const std::size_t functions = prepared->functions().size();
-  check_output_is_not_read(options.output, catalog::file_of(options.words.protocol));
+  check_output_is_not_read(options.output, catalog::files_of(options.words.protocol));
   check_can_be_written(options.output);
   const std::atomic<bool>& stop = interrupted_flag();
   experiment::RareProgress progress;

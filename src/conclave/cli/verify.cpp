@@ -8,6 +8,7 @@
 
 #include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/text_entry.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
@@ -40,7 +41,7 @@ Exit verify(const VerifyCommandOptions& options) {
                       .graph = options.run.graph,
                       .target = options.verify.plain.target,
                       .within = options.verify.plain.within};
-  check_output_is_not_read(options.output, catalog::file_of(options.run.protocol));
+  check_output_is_not_read(options.output, catalog::files_of(options.run.protocol));
   check_can_be_written(options.output);
   exit_when_interrupted();  // nothing is worth keeping before the end
   const std::atomic<bool> never_stops = false;

@@ -1,15 +1,18 @@
 #include "conclave/experiment/run_outputs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
-#include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/text_entry.hpp"
 #include "conclave/experiment/fault_text.hpp"
 
 namespace conclave::experiment {
@@ -37,11 +40,13 @@ void check_files(const RunOutputs& outputs, const RunText& words, const std::str
        {"--trace", &outputs.trace},
        {"--history", &outputs.history},
        {"--final", &outputs.final_file}}};
+  if (std::ranges::all_of(files, [](const auto& each) { return each.second->empty(); })) return;
   const std::string graph =
       words.graph.starts_with("file:") ? words.graph.substr(5) : std::string();
+  const std::vector<std::string> texts = catalog::files_of(words.protocol);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto& [option, path] = files[i];
-    check_output_is_not_read(*path, catalog::file_of(words.protocol));
+    check_output_is_not_read(*path, texts);
     check_output_is_not_read(*path, graph);
     if (option != "--final") check_output_is_not_read(*path, init_from);
     for (std::size_t j = i + 1; j < files.size(); ++j) {

@@ -42,6 +42,7 @@ ProtocolText::ProtocolText(std::string name, Sources sources)
     object(mistake);
   }
   content_ = sources.bundle();
+  files_read_ = sources.files_read();
   hash_ = fingerprint(content_);
 }
 

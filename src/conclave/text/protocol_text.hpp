@@ -29,6 +29,8 @@ class ProtocolText {
   const std::string& hash() const { return hash_; }  // of the content: 16 hexadecimal digits
   // The text with all that it imports; makes the same protocol without a file (text/sources.hpp).
   const std::string& content() const { return content_; }
+  // The file it was read from and those that it imports; none for a text without a file.
+  const std::vector<std::string>& files_read() const { return files_read_; }
   const Document& document() const { return document_; }
 
   const std::vector<Observable>& observables() const { return observables_; }
@@ -46,6 +48,7 @@ class ProtocolText {
   std::string name_;
   std::string content_;
   std::vector<NamedText> files_;  // the main one and those it imports
+  std::vector<std::string> files_read_;
   std::string hash_;
   Document document_;
   std::vector<Observable> observables_;  // these look into document_

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_bytes = std::size_t{256} << 20;
 constexpr std::size_t most_module_bytes = std::size_t{1} << 20;
 
-std::optional<std::string> content_below(const fs::path& folder, const std::string& path) {
+std::optional<FoundSource> found_below(const fs::path& folder, const std::string& path) {
   std::error_code problem;
   const fs::path root = fs::canonical(folder, problem);
   if (problem) return std::nullopt;
@@ -25,7 +25,7 @@ std::optional<std::string> content_below(const fs::path& folder, const std::stri
   const auto [end, other] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
   if (end != root.end()) return std::nullopt;
   if (fs::file_size(file, problem) > most_module_bytes || problem) return std::nullopt;
-  return read_text(file.string(), most_module_bytes, Limit::fixed);
+  return FoundSource{read_text(file.string(), most_module_bytes, Limit::fixed), file.string()};
 }
 
 }  // namespace
@@ -35,13 +35,13 @@ SourceFile read_source(const std::string& path) {
   return {read_text(path, most_bytes), folder.empty() ? "." : folder.string()};
 }
 
-std::optional<std::string> find_source(const std::string& folder, const std::string& path) {
-  std::optional<std::string> content = content_below(folder, path);
-  if (content) return content;
+std::optional<FoundSource> find_source(const std::string& folder, const std::string& path) {
+  std::optional<FoundSource> found = found_below(folder, path);
+  if (found) return found;
   for (const std::string& shipped : shipped_folders()) {
-    if ((content = content_below(shipped, path))) break;
+    if ((found = found_below(shipped, path))) break;
   }
-  return content;
+  return found;
 }
 
 }  // namespace conclave::text

@@ -14,8 +14,13 @@ struct SourceFile {
 // Throws Error if the file cannot be read.
 SourceFile read_source(const std::string& path);
 
-// The content of the file at this path in a folder or below, or else among the texts that are
-// shipped; nothing where there is none. Refuses what lies outside, also behind links.
-std::optional<std::string> find_source(const std::string& folder, const std::string& path);
+struct FoundSource {
+  std::string content;
+  std::string file;  // where it was found
+};
+
+// The file at this path in a folder or below, or else among the texts that are shipped; nothing
+// where there is none. Refuses what lies outside, also behind links.
+std::optional<FoundSource> find_source(const std::string& folder, const std::string& path);
 
 }  // namespace conclave::text

@@ -54,15 +54,17 @@ Sources Sources::in_folder_of(const std::string& path) {
   SourceFile file = read_source(path);
   Sources sources(file.content);
   sources.folder_ = std::move(file.folder);
+  sources.files_read_.push_back(path);
   return sources;
 }
 
 std::optional<std::string> Sources::find(const std::string& path) {
   if (const auto known = modules_.find(path); known != modules_.end()) return known->second;
   if (!folder_) return std::nullopt;
-  std::optional<std::string> content = find_source(*folder_, path);
-  if (content) modules_[path] = *content;
-  return content;
+  std::optional<FoundSource> found = find_source(*folder_, path);
+  if (!found) return std::nullopt;
+  files_read_.push_back(std::move(found->file));
+  return modules_[path] = std::move(found->content);
 }
 
 std::string Sources::bundle() const {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace conclave::text {
 
@@ -35,12 +36,16 @@ class Sources {
   // The main content, and all files that were found.
   std::string bundle() const;
 
+  // The files that were read so far, the main one first; none for a bundle.
+  const std::vector<std::string>& files_read() const { return files_read_; }
+
  private:
   Sources() = default;
 
   std::string main_;
   std::optional<std::string> folder_;
   std::map<std::string, std::string> modules_;
+  std::vector<std::string> files_read_;
 };
 
 }  // namespace conclave::text
