@@ -446,6 +446,9 @@ class Outputs(Folder):
     def test_onto_a_file_that_is_read_are_refused(self):
         self.sweep()
         self.write("own.pp", "states A\nstart all: rest of A\nA + A -> A + A\n")
+        self.write("inner.pp", "fields y: bool\nstart all: rest of {y = true}\n")
+        self.write("module.pp", "import \"inner.pp\"\nstart all: rest of {y = true}\n")
+        self.write("outer.pp", "import \"module.pp\"\nstart all: rest of {y = true}\n")
         self.write("graph", "0 1\n1 0\n")
         self.conclave("run", "pll", "--n", "9", "--until", "1", "--final", "final.csv")
         before = {name: (self.folder / name).read_bytes() for name in self.names()}
@@ -454,6 +457,9 @@ class Outputs(Folder):
                       ("plot", "trace.csv", "-o", "trace.csv"),
                       ("run", "own.pp", "--n", "5", "--until", "1", "-o", "own.pp"),
                       ("verify", "own.pp", "--n", "3", "-o", "own.pp"),
+                      ("run", "outer.pp", "--n", "5", "--until", "1", "-o", "module.pp"),
+                      ("run", "outer.pp", "--n", "5", "--until", "1", "--trace", "./inner.pp"),
+                      ("verify", "outer.pp", "--n", "3", "-o", "inner.pp"),
                       ("run", "coalescence", "--n", "2", "--graph", "file:graph", "--trace",
                        "graph"),
                       ("run", "pll", "--init-from", "final.csv", "-o", "final.csv")):
@@ -477,10 +483,9 @@ class Outputs(Folder):
 
     def test_on_a_full_disk_fail_and_leave_nothing(self):
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
         self.sweep()
-        full = {"preexec_fn": limit, "restore_signals": False}
+        full = {"preexec_fn": limit}  # with the signal that goes with it, as after `ulimit -f`
         lines = "".join(f"0,{i},{i},{i % 7}\n" for i in range(60))
         self.write("trace.csv", HEADER + lines)
         self.write("old.html", "old")

@@ -52,9 +52,11 @@ std::size_t width_of(int descriptor) {
 
 }  // namespace
 
-// A closed standard output stays one that cannot be written: it is opened for reading.
+// A closed standard output stays one that cannot be written: it is opened for reading. What cannot
+// be written, also beyond `ulimit -f`, is an error of the write, after which things are cleaned up.
 void prepare_streams() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   constexpr std::array<int, 3> wrong_ways{O_WRONLY, O_RDONLY, O_RDONLY};
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) >= 0) continue;

@@ -45,10 +45,11 @@ class Preparation {
     posix_spawn_file_actions_adddup2(&actions_, errors.writing.number(), STDERR_FILENO);
     posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
     posix_spawnattr_init(&attributes_);
-    sigset_t pipe_signal;
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);  // which this program ignores
-    posix_spawnattr_setsigdefault(&attributes_, &pipe_signal);
+    sigset_t ignored;  // by this program, but not by others
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
+    sigaddset(&ignored, SIGXFSZ);
+    posix_spawnattr_setsigdefault(&attributes_, &ignored);
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
   }
   Preparation(const Preparation&) = delete;
