@@ -465,6 +465,20 @@ class Interruptions(Folder):
         self.sweep(LONG, output=file)
         self.assertEqual(self.dump(file), whole)
 
+    def test_a_file_whose_creation_was_cut_short_is_begun_anew(self):
+        """Nothing was committed, but there is a journal, and pages of the file are written."""
+        with sqlite3.connect(self.folder / "cut.db", isolation_level=None) as database:
+            database.execute("PRAGMA cache_size = 5")
+            database.execute("BEGIN")
+            database.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")
+            for i in range(100):
+                database.execute("INSERT INTO meta VALUES (?, ?)", (f"key {i}", "x" * 1000))
+            for end in ("", "-journal"):  # what the kill leaves
+                shutil.copy(self.folder / f"cut.db{end}", self.folder / f"results.db{end}")
+        self.assertGreater((self.folder / "results.db").stat().st_size, 0)
+        self.sweep('protocol = "fratricide"\nn = 10\ntrials = 3\n')
+        self.assertEqual(self.committed(), 3)
+
     def test_an_interrupt_keeps_what_is_finished(self):
         for _ in range(5):  # a busy machine may give us no time before the sweep has ended
             (self.folder / "results.db").unlink(missing_ok=True)
@@ -550,9 +564,8 @@ class Adversity(Folder):
             self.addCleanup(subprocess.run, ["umount", disk], check=True)
 
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, 3_000_000))
-        options = {} if mounted else {"preexec_fn": limit, "restore_signals": False}
+        options = {} if mounted else {"preexec_fn": limit}
         plan = 'protocol = "prl"\nn = 20\ntrials = 20000\n'
         result = self.sweep(plan, "--threads", "1", output="disk/results.db", status=1, **options)
         self.assertRegex(result.stderr, "cannot write 'disk/results.db': .*committed is kept")
@@ -563,6 +576,22 @@ class Adversity(Folder):
             self.assertEqual(database.execute("PRAGMA integrity_check").fetchone(), ("ok",))
         result = self.sweep(plan)
         self.assertIn(f", {rows} there from before", result.stderr)
+
+    def test_folders_that_may_not_be_entered_are_a_sentence(self):
+        self.sweep(self.SMALL)
+        (self.folder / "closed").mkdir(mode=0)
+        self.folder.chmod(0o755)
+        (self.folder / "results.db").chmod(0o644)
+        nobody = {"user": 65534} if os.geteuid() == 0 else {}
+        for words in (("results", "closed/results.db"),
+                      ("report", "results.db", "--figures", "closed/figures"),
+                      ("reproduce", "-o", "closed/folder", "--dry-run")):
+            with self.subTest(words):
+                try:
+                    result = self.conclave(*words, **nobody)
+                except PermissionError:
+                    self.skipTest("the binary lies where others may not go")
+                self.assert_refused(result, "conclave: cannot ", "'closed/", "Permission denied")
 
     def test_read_only_files_are_read_and_not_written(self):
         self.sweep(self.SMALL)

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -84,7 +85,9 @@ struct Rest {
 // is of another plan.
 std::vector<std::uint64_t> rows_in(const std::string& file, const sweep::Plan& plan) {
   std::vector<std::uint64_t> rows(plan.cells.size(), 0);
-  if (!std::filesystem::exists(file)) return rows;
+  std::error_code problem;
+  const auto found = std::filesystem::status(file, problem).type();
+  if (found == std::filesystem::file_type::not_found) return rows;
   const sweep::Results stored(file);
   if (const std::string changed = sweep::difference(stored, plan); !changed.empty()) {
     throw Error(

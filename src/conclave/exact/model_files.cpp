@@ -65,7 +65,8 @@ std::string words_of(const ModelFiles& model, StateIndex state) {
 void write_model(const ModelFiles& model, const std::string& folder) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
-  if (problem) throw Error(fmt::format("cannot make {}: {}", folder, problem.message()));
+  if (problem)
+    throw Error(fmt::format("cannot make the folder '{}': {}", folder, problem.message()));
   const std::string base = folder + "/model";
   const StateSet& target = model.labels.front().second;
   std::string variables;

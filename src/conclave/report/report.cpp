@@ -69,9 +69,10 @@ void check_names(const ReportOptions& options, const std::vector<const Figure*>&
 void make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (!std::filesystem::is_directory(folder)) {
-    throw Error(fmt::format("cannot make the folder '{}'", folder));
-  }
+  std::error_code unknown;
+  if (std::filesystem::is_directory(folder, unknown)) return;
+  if (!error) error = std::make_error_code(std::errc::not_a_directory);  // but another file
+  throw Error(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
 }
 
 void check_page(const std::string& page) {

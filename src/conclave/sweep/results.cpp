@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -81,11 +82,16 @@ struct Results::StoredRow {
 };
 
 Results::Results(const std::string& path) {
-  if (!std::filesystem::exists(path)) {
+  std::error_code problem;
+  const std::filesystem::file_status found = std::filesystem::status(path, problem);
+  if (found.type() == std::filesystem::file_type::not_found) {
     throw Error(
         fmt::format("there is no file '{}': conclave sweep PLAN -o {} makes it", path, path));
   }
-  if (!std::filesystem::is_regular_file(path)) {
+  if (!std::filesystem::status_known(found)) {
+    throw Error(fmt::format("cannot read '{}': {}", path, problem.message()));
+  }
+  if (!std::filesystem::is_regular_file(found)) {
     throw Error(fmt::format("'{}' is no file of results: it is no plain file", path));
   }
   database_ = std::make_unique<Database>(path, Database::Access::read);

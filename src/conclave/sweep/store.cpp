@@ -130,9 +130,13 @@ std::uint64_t code_id(const Database& database, const std::string& version) {
   return find.number(0);
 }
 
-bool holds_something(const std::string& path) {
+// Looking at it first makes SQLite roll back what was not committed: of a file whose creation was
+// cut short, everything.
+bool holds_something(const Database& database) {
+  database.text("PRAGMA application_id");
   std::error_code missing;
-  return std::filesystem::exists(path) && std::filesystem::file_size(path, missing) > 0;
+  const std::uintmax_t bytes = std::filesystem::file_size(database.path(), missing);
+  return !missing && bytes > 0;
 }
 
 }  // namespace
@@ -172,9 +176,9 @@ Plan stored_plan(const Results& results) {
 
 Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
     : lock_(std::make_unique<FileLock>(path)) {
-  const bool is_old = holds_something(path);
   std::vector<std::size_t> places;
   database_ = std::make_unique<Database>(path, Database::Access::create);
+  const bool is_old = holds_something(*database_);
   int schema = 0;
   if (is_old) {
     schema = check_schema(*database_);
