@@ -315,6 +315,31 @@ class Reports(unittest.TestCase):
         self.assertEqual(len(sections), 1)
         self.assertIn("Seen for n from 16 to 64 only", " ".join(page.texts))
 
+    def test_values_of_a_parameter_that_no_law_names_have_laws_of_their_own(self):
+        (self.folder / "duel.pp").write_text(
+            "param p = 1/2 in 0..1\nstates L, F\nleader = L\nstart all: all of L\n"
+            "L + L -> L + F with p\n")
+        self.sweep("slow", 'name = "slow"\ntrials = 30\n[[run]]\nprotocol = "duel.pp"\n'
+                           'n = [16, 32, 64, 128]\nparams = { p = [0.05, 1] }\n')
+        page = self.report("slow.db")
+        growth = next(chart for chart in page.charts if chart["y"]["title"] == "parallel time")
+        slow, slow_law, fast, fast_law = growth["series"]
+        self.assertEqual((slow["name"], fast["name"]), ("p=0.05", "p=1"))
+        for measured, law in ((slow, slow_law), (fast, fast_law)):
+            for mean, fitted in zip(measured["y"], law["y"]):
+                self.assertLess(abs(mean / fitted - 1), 0.5)
+        self.assertIn("p=0.05: of 6 laws", " ".join(page.texts))
+
+    def test_without_a_promise_draw_the_laws_that_predict_best(self):
+        (self.folder / "linear.pp").write_text(
+            "states L, F\nleader = L\nstart all: all of L\nL + L -> L + F\n")
+        self.sweep("linear", 'name = "linear"\ntrials = 30\n[[run]]\nprotocol = "linear.pp"\n'
+                             'n = [16, 64, 256, 1024]\n')
+        charts = self.report("linear.db").charts
+        growth = next(chart for chart in charts if chart["y"]["title"] == "parallel time")
+        for law in growth["series"][1:]:
+            self.assertNotRegex(law["name"], r"^[\d.]+ log n$")
+
     def test_of_one_cell_have_a_distribution_but_no_law(self):
         self.sweep("one", 'name = "one"\ntrials = 5\n[[run]]\nprotocol = "fratricide"\nn = 16\n')
         page = self.report("one.db")
@@ -367,7 +392,10 @@ class Reports(unittest.TestCase):
                       self.objection("small.db", "--figures", "f", "--only", "overview-parallel"))
         self.assertIn("no/such", self.objection("small.db", "-o", "no/such/page.html"))
         (self.folder / "file").write_text("")
-        self.assertIn("file", self.objection("small.db", "--figures", "file"))
+        self.assertIn("cannot make the folder 'file': Not a directory",
+                      self.objection("small.db", "--figures", "file"))
+        self.assertIn("cannot make the folder 'file/figures': Not a directory",
+                      self.objection("small.db", "--figures", "file/figures"))
 
 
 class Reproduction(unittest.TestCase):

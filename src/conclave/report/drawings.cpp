@@ -115,11 +115,12 @@ const std::vector<Fit>& fits_of(const Part& part, const std::string& kind) {
   return std::ranges::find(part.kinds, kind, &KindFits::kind)->fits;
 }
 
-// The first law of the measure, which is the one promised, then the best ones.
+// The first law of the measure, if a paper promises something, then the best ones.
 std::vector<const Fit*> laws_to_draw(const Part& part, const std::string& kind, std::size_t most) {
   const std::vector<Fit>& fits = fits_of(part, kind);
   std::vector<const Fit*> result;
   for (const Law& law : part.measure.laws) {
+    if (part.measure.promise.empty()) break;
     for (const Fit& fit : fits) {
       const bool is_it = fit.form == Fit::Form::scaled && fit.law.name == law.name &&
                          fit.law.with_offset == law.with_offset;

@@ -170,6 +170,18 @@ std::string common_setting(const std::vector<Dimension>& all) {
   return join_parts(words, " ");
 }
 
+// The variables in the laws that the protocol may follow.
+std::set<std::string> variables_in_laws(const RunSample& run) {
+  const bool by_messages = std::ranges::any_of(run.cells, &CellSample::by_messages);
+  std::set<std::string> result;
+  for (const Measure& measure : measures_of(run.protocol, by_messages)) {
+    for (const Law& law : measure.laws) {
+      for (const Factor& factor : law.factors) result.insert(factor.variable);
+    }
+  }
+  return result;
+}
+
 // The settings of the cells of a run, apart from n.
 std::set<std::map<std::string, std::string>> settings_but_n(const RunSample& run) {
   std::set<std::map<std::string, std::string>> result;
@@ -272,12 +284,16 @@ RunNames name_cells(const RunSample& run) {
   }
   names.setting = common_setting(all);
   std::erase_if(all, [](const Dimension& each) { return !varies(each); });
+  const std::set<std::string> in_laws = variables_in_laws(run);
+  const auto has_own_constants = [&](const Dimension& each) {
+    return !each.is_number || (each.name != "seed" && !in_laws.contains(each.name));
+  };
   for (std::size_t i = 0; i < run.cells.size(); ++i) {
     std::vector<std::string> words;
     std::vector<std::string> kind;
     for (const Dimension& each : all) {
       words.push_back(each.name + '=' + each.values[i]);
-      if (!each.is_number) kind.push_back(words.back());
+      if (has_own_constants(each)) kind.push_back(words.back());
     }
     CellName name{.series = join_parts(words, " "), .kind = join_parts(kind, " "), .label = {}};
     const Variables& variables = run.cells[i].variables;

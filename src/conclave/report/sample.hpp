@@ -50,8 +50,9 @@ std::vector<std::string> cases_of(const RunSample& run, const sweep::Results& re
                                   const std::string& field);
 
 // How the cells of a run differ: `series` says it without the variable on the x axis ("init=random
-// N=4n"), `kind` only what is no number ("init=random"), `label` everything. A parameter that
-// follows from n, or stays a multiple of it, is written so.
+// N=4n"), `kind` only what no law can account for, words and parameters that are in no law of the
+// protocol ("init=random"), `label` everything. A parameter that follows from n, or stays a
+// multiple of it, is written so.
 struct CellName {
   std::string series;
   std::string kind;

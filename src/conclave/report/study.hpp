@@ -30,8 +30,8 @@ struct CellLine {
   std::string view{};  // of the explorer, see view_of; empty: none
 };
 
-// The laws fitted to the cells that differ in numbers only: each start or adversary has constants
-// of its own.
+// The laws fitted to the cells that differ in their variables only: each start or adversary, and
+// each value of a parameter that is in no law, has constants of its own.
 struct KindFits {
   std::string kind;         // "init=random"; empty where there is only one
   std::vector<Fit> fits{};  // best first
