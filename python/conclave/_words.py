@@ -29,22 +29,32 @@ def number(value: Any) -> str:
         return str(operator.index(value))
     except TypeError:
         pass
-    real = float(value)
+    try:
+        real = float(value)
+    except TypeError:
+        raise _not_a_number(value) from None
     return str(int(real)) if real.is_integer() else repr(real)
+
+
+def _not_a_number(value: Any) -> _core.Error:
+    return _core.Error(f"expected a number such as 10, 0.25 or Fraction(1, 3), not {value!r}")
 
 
 def fraction(value: Any) -> Fraction:
     """The number that `number` writes."""
     try:
         return Fraction(number(value))
-    except (ValueError, ZeroDivisionError, TypeError):
-        raise _core.Error(f"expected a number such as 10, 0.25 or Fraction(1, 3), not {value!r}") \
-            from None
+    except (ValueError, ZeroDivisionError):
+        raise _not_a_number(value) from None
 
 
 def params(given: Mapping[str, Any] | None) -> list[str]:
     """NAME=VALUE for each."""
-    return [f"{name}={number(value)}" for name, value in (given or {}).items()]
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        raise _core.Error(f"param takes a dict such as {{'m': 20}}, not {given!r}")
+    return [f"{name}={number(value)}" for name, value in given.items()]
 
 
 def faults(given: str | Iterable[str] | None) -> list[str]:

@@ -147,6 +147,15 @@ def test_an_empty_text_is_no_value_of_any_keyword(command, tmp_path, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
+def test_values_of_another_kind_are_refused_with_a_sentence():
+    for function in (cv.run, cv.verify, cv.search, cv.Simulation):
+        with pytest.raises(cv.Error, match="^param takes a dict such as {'m': 20}, not 'm=20'$"):
+            function("pll", n=10, param="m=20")
+    for keywords in (dict(trials=None), dict(param={"m": None}), dict(seed=[1])):
+        with pytest.raises(cv.Error, match="^expected a number such as 10"):
+            cv.run("pll", **{"n": 10, **keywords})
+
+
 def test_a_file_that_is_read_is_not_replaced(texts, tmp_path):
     text = (texts / "epidemic.pp").read_text(encoding="utf-8")
     mine = tmp_path / "mine.pp"
@@ -159,6 +168,12 @@ def test_a_file_that_is_read_is_not_replaced(texts, tmp_path):
             cv.run(mine, n=10, **keywords)
     assert mine.read_text(encoding="utf-8") == text
     assert (tmp_path / "start.csv").read_bytes() == start
+    module = tmp_path / "module.pp"
+    module.write_text("fields y: bool\nstart all: rest of {y = true}\n", encoding="utf-8")
+    outer = tmp_path / "outer.pp"
+    outer.write_text('import "module.pp"\nstart all: rest of {y = true}\n', encoding="utf-8")
+    with pytest.raises(cv.Error, match="is read, and would be replaced"):
+        cv.run(outer, n=10, output=module)
     cv.run(mine, init_from=tmp_path / "start.csv", final=tmp_path / "start.csv")  # goes on
 
 
