@@ -80,7 +80,7 @@ struct RunRequest {
   NetworkRequest network{};
   std::shared_ptr<const GivenStart> given{};  // instead of a start; of n agents in all
   // How many trials will be run, and on how many threads: engine auto uses a device only for many
-  // trials, and never if these are 0.
+  // trials or large ones (gpu_run.hpp), and never if these are 0.
   std::uint64_t trials = 0;
   unsigned threads = 1;
   unsigned device = 0;  // for engine gpu: which CUDA device, modulo how many there are

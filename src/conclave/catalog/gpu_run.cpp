@@ -106,40 +106,58 @@ void check(const PreparedRun& run, bool is_ring) {
   }
 }
 
-// Its name. Throws Error if the engine cannot do this run or there is none.
-std::string device_for(const PreparedRun& agents, const DeviceRun& run) {
+// Throws Error if the engine cannot do this run or there is none.
+std::unique_ptr<gpu::Engine> engine_for(const PreparedRun& agents, const DeviceRun& run) {
   check(agents, run.is_ring);
-  const std::unique_ptr<gpu::Engine> engine = run.make(run.protocol.get(), run.device);
-  if (engine) return engine->device();
+  std::unique_ptr<gpu::Engine> engine = run.make(run.protocol.get(), run.device);
+  if (engine) return engine;
   throw Error(fmt::format("engine gpu does not run {}: it is for protocols whose agents and tally "
                           "are plain memory and which ask no oracle; use engine agents",
                           agents.protocol()));
+}
+
+// Whether there is a device and `--engine auto` may take it.
+bool may_choose_device(const RunRequest& request, const PreparedRun& agents) {
+  const bool may_choose = request.engine.empty() || request.engine == auto_engine.name;
+  return may_choose && !request.given && gpu::is_built() && agents.engine() == agents_engine.name &&
+         agents.n() <= gpu::most_agents && gpu::device_count() > 0;
+}
+
+bool has_trials_enough(const RunRequest& request, const PreparedRun& agents) {
+  return request.trials >= device_trials_per_thread * request.threads &&
+         request.trials >= device_agents_in_all / agents.n();
+}
+
+bool may_be_spread(const RunRequest& request, const PreparedRun& agents) {
+  return request.trials > 0 && agents.n() >= gpu::least_spread_agents &&
+         agents.plan().limit >= Interactions(device_interactions_per_agent * agents.n());
 }
 
 }  // namespace
 
 std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun> agents,
                                           DeviceRun run) {
-  std::string device = device_for(*agents, run);
+  std::string device = engine_for(*agents, run)->device();
   return std::make_unique<GpuRun>(std::move(agents), std::move(run), std::move(device));
 }
 
-bool is_worth_a_device(const RunRequest& request, const PreparedRun& agents) {
-  const bool may_choose = request.engine.empty() || request.engine == auto_engine.name;
-  if (!may_choose || !gpu::is_built() || agents.engine() != agents_engine.name) return false;
-  if (request.trials < device_trials_per_thread * request.threads) return false;
-  if (request.trials < device_agents_in_all / agents.n() || agents.n() > gpu::most_agents) {
-    return false;
-  }
-  return gpu::device_count() > 0;
+bool fills_a_device(const RunRequest& request, const PreparedRun& agents) {
+  return has_trials_enough(request, agents) && may_choose_device(request, agents);
 }
 
-std::unique_ptr<const PreparedRun> on_gpu_if_possible(std::unique_ptr<const PreparedRun> agents,
-                                                      DeviceRun run) {
+std::unique_ptr<const PreparedRun> on_gpu_if_worth_it(const RunRequest& request,
+                                                      std::unique_ptr<const PreparedRun> agents,
+                                                      const std::function<DeviceRun()>& run) {
+  const bool is_full = has_trials_enough(request, *agents);
+  if (!is_full && !may_be_spread(request, *agents)) return agents;
+  if (!may_choose_device(request, *agents)) return agents;
   try {
-    std::string device = device_for(*agents, run);
-    return std::make_unique<GpuRun>(std::move(agents), std::move(run), std::move(device));
-  } catch (const Error&) {
+    DeviceRun there = run();
+    const std::unique_ptr<gpu::Engine> engine = engine_for(*agents, there);
+    const auto n = static_cast<std::uint32_t>(agents->n());
+    if (!is_full && !engine->spreads(n, request.trials)) return agents;
+    return std::make_unique<GpuRun>(std::move(agents), std::move(there), engine->device());
+  } catch (const Error&) {  // a run that the device cannot do
     return agents;
   }
 }

@@ -25,16 +25,19 @@ struct DeviceRun {
 // do this run, and if there is no device.
 std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun> agents, DeviceRun run);
 
-// Whether a run that `--engine auto` leaves to `agents` is worth a device. It is if all of these
-// hold: there is a device; the run has enough trials to fill a good part of it, because a single
-// trial is about ten times slower there than on a processor; and there is enough work to make up
-// for starting the device. O(1), and cheap if the answer is no.
-bool is_worth_a_device(const RunRequest& request, const PreparedRun& agents);
+// Whether a run that `--engine auto` leaves to `agents` has enough trials for a device, if there is
+// one: so many that they fill a good part of it, because a single trial is about ten times slower
+// there than on a processor, and make up for starting it. O(1), and cheap if the answer is no.
+bool fills_a_device(const RunRequest& request, const PreparedRun& agents);
 inline constexpr std::uint64_t device_trials_per_thread = 64;
 inline constexpr std::uint64_t device_agents_in_all = 10'000'000;  // agents times trials
 
-// The run on a device where that can be done, and otherwise `agents`.
-std::unique_ptr<const PreparedRun> on_gpu_if_possible(std::unique_ptr<const PreparedRun> agents,
-                                                      DeviceRun run);
+// A run that `--engine auto` leaves to `agents`: on a device if it fills one, or if the device
+// spreads its trials and they may be long enough to make up for starting it and for drawing their
+// starts there, which one thread does.
+std::unique_ptr<const PreparedRun> on_gpu_if_worth_it(const RunRequest& request,
+                                                      std::unique_ptr<const PreparedRun> agents,
+                                                      const std::function<DeviceRun()>& run);
+inline constexpr std::uint64_t device_interactions_per_agent = 4096;
 
 }  // namespace conclave::catalog

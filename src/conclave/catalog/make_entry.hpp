@@ -226,8 +226,9 @@ std::unique_ptr<const PreparedRun> prepared_on_any(const RunRequest& request,
                                                    gpu::MakeEngine make) {
   if (request.engine == gpu_engine.name) return prepared_on_gpu<P>(request, make);
   auto run = prepared(request, subject_of<P>(request));
-  if (request.given || !is_worth_a_device(request, *run)) return run;
-  return on_gpu_if_possible(std::move(run), device_run(request, subject_of<P>(request), make));
+  return on_gpu_if_worth_it(request, std::move(run), [&request, make] {
+    return device_run(request, subject_of<P>(request), make);
+  });
 }
 
 // `make_gpu_engine` is the protocol's, whether or not it has one.

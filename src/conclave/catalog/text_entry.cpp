@@ -106,7 +106,7 @@ std::unique_ptr<const PreparedRun> prepare(RunRequest request,
   }
   if (request.engine == gpu_engine.name) return prepare_on_gpu(request, compiled);
   auto run = prepare_on_processor(request, compiled);
-  if (request.given || !is_worth_a_device(request, *run)) return run;
+  if (!fills_a_device(request, *run)) return run;
   try {
     return prepare_on_gpu(request, compiled);
   } catch (const Error&) {  // a text that the device cannot run

@@ -95,13 +95,10 @@ class Clusters {
         agents_(stream, static_cast<std::size_t>(count_) * agent_bytes()),
         rooms_(stream, static_cast<std::size_t>(helpers_) * PreparerRoom::size(stretches_)),
         counts_(stream, std::vector<std::uint32_t>{0, static_cast<std::uint32_t>(count_)}),
-        all_run_(1, false) {
+        all_run_(1, false),
+        places_(stream, places()),
+        aheads_(stream, aheads()) {
     check(cudaMemsetAsync(memory_.data(), 0, memory_.size(), stream.get()), "clearing memory");
-    const std::vector<Place> places = this->places();
-    std::vector<Ahead> aheads;
-    for (const Place& place : places) aheads.push_back(place.ahead);
-    places_ = std::make_unique<DeviceArray<Place>>(stream, places);
-    aheads_ = std::make_unique<DeviceArray<Ahead>>(stream, aheads);
     if (is_worth_keeping()) {
       kept_ = std::make_unique<KeptInCache>(stream, agents_.data(), agents_.size(), room_to_keep());
     }
@@ -115,7 +112,7 @@ class Clusters {
     cudaLaunchAttribute attribute{};
     const cudaLaunchConfig_t config = launch(count_, attribute);
     check(cudaLaunchKernelEx(&config, run_clusters<P>, batch,
-                             static_cast<const Place*>(places_->data()), counts()),
+                             static_cast<const Place*>(places_.data()), counts()),
           "starting the trials");
   }
 
@@ -126,7 +123,7 @@ class Clusters {
     if (!__atomic_load_n(&all_run_[0], __ATOMIC_ACQUIRE)) return;
     helps_ = true;
     help_clusters<Crew><<<helpers_, Crew::threads, sizeof(PreparerShared), helping_.get()>>>(
-        schedules_, aheads_->data(), static_cast<std::uint32_t>(count_), counts().running,
+        schedules_, aheads_.data(), static_cast<std::uint32_t>(count_), counts().running,
         rooms_.data());
     check(cudaGetLastError(), "helping with the trials");
     helping_.end_before(stream_);
@@ -159,6 +156,12 @@ class Clusters {
       std::byte* const agents = agents_.data() + static_cast<std::size_t>(i) * agent_bytes();
       all.back().agents = reinterpret_cast<typename Place::Packed*>(agents);
     }
+    return all;
+  }
+
+  std::vector<Ahead> aheads() {
+    std::vector<Ahead> all;
+    for (const Place& place : places()) all.push_back(place.ahead);
     return all;
   }
 
@@ -232,8 +235,8 @@ class Clusters {
   DeviceArray<std::uint64_t> rooms_;  // of helpers
   DeviceArray<std::uint32_t> counts_;
   SharedArray<bool> all_run_;
-  std::unique_ptr<DeviceArray<Place>> places_;
-  std::unique_ptr<DeviceArray<Ahead>> aheads_;
+  DeviceArray<Place> places_;
+  DeviceArray<Ahead> aheads_;  // of the places, for helpers, who need not know the protocol
   std::unique_ptr<KeptInCache> kept_;
   bool helps_ = false;
 };

@@ -15,6 +15,9 @@ namespace conclave::gpu {
 // Pairs are drawn from half a word each, as `agents` does up to this size.
 inline constexpr AgentCount most_agents = AgentCount{1} << 24;
 
+// No engine spreads trials of fewer agents.
+inline constexpr AgentCount least_spread_agents = AgentCount{1} << 16;
+
 // A batch has at most this many trials: the larger, the fewer the times at which the last trials of
 // a batch leave most of the device idle. A result takes about a hundred bytes until it is handed
 // over.
@@ -37,6 +40,10 @@ class Engine {
 
   // Its name, as its maker calls it.
   virtual std::string device() const = 0;
+
+  // Whether many of its processors run each of so few trials, so that one trial is faster than on a
+  // processor of this machine.
+  virtual bool spreads(std::uint32_t n, std::uint64_t trials) const = 0;
 
   // Calls `take` for every trial in order, as soon as it and all before it are done. `keep_going`
   // is called now and then; if it returns false, trials under way end as interrupted. Throws Error

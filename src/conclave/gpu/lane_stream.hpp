@@ -108,10 +108,11 @@ class LaneStream {
   // Uniform on 0 ... bound-1, exactly; the same words give the same numbers as those of Stream.
   CONCLAVE_HOST_DEVICE std::uint64_t below64(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
-    const std::uint64_t biased = (0 - bound) % bound;
     for (;;) {
       const Wide product = static_cast<Wide>(word()) * bound;
-      if (static_cast<std::uint64_t>(product) >= biased) {
+      const auto low = static_cast<std::uint64_t>(product);
+      // Below (0 - bound) % bound it would be biased; a device divides slowly, and need not here.
+      if (low >= bound || low >= (0 - bound) % bound) {
         return static_cast<std::uint64_t>(product >> 64);
       }
     }

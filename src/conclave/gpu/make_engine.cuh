@@ -81,6 +81,10 @@ class DeviceEngine final : public Engine {
 
   std::string device() const override { return properties_.name; }
 
+  bool spreads(std::uint32_t n, std::uint64_t trials) const override {
+    return way_for({.n = n, .trials = trials}) == Way::clusters;
+  }
+
   void run(const BatchRequest& request, const std::function<bool()>& keep_going,
            const std::function<void(std::uint64_t, TrialResult)>& take) override {
     check(cudaSetDevice(device_), "choosing the device");  // this may be another thread
@@ -98,7 +102,6 @@ class DeviceEngine final : public Engine {
   // From this size on, a trial is run by a block where that can be done.
   static constexpr std::uint32_t blocks_from_agents = 2048;
   static constexpr std::uint32_t clusters_from_agents = 250'000;
-  static constexpr std::uint32_t few_clusters_from_agents = 1u << 16;
   static constexpr std::uint64_t few_trials = 7;  // as many as an H200 runs in clusters at a time
   static constexpr std::uint32_t lanes_from_agents = 1u << 19;
 
@@ -108,9 +111,8 @@ class DeviceEngine final : public Engine {
   // lanes if there are enough trials to fill them.
   Way way_for(const BatchRequest& request) const {
     if (!BlockProtocol<P> || request.n < blocks_from_agents) return Way::lanes;
-    const bool is_for_clusters =
-        request.n >= clusters_from_agents ||
-        (request.n >= few_clusters_from_agents && request.trials <= few_trials);
+    const bool is_for_clusters = request.n >= clusters_from_agents ||
+                                 (request.n >= least_spread_agents && request.trials <= few_trials);
     if (has_clusters() && is_for_clusters && request.n <= most_agents_of_clusters) {
       return Way::clusters;
     }
