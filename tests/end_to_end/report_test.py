@@ -340,6 +340,20 @@ class Reports(unittest.TestCase):
         for law in growth["series"][1:]:
             self.assertNotRegex(law["name"], r"^[\d.]+ log n$")
 
+    def test_of_reactions_show_the_time_of_their_rates(self):
+        for name, rate in (("slow", "1/1000"), ("fast", "1")):
+            (self.folder / f"{name}.crn").write_text(
+                f"A -> B rate {rate}\ninit A = n\nstop when A == 0\n")
+        self.sweep("decay", 'name = "decay"\ntrials = 30\n[[run]]\n'
+                            'protocol = ["slow.crn", "fast.crn"]\nn = [16, 64, 256]\n')
+        charts = self.report("decay.db").charts
+        slow, fast = (chart["series"][0]["y"] for chart in charts
+                      if chart["y"]["title"] == "time (units of the rates)")
+        for one, thousand in zip(fast, slow):
+            self.assertAlmostEqual(thousand / one / 1000, 1, delta=0.5)
+        titles = [chart["y"]["title"] for chart in charts]
+        self.assertNotIn("time (longest delay = 1)", titles)
+
     def test_of_one_cell_have_a_distribution_but_no_law(self):
         self.sweep("one", 'name = "one"\ntrials = 5\n[[run]]\nprotocol = "fratricide"\nn = 16\n')
         page = self.report("one.db")

@@ -213,6 +213,17 @@ class Plans(Folder):
         result = self.conclave("sweep", "plan.toml", "-o", "results.db")
         self.assert_refused(result, "the plan has changed", "source_hash")
 
+    def test_keep_networks_of_reactions_as_well(self):
+        (self.folder / "below").mkdir()
+        network = self.folder / "below" / "decay.crn"
+        network.write_text("A -> B rate 2\ninit A = n\nstop when A == 0\n")
+        plan = self.plan('protocol = "decay.crn"\nn = [10, 20]\ntrials = 5', "below/plan.toml")
+        swept = self.conclave("sweep", plan, "-o", "results.db")
+        self.assertEqual(swept.returncode, 0, swept.stderr)
+        network.unlink()
+        self.assertEqual(len(self.rows("--where", "time>0")), 10)
+        self.assertEqual(self.conclave("replay", "results.db", "--row", "7").returncode, 0)
+
     def test_point_to_line_and_key_of_mistakes(self):
         head = '[[run]]\nprotocol = "prl"\nn = 10\n'
         for text, *sentences in (

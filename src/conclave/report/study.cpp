@@ -138,6 +138,13 @@ std::vector<Observable> observables_of(const RunSample& run, const std::vector<P
   return result;
 }
 
+// Networks of reactions have a time of their own, in the units of their rates.
+bool has_own_time(const RunSample& run) {
+  return std::ranges::any_of(run.cells, [](const CellSample& cell) {
+    return !cell.by_messages && cell.values.contains("time");
+  });
+}
+
 // The first series of the run, for the figure in which all protocols stand together.
 std::map<std::string, Series> common_series(const RunSample& run, const RunNames& names) {
   std::map<std::string, Series> result;
@@ -155,7 +162,8 @@ std::map<std::string, Series> common_series(const RunSample& run, const RunNames
     std::erase_if(series.points, [](const Mark& mark) { return !(mark.y > 0); });
     if (series.points.size() > 1) result.emplace(title, std::move(series));
   }
-  if (result.contains("rounds")) result.erase("time (longest delay = 1)");  // the same again
+  // Rounds say the same again, and a network of reactions has other units.
+  if (result.contains("rounds") || has_own_time(run)) result.erase("time (longest delay = 1)");
   return result;
 }
 
@@ -187,6 +195,10 @@ bool is_shown(const RunSample& run, const Measure& measure) {
 std::vector<Measure> shown_measures(const RunSample& run) {
   const bool by_messages = std::ranges::any_of(run.cells, &CellSample::by_messages);
   std::vector<Measure> measures = measures_of(run.protocol, by_messages);
+  if (has_own_time(run)) {
+    measures.front().field = "time";
+    measures.front().title = "time (units of the rates)";
+  }
   for (Measure& each : recoveries(run)) measures.push_back(std::move(each));
   const Measure first = measures.front();
   std::erase_if(measures, [&](const Measure& each) { return !is_shown(run, each); });

@@ -214,10 +214,8 @@ class PlanReader {
 
   // A protocol text is kept under the name that the plan has for it.
   void keep_text(const Value& protocol) {
-    const bool is_path = protocol.text.find('/') != std::string::npos ||
-                         protocol.text.ends_with(".pp") || protocol.text.ends_with(".rules");
     try {
-      if (is_path) keep_with_imports(protocol.text);
+      if (text::ProtocolText::is_path(protocol.text)) keep_with_imports(protocol.text);
       entry_of(protocol.text, plan_.texts);
     } catch (const Error& error) {
       table_->object(protocol.line, "protocol", error.what());
