@@ -171,6 +171,12 @@ class Report(unittest.TestCase):
         self.assertIn("holds  Lemma 8", text)
         self.assertIn("largest expected interactions: 6\n", text)
 
+    def test_counts_the_agents_of_large_configurations(self):
+        for n, shown in (("20", " ".join(["L"] * 20)), ("21", "21 x L")):
+            self.assertEqual(verify("fratricide", "--n", n)["maximum"]["configuration"], shown)
+        epidemic = pathlib.Path(__file__).resolve().parents[2] / "protocols" / "epidemic.pp"
+        self.assertIn("from [I 29 x S]\n", conclave("verify", epidemic, "--n", "30").stdout)
+
 
 class Failures(unittest.TestCase):
     def test_come_with_a_trace_and_status_4(self):

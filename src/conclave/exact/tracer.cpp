@@ -1,5 +1,7 @@
 #include "conclave/exact/tracer.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -85,9 +87,19 @@ std::string Tracer::arrow(std::size_t u, std::size_t v) const {
   return network_.is_directed_ring() ? fmt::format("e{}", u) : fmt::format("({},{})", u, v);
 }
 
+// Many agents are written as `search` writes them: "30 x L 2 x F".
 std::string Tracer::text_of(const std::vector<StateNumber>& agents) const {
+  constexpr std::size_t most_by_name = 20;
   std::string text;
-  for (const StateNumber agent : agents) text += (text.empty() ? "" : " ") + notation_(agent);
+  for (auto agent = agents.begin(); agent != agents.end();) {
+    auto end = agent + 1;
+    if (agents.size() > most_by_name)
+      end = std::find_if(end, agents.end(), [&](StateNumber each) { return each != *agent; });
+    const auto equal = end - agent;
+    text += (text.empty() ? "" : " ") + (equal > 1 ? fmt::format("{} x ", equal) : "") +
+            notation_(*agent);
+    agent = end;
+  }
   return text;
 }
 
