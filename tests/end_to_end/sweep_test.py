@@ -213,6 +213,22 @@ class Plans(Folder):
         result = self.conclave("sweep", "plan.toml", "-o", "results.db")
         self.assert_refused(result, "the plan has changed", "source_hash")
 
+    def test_give_texts_fractions_where_they_take_them(self):
+        (self.folder / "mine.pp").write_text(
+            "param t = n in 1..1000\nparam half = t/2 in 0..t\nparam p = 1/2 in 0..1\n"
+            "states L, F\nleader = L\nstart all: all of L\nL + L -> L + F with p\n")
+        self.sweep('protocol = "mine.pp"\nn = 10\n'
+                   'params = { t = ["n/3", 5], half = "t/2", p = ["1/3", "2/n", 0.3] }')
+        self.assertEqual([r["params"] for r in self.rows()], [
+            {"t": t, "half": half, "p": p} for t, half in ((3, 1.5), (5, 2.5))
+            for p in ("1/3", 0.2, 0.3)])
+
+    def test_tell_cells_with_different_horizons_apart(self):
+        self.sweep('protocol = "fratricide"\nn = 10\nuntil = [2, "convergence,5"]')
+        shown = self.conclave("results", "results.db").stdout
+        for cell in ("until=2 ", "until=convergence,5 "):
+            self.assertIn(cell, shown)
+
     def test_keep_networks_of_reactions_as_well(self):
         (self.folder / "below").mkdir()
         network = self.folder / "below" / "decay.crn"

@@ -106,9 +106,11 @@ std::string setting_text(const sweep::StoredCell& cell, const std::vector<std::s
     text += fmt::format("{}{}={}", text.empty() ? "" : " ",
                         dot == std::string::npos ? name : name.substr(dot + 1), *value);
   }
-  for (const std::string& fault : cell.words.faults) {
-    text += fmt::format("{}fault={}", text.empty() ? "" : " ", fault);
-  }
+  const auto add = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  };
+  if (!cell.words.until.empty()) add("until", cell.words.until);
+  for (const std::string& fault : cell.words.faults) add("fault", fault);
   return text;
 }
 

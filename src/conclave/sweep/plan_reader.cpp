@@ -20,6 +20,7 @@
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
 #include "conclave/sweep/rare_cell.hpp"
+#include "conclave/text/parameter_range.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::sweep {
@@ -177,8 +178,7 @@ class PlanReader {
     const std::string& name = all[index].name;
     const toml::node* const node = all[index].node;
     const std::string key = "params." + name;
-    const Rounding rounding =
-        takes_decimals(words.protocol, name) ? Rounding::none : Rounding::down;
+    const Rounding rounding = rounding_of(words.protocol, name, constants);
     for (const Value& value : table_->about(key, [&] { return alternatives(*node); })) {
       const std::string text =
           table_->about(key, [&] { return evaluated(value, constants, rounding); });
@@ -189,6 +189,18 @@ class PlanReader {
       expand_params(index + 1, words, known, sampling);
       words.params.pop_back();
     }
+  }
+
+  // Texts take fractions exactly, protocols of the catalog as doubles.
+  Rounding rounding_of(const std::string& protocol, const std::string& param,
+                       const text::Constants& constants) const {
+    const auto kept = plan_.texts.find(protocol);
+    if (kept == plan_.texts.end()) {
+      return takes_decimals(protocol, param) ? Rounding::none : Rounding::down;
+    }
+    const text::ProtocolText text(kept->second.name, kept->second.content);
+    const bool is_fraction = text::takes_decimals(text.document(), param, constants);
+    return is_fraction ? Rounding::fraction : Rounding::down;
   }
 
   bool takes_decimals(const std::string& protocol, const std::string& param) const {

@@ -181,6 +181,7 @@ std::string evaluated(const Value& value, const text::Constants& constants, Roun
   if (is_word(text) && !constants.contains(text)) return text;
   try {
     const Number number = text::evaluate(text, constants);
+    if (rounding == Rounding::fraction && !number.is_real()) return to_string(number);
     return text_of(rounding == Rounding::down ? floor(number) : number);
   } catch (const text::Mistake& mistake) {
     throw ValueError(value.line, fmt::format("'{}': {}", excerpt(text), mistake.what()));

@@ -38,7 +38,11 @@ std::vector<std::vector<Value>> list_alternatives(const toml::node& node);
 // The only value; throws ValueError for lists and tables.
 Value single(const toml::node& node);
 
-enum class Rounding : std::uint8_t { down, none };
+enum class Rounding : std::uint8_t {
+  down,      // to a whole number
+  none,      // to a double
+  fraction,  // not at all, 1/3; a root that is not exact to a double
+};
 
 // A number stays as it was written, an expression in the constants becomes its value, and a word
 // that is neither is taken as it stands. Throws ValueError if an expression has no value.

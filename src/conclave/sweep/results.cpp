@@ -250,9 +250,11 @@ std::uint64_t Results::trial_at(std::size_t cell, std::uint64_t index) const {
   return statement.number(0);
 }
 
+// A trial that has run until the time it was asked for has done its work, as in `conclave run`.
 std::uint64_t Results::not_converged() const {
   Statement statement(*database_, "SELECT count(*) FROM trial WHERE NOT json_valid(row)"
-                                  " OR NOT json_extract(row, '$.converged')");
+                                  " OR (NOT json_extract(row, '$.converged')"
+                                  " AND json_extract(row, '$.reached') IS NOT 'until')");
   statement.step();
   return statement.number(0);
 }

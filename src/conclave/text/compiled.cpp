@@ -11,11 +11,10 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/text/arithmetic.hpp"
+#include "conclave/text/parameter_range.hpp"
 
 namespace conclave::text {
 namespace {
-
-constexpr Number most_parameter(std::int64_t{1} << 62);
 
 // 12, 1e6 or 2^20, perhaps with a sign.
 Number given_whole(const Given& given) {
@@ -146,18 +145,14 @@ void Compiled::check_parameter_names(const std::vector<Given>& given) const {
   }
 }
 
-// A parameter is a whole number unless its default or its range is written with a fraction.
 Number Compiled::parameter_value(const ParameterText& parameter, const std::vector<Given>& given,
                                  Resolver& resolver) const {
   const std::string& name = parameter.name.text;
-  const Number low = parameter.low ? resolver.constant(*parameter.low) : Number(0);
-  const Number high = parameter.high ? resolver.constant(*parameter.high) : most_parameter;
-  const Number fallback = resolver.constant(parameter.fallback);
-  const bool is_whole =
-      fallback.is_whole() && low.is_whole() && high.is_whole() && !parameter.has_decimals();
-  const auto fits = [&](const Number& value) {
-    const bool is_right_kind = !is_whole || value.small();
-    return is_right_kind && compare(value, low) >= 0 && compare(value, high) <= 0;
+  const ParameterRange range = range_of(parameter, resolver);
+  const auto& [low, high, fallback, is_whole] = range;
+  const auto fits = [&range](const Number& value) {
+    const bool is_right_kind = !range.is_whole || value.small();
+    return is_right_kind && compare(value, range.low) >= 0 && compare(value, range.high) <= 0;
   };
   const auto found = std::ranges::find(given, name, &Given::name);
   if (found == given.end()) {
