@@ -13,6 +13,7 @@
 
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/asynchronous.hpp"
+#include "conclave/network/edge_counts.hpp"
 #include "conclave/network/synchronous.hpp"
 #include "conclave/network/watcher.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 using network::AdversarialTransit;
 using network::ConstantTransit;
+using network::EdgeCounts;
 using network::NetworkOptions;
 using network::NodeIndex;
 using network::Parcel;
@@ -254,6 +256,21 @@ TEST(Network, GivesTheSameRunWhetherEdgesAreCountedOrWatchedOrNot) {
     EXPECT_EQ(first.interactions, second.interactions);
     EXPECT_EQ(first.network->time, second.network->time);
     EXPECT_FALSE(second.network->most_on_an_edge);
+  }
+}
+
+TEST(Network, GivesTheSameRunWithATableOfEdgesThatOthersHaveUsed) {
+  EdgeCounts edges;
+  for (const NodeCount n : {700u, 3000u, 3000u, 50u, 700u}) {
+    for (std::uint64_t trial = 0; trial < 3; ++trial) {
+      const Case fresh{.n = n, .trial = trial};
+      Case again = fresh;
+      again.options.edges = &edges;
+      EXPECT_TRUE(are_equal(run<AdversarialTransit>(fresh), run<AdversarialTransit>(again)))
+          << fresh.text();
+      EXPECT_TRUE(are_equal(run<ConstantTransit>(fresh), run<ConstantTransit>(again)))
+          << fresh.text();
+    }
   }
 }
 

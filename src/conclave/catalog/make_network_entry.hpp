@@ -81,10 +81,14 @@ class PreparedNetwork final : public NetworkRun {
     choose_adversaries(request, values_in_effect(settings_));
   }
 
-  TrialResult run(std::uint64_t trial, Workspace&, const KeepGoing& keep_going) const override {
-    if (!plan().grid) return run_watched(trial, nullptr, keep_going);
+  TrialResult run(std::uint64_t trial, Workspace& workspace,
+                  const KeepGoing& keep_going) const override {
+    network::NetworkOptions options = network_options();
+    options.edges = &static_cast<Memory&>(workspace).edges;
+    if (!plan().grid) return run_with(options, trial, keep_going);
     network::Recorder recorder;
-    TrialResult result = run_watched(trial, &recorder, keep_going);
+    options.watcher = &recorder;
+    TrialResult result = run_with(options, trial, keep_going);
     if (result.network) result.network->trace = std::move(recorder).events();
     return result;
   }
@@ -95,7 +99,7 @@ class PreparedNetwork final : public NetworkRun {
     const StreamName name{.seed = seed(), .trial = trial};
     network::RuledDelays delays(situations, table);
     network::RuledWakeups wakeups(situations, table, n(), name);
-    network::NetworkOptions options = options_with(nullptr);
+    network::NetworkOptions options = network_options();
     options.counts_edges = false;
     network::Asynchronous<P, network::AdversarialTransit> network(protocol_, n(), name, &delays,
                                                                   wakeups, options);
@@ -119,10 +123,9 @@ class PreparedNetwork final : public NetworkRun {
   }
 
  private:
-  TrialResult run_watched(std::uint64_t trial, network::Watcher* watcher,
-                          const KeepGoing& keep_going) const {
+  TrialResult run_with(const network::NetworkOptions& options, std::uint64_t trial,
+                       const KeepGoing& keep_going) const {
     const StreamName name{.seed = seed(), .trial = trial};
-    const network::NetworkOptions options = options_with(watcher);
     const auto wakeup = wakeups(name);
     if constexpr (is_synchronous) {
       network::Synchronous<P> network(protocol_, n(), name, *wakeup, options);

@@ -111,10 +111,9 @@ std::unique_ptr<network::WakeupAdversary> NetworkRun::wakeups(const StreamName& 
   return network::wakeups()[wakeup_].make(n_, name);
 }
 
-network::NetworkOptions NetworkRun::options_with(network::Watcher* watcher) const {
+network::NetworkOptions NetworkRun::network_options() const {
   return {.has_identifiers = setting_.ids == id_choices[0].name,
           .counts_edges = counts_edges_,
-          .watcher = watcher,
           .graph = graph_.get()};
 }
 

@@ -17,6 +17,7 @@
 #include "conclave/model/port_graph.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/network/adversary.hpp"
+#include "conclave/network/edge_counts.hpp"
 #include "conclave/network/network_state.hpp"
 
 namespace conclave::catalog {
@@ -44,7 +45,7 @@ Entry network_entry(const NetworkTraits& traits);
 
 class NetworkRun : public PreparedRun {
  public:
-  std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
+  std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Memory>(); }
   AgentCount n() const override { return n_; }
   Interactions state_count() const override { return 0u; }  // nodes are not finite automata
   std::string_view protocol() const override { return traits_.info.name; }
@@ -57,6 +58,10 @@ class NetworkRun : public PreparedRun {
   const NetworkSetting* network() const override { return &setting_; }
 
  protected:
+  struct Memory final : Workspace {
+    network::EdgeCounts edges;
+  };
+
   // The adversaries are still to be chosen. Throws Error if n or the graph does not fit.
   NetworkRun(const RunRequest& request, const NetworkTraits& traits);
 
@@ -65,7 +70,7 @@ class NetworkRun : public PreparedRun {
   void choose_adversaries(const RunRequest& request, std::vector<ParameterValue> parameters);
 
   const PortGraph* port_graph() const { return graph_.get(); }  // null: complete
-  network::NetworkOptions options_with(network::Watcher* watcher) const;
+  network::NetworkOptions network_options() const;
   bool has_unit_delays() const { return delay_name() == "unit"; }
   bool counts_edges() const { return counts_edges_; }
   std::unique_ptr<network::DelayAdversary> delays(const StreamName& name) const;

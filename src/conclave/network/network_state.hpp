@@ -21,6 +21,7 @@
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/node_store.hpp"
 #include "conclave/network/detail/nodes_at_rest.hpp"
+#include "conclave/network/edge_counts.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 #include "conclave/network/watcher.hpp"
@@ -32,6 +33,7 @@ struct NetworkOptions {
   bool counts_edges = true;          // costs a table of all edges in use
   Watcher* watcher = nullptr;        // is the caller's, and must outlive the run
   const PortGraph* graph = nullptr;  // likewise; of protocols that are not for complete networks
+  EdgeCounts* edges = nullptr;       // likewise; if given, its memory is used to count edges
 };
 
 template <MessageProtocol P>
@@ -53,7 +55,7 @@ class NetworkState final : public NetworkView {
         ports_(make_ports(n, name, options)),
         identifiers_(make_identifiers(n, name.with(Purpose::port))),
         coins_(name.with(Purpose::node)),
-        accounts_(options.counts_edges) {}
+        accounts_(options.counts_edges, options.edges) {}
 
   NodeCount n() const override { return nodes_.size(); }
   Ticks now() const override { return now_; }

@@ -20,12 +20,12 @@
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/chosen_order.hpp"
 #include "conclave/network/detail/calendar.hpp"
-#include "conclave/network/detail/edge_counts.hpp"
 #include "conclave/network/detail/edge_table.hpp"
 #include "conclave/network/detail/envelopes.hpp"
 #include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
 #include "conclave/network/detail/wire.hpp"
+#include "conclave/network/edge_counts.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 #include "conclave/network/recorder.hpp"
@@ -328,9 +328,35 @@ TEST(EdgeTable, RemembersWhatIsNotOver) {
   }
 }
 
+TEST(EdgeTable, KnowsNoEdgeOnceItIsCleared) {
+  detail::EdgeTable table;
+  for (const NodeIndex edges : {1000u, 5000u, 4000u, 10u, 3000u}) {
+    for (NodeIndex to = 1; to <= edges; ++to)
+      ASSERT_EQ(table.at(0, to)++, 0u) << edges << ' ' << to;
+    table.clear();
+    for (NodeIndex to = 1; to <= edges; ++to)
+      ASSERT_EQ(table.find(0, to), 0u) << edges << ' ' << to;
+  }
+}
+
+TEST(EdgeTable, KeepsMemoryThatWasUsedWhenItIsCleared) {
+  detail::EdgeTable table;
+  const auto use_and_clear = [&](NodeIndex edges) {
+    for (NodeIndex to = 1; to <= edges; ++to) ++table.at(0, to);
+    table.clear();
+  };
+  use_and_clear(5000);
+  const std::size_t bytes = table.bytes();
+  EXPECT_GE(bytes, 5000 * sizeof(std::uint64_t) * 2);
+  use_and_clear(5000);
+  EXPECT_EQ(table.bytes(), bytes);
+  use_and_clear(10);
+  EXPECT_EQ(table.bytes(), 0u);
+}
+
 // Asked at any time, and in the middle of what is counted at once.
 TEST(EdgeCounts, CountBothDirectionsTogether) {
-  detail::EdgeCounts counts;
+  EdgeCounts counts;
   std::map<std::pair<NodeIndex, NodeIndex>, std::uint64_t> reference;
   std::uint64_t most = 0;
   EXPECT_EQ(counts.most(), 0u);

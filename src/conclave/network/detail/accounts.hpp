@@ -9,14 +9,20 @@
 
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/edge_counts.hpp"
+#include "conclave/network/edge_counts.hpp"
 
 namespace conclave::network::detail {
 
 template <class P>
 class Accounts {
  public:
-  explicit Accounts(bool counts_edges) : counts_edges_(counts_edges) {}
+  // `edges`: counts of a network before this one, whose memory is used again; may be null.
+  Accounts(bool counts_edges, EdgeCounts* edges)
+      : counts_edges_(counts_edges), edges_(edges != nullptr ? *edges : own_edges_) {
+    edges_.clear();
+  }
+  Accounts(const Accounts&) = delete;
+  Accounts& operator=(const Accounts&) = delete;
 
   bool counts_edges() const { return counts_edges_; }
   Ticks last_sending() const { return last_sending_; }
@@ -48,7 +54,8 @@ class Accounts {
   std::array<std::uint64_t, P::kinds.size()> by_kind_{};
   Ticks last_sending_ = 0;
   std::uint32_t largest_bits_ = 0;
-  EdgeCounts edges_;
+  EdgeCounts own_edges_;
+  EdgeCounts& edges_;
 };
 
 }  // namespace conclave::network::detail

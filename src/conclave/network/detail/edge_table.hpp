@@ -1,6 +1,7 @@
 // A number for each edge that has one. Open addressing; nothing is stored for the other edges.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,14 @@ class EdgeTable {
   // The number of an edge, 0 if it has none.
   std::uint64_t find(NodeIndex from, NodeIndex to) const {
     return slots_.empty() ? 0 : slots_[place_for(key_of(from, to))].value;
+  }
+
+  // Forgets all edges. It keeps its memory unless little of it was used: to clear that would take
+  // longer than to grow again.
+  void clear() {
+    if (8 * used_ < slots_.size()) Slots().swap(slots_);
+    std::ranges::fill(slots_, Slot{});
+    used_ = 0;
   }
 
   std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }

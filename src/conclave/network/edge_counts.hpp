@@ -1,5 +1,7 @@
 // How many messages each edge has carried, both directions together, and the most over one edge.
 // Exact. A count is anywhere in memory, so edges are collected, fetched and counted many at a time.
+// The table can serve one network after the other: then it need not grow again, and the system need
+// not find and clear memory for it.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 #include "conclave/network/detail/edge_table.hpp"
 #include "conclave/network/ports.hpp"
 
-namespace conclave::network::detail {
+namespace conclave::network {
 
 class EdgeCounts {
  public:
@@ -22,6 +24,13 @@ class EdgeCounts {
   std::uint64_t most() {
     count();
     return most_;
+  }
+
+  // Begins anew, in the same memory if about as much will be needed.
+  void clear() {
+    table_.clear();
+    collected_ = 0;
+    most_ = 0;
   }
 
  private:
@@ -40,8 +49,8 @@ class EdgeCounts {
 
   std::array<Edge, 64> waiting_;
   std::size_t collected_ = 0;
-  EdgeTable table_;
+  detail::EdgeTable table_;
   std::uint64_t most_ = 0;
 };
 
-}  // namespace conclave::network::detail
+}  // namespace conclave::network
