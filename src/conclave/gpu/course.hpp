@@ -17,6 +17,8 @@ concept BlockProtocol = DeviceProtocol<P> && HasShortcut<P> && !HasMilestones<De
 
 // Kept where all threads of the trial can see it.
 struct CourseState {
+  Lanes::State start;  // the generator
+  std::uint32_t next_start;
   std::uint64_t trial;
   std::uint64_t done;  // interactions
   std::uint64_t converged_at;
@@ -35,16 +37,14 @@ class Course {
   CONCLAVE_HOST_DEVICE Course(const Batch<P>& batch, CourseState* state, Tally* tally)
       : batch_(batch), protocol_(*batch.protocol), state_(*state), tally_(*tally) {}
 
-  // Draws the start, in the order in which `agents` does. The generator is this thread's own, since
-  // one that other threads could see would be read from their common memory for every word.
+  // Draws the start, in the order in which `agents` does.
   CONCLAVE_HOST_DEVICE void begin(Packed* agents) {
-    Lanes::State generator;
-    std::uint32_t next = 0;
     for (int lane = 0; lane < lanes_per_trial; ++lane) {
       const LaneNames names{batch_.seed, batch_.first_trial + state_.trial, lane};
-      names.generator(Purpose::start).save(generator, lane);
+      names.generator(Purpose::start).save(state_.start, lane);
     }
-    LaneStream choice(generator[0].data(), &next);
+    state_.next_start = 0;
+    LaneStream choice(state_.start[0].data(), &state_.next_start);
     Tally tally(*batch_.protocol);
     for (std::uint32_t agent = 0; agent < batch_.n; ++agent) {
       const State state = protocol_.initial(batch_.start, agent, choice);
