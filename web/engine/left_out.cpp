@@ -51,6 +51,7 @@ std::unique_ptr<const PreparedRun> text_on_gpu(std::unique_ptr<const PreparedRun
 
 namespace conclave::text {
 
+bool is_plain_file(const std::string&) { return false; }
 SourceFile read_source(const std::string& path) {
   throw Error("a page cannot read the file '" + path + "'");
 }

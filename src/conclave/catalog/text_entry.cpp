@@ -1,9 +1,7 @@
 #include "conclave/catalog/text_entry.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -18,6 +16,7 @@
 #include "conclave/catalog/rare.hpp"
 #include "conclave/catalog/text_gpu.hpp"
 #include "conclave/text/protocol_text.hpp"
+#include "conclave/text/source_files.hpp"
 
 namespace conclave::catalog {
 namespace {
@@ -253,8 +252,7 @@ Entry text_entry(const std::string& path) { return entry_of(text::ProtocolText::
 
 std::vector<std::string> files_of(std::string_view protocol) {
   const std::string file = file_of(protocol);
-  std::error_code problem;
-  if (!std::filesystem::is_regular_file(file, problem)) return {};  // a pipe is read only once
+  if (!text::is_plain_file(file)) return {};  // a pipe is read only once
   return text::ProtocolText::read(file)->files_read();
 }
 

@@ -30,6 +30,11 @@ std::optional<FoundSource> found_below(const fs::path& folder, const std::string
 
 }  // namespace
 
+bool is_plain_file(const std::string& path) {
+  std::error_code problem;
+  return fs::is_regular_file(path, problem);
+}
+
 SourceFile read_source(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return {read_text(path, most_bytes), folder.empty() ? "." : folder.string()};

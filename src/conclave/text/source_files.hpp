@@ -11,6 +11,9 @@ struct SourceFile {
   std::string folder;  // "." where the path names none
 };
 
+// Whether there is such a file, and it is no folder or pipe.
+bool is_plain_file(const std::string& path);
+
 // Throws Error if the file cannot be read.
 SourceFile read_source(const std::string& path);
 
