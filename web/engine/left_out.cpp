@@ -1,5 +1,6 @@
 // Parts of the catalog that a page does not have: exact verification, the search for bad starts,
 // rare failures, devices, files. Their sources are not part of the WebAssembly build.
+#include <functional>
 #include <memory>
 
 #include "conclave/base/error.hpp"
@@ -36,11 +37,12 @@ std::unique_ptr<PreparedRare> rare_detect_collision(const RareRequest&) { refuse
 std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun>, DeviceRun) {
   refuse();
 }
-std::unique_ptr<const PreparedRun> on_gpu_if_possible(std::unique_ptr<const PreparedRun>,
-                                                      DeviceRun) {
-  refuse();
+std::unique_ptr<const PreparedRun> on_gpu_if_worth_it(const RunRequest&,
+                                                      std::unique_ptr<const PreparedRun> agents,
+                                                      const std::function<DeviceRun()>&) {
+  return agents;
 }
-bool is_worth_a_device(const RunRequest&, const PreparedRun&) { return false; }
+bool fills_a_device(const RunRequest&, const PreparedRun&) { return false; }
 std::unique_ptr<const PreparedRun> text_on_gpu(std::unique_ptr<const PreparedRun>,
                                                std::shared_ptr<const text::Compiled>, std::size_t,
                                                unsigned) {
