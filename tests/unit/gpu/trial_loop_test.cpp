@@ -305,5 +305,24 @@ TEST(TrialLoop, GivesATrialTheSameResultInEveryBatch) {
   for (std::size_t i = 0; i < last.size(); ++i) EXPECT_EQ(text(all[6 + i]), text(last[i]));
 }
 
+// With large bounds up to half of the words would bias a number, and are not used.
+TEST(LaneStream, GivesTheNumbersOfStream) {
+  constexpr StreamName name{.seed = 7, .trial = 3, .purpose = Purpose::start};
+  Stream here(name);
+  Lanes::State state;
+  std::uint32_t next = 0;
+  for (int lane = 0; lane < lanes_per_trial; ++lane) {
+    LaneNames{name.seed, name.trial, lane}.generator(name.purpose).save(state, lane);
+  }
+  LaneStream there(state[0].data(), &next);
+  constexpr std::uint64_t half = std::uint64_t{1} << 63;
+  for (int i = 0; i < 1000; ++i) {
+    for (const std::uint64_t bound :
+         {std::uint64_t{1}, std::uint64_t{1000}, half, half + 1, half / 2 * 3, UINT64_MAX}) {
+      ASSERT_EQ(there.below64(bound), here.below64(bound)) << bound;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace conclave::gpu
