@@ -13,8 +13,9 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/population/agents.hpp"
-#include "conclave/population/run.hpp"
 #include "conclave/protocols/population/ppl.hpp"
+
+#include "tests/support/run_trial.hpp"
 
 namespace conclave::tests {
 namespace {

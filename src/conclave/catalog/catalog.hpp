@@ -18,14 +18,16 @@
 #include "conclave/base/random.hpp"
 #include "conclave/exact/report.hpp"
 #include "conclave/exact/verify_options.hpp"
+#include "conclave/model/clock.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/rare.hpp"
 #include "conclave/model/trial.hpp"
 
 namespace conclave::population {
-class LiveTrial;  // live_trial.hpp
-}
+class Trial;        // trial.hpp
+class TrialEngine;  // trial_engine.hpp
+}  // namespace conclave::population
 
 namespace conclave::catalog {
 
@@ -117,8 +119,8 @@ class PreparedRun {
   // long as it lives. Null for message passing and engine gpu, whose trials run to their end.
   // `keep_going`, unless it is empty, is called while very many agents are made; throws Interrupted
   // if it returns false.
-  virtual std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace& workspace,
-                                                       const KeepGoing& keep_going) const;
+  std::unique_ptr<population::Trial> begin(const StreamName& name, Workspace& workspace,
+                                           const KeepGoing& keep_going) const;
   // Throws Error if its trials cannot be struck by this fault.
   virtual void check_fault(const Fault& fault) const;
 
@@ -152,6 +154,13 @@ class PreparedRun {
   // For a protocol made from a text: the hash of the text, and what looks like an oversight in it.
   virtual std::string_view source_hash() const { return {}; }
   virtual std::span<const std::string> warnings() const { return {}; }
+
+ protected:
+  // The engine of a trial at its start; see `begin`.
+  virtual std::unique_ptr<population::TrialEngine> engine_at_start(
+      const StreamName& name, Workspace& workspace, const KeepGoing& keep_going) const;
+  // The clock of a protocol that measures time its own way; null where parallel time is used.
+  virtual std::unique_ptr<Clock> clock_of(const StreamName& /*name*/) const { return nullptr; }
 };
 
 struct Detail {

@@ -19,9 +19,8 @@
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/configuration_protocol.hpp"
-#include "conclave/population/live_trial.hpp"
-#include "conclave/population/run.hpp"
 #include "conclave/population/stepping.hpp"
+#include "conclave/population/trial_engine.hpp"
 
 namespace conclave::catalog {
 
@@ -54,12 +53,6 @@ class PreparedConfiguration final : public PreparedRun {
 
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
 
-  std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace&,
-                                               const KeepGoing& keep_going) const override {
-    if (is_dense_) return begin_with<Dense>(name, keep_going);
-    return begin_with<C>(name, keep_going);
-  }
-
   void check_fault(const Fault& fault) const override {
     if (!CorruptibleConfiguration<C>) PreparedRun::check_fault(fault);
     check_struck_agents(fault, n_, true, engine());
@@ -91,12 +84,19 @@ class PreparedConfiguration final : public PreparedRun {
   const TrialPlan& plan() const override { return plan_; }
   std::string_view graph() const override { return {}; }
 
+ protected:
+  std::unique_ptr<population::TrialEngine> engine_at_start(
+      const StreamName& name, Workspace&, const KeepGoing& keep_going) const override {
+    if (is_dense_) return stepping<Dense>(name, keep_going);
+    return stepping<C>(name, keep_going);
+  }
+
  private:
   template <class Which>
-  std::unique_ptr<population::LiveTrial> begin_with(const StreamName& name,
+  std::unique_ptr<population::TrialEngine> stepping(const StreamName& name,
                                                     const KeepGoing& keep_going) const {
-    return std::make_unique<population::LiveTrialOf<population::Stepping<Which>>>(
-        nullptr, settings_, n_, start_, name, keep_going ? &keep_going : nullptr);
+    return std::make_unique<population::TrialEngineOf<population::Stepping<Which>>>(
+        settings_, n_, start_, name, keep_going ? &keep_going : nullptr);
   }
 
   static bool choose_dense(const std::string& name) {

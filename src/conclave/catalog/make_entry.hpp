@@ -28,9 +28,8 @@
 #include "conclave/population/adaptive.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
-#include "conclave/population/census_trial.hpp"
-#include "conclave/population/live_trial.hpp"
-#include "conclave/population/run.hpp"
+#include "conclave/population/census_engines.hpp"
+#include "conclave/population/trial_engine.hpp"
 
 namespace conclave::catalog {
 
@@ -82,28 +81,6 @@ class PreparedPopulation final : public PopulationRun {
     return std::make_unique<Memory>(protocol_);
   }
 
-  std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace& workspace,
-                                               const KeepGoing& keep_going) const override {
-    const StartingPoint<typename P::State> start = start_point(keep_going);
-    if constexpr (is_for_any_graph) {
-      if (digraph() != nullptr) return begin_on_graph(name, workspace, start);
-    }
-    Memory& memory = static_cast<Memory&>(workspace);
-    if (chosen_engine() == Engine::agents) {
-      return live<Agents>(name, protocol_, n(), start, name, memory.agents, n(), &memory.table);
-    }
-    if constexpr (is_ring) {
-      return live<population::ArcEvents<P, DirectedRing>>(name, protocol_, DirectedRing(n()), start,
-                                                          name);
-    } else if (chosen_engine() == Engine::counts) {
-      return population::counts_trial(clock_of(name), protocol_, n(), start, name);
-    } else if (chosen_engine() == Engine::adaptive) {
-      return population::adaptive_trial(clock_of(name), protocol_, n(), start, name, memory.agents);
-    } else {
-      return population::events_trial(clock_of(name), protocol_, n(), start, name);
-    }
-  }
-
   void check_fault(const Fault& fault) const override { check(fault); }
 
   std::uint64_t bytes_per_trial() const override {
@@ -130,6 +107,37 @@ class PreparedPopulation final : public PopulationRun {
     return false;
   }
 
+ protected:
+  std::unique_ptr<population::TrialEngine> engine_at_start(
+      const StreamName& name, Workspace& workspace, const KeepGoing& keep_going) const override {
+    const StartingPoint<typename P::State> start = start_point(keep_going);
+    Memory& memory = static_cast<Memory&>(workspace);
+    if constexpr (is_for_any_graph) {
+      if (digraph() != nullptr) return engine_on_graph(name, memory, start);
+    }
+    if (chosen_engine() == Engine::agents) {
+      return std::make_unique<population::TrialEngineOf<Agents>>(protocol_, n(), start, name,
+                                                                 memory.agents, n(), &memory.table);
+    }
+    if constexpr (is_ring) {
+      return std::make_unique<population::TrialEngineOf<population::ArcEvents<P, DirectedRing>>>(
+          protocol_, DirectedRing(n()), start, name);
+    } else if (chosen_engine() == Engine::counts) {
+      return population::counts_engine(protocol_, n(), start, name);
+    } else if (chosen_engine() == Engine::adaptive) {
+      return population::adaptive_engine(protocol_, n(), start, name, memory.agents);
+    } else {
+      return population::events_engine(protocol_, n(), start, name);
+    }
+  }
+
+  std::unique_ptr<Clock> clock_of(const StreamName& name) const override {
+    if constexpr (HasClock<P>) {
+      if (digraph() == nullptr) return protocol_.clock(name);
+    }
+    return nullptr;
+  }
+
  private:
   struct Memory final : Workspace {
     explicit Memory(const P& protocol) : table(protocol) {}
@@ -137,31 +145,16 @@ class PreparedPopulation final : public PopulationRun {
     typename Agents::MeetingTable table;
   };
 
-  template <class E, class... Arguments>
-  std::unique_ptr<population::LiveTrial> live(const StreamName& name,
-                                              Arguments&&... arguments) const {
-    return std::make_unique<population::LiveTrialOf<E>>(clock_of(name),
-                                                        std::forward<Arguments>(arguments)...);
-  }
-
-  std::unique_ptr<population::LiveTrial> begin_on_graph(
-      const StreamName& name, Workspace& workspace,
-      const StartingPoint<typename P::State>& start) const {
+  std::unique_ptr<population::TrialEngine> engine_on_graph(
+      const StreamName& name, Memory& memory, const StartingPoint<typename P::State>& start) const {
+    using Events = population::ArcEvents<P, const Digraph&>;
+    using OnGraph = population::Agents<P, population::GraphPipeline>;
     if (chosen_engine() == Engine::events) {
-      return live<population::ArcEvents<P, const Digraph&>>(name, protocol_, *digraph(), start,
-                                                            name);
+      return std::make_unique<population::TrialEngineOf<Events>>(protocol_, *digraph(), start,
+                                                                 name);
     }
-    return live<population::Agents<P, population::GraphPipeline>>(
-        name, protocol_, n(), start, name, static_cast<Memory&>(workspace).agents,
-        population::GraphArcs(*digraph()));
-  }
-
-  // The clock of a protocol that measures time its own way; null where parallel time is used.
-  std::unique_ptr<Clock> clock_of(const StreamName& name) const {
-    if constexpr (HasClock<P>) {
-      if (digraph() == nullptr) return protocol_.clock(name);
-    }
-    return nullptr;
+    return std::make_unique<population::TrialEngineOf<OnGraph>>(
+        protocol_, n(), start, name, memory.agents, population::GraphArcs(*digraph()));
   }
 
   StartingPoint<typename P::State> start_point(const KeepGoing& keep_going) const {

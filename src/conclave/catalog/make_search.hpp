@@ -24,7 +24,7 @@
 #include "conclave/model/starting_census.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
-#include "conclave/population/run.hpp"
+#include "conclave/population/trial.hpp"
 #include "conclave/population/worst_start.hpp"
 
 namespace conclave::catalog {
@@ -64,18 +64,23 @@ class GivenStarts {
   TrialResult run(const StartingPoint<State>& start, const StreamName& name,
                   const KeepGoing& keep_going) {
     if constexpr (topology_of<P> == Topology::directed_ring) {
-      population::ArcEvents<P, DirectedRing> engine(protocol_, DirectedRing(n_), start, name);
-      return population::run_trial(engine, plan_, keep_going);
+      return run_on<population::ArcEvents<P, DirectedRing>>(keep_going, DirectedRing(n_), start,
+                                                            name);
     } else if constexpr (topology_of<P> == Topology::any) {
       if (digraph_) {
-        population::ArcEvents<P, const Digraph&> engine(protocol_, *digraph_, start, name);
-        return population::run_trial(engine, plan_, keep_going);
+        return run_on<population::ArcEvents<P, const Digraph&>>(keep_going, *digraph_, start, name);
       }
     }
     if constexpr (topology_of<P> != Topology::directed_ring) {
-      population::Agents<P> engine(protocol_, n_, start, name, memory_);
-      return population::run_trial(engine, plan_, keep_going);
+      return run_on<population::Agents<P>>(keep_going, n_, start, name, memory_);
     }
+  }
+
+  template <class E, class... Arguments>
+  TrialResult run_on(const KeepGoing& keep_going, Arguments&&... arguments) {
+    return population::run_trial(std::make_unique<population::TrialEngineOf<E>>(
+                                     protocol_, std::forward<Arguments>(arguments)...),
+                                 plan_, keep_going);
   }
 
   P protocol_;

@@ -22,8 +22,7 @@
 #include "conclave/population/detail/adaptive_stages.hpp"
 #include "conclave/population/detail/species.hpp"
 #include "conclave/population/detail/species_of.hpp"
-#include "conclave/population/live_trial.hpp"
-#include "conclave/population/run.hpp"
+#include "conclave/population/trial_engine.hpp"
 
 namespace conclave::population {
 
@@ -73,7 +72,7 @@ class AdaptiveEngine {
   bool violated() const { return running().violated(); }
 
  private:
-  using CountsTrial = LiveTrialOf<CountsEngine>;
+  using Counts = TrialEngineOf<CountsEngine>;
 
   static constexpr std::uint64_t work_per_look = 4096;
   // Networks of fewer molecules begin in an array; the second constant is the cost of one of its
@@ -104,7 +103,7 @@ class AdaptiveEngine {
   void use_agents();
   void use_counts();
   // The engine that ran before has been taken over, but for the watched event.
-  void go_on_with(std::unique_ptr<CountsTrial> counts, std::unique_ptr<LiveTrial> agents,
+  void go_on_with(std::unique_ptr<Counts> counts, std::unique_ptr<TrialEngine> agents,
                   std::unique_ptr<detail::DirectStage> direct);
 
   std::shared_ptr<const detail::AdaptiveStages> stages_;
@@ -112,9 +111,9 @@ class AdaptiveEngine {
   StreamName name_;
   AgentMemory& memory_;
   Watch watch_ = Watch::convergence;
-  Interactions before_;                  // simulated by the engines before this one
-  std::unique_ptr<CountsTrial> counts_;  // one of these three
-  std::unique_ptr<LiveTrial> agents_;
+  Interactions before_;             // simulated by the engines before this one
+  std::unique_ptr<Counts> counts_;  // one of these three
+  std::unique_ptr<TrialEngine> agents_;
   std::unique_ptr<detail::DirectStage> direct_;
   Interactions look_after_ = 16u;  // interactions per agent, twice as many each time
   Interactions next_look_;

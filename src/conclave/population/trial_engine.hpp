@@ -1,20 +1,23 @@
-// One trial of any engine, from its start to convergence and, where asked, on: through faults and
-// recoveries, to the first violation of what had been elected, looked at on a grid of times. The
-// trial calls its engine a few times per chunk of millions of interactions, so that it knows
-// engines by virtual functions: it is compiled once, not once per protocol and engine.
+// Engines as a trial sees them. A trial calls its engine a few times per chunk of millions of
+// interactions, so it knows engines by virtual functions: it is compiled once, not once per
+// protocol and engine.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
-#include "conclave/model/clock.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/trial.hpp"
+#include "conclave/population/agent_memory.hpp"
 #include "conclave/population/agent_table.hpp"
 
 namespace conclave::population {
@@ -24,12 +27,17 @@ namespace conclave::population {
 // not depend on it.
 inline constexpr std::uint64_t interactions_per_chunk = std::uint64_t{1} << 18;
 
-// An engine as a trial sees it. The functions mean what they mean in PopulationEngine and
-// HoldingEngine (model/population.hpp).
+// The functions mean what they mean in PopulationEngine and HoldingEngine (model/population.hpp).
+// For one thread at a time.
 class TrialEngine : public TrialView {
  public:
-  // Advances by a chunk, but not beyond the budget, after which the trial is to be looked at; it
-  // goes on up to `horizon` interactions from now, the next at which something is done to it.
+  virtual ~TrialEngine() = default;
+  // One that goes on exactly as this one does, the state of its generators included, in memory of
+  // its own: the protocol must outlive it, but no workspace. O(agents), or O(states met) where they
+  // are counted. Null if the engine cannot be copied.
+  virtual std::unique_ptr<TrialEngine> copy() const = 0;
+  // Advances by a chunk, but not beyond the budget, after which the trial is to be sampled; it goes
+  // on up to `horizon` interactions from now, the next at which something is done to it.
   virtual void advance_a_chunk(Interactions budget, Interactions horizon) = 0;
   virtual void watch(Watch what) = 0;
   virtual bool has_stopped() const = 0;
@@ -52,7 +60,7 @@ class TrialEngine : public TrialView {
   // by the names of their lines; left alone where the engine does not know who meets. They are in
   // `steps`, which must live as long, at the latest when the interaction has been simulated.
   virtual void note_next(std::vector<std::string>& steps) = 0;
-  // How many agents the fault has hit.
+  // Returns how many agents the fault has hit.
   virtual AgentCount strike(const Fault& fault) = 0;
   // Interactions that the engine did not jump over; 0 if it never jumps.
   virtual std::uint64_t effective_interactions() const = 0;
@@ -60,16 +68,7 @@ class TrialEngine : public TrialView {
   virtual bool measures_holding() const = 0;
   virtual void hold() = 0;
   virtual bool violated() const = 0;
-
- protected:
-  ~TrialEngine() = default;
 };
-
-// Runs one trial as planned. `keep_going` is called between chunks; false ends the trial as
-// interrupted. The times of the plan's grid and horizon are those of the clock; without one, of
-// parallel time.
-TrialResult run_planned(TrialEngine& engine, const TrialPlan& plan, const KeepGoing& keep_going,
-                        Clock* clock = nullptr);
 
 // Runs of agents in words. Not inlined: compiled once per protocol, not once per engine.
 // `keep_going` may be null; throws Interrupted if it returns false.
@@ -94,11 +93,32 @@ template <class P>
   return named(protocol, census, keep_going);
 }
 
-// The functions of an engine behind those of TrialEngine.
-template <PopulationEngine E>
-class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
+// The functions of an engine behind those of TrialEngine. Owns the engine, which is made from the
+// arguments; what they refer to must outlive it. With a reference type, refers to the engine.
+template <class E>
+  requires PopulationEngine<std::remove_reference_t<E>>
+class TrialEngineOf final : public TrialEngine {
  public:
-  explicit AsTrialEngine(E& engine) : engine_(engine) {}
+  template <class... Arguments>
+  explicit TrialEngineOf(Arguments&&... arguments)
+      : engine_(std::forward<Arguments>(arguments)...) {}
+
+  E& engine() { return engine_; }
+  const E& engine() const { return engine_; }
+
+  std::unique_ptr<TrialEngine> copy() const override { return exact_copy(); }
+  // The same with its type.
+  std::unique_ptr<TrialEngineOf> exact_copy() const {
+    if constexpr (std::is_reference_v<E>) {
+      return nullptr;
+    } else if constexpr (std::constructible_from<E, const E&, AgentMemory&>) {
+      return std::unique_ptr<TrialEngineOf>(new TrialEngineOf(InOwnMemory{}, engine_));
+    } else if constexpr (std::copy_constructible<E>) {
+      return std::make_unique<TrialEngineOf>(engine_);
+    } else {
+      return nullptr;
+    }
+  }
 
   void advance_a_chunk(Interactions budget, Interactions horizon) override {
     if constexpr (requires { engine_.advance(budget, interactions_per_chunk, horizon); }) {
@@ -164,29 +184,23 @@ class AsTrialEngine final : public TrialEngine {  // NOLINT: it is final
     }
   }
   bool measures_holding() const override {
-    if constexpr (HoldingEngine<E>) return engine_.measures_holding();
+    if constexpr (HoldingEngine<std::remove_reference_t<E>>) return engine_.measures_holding();
     return false;
   }
   void hold() override {
-    if constexpr (HoldingEngine<E>) engine_.hold();
+    if constexpr (HoldingEngine<std::remove_reference_t<E>>) engine_.hold();
   }
   bool violated() const override {
-    if constexpr (HoldingEngine<E>) return engine_.violated();
+    if constexpr (HoldingEngine<std::remove_reference_t<E>>) return engine_.violated();
     return false;
   }
 
  private:
-  E& engine_;
-};
+  struct InOwnMemory {};
+  TrialEngineOf(InOwnMemory, const E& other) : engine_(other, memory_) {}
 
-// Runs a trial from where the engine stands to its end. Times are exact: the convergence, faults
-// and looks are at the interactions that the plan requests, whatever the engine. The result does
-// not depend on how often keep_going is called, as long as it returns true.
-template <PopulationEngine E>
-TrialResult run_trial(E& engine, const TrialPlan& plan, const KeepGoing& keep_going,
-                      Clock* clock = nullptr) {
-  AsTrialEngine<E> as_trial_engine(engine);
-  return run_planned(as_trial_engine, plan, keep_going, clock);
-}
+  AgentMemory memory_;  // of a copy
+  E engine_;
+};
 
 }  // namespace conclave::population
