@@ -8,7 +8,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
-#include "conclave/catalog/exploration.hpp"
+#include "conclave/catalog/catalog.hpp"
 #include "conclave/chain/hitting_times.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/experiment/exact_text.hpp"

@@ -287,7 +287,7 @@ class Simulation {
     return made;
   }
 
-  // What `make` makes, without the GIL.
+  // Calls `make` without the GIL.
   template <class Make>
   static std::unique_ptr<Simulation> made(Make make) {
     SignalWatch signals;

@@ -15,7 +15,6 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/experiment/description.hpp"
 #include "conclave/experiment/fault_text.hpp"
 #include "conclave/experiment/json.hpp"
@@ -82,7 +81,7 @@ struct Watched {
 
   const TrialResult& result() const { return trial ? trial->result() : result_at_once; }
   bool is_over() const { return !trial || trial->is_over(); }
-  // Of a trial that is over.
+  // The trial must be over.
   experiment::Row row() const {
     if (!is_over()) throw Error("the trial is not over");
     return {number, result()};

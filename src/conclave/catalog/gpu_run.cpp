@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/population_run.hpp"
 
 namespace conclave::catalog {
 namespace {

@@ -14,8 +14,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/engines.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/population_run.hpp"
 #include "conclave/catalog/resolve.hpp"

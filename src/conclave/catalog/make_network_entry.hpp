@@ -15,7 +15,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/network_graph.hpp"
 #include "conclave/catalog/network_run.hpp"
 #include "conclave/catalog/settings.hpp"

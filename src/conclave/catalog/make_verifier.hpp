@@ -17,7 +17,11 @@ namespace conclave::catalog {
 
 // The network on which the agents of a request meet. The request must have passed accepted_graph
 // for a protocol of this topology. Throws Error above 2^20 agents.
-exact::Network exact_network(Topology topology, const RunRequest& request, AgentCount n);
+inline exact::Network exact_network(Topology topology, const RunRequest& request, AgentCount n) {
+  if (topology == Topology::directed_ring) return exact::Network::directed_ring(n);
+  if (request.graph.empty() || !request.digraph) return exact::Network::complete(n);
+  return exact::Network::of(*request.digraph);
+}
 
 // Throws Error if agents ask an oracle that errs: what it says then depends on the past. One that
 // is right from some interaction on is covered all the same, where every configuration is a start.

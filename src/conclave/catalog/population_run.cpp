@@ -1,5 +1,6 @@
 #include "conclave/catalog/population_run.hpp"
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -17,7 +18,31 @@ constexpr AgentCount adaptive_from_agents = AgentCount{1} << 14;
 // Below this size nothing is gained by jumping.
 constexpr AgentCount events_from_agents = 64;
 
+// The engine of that name; nothing for "auto" and for no name. Throws Error for an unknown name,
+// and for `counts` unless the graph is complete.
+std::optional<Engine> named_engine(const std::string& name, bool is_complete,
+                                   std::string_view protocol) {
+  if (name.empty() || name == auto_engine.name) return std::nullopt;
+  for (const Engine engine : {Engine::agents, Engine::events, Engine::counts}) {
+    if (name != engine_info(engine).name) continue;
+    if (engine == Engine::counts && !is_complete) {
+      throw Error(
+          fmt::format("engine counts is for the complete graph; {} runs on another", protocol));
+    }
+    return engine;
+  }
+  const std::array names{auto_engine.name, agents_engine.name, events_engine.name,
+                         counts_engine.name};
+  throw Error(unknown_name("engine", name, names));
+}
+
 }  // namespace
+
+const EngineInfo& engine_info(Engine engine) {
+  if (engine == Engine::agents) return agents_engine;
+  if (engine == Engine::adaptive) return auto_engine;
+  return engine == Engine::events ? events_engine : counts_engine;
+}
 
 PopulationRun::PopulationRun(const RunRequest& request, RunLabels labels, Topology topology)
     : labels_(std::move(labels)),

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "conclave/exact/chains.hpp"
-#include "conclave/exact/report.hpp"
+#include "conclave/exact/verify_report.hpp"
 
 namespace conclave::exact {
 

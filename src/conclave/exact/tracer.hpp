@@ -12,7 +12,7 @@
 #include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/pair_outcomes.hpp"
-#include "conclave/exact/report.hpp"
+#include "conclave/exact/verify_report.hpp"
 
 namespace conclave::exact {
 

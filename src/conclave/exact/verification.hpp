@@ -22,7 +22,7 @@
 #include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/exploration.hpp"
 #include "conclave/exact/network.hpp"
-#include "conclave/exact/report.hpp"
+#include "conclave/exact/verify_report.hpp"
 #include "conclave/exact/start_law.hpp"
 #include "conclave/exact/state_table.hpp"
 #include "conclave/exact/tracer.hpp"

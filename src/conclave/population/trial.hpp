@@ -64,7 +64,7 @@ class Trial {
   TrialEngine& engine() { return *engine_; }
   const TrialEngine& engine() const { return *engine_; }
   Interactions now() const { return engine_->now(); }
-  // Of parallel time, unless the protocol has a clock of its own.
+  // Measures parallel time, unless the protocol has a clock of its own.
   Clock& clock() { return clock_ ? *clock_ : parallel_; }
 
   bool is_over() const { return at_.phase == Phase::over; }

@@ -1,4 +1,4 @@
-#include "conclave/exact/report.hpp"
+#include "conclave/exact/verify_report.hpp"
 
 #include <array>
 

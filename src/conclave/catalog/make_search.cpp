@@ -1,4 +1,4 @@
-#include "conclave/catalog/search_limits.hpp"
+#include "conclave/catalog/make_search.hpp"
 
 #include <algorithm>
 

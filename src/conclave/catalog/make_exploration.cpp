@@ -1,4 +1,4 @@
-#include "conclave/catalog/explored.hpp"
+#include "conclave/catalog/make_exploration.hpp"
 
 #include <algorithm>
 

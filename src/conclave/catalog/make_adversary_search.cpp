@@ -1,4 +1,4 @@
-#include "conclave/catalog/adversary_search.hpp"
+#include "conclave/catalog/make_adversary_search.hpp"
 
 #include <array>
 #include <limits>
