@@ -30,6 +30,10 @@ class Trial;        // trial.hpp
 class TrialEngine;  // trial_engine.hpp
 }  // namespace conclave::population
 
+namespace conclave::rare {
+class Prepared;
+}
+
 namespace conclave::catalog {
 
 // A parameter as the user gave it, "m=20".
@@ -250,8 +254,7 @@ struct NetworkOffer {
   bool runs_on_any_graph = false;
 };
 
-struct RareRequest;  // rare.hpp
-class PreparedRare;
+struct RareRequest;  // rare_request.hpp
 
 struct Entry {
   ProtocolInfo info;
@@ -280,7 +283,7 @@ struct Entry {
   std::span<const RareWay> rare_ways{};
   std::span<const RareFunction> rare_functions{};
   // Prepares the estimate of rare failures; none: the protocol names no importance functions.
-  std::function<std::unique_ptr<PreparedRare>(const RareRequest&)> rare{};
+  std::function<std::unique_ptr<rare::Prepared>(const RareRequest&)> rare{};
   // Walks through all schedules of message passing; none: a population protocol.
   std::function<Exploration(const ExplorationRequest&)> explore{};
 };

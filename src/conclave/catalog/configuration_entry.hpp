@@ -28,6 +28,7 @@ inline constexpr EngineInfo stepping_engine{
 inline constexpr EngineInfo dense_engine{
     "dense", "the same with literal arrays of messages, slow: the reference for small r"};
 
+// A run of a protocol that owns its configuration.
 template <ConfigurationProtocol C, ConfigurationProtocol Dense = C>
 class PreparedConfiguration final : public PreparedRun {
  public:
@@ -129,6 +130,7 @@ class PreparedConfiguration final : public PreparedRun {
   std::vector<ParameterValue> parameters_;
 };
 
+// The entry; `bytes_per_agent` is what `describe` reports.
 template <ConfigurationProtocol C, ConfigurationProtocol Dense = C>
 Entry configuration_entry(std::size_t bytes_per_agent) {
   Entry entry{

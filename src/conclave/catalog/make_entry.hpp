@@ -39,6 +39,7 @@ struct Subject {
   RunLabels labels;
 };
 
+// The protocol of a request. Throws Error if its n or parameters make no sense.
 template <ListedProtocol P>
 Subject<P> subject_of(const RunRequest& request) {
   const AgentCount n = checked_population(request.n);
@@ -57,6 +58,7 @@ concept HasClock = requires(const P& protocol, const StreamName& name) {
   { protocol.clock(name) } -> std::same_as<std::unique_ptr<Clock>>;
 };
 
+// A run of a population protocol: makes the engine that was chosen for it at the start of a trial.
 template <PopulationProtocol P>
 class PreparedPopulation final : public PopulationRun {
  public:
@@ -179,11 +181,13 @@ class PreparedPopulation final : public PopulationRun {
   Census<typename P::State> given_agents_;
 };
 
+// The run of a subject. Throws Error if the request does not fit it.
 template <PopulationProtocol P>
 std::unique_ptr<const PreparedRun> prepared(const RunRequest& request, Subject<P> subject) {
   return std::make_unique<const PreparedPopulation<P>>(request, std::move(subject));
 }
 
+// The engines that can run P in this program.
 template <PopulationProtocol P>
 std::vector<EngineInfo> engines_for() {
   std::vector<EngineInfo> engines{agents_engine, events_engine};
@@ -202,6 +206,7 @@ DeviceRun device_run(const RunRequest& request, const Subject<P>& subject, gpu::
           .is_ring = topology_of<P> == Topology::directed_ring};
 }
 
+// On a device. Throws Error if there is none, or if it cannot do this run.
 template <ListedProtocol P>
 std::unique_ptr<const PreparedRun> prepared_on_gpu(RunRequest request, gpu::MakeEngine make) {
   if (request.given) throw Error("engine gpu does not support --init-from; engine agents does");

@@ -32,6 +32,7 @@ inline constexpr EngineInfo gpu_engine{
 inline constexpr EngineInfo auto_engine{
     "auto", "counts or agents, whichever takes less work at the time; exact"};
 
+// The name and the sentence by which users know an engine.
 const EngineInfo& engine_info(Engine engine);
 
 // The description of a protocol built for n and its parameters; `source_hash` identifies the text
@@ -53,6 +54,7 @@ struct EngineHints {
   AgentCount most_agents = 0;  // that engine agents can hold
 };
 
+// A run whose engine is chosen by properties of the protocol; how trials begin is left to the type.
 class PopulationRun : public PreparedRun {
  public:
   // The events engine on the complete graph keeps a table of all pairs of states it has met; agents

@@ -12,7 +12,7 @@
 #include "conclave/base/poisson_clock.hpp"
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/population_run.hpp"
-#include "conclave/catalog/rare.hpp"
+#include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/text_gpu.hpp"
 #include "conclave/text/protocol_text.hpp"
 #include "conclave/text/source_files.hpp"
