@@ -274,7 +274,7 @@ def help_of(*command):
 
 @functools.lru_cache(None)
 def commands():
-    listed = help_of().split("Subcommands:\n")[1].split("\n\n")[0]
+    listed = help_of().split("\n\n\n")[0].split("exit\n\n")[1]
     return re.findall(r"^  (\S+)", listed, re.M)
 
 
@@ -513,6 +513,30 @@ class Commands(unittest.TestCase):
                     known = names_of_the_catalog().get(name)
                     if known and value not in known and not is_placeholder(value):
                         self.fail(f"{name_of(page)}:{line}: {name} takes {known}: {text}")
+
+
+class Readme(unittest.TestCase):
+    """The commands of the README do what it says as they are written, one after the other."""
+
+    # They serve until Ctrl-C, or need what ./demo does not build; other tests run them.
+    NOT_RUN = ("conclave explorer", "conclave bench")
+
+    def test_commands_work_as_written(self):
+        text = (ROOT / "README.md").read_text()
+        written = [command for command in CODE_SPAN.findall(text) +
+                   re.findall(r"^    (conclave .*|PYTHONPATH.*)$", text, re.M)
+                   if command.startswith(("conclave ", "PYTHONPATH=")) and "NAME" not in command]
+        written = [command for command in written if not command.startswith(self.NOT_RUN)]
+        self.assertGreater(len(written), 12)
+        built = BINARY.parent
+        with Scratch(ROOT / "README.md") as scratch:
+            for command in written:
+                if re.fullmatch(r"conclave \w+", command):
+                    continue  # the name of a command
+                command = command.replace("build/release/python", str(built / "python"))
+                with self.subTest(command):
+                    result = run(["bash", "-c", command], scratch.folder)
+                    self.assertEqual(result.returncode, 0, result.stderr)
 
 
 class Help(unittest.TestCase):

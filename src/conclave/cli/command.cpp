@@ -206,7 +206,7 @@ CommandHelp help_of(const CLI::App& app) {
 }  // namespace
 
 Command Command::subcommand(const std::string& name, const std::string& meaning) {
-  return {*app_->add_subcommand(name, meaning), *chosen_};
+  return {*app_->add_subcommand(name, meaning)->group(heading_), *chosen_};
 }
 
 Command Command::hidden_subcommand(const std::string& name, const std::string& meaning) {

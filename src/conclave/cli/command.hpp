@@ -46,6 +46,8 @@ class Command {
   Command(CLI::App& app, Action& chosen) : app_(&app), chosen_(&chosen) {}
 
   Command subcommand(const std::string& name, const std::string& meaning);
+  // Commands that are added from now on are listed under this heading of the help text.
+  void heading(const std::string& text) { heading_ = text; }
   // One that is not listed: for builds, not for people.
   Command hidden_subcommand(const std::string& name, const std::string& meaning);
   // This command and those below it that are listed, with all that has been added so far.
@@ -80,6 +82,7 @@ class Command {
  private:
   CLI::App* app_;
   Action* chosen_;
+  std::string heading_ = "Subcommands";
 };
 
 // The whole program: commands are added to `root()`, then it parses and runs the chosen one.
