@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/catalog/analyses.hpp"
 #include "conclave/catalog/make_rare.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/text/text_protocol.hpp"
