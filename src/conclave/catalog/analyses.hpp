@@ -15,8 +15,8 @@ struct ElectLeaderEntries;  // electleader.hpp
 
 Verified verify_text(const VerifyRequest& request, const text::Compiled& compiled);
 Searched search_text(const SearchRequest& request, const text::Compiled& compiled);
-std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
-                                        const std::shared_ptr<const text::Compiled>& compiled);
+std::unique_ptr<rare::Prepared> rare_text(const RareRequest& request,
+                                          const std::shared_ptr<const text::Compiled>& compiled);
 void add_electleader_analyses(ElectLeaderEntries& entries);
 
 // Those functions, each null where this build does not have it.

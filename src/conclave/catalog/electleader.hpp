@@ -19,7 +19,7 @@ struct ElectLeaderEntries {
 std::vector<Entry> electleader_entries();
 
 // How often a rank that is there twice goes unnoticed for long (LateDetection).
-std::unique_ptr<PreparedRare> rare_electleader(const RareRequest& request);
-std::unique_ptr<PreparedRare> rare_detect_collision(const RareRequest& request);
+std::unique_ptr<rare::Prepared> rare_electleader(const RareRequest& request);
+std::unique_ptr<rare::Prepared> rare_detect_collision(const RareRequest& request);
 
 }  // namespace conclave::catalog
