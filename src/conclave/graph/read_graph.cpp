@@ -53,7 +53,8 @@ Arcs arcs_in_file(const std::string& path, AgentCount n) {
       throw Error(fmt::format("'{}', line {}: no arc takes more than {} characters, unlike '{}'",
                               path, number, longest_line, excerpt(line)));
     }
-    if (arcs.size() == most_arcs) {
+    const std::uint64_t read = arcs.size();  // whose type has 32 bits on the page
+    if (read == most_arcs) {
       throw Error(fmt::format("'{}' has more than {} arcs", path, most_arcs));
     }
     std::istringstream words(line.substr(0, line.find('#')));
