@@ -25,9 +25,9 @@
 #include "conclave/cli/local_cluster.hpp"
 #include "conclave/cli/member_files.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/election/service.hpp"
 #include "conclave/experiment/json.hpp"
 #include "conclave/experiment/runner.hpp"
+#include "election/service.hpp"
 
 namespace conclave::cli {
 namespace {

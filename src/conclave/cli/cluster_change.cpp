@@ -23,8 +23,8 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/member_files.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/election/config.hpp"
 #include "conclave/experiment/json.hpp"
+#include "election/config.hpp"
 
 namespace conclave::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/election/config.hpp"
-#include "conclave/election/promise_file.hpp"
+#include "election/config.hpp"
+#include "election/promise_file.hpp"
 
 namespace conclave::cli {
 namespace {

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "conclave/election/wall_clock.hpp"
 #include "conclave/experiment/json.hpp"
+#include "election/wall_clock.hpp"
 
 namespace conclave::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "conclave/election/frame.hpp"
+#include "election/frame.hpp"
 
 namespace conclave::cli {
 

@@ -22,7 +22,7 @@
 #include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/election/service.hpp"
+#include "election/service.hpp"
 
 namespace conclave::cli {
 namespace {

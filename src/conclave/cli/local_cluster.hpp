@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "conclave/election/certificates.hpp"
-#include "conclave/election/member.hpp"
+#include "election/certificates.hpp"
+#include "election/member.hpp"
 
 namespace conclave::cli {
 

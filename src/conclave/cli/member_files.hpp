@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/election/certificates.hpp"
-#include "conclave/election/configuration.hpp"
-#include "conclave/election/member.hpp"
+#include "election/certificates.hpp"
+#include "election/configuration.hpp"
+#include "election/member.hpp"
 
 namespace conclave::cli {
 

@@ -18,8 +18,8 @@
 #include "conclave/cli/journal.hpp"
 #include "conclave/cli/supervisor.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/election/config.hpp"
-#include "conclave/election/status.hpp"
+#include "election/config.hpp"
+#include "election/status.hpp"
 
 namespace conclave::cli {
 namespace {
