@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "election/endpoint.hpp"
+#include "election/configuration.hpp"
 #include "election/frame.hpp"
 #include "election/member.hpp"
 

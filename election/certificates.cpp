@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <ctime>
 #include <system_error>
 
@@ -19,7 +18,6 @@
 #include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/read_text.hpp"
-#include "election/detail/algorithms.hpp"
 #include "election/detail/openssl.hpp"
 
 namespace conclave::election {
@@ -28,20 +26,11 @@ namespace {
 using detail::CertificatePtr;
 using detail::KeyPtr;
 
-constexpr std::string_view name_scheme = "conclave://";
-
 [[noreturn]] void fail(std::string_view doing) {
   throw Error(fmt::format("cannot {}: {}", doing, detail::last_openssl_error()));
 }
 void require(bool done, std::string_view doing) {
   if (!done) fail(doing);
-}
-
-// Without a callback OpenSSL would ask for the passphrase on the terminal.
-int no_passphrase(char*, int, int, void*) { return -1; }
-
-detail::BioPtr reader_of(const std::string& text) {
-  return detail::BioPtr{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))};
 }
 
 std::string text_in(BIO& bio) {
@@ -152,67 +141,6 @@ constexpr std::size_t most_pem_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
-namespace detail {
-
-std::string last_openssl_error() {
-  const unsigned long code = ERR_get_error();
-  ERR_clear_error();
-  const char* reason = ERR_reason_error_string(code);
-  return reason != nullptr ? reason : fmt::format("OpenSSL error {:x}", code);
-}
-
-std::string serial_in(const X509& certificate) {
-  const ASN1_INTEGER* serial = X509_get0_serialNumber(&certificate);
-  BIGNUM* wide = ASN1_INTEGER_to_BN(serial, nullptr);
-  char* digits = wide != nullptr ? BN_bn2hex(wide) : nullptr;
-  const std::string text = digits != nullptr ? digits : "";
-  OPENSSL_free(digits);
-  BN_free(wide);
-  return plain_serial(text);
-}
-
-CertificatePtr certificate_in(const std::string& pem) {
-  X509* blank = X509_new_ex(few_algorithms(), nullptr);
-  if (PEM_read_bio_X509(reader_of(pem).get(), &blank, no_passphrase, nullptr) == nullptr) {
-    ERR_clear_error();
-    X509_free(blank);  // null where the reader has freed it
-    return nullptr;
-  }
-  return CertificatePtr{blank};
-}
-
-// As `cluster init` and `openssl genpkey` write it, or in any other form that OpenSSL knows, which
-// takes it much longer.
-KeyPtr key_in(const std::string& pem) {
-  const PlainKeyPtr plain{
-      PEM_read_bio_PKCS8_PRIV_KEY_INFO(reader_of(pem).get(), nullptr, no_passphrase, nullptr)};
-  KeyPtr key{plain ? EVP_PKCS82PKEY_ex(plain.get(), few_algorithms(), nullptr) : nullptr};
-  if (!key)
-    key.reset(PEM_read_bio_PrivateKey(reader_of(pem).get(), nullptr, no_passphrase, nullptr));
-  ERR_clear_error();
-  return key;
-}
-
-std::optional<Identity> identity_in(const X509& certificate) {
-  const NamesPtr names{static_cast<GENERAL_NAMES*>(
-      X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr))};
-  if (!names || sk_GENERAL_NAME_num(names.get()) != 1) return {};
-  const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), 0);
-  if (name->type != GEN_URI) return {};
-  const ASN1_IA5STRING* uri = name->d.uniformResourceIdentifier;
-  const std::string_view text{reinterpret_cast<const char*>(ASN1_STRING_get0_data(uri)),
-                              static_cast<std::size_t>(ASN1_STRING_length(uri))};
-  const std::size_t slash = text.rfind('/');
-  if (!text.starts_with(name_scheme) || slash < name_scheme.size()) return {};
-  const std::string_view digits = text.substr(slash + 1);
-  MemberIndex member = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), member);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
-  return Identity{std::string{text.substr(name_scheme.size(), slash - name_scheme.size())}, member};
-}
-
-}  // namespace detail
-
 Validity valid_for(std::chrono::days days) {
   const auto now = std::chrono::system_clock::now();
   return {now - std::chrono::hours{1}, now + days};
@@ -256,8 +184,9 @@ Credentials issue_credentials(const Authority& authority, const Identity& identi
   extend(*certificate, *issuer, NID_ext_key_usage, "serverAuth,clientAuth");
   extend(*certificate, *issuer, NID_subject_key_identifier, "hash");
   extend(*certificate, *issuer, NID_authority_key_identifier, "keyid:always");
-  extend(*certificate, *issuer, NID_subject_alt_name,
-         fmt::format("critical,URI:{}{}/{}", name_scheme, identity.cluster, identity.member));
+  extend(
+      *certificate, *issuer, NID_subject_alt_name,
+      fmt::format("critical,URI:{}{}/{}", detail::name_scheme, identity.cluster, identity.member));
   sign(*certificate, *issuer_key);
   return {authority.certificate, pem_of(*certificate), pem_of(*key)};
 }

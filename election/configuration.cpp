@@ -1,9 +1,12 @@
 #include "election/configuration.hpp"
 
 #include <algorithm>
-#include <string_view>
+#include <charconv>
+#include <system_error>
 
 #include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
 
 namespace conclave::election {
 namespace {
@@ -12,6 +15,38 @@ namespace {
 constexpr std::size_t note_overhead = 64;
 
 }  // namespace
+
+Endpoint parse_endpoint(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const auto wrong = [&] {
+    return Error(fmt::format("'{}' is no endpoint; write HOST:PORT, for example 10.0.0.7:7000 or "
+                             "[::1]:7000",
+                             text));
+  };
+  if (colon == std::string_view::npos) throw wrong();
+  std::string_view host = text.substr(0, colon);
+  const std::string_view digits = text.substr(colon + 1);
+  const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
+  if (is_bracketed) host = host.substr(1, host.size() - 2);
+  if (host.empty() || (!is_bracketed && host.find(':') != std::string_view::npos)) throw wrong();
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc{} || end != digits.data() + digits.size()) throw wrong();
+  return {std::string{host}, port};
+}
+
+bool is_plain_host(std::string_view host) {
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]%";
+  return !host.empty() && host.size() <= 255 &&
+         host.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+std::string to_string(const Endpoint& endpoint) {
+  const bool has_colons = endpoint.host.find(':') != std::string::npos;
+  return has_colons ? fmt::format("[{}]:{}", endpoint.host, endpoint.port)
+                    : fmt::format("{}:{}", endpoint.host, endpoint.port);
+}
 
 const Seat* Configuration::find(MemberIndex member) const {
   const auto place = std::ranges::lower_bound(seats, member, {}, &Seat::member);
@@ -28,10 +63,10 @@ std::uint64_t fingerprint_of(const std::vector<Seat>& seats) {
   return hash == 0 ? 1 : hash;
 }
 
-std::size_t encoded_bytes(const std::vector<Seat>& seats) {
-  std::size_t bytes = 0;
+bool fits_message(const std::vector<Seat>& seats) {
+  std::size_t bytes = note_overhead;
   for (const Seat& seat : seats) bytes += 7 + seat.endpoint.host.size();
-  return bytes;
+  return bytes <= max_message_bytes;
 }
 
 Configuration founded_by(const std::vector<Endpoint>& members) {
@@ -69,7 +104,7 @@ std::string objection_to(const Change& change, const Configuration& before) {
   }
   if (!is_plain_host(change.endpoint.host))
     return "a host is a name or an address, such as 10.0.0.7";
-  if (encoded_bytes(changed(before, change).seats) + note_overhead > max_message_bytes)
+  if (!fits_message(changed(before, change).seats))
     return "the list of members is too long for one message";
   return {};
 }

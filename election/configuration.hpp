@@ -10,12 +10,27 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "election/endpoint.hpp"
 #include "election/frame.hpp"
 
 namespace conclave::election {
+
+// Where a member listens: a host name or an address, and a port.
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+// "10.0.0.7:7000", "node3.example:7000", "[::1]:7000"; throws Error.
+Endpoint parse_endpoint(std::string_view text);
+std::string to_string(const Endpoint& endpoint);
+// Whether a host has only characters that names and addresses have: 1 to 255 letters, digits and
+// . - _ : % [ ].
+bool is_plain_host(std::string_view host);
 
 using Term = std::uint64_t;  // elections are numbered from 1 on
 
@@ -76,7 +91,7 @@ std::string objection_to(const Change& change, const Configuration& before);
 // FNV-1a over numbers and addresses, never 0: finds mistakes, not attacks, since members are
 // trusted.
 std::uint64_t fingerprint_of(const std::vector<Seat>& seats);
-// Bytes that the seats take in a note.
-std::size_t encoded_bytes(const std::vector<Seat>& seats);
+// Whether a note with these seats fits into a message.
+bool fits_message(const std::vector<Seat>& seats);
 
 }  // namespace conclave::election

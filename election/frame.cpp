@@ -1,12 +1,14 @@
 #include "election/frame.hpp"
 
 #include <algorithm>
-#include <concepts>
 
 #include "conclave/base/check.hpp"
+#include "election/detail/wire.hpp"
 
 namespace conclave::election {
 namespace {
+
+using detail::Like;
 
 // The type of a frame is its place in the variant, counted from 1: a zeroed header is malformed.
 constexpr std::size_t types = std::variant_size_v<Frame>;
@@ -18,109 +20,51 @@ struct Lengths {
 constexpr std::array<Lengths, types> body_lengths{
     {{54, 53 + max_cluster_name}, {24, 24}, {8, 8 + max_message_bytes}, {4, 4}, {2, 2}}};
 
-template <std::unsigned_integral T>
-void put(T value, std::vector<std::byte>& out) {
-  for (std::size_t i = sizeof(T); i-- > 0;) out.push_back(static_cast<std::byte>(value >> (8 * i)));
+// The fields of each frame in their order on the wire; a Writer takes them, a Reader sets them.
+void fields(auto& codec, Like<Hello> auto& hello) {
+  codec.number(hello.sender);
+  codec.number(hello.receiver);
+  codec.number(hello.incarnation);
+  codec.number(hello.nonce);
+  codec.flag(hello.insists);
+  codec.number(hello.agreement.members);
+  codec.number(hello.agreement.list);
+  codec.number(hello.agreement.lease_ms);
+  codec.number(hello.agreement.drift_ppm);
+  codec.number(hello.agreement.timing);
+  codec.rest(hello.cluster);
+}
+void fields(auto& codec, Like<Ready> auto& ready) {
+  codec.number(ready.echo);
+  codec.number(ready.received);
+  codec.number(ready.first);
+}
+void fields(auto& codec, Like<Message> auto& message) {
+  codec.number(message.number);
+  codec.number(message.received);
+  codec.rest(message.bytes);
+}
+void fields(auto& codec, Like<Acknowledgement> auto& acknowledgement) {
+  codec.number(acknowledgement.received);
+}
+void fields(auto& codec, Like<Farewell> auto& farewell) {
+  codec.choice(farewell.kind, Farewell::Kind::refused);
+  codec.choice(farewell.reason, Refusal::other_configuration);
 }
 
-template <std::unsigned_integral T>
-T take(std::span<const std::byte>& body) {
-  T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i)
-    value = static_cast<T>((std::uint64_t{value} << 8) | static_cast<std::uint8_t>(body[i]));
-  body = body.subspan(sizeof(T));
-  return value;
-}
-
-void put_body(const Hello& hello, std::vector<std::byte>& out) {
-  put(hello.sender, out);
-  put(hello.receiver, out);
-  put(hello.incarnation, out);
-  put(hello.nonce, out);
-  put(static_cast<std::uint8_t>(hello.insists), out);
-  put(hello.agreement.members, out);
-  put(hello.agreement.list, out);
-  put(hello.agreement.lease_ms, out);
-  put(hello.agreement.drift_ppm, out);
-  put(hello.agreement.timing, out);
-  for (const char c : hello.cluster) out.push_back(static_cast<std::byte>(c));
-}
-void put_body(const Ready& ready, std::vector<std::byte>& out) {
-  put(ready.echo, out);
-  put(ready.received, out);
-  put(ready.first, out);
-}
-void put_body(const Message& message, std::vector<std::byte>& out) {
-  put(message.number, out);
-  put(message.received, out);
-  out.insert(out.end(), message.bytes.begin(), message.bytes.end());
-}
-void put_body(const Acknowledgement& acknowledgement, std::vector<std::byte>& out) {
-  put(acknowledgement.received, out);
-}
-void put_body(const Farewell& farewell, std::vector<std::byte>& out) {
-  put(static_cast<std::uint8_t>(farewell.kind), out);
-  put(static_cast<std::uint8_t>(farewell.reason), out);
-}
-
-std::variant<Frame, Refusal> hello_in(std::span<const std::byte> body) {
-  Hello hello;
-  hello.sender = take<std::uint32_t>(body);
-  hello.receiver = take<std::uint32_t>(body);
-  hello.incarnation = take<std::uint64_t>(body);
-  hello.nonce = take<std::uint64_t>(body);
-  const auto insists = take<std::uint8_t>(body);
-  if (insists > 1) return Refusal::malformed;
-  hello.insists = insists == 1;
-  hello.agreement.members = take<std::uint32_t>(body);
-  hello.agreement.list = take<std::uint64_t>(body);
-  hello.agreement.lease_ms = take<std::uint32_t>(body);
-  hello.agreement.drift_ppm = take<std::uint32_t>(body);
-  hello.agreement.timing = take<std::uint64_t>(body);
-  std::ranges::transform(body, std::back_inserter(hello.cluster),
-                         [](std::byte b) { return static_cast<char>(b); });
-  return Frame{hello};
-}
-Frame ready_in(std::span<const std::byte> body) {
-  Ready ready;
-  ready.echo = take<std::uint64_t>(body);
-  ready.received = take<std::uint64_t>(body);
-  ready.first = take<std::uint64_t>(body);
-  return ready;
-}
-Frame message_in(std::span<const std::byte> body) {
-  Message message;
-  message.number = take<std::uint32_t>(body);
-  message.received = take<std::uint32_t>(body);
-  message.bytes = body;
-  return message;
-}
-
-// There is one way to write each frame, so that decoding and encoding are inverse.
-std::variant<Frame, Refusal> farewell_in(std::span<const std::byte> body) {
-  const auto kind = take<std::uint8_t>(body);
-  const auto reason = take<std::uint8_t>(body);
-  const bool is_refused = kind == static_cast<std::uint8_t>(Farewell::Kind::refused);
-  if (kind > static_cast<std::uint8_t>(Farewell::Kind::refused) || reason >= refusal_kinds ||
-      (!is_refused && reason != 0))
-    return Refusal::malformed;
-  return Frame{Farewell{static_cast<Farewell::Kind>(kind), static_cast<Refusal>(reason)}};
-}
-
-// The header has been checked: type and length fit each other.
+// The header has been checked: type and length fit each other. There is one way to write each
+// frame, so that decoding and encoding are inverse.
 std::variant<Frame, Refusal> frame_in(std::size_t type, std::span<const std::byte> body) {
-  switch (type) {
-    case 1:
-      return hello_in(body);
-    case 2:
-      return ready_in(body);
-    case 3:
-      return message_in(body);
-    case 4:
-      return Frame{Acknowledgement{take<std::uint32_t>(body)}};
-    default:
-      return farewell_in(body);
-  }
+  static const std::array<Frame, types> blank{Hello{}, Ready{}, Message{}, Acknowledgement{},
+                                              Farewell{}};
+  Frame frame = blank[type - 1];
+  detail::Reader reader(body);
+  std::visit([&](auto& each) { fields(reader, each); }, frame);
+  const auto* farewell = std::get_if<Farewell>(&frame);
+  const bool has_idle_reason = farewell != nullptr && farewell->kind != Farewell::Kind::refused &&
+                               farewell->reason != Refusal{};
+  if (!reader.is_done() || has_idle_reason) return Refusal::malformed;
+  return frame;
 }
 
 }  // namespace
@@ -147,7 +91,8 @@ std::string_view name_of(Refusal refusal) {
 void encode(const Frame& frame, std::vector<std::byte>& out) {
   const std::size_t start = out.size();
   out.resize(start + header_bytes);
-  std::visit([&](const auto& body) { put_body(body, out); }, frame);
+  detail::Writer writer(out);
+  std::visit([&](const auto& body) { fields(writer, body); }, frame);
   const std::size_t length = out.size() - start - header_bytes;
   const Lengths allowed = body_lengths[frame.index()];
   CONCLAVE_CHECK(length >= allowed.least);

@@ -13,6 +13,8 @@ class io_context;
 
 namespace conclave::election {
 
+// post() and stop() may be called from any thread, everything else from the one that calls run().
+// Callbacks come from run() and may throw through it.
 class Loop {
  public:
   using Clock = std::chrono::steady_clock;
@@ -25,7 +27,7 @@ class Loop {
 
   void run();                          // until stop() or until nothing is left to wait for
   void run_for(Clock::duration time);  // the same, for at most this long
-  void stop();                         // from a callback, another thread or a signal's callback
+  void stop();                         // after the current callback
 
   void post(std::function<void()> call);  // after the current callback
   TimerId after(Clock::duration time, std::function<void()> call);

@@ -58,12 +58,14 @@ struct Note {
 // All notes sent by kind: those of the paper by their own names, then the others.
 inline constexpr std::size_t paper_kinds = Algorithm::kinds.size();
 using NoteCounts = std::array<std::uint64_t, paper_kinds + note_kinds>;
-std::size_t count_index(const Note& note);
-std::string_view count_name(std::size_t index);  // "REQUEST", "renewal", ...
-std::uint64_t paper_messages(const NoteCounts& counts);
-std::uint64_t other_messages(const NoteCounts& counts);
+std::size_t count_index(const Note& note);               // its place in NoteCounts
+std::string_view count_name(std::size_t index);          // "REQUEST", "renewal", ...
+std::uint64_t paper_messages(const NoteCounts& counts);  // the sum of those of the paper
+std::uint64_t other_messages(const NoteCounts& counts);  // the sum of all others
 
+// Inverse to each other, except that fields which a kind does not have are not sent. Nothing where
+// the bytes are cut short, too many, or no note.
 std::vector<std::byte> encode(const Note& note);
-std::optional<Note> decode_note(std::span<const std::byte> bytes);  // empty: malformed
+std::optional<Note> decode_note(std::span<const std::byte> bytes);
 
 }  // namespace conclave::election

@@ -53,13 +53,15 @@ struct PromiseRecord {
   bool is_foreign = false;  // another member's, and otherwise sound
 };
 
-// Pure; `name` stands for the file in sentences. The text may be anything.
+// The record that a text holds, and the text of a file with this promise; pure, and inverse to each
+// other. `name` stands for the file in sentences. The text may be anything.
 PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
                             const std::string& name);
 std::string promise_text(const Promise& promise, const PromiseOwner& owner,
                          const Configuration& configuration = {});
 
-// Throws Error if the file is there and cannot be read.
+// Reads without a lock, so also while a process uses the file: stores replace it as a whole. Throws
+// Error if the file is there and cannot be read.
 PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner);
 
 class PromiseFile {

@@ -11,7 +11,7 @@
 
 #include "conclave/base/error.hpp"
 #include "election/agreement.hpp"
-#include "election/entropy.hpp"
+#include "election/system.hpp"
 
 namespace conclave::election {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "conclave/base/error.hpp"
 #include "election/service.hpp"
-#include "election/wall_clock.hpp"
+#include "election/system.hpp"
 
 namespace conclave::election {
 namespace {

@@ -13,9 +13,10 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
 #include "election/configuration.hpp"
+#include "election/detail/edge.hpp"
+#include "election/detail/link.hpp"
 #include "election/detail/listener.hpp"
-#include "election/detail/peer.hpp"
-#include "election/entropy.hpp"
+#include "election/system.hpp"
 
 namespace conclave::election {
 namespace {
@@ -24,9 +25,31 @@ using asio::ip::tcp;
 using detail::Edge;
 using detail::Ending;
 using detail::Link;
-using detail::Peer;
 using detail::Verdict;
 using Clock = Loop::Clock;
+
+// A transport's knowledge about another member.
+struct Peer {
+  Peer(MemberIndex its_index, Endpoint where, const TransportLimits& limits)
+      : index(its_index),
+        endpoint(std::move(where)),
+        edge({limits.queued_messages, limits.queued_bytes}),
+        retry_delay(limits.first_retry) {}
+
+  MemberIndex index;
+  Endpoint endpoint;
+  Edge edge;
+  std::shared_ptr<Link> live;     // carries messages; at most one
+  std::shared_ptr<Link> dialled;  // being opened by us; at most one
+  Loop::Clock::duration retry_delay;
+  Loop::TimerId retry = 0;
+  Loop::TimerId watch = 0;                     // runs while messages wait for acknowledgement
+  Loop::TimerId acknowledgement = 0;           // runs while one is owed
+  Loop::Clock::time_point progress;            // when the peer has last acknowledged something new
+  std::string trouble = "it does not answer";  // why there is no connection
+  bool insists = false;       // it has told us that there is another connection, but there is none
+  bool is_connected = false;  // as last reported to the application
+};
 
 constexpr Farewell superseded{Farewell::Kind::superseded, {}};
 
@@ -79,7 +102,6 @@ class Transport::Core final : public detail::LinkOwner {
   void owe_acknowledgement(Peer& peer);
   void acknowledge(Peer& peer);
   void settle(Peer& peer, std::size_t pending_before);
-  void tell(Peer& peer);
   void finish_closing_soon(Clock::duration time);
   void finish_closing();
   void cancel_timers(const Peer& peer) {
@@ -100,7 +122,6 @@ class Transport::Core final : public detail::LinkOwner {
   std::deque<Peer> peers_;  // grows where the cluster is elastic; timers refer to its elements
   std::vector<std::shared_ptr<Link>> strangers_;  // accepted, not introduced yet; oldest first
   std::size_t pending_ = 0;
-  bool is_idle_news_ = false;  // pending_ has just become 0
   std::function<void()> closed_;
   bool is_closing_ = false;
   Loop::TimerId closing_ = 0;
@@ -154,10 +175,7 @@ bool Transport::Core::send(MemberIndex to, std::span<const std::byte> bytes) {
   CONCLAVE_CHECK(to != settings_.membership.self.member);
   CONCLAVE_CHECK(bytes.size() <= max_message_bytes);
   Peer& peer = this->peer(to);
-  if (is_closing_ || !peer.edge.push(bytes)) {
-    peer.is_waited_for = true;
-    return false;
-  }
+  if (is_closing_ || !peer.edge.push(bytes)) return false;
   ++pending_;
   ++counters_.messages_sent;
   if (peer.edge.pending() == 1) {
@@ -264,7 +282,6 @@ std::optional<Verdict> Transport::Core::on_ready(Link& link, const Ready& ready)
   settle(peer, before);
   install(peer, std::move(self));
   if (resumption->is_other_process) events_->on_restarted(peer.index);
-  tell(peer);
   pump(peer);
   return {};
 }
@@ -282,7 +299,6 @@ void Transport::Core::install(Peer& peer, std::shared_ptr<Link> link) {
   }
   if (std::exchange(peer.is_connected, true)) return;
   log("connected with {}", peer.live->name());
-  events_->on_connected(peer.index);
 }
 
 void Transport::Core::pump(Peer& peer) {
@@ -311,30 +327,17 @@ std::optional<Verdict> Transport::Core::on_acknowledgement(Link& link, std::uint
   if (!peer.edge.acknowledge(received))
     return Verdict{Refusal::malformed, "it acknowledges what was never sent"};
   settle(peer, before);
-  tell(peer);
   return {};
 }
 
-// Some of its messages are gone since there were so many. Does not call back yet: the callback may
-// send.
+// Some of its messages are gone since there were so many.
 void Transport::Core::settle(Peer& peer, std::size_t pending_before) {
   const std::size_t gone = pending_before - peer.edge.pending();
   if (gone == 0) return;
   pending_ -= gone;
   peer.progress = Clock::now();
   if (peer.edge.pending() == 0) loop_->cancel(std::exchange(peer.watch, 0));
-  is_idle_news_ = pending_ == 0;
-}
-
-// Tells who waits for an empty queue, or for a place in it.
-void Transport::Core::tell(Peer& peer) {
-  if (peer.is_waited_for && !peer.edge.is_nearly_full() && !is_closing_) {
-    peer.is_waited_for = false;
-    events_->on_room(peer.index);
-  }
-  if (!std::exchange(is_idle_news_, false) || pending_ > 0) return;
-  events_->on_idle();
-  if (is_closing_ && closed_) finish_closing_soon(Clock::duration::zero());
+  if (pending_ == 0 && is_closing_ && closed_) finish_closing_soon(Clock::duration::zero());
 }
 
 void Transport::Core::watch(Peer& peer, Clock::duration time) {
@@ -383,7 +386,6 @@ void Transport::Core::give_up(Peer& peer, const std::string& why) {
   settle(peer, before);
   log("gave up {}", sentence);
   events_->on_unreachable(peer.index, sentence);
-  tell(peer);
 }
 
 void Transport::Core::owe_acknowledgement(Peer& peer) {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "election/certificates.hpp"
-#include "election/endpoint.hpp"
+#include "election/configuration.hpp"
 #include "election/frame.hpp"
 #include "election/loop.hpp"
 
@@ -95,13 +95,8 @@ class TransportEvents {
   virtual void on_unreachable(MemberIndex peer, std::string_view why) = 0;
   // The peer runs as a new process. Messages sent to the old one and not acknowledged are lost.
   virtual void on_restarted(MemberIndex /*peer*/) {}
-  // There is a connection; it has broken (messages wait for the next one).
-  virtual void on_connected(MemberIndex /*peer*/) {}
+  // The connection has broken; messages wait for the next one.
   virtual void on_disconnected(MemberIndex /*peer*/, std::string_view /*why*/) {}
-  // After a send() that returned false: half of the queue is free again.
-  virtual void on_room(MemberIndex /*peer*/) {}
-  // Every message has been acknowledged or dropped.
-  virtual void on_idle() {}
   // One line, for people: refusals, retries, whom we are connected with.
   virtual void on_log(std::string_view /*line*/) {}
 };

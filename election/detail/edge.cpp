@@ -67,10 +67,6 @@ std::optional<Edge::Resumption> Edge::resume(std::uint64_t incarnation, const Re
   return Resumption{is_other_process, lost};
 }
 
-bool Edge::is_nearly_full() const {
-  return 2 * queue_.size() > limits_.messages || 2 * queued_bytes_ > limits_.bytes;
-}
-
 void Edge::pop() {
   queued_bytes_ -= queue_.front().size();
   queue_.pop_front();

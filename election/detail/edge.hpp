@@ -46,7 +46,6 @@ class Edge {
   // Incoming.
   Arrival arrive(std::uint32_t number);
   std::uint32_t acknowledgement();  // to be sent; from now on none is due
-  bool owes_acknowledgement() const { return owed_ > 0; }
   std::size_t owed() const { return owed_; }
 
   // The position that a Ready to a peer of that incarnation reports.
@@ -56,9 +55,6 @@ class Edge {
   std::optional<Resumption> resume(std::uint64_t incarnation, const Ready& ready);
 
   std::size_t pending() const { return queue_.size(); }
-  std::size_t pending_bytes() const { return queued_bytes_; }
-  std::size_t unsent() const { return queue_.size() - sent_; }
-  bool is_nearly_full() const;
 
  private:
   void pop();

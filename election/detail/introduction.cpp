@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "election/agreement.hpp"
-#include "election/entropy.hpp"
+#include "election/system.hpp"
 
 namespace conclave::election::detail {
 

@@ -10,9 +10,8 @@
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
-#include "election/detail/algorithms.hpp"
 #include "election/detail/openssl.hpp"
-#include "election/detail/verification.hpp"
+#include "election/detail/verified_certificates.hpp"
 #include "election/transport.hpp"
 
 namespace conclave::election::detail {

@@ -437,7 +437,9 @@ TEST_P(FrameAttacks, AMemberThatNeverReads) {
     deaf.introduce(enemy_hello);
     is_over.get_future().wait();
   });
-  ASSERT_TRUE(siege.cluster().run_until([&] { return siege.victim().connects == 2; }));
+  const TransportCounters& counters = siege.victim().counters();
+  ASSERT_TRUE(siege.cluster().run_until(
+      [&] { return counters.connections_opened + counters.connections_accepted == 2; }));
   std::size_t taken = 0;
   while (siege.victim().send(2, std::string(max_message_bytes, 'x'))) ++taken;
   EXPECT_EQ(taken, 100u);

@@ -15,10 +15,9 @@
 #include <openssl/pem.h>
 
 #include "conclave/base/error.hpp"
-#include "election/detail/algorithms.hpp"
 #include "election/detail/openssl.hpp"
 #include "election/detail/tunnel.hpp"
-#include "election/detail/verification.hpp"
+#include "election/detail/verified_certificates.hpp"
 
 namespace conclave::election {
 namespace {

@@ -106,7 +106,6 @@ TEST(Edge, GoesOnAfterMessagesWereGivenUp) {
 TEST(Edge, BoundsItsQueue) {
   Edge a({2, 10});
   EXPECT_TRUE(a.push(bytes_of("12345678")));
-  EXPECT_TRUE(a.is_nearly_full());
   EXPECT_FALSE(a.push(bytes_of("123")));
   EXPECT_TRUE(a.push(bytes_of("12")));
   EXPECT_FALSE(a.push({}));

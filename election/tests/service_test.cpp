@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "election/config.hpp"
+#include "election/config_file.hpp"
 #include "election/status.hpp"
 
 #include "election/tests/support/loopback.hpp"

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "election/config.hpp"
+#include "election/config_file.hpp"
 
 #include "tests/fuzz/reading.hpp"
 

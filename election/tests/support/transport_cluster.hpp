@@ -50,10 +50,7 @@ struct Member final : TransportEvents {
     if (on_loss) on_loss(peer);
   }
   void on_restarted(MemberIndex) override { ++restarts; }
-  void on_connected(MemberIndex) override { ++connects; }
   void on_disconnected(MemberIndex, std::string_view) override { ++disconnects; }
-  void on_room(MemberIndex) override { ++rooms; }
-  void on_idle() override { ++idles; }
   void on_log(std::string_view line) override { log.append(line).append("\n"); }
 
   bool send(MemberIndex to, std::string_view text) const {
@@ -68,7 +65,7 @@ struct Member final : TransportEvents {
   std::function<void(MemberIndex, const std::string&)> reaction;
   std::function<void(MemberIndex)> on_loss;
   std::size_t received = 0;
-  int restarts = 0, connects = 0, disconnects = 0, rooms = 0, idles = 0;
+  int restarts = 0, disconnects = 0;
   std::vector<std::string> unreachable;
   std::string log;
   std::unique_ptr<Transport> transport;  // the last member: destroyed first

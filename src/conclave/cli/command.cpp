@@ -276,7 +276,9 @@ void Command::flag(const std::string& name, bool& value, const std::string& mean
 void Command::footer(const std::string& text) { app_->footer(text); }
 
 void Command::runs(Action action) {
-  app_->callback([chosen = chosen_, action = std::move(action)] { *chosen = action; });
+  app_->callback([chosen = chosen_, action = std::move(action)] {
+    if (!*chosen) *chosen = action;  // of nested commands the innermost, which comes first
+  });
 }
 
 Program::Program(const std::string& title, const std::string& version, const std::string& overview)

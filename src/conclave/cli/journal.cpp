@@ -1,8 +1,6 @@
 #include "conclave/cli/journal.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "conclave/experiment/json.hpp"
-#include "election/wall_clock.hpp"
+#include "election/system.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -25,15 +23,6 @@ bool has_room(int descriptor) {
 }
 
 }  // namespace
-
-void outlive_readers() {
-  ::signal(SIGPIPE, SIG_IGN);
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // The lowest free number is this one, because those below it are in use.
-    if (::fcntl(standard, F_GETFD) == -1) [[maybe_unused]]
-      const int same = ::open("/dev/null", O_RDWR);
-  }
-}
 
 bool write_line(int descriptor, std::string text) {
   if (text.size() > longest_line) text.resize(longest_line);

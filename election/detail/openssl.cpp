@@ -1,13 +1,18 @@
-#include "election/detail/algorithms.hpp"
+#include "election/detail/openssl.hpp"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
+#include <fmt/format.h>
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/provider.h>
 
 namespace conclave::election::detail {
@@ -96,12 +101,76 @@ OSSL_LIB_CTX* context_with_selection() {
   return is_loaded ? context : nullptr;
 }
 
+// Without a callback OpenSSL would ask for the passphrase on the terminal.
+int no_passphrase(char*, int, int, void*) { return -1; }
+
+BioPtr reader_of(const std::string& text) {
+  return BioPtr{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))};
+}
+
 }  // namespace
 
 OSSL_LIB_CTX* few_algorithms() {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): as OpenSSL takes it
   static OSSL_LIB_CTX* const context = context_with_selection();
   return context;
+}
+
+std::string last_openssl_error() {
+  const unsigned long code = ERR_get_error();
+  ERR_clear_error();
+  const char* reason = ERR_reason_error_string(code);
+  return reason != nullptr ? reason : fmt::format("OpenSSL error {:x}", code);
+}
+
+std::string serial_in(const X509& certificate) {
+  const ASN1_INTEGER* serial = X509_get0_serialNumber(&certificate);
+  BIGNUM* wide = ASN1_INTEGER_to_BN(serial, nullptr);
+  char* digits = wide != nullptr ? BN_bn2hex(wide) : nullptr;
+  const std::string text = digits != nullptr ? digits : "";
+  OPENSSL_free(digits);
+  BN_free(wide);
+  return plain_serial(text);
+}
+
+CertificatePtr certificate_in(const std::string& pem) {
+  X509* blank = X509_new_ex(few_algorithms(), nullptr);
+  if (PEM_read_bio_X509(reader_of(pem).get(), &blank, no_passphrase, nullptr) == nullptr) {
+    ERR_clear_error();
+    X509_free(blank);  // null where the reader has freed it
+    return nullptr;
+  }
+  return CertificatePtr{blank};
+}
+
+// As `cluster init` and `openssl genpkey` write it, or in any other form that OpenSSL knows, which
+// takes it much longer.
+KeyPtr key_in(const std::string& pem) {
+  const PlainKeyPtr plain{
+      PEM_read_bio_PKCS8_PRIV_KEY_INFO(reader_of(pem).get(), nullptr, no_passphrase, nullptr)};
+  KeyPtr key{plain ? EVP_PKCS82PKEY_ex(plain.get(), few_algorithms(), nullptr) : nullptr};
+  if (!key)
+    key.reset(PEM_read_bio_PrivateKey(reader_of(pem).get(), nullptr, no_passphrase, nullptr));
+  ERR_clear_error();
+  return key;
+}
+
+std::optional<Identity> identity_in(const X509& certificate) {
+  const NamesPtr names{static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr))};
+  if (!names || sk_GENERAL_NAME_num(names.get()) != 1) return {};
+  const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), 0);
+  if (name->type != GEN_URI) return {};
+  const ASN1_IA5STRING* uri = name->d.uniformResourceIdentifier;
+  const std::string_view text{reinterpret_cast<const char*>(ASN1_STRING_get0_data(uri)),
+                              static_cast<std::size_t>(ASN1_STRING_length(uri))};
+  const std::size_t slash = text.rfind('/');
+  if (!text.starts_with(name_scheme) || slash < name_scheme.size()) return {};
+  const std::string_view digits = text.substr(slash + 1);
+  MemberIndex member = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), member);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
+  return Identity{std::string{text.substr(name_scheme.size(), slash - name_scheme.size())}, member};
 }
 
 }  // namespace conclave::election::detail

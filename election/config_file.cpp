@@ -1,4 +1,4 @@
-#include "election/config.hpp"
+#include "election/config_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -94,26 +94,17 @@ class Table {
     }
   }
 
-  std::vector<Endpoint> endpoints(std::string_view key) const {
+  // A list of texts, each as this function makes it; `kind` says what they must be.
+  template <class Make>
+  auto list(std::string_view key, std::string_view kind, Make make) const {
+    const std::string sentence = fmt::format("must be a list of {}", kind);
     const toml::array* list = table_[key].as_array();
-    if (list == nullptr || list->empty()) refuse(key, "must be a list of \"host:port\"");
-    std::vector<Endpoint> result;
+    if (list == nullptr) refuse(key, sentence);
+    std::vector<decltype(make(std::string()))> result;
     for (const toml::node& node : *list) {
       const auto value = node.value_exact<std::string>();
-      if (!value) refuse(key, "must be a list of \"host:port\"");
-      result.push_back(made(key, [&] { return parse_endpoint(*value); }));
-    }
-    return result;
-  }
-
-  std::vector<std::string> serials(std::string_view key) const {
-    const toml::array* list = table_[key].as_array();
-    if (list == nullptr) refuse(key, "must be a list of serial numbers, in hexadecimal");
-    std::vector<std::string> result;
-    for (const toml::node& node : *list) {
-      const auto value = node.value_exact<std::string>();
-      if (!value) refuse(key, "must be a list of serial numbers, in hexadecimal");
-      result.push_back(made(key, [&] { return plain_serial(*value); }));
+      if (!value) refuse(key, sentence);
+      result.push_back(made(key, [&] { return make(*value); }));
     }
     return result;
   }
@@ -176,8 +167,12 @@ std::map<MemberIndex, Endpoint> read_by_number(const Table& file, std::string_vi
 // A list, or where the list may change also a table, since numbers have gaps then.
 std::vector<Endpoint> read_members(const Table& file, bool is_elastic) {
   if (!file.has("members")) file.refuse("members", "is missing");
-  if (!is_elastic || file.raw()["members"].is_array()) return file.endpoints("members");
   std::vector<Endpoint> result;
+  if (!is_elastic || file.raw()["members"].is_array()) {
+    result = file.list("members", "\"host:port\"", parse_endpoint);
+    if (result.empty()) file.refuse("members", "must be a list of \"host:port\"");
+    return result;
+  }
   for (const auto& [member, endpoint] : read_by_number(file, "members")) {
     result.resize(member + 1);
     result.back() = endpoint;
@@ -204,7 +199,9 @@ void read_security(const Table& file, TransportOptions& transport) {
   transport.credentials = file.made("certificate", [&] {
     return load_credentials(files, {transport.cluster, transport.self});
   });
-  if (file.has("revoked")) transport.revoked = file.serials("revoked");
+  if (file.has("revoked")) {
+    transport.revoked = file.list("revoked", "serial numbers, in hexadecimal", plain_serial);
+  }
 }
 
 }  // namespace

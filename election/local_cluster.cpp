@@ -1,4 +1,4 @@
-#include "conclave/cli/local_cluster.hpp"
+#include "election/local_cluster.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -21,19 +21,17 @@
 
 #include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
-#include "conclave/cli/terminal.hpp"
 #include "election/service.hpp"
 
-namespace conclave::cli {
+namespace conclave::election {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-using election::MemberIndex;
 using Stage = ProcessReport::Stage;
 static_assert(sizeof(ProcessReport) <= PIPE_BUF, "reports must go through the pipe in one piece");
 
-[[noreturn]] void fail(std::string_view doing) {
+[[noreturn]] void cannot(std::string_view doing) {
   throw Error(fmt::format("cannot {}: {}", doing, std::generic_category().message(errno)));
 }
 
@@ -43,7 +41,7 @@ struct Pipe {
 
   Pipe() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("make a pipe");
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) cannot("make a pipe");
     read = Descriptor(ends[0]);
     write = Descriptor(ends[1]);
   }
@@ -63,13 +61,14 @@ void allow_many_descriptors(MemberIndex n) {
   }
 }
 
-struct Seat {
+// A socket that a process inherits.
+struct Listening {
   Descriptor listener;
   std::uint16_t port = 0;
 };
 
-Seat listening_seat() {
-  Seat seat{Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
+Listening listen_on_loopback() {
+  Listening seat{Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -79,9 +78,13 @@ Seat listening_seat() {
                        ::bind(seat.listener.number(), raw, length) == 0 &&
                        ::listen(seat.listener.number(), SOMAXCONN) == 0 &&
                        ::getsockname(seat.listener.number(), raw, &length) == 0;
-  if (!listens) fail("listen on 127.0.0.1");
+  if (!listens) cannot("listen on 127.0.0.1");
   seat.port = ntohs(address.sin_port);
   return seat;
+}
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 // Patient, the more the more processes there are: they share few cores, and none is expected to
@@ -89,7 +92,7 @@ Seat listening_seat() {
 std::chrono::seconds patience_for(std::size_t n) {
   return std::chrono::seconds(20 * (1 + n / 200));
 }
-election::Timing patient_timing(std::size_t n) {
+Timing patient_timing(std::size_t n) {
   const std::chrono::seconds lease = patience_for(n);
   return {.lease = lease,
           .renewal = lease / 4,
@@ -101,7 +104,7 @@ election::Timing patient_timing(std::size_t n) {
 // The parts of a local cluster that each of its processes uses.
 struct Plan {
   const LocalClusterOptions& options;
-  std::vector<election::Endpoint> members;
+  std::vector<Endpoint> members;
   int gate;     // closed by the parent: begin
   int leaving;  // closed by the parent: everybody knows the leader
   int reports;
@@ -123,8 +126,8 @@ class Process {
   }
 
  private:
-  static election::ServiceOptions options(const Plan& plan, MemberIndex self, int listener) {
-    election::ServiceOptions result;
+  static ServiceOptions options(const Plan& plan, MemberIndex self, int listener) {
+    ServiceOptions result;
     result.transport.cluster = "local";
     result.transport.self = self;
     result.transport.members = plan.members;
@@ -143,10 +146,10 @@ class Process {
     return result;
   }
 
-  election::Service::Callbacks callbacks() {
+  Service::Callbacks callbacks() {
     return {.changed =
                 [this] {
-                  if (has_decided_ || service_.view().leader == election::nobody) return;
+                  if (has_decided_ || service_.view().leader == nobody) return;
                   has_decided_ = true;
                   report(Stage::decided);
                 },
@@ -161,8 +164,8 @@ class Process {
   }
 
   void report(Stage stage) {
-    const election::MemberView view = service_.view();
-    const election::TransportCounters& counters = service_.counters();
+    const MemberView view = service_.view();
+    const TransportCounters& counters = service_.counters();
     const ProcessReport report{.stage = stage,
                                .member = self_,
                                .leader = view.leader,
@@ -177,8 +180,8 @@ class Process {
   const Plan& plan_;
   MemberIndex self_;
   bool has_decided_ = false;
-  election::Loop loop_;
-  election::Service service_;
+  Loop loop_;
+  Service service_;
 };
 
 [[noreturn]] void be_process(const Plan& plan, MemberIndex self, int listener) {
@@ -231,26 +234,35 @@ std::string collect(int reports, Stage stage, Clock::time_point until,
   return {};
 }
 
-std::vector<Seat> seats_for(MemberIndex n) {
-  std::vector<Seat> seats;
-  for (MemberIndex each = 0; each < n; ++each) seats.push_back(listening_seat());
+std::vector<Listening> listen_for_all(MemberIndex n) {
+  std::vector<Listening> seats;
+  for (MemberIndex each = 0; each < n; ++each) seats.push_back(listen_on_loopback());
   return seats;
 }
 
-std::vector<election::Endpoint> endpoints_of(const std::vector<Seat>& seats) {
-  std::vector<election::Endpoint> endpoints;
-  for (const Seat& seat : seats) endpoints.push_back({"127.0.0.1", seat.port});
+std::vector<Endpoint> endpoints_of(const std::vector<Listening>& seats) {
+  std::vector<Endpoint> endpoints;
+  for (const Listening& seat : seats) endpoints.push_back({"127.0.0.1", seat.port});
   return endpoints;
 }
 
 }  // namespace
 
+std::vector<Credentials> local_credentials(MemberIndex n) {
+  const Validity validity = valid_for(std::chrono::days{1});
+  const Authority authority = make_authority("local", validity);
+  std::vector<Credentials> all;
+  for (MemberIndex each = 0; each < n; ++each)
+    all.push_back(issue_credentials(authority, {"local", each}, validity));
+  return all;
+}
+
 LocalElection elect_locally(const LocalClusterOptions& options, const std::atomic<bool>& stop) {
   allow_many_descriptors(options.n);
   const auto begin = Clock::now();
   const auto until = begin + options.timeout;
-  std::vector<Seat> seats = seats_for(options.n);
-  if (!options.credentials.empty()) election::warm_up_tls(options.credentials);
+  std::vector<Listening> seats = listen_for_all(options.n);
+  if (!options.credentials.empty()) warm_up_tls(options.credentials);
   Pipe gate;
   Pipe leaving;
   Pipe reports;
@@ -259,7 +271,7 @@ LocalElection elect_locally(const LocalClusterOptions& options, const std::atomi
   Family family;
   for (MemberIndex self = 0; self < options.n; ++self) {
     const pid_t child = ::fork();
-    if (child < 0) fail("start a process");
+    if (child < 0) cannot("start a process");
     if (child == 0) {
       gate.write.close();
       leaving.write.close();
@@ -287,4 +299,4 @@ LocalElection elect_locally(const LocalClusterOptions& options, const std::atomi
   return result;
 }
 
-}  // namespace conclave::cli
+}  // namespace conclave::election

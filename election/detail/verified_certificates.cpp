@@ -1,4 +1,4 @@
-#include "election/detail/verification.hpp"
+#include "election/detail/verified_certificates.hpp"
 
 #include <cstddef>
 #include <mutex>

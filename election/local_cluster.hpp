@@ -12,13 +12,13 @@
 #include "election/certificates.hpp"
 #include "election/member.hpp"
 
-namespace conclave::cli {
+namespace conclave::election {
 
 struct LocalClusterOptions {
-  election::MemberIndex n = 1;
+  MemberIndex n = 1;
   bool wakes_all = true;  // otherwise member 0 alone is woken
   std::optional<std::uint64_t> seed{};
-  std::vector<election::Credentials> credentials{};  // one per member; none: plain
+  std::vector<Credentials> credentials{};  // one per member; none: plain
   std::chrono::seconds timeout{120};
 };
 
@@ -26,11 +26,11 @@ struct LocalClusterOptions {
 struct ProcessReport {
   enum class Stage : std::uint8_t { ready, decided, left, failed };
   Stage stage = Stage::ready;
-  election::MemberIndex member = 0;
-  election::MemberIndex leader = election::nobody;
+  MemberIndex member = 0;
+  MemberIndex leader = nobody;
   bool leads = false;
-  election::Term term = 0;
-  election::NoteCounts sent{};
+  Term term = 0;
+  NoteCounts sent{};
   std::uint64_t bytes = 0;
   std::uint64_t connections = 0;  // opened
   char failure[256] = {};
@@ -43,7 +43,12 @@ struct LocalElection {
   std::string failure{};               // empty: all know one
 };
 
-// Throws Error; what goes wrong in the processes is in the result. `stop` ends it early.
+// Certificates for n members of a local cluster, valid for a day, of an authority that nobody
+// keeps.
+std::vector<Credentials> local_credentials(MemberIndex n);
+
+// Forks, so no other thread may run. Blocks until all processes have ended. Throws Error if they
+// cannot be started; what goes wrong in them is in the result. `stop` ends it early.
 LocalElection elect_locally(const LocalClusterOptions& options, const std::atomic<bool>& stop);
 
-}  // namespace conclave::cli
+}  // namespace conclave::election
