@@ -411,9 +411,15 @@ void Member::renew(Instant now) {
   support_oneself(now);
 }
 
+// While an older promise lasts, perhaps of a process before this one, the own promise counts for
+// nothing yet. It is made all the same, and so stored before anybody is asked: otherwise a leader
+// that is killed and started again could lead a second time in the same term, since the others have
+// promised to it.
 void Member::support_oneself(Instant now) {
   if (make_promise(now, term_, options_.self, config_.stamp)) {
     support(now, options_.self, now, options_.timing.lease);
+  } else if (promise_.term < term_) {
+    promise_ = {term_, options_.self, std::max(promise_.lease, options_.timing.lease)};
   }
 }
 

@@ -6,7 +6,9 @@
 //   terms      elections are numbered; one that does not end in time is given up for the next
 //   promises   a claimant leads only while a majority has promised not to support anybody else;
 //              a member makes promises to at most one claimant per term, and to no other while
-//              one lasts. Therefore at most one leader per term and one holder of the lease
+//              one lasts. Therefore at most one leader per term and one holder of the lease. A
+//              claim begins with the claimant's own promise, so that a process that is started
+//              later knows that its term has been used
 //   failures   who does not answer, and does not answer a probe either, is suspected. The paper
 //              needs answers from everybody; those of the suspected are filled in: a suspected
 //              referee approves, a suspected candidate loses. This can let two candidates win an

@@ -247,6 +247,35 @@ TEST(Member, KeepsPromisesThroughARestart) {
   EXPECT_EQ(answer(member, lease, 1, renewal(5, false)), NoteKind::granted);
 }
 
+// A leader without a promise of its own, killed and started again, would not know that its term has
+// been used: others that have promised to it would promise to it again, in the same term.
+TEST(Member, ClaimsWithAPromiseOfItsOwnAlsoWhileItCannotSupportItself) {
+  Member member({.n = 3}, 0ms);  // a process before it may have promised
+  const std::uint64_t rank = wake_and_win(member, 1ms);
+  EXPECT_EQ(member.promise(), (Promise{.term = 1, .to = 0, .lease = lease}));
+  member.receive(2ms, 1, promised(NoteKind::seconded, 1, rank));
+  EXPECT_FALSE(member.view().leads) << "its own promise does not count before its wait is over";
+  member.receive(2ms, 2, promised(NoteKind::seconded, 1, rank));
+  EXPECT_TRUE(member.view().leads);
+  Member again({.n = 3, .remembered = member.promise()}, 0ms);
+  again.wake(1ms);
+  EXPECT_EQ(again.view().term, 2u);
+}
+
+TEST(Member, ClaimsNothingThatShortensAnOlderPromise) {
+  Member member({.n = 3, .remembered = {.term = 5, .to = 1, .lease = 4 * lease}}, 0ms);
+  wake_and_win(member, 1ms);
+  EXPECT_EQ(member.promise(), (Promise{.term = 6, .to = 0, .lease = 4 * lease}));
+}
+
+TEST(Member, HasAPromiseOfItsOwnForATermThatItInherits) {
+  Member member({.n = 3}, 0ms);
+  EXPECT_EQ(answer(member, 1ms, 1, renewal(5, true)), NoteKind::refused);
+  told(member, 2ms, 1, resignation(5, 0, 6));
+  ASSERT_TRUE(member.is_claimant());
+  EXPECT_EQ(member.promise().term, 6u);
+}
+
 // Member 0 of three leads in term 1 and has 1 and 2 for supporters.
 Member leader_of_three() {
   Member member = newborn(3);

@@ -668,8 +668,9 @@ class VirtualCluster {
       verdict_.violation = "a member has gone back to an older leader";
     }
     if (!view.leads) return;
-    const auto [first, is_new] = leaders_.try_emplace(view.term, who);
-    if (first->second != who && !has_lost_file_) {
+    const std::pair process(who, seats_[who].starts);
+    const auto [first, is_new] = leaders_.try_emplace(view.term, process);
+    if (first->second != process && !has_lost_file_) {
       verdict_.violation = "two leaders in term " + std::to_string(view.term);
     }
     if (!member.holds_lease(local(seats_[who]))) return;
@@ -731,7 +732,7 @@ class VirtualCluster {
   std::vector<std::uint64_t> epoch_;  // of each edge: messages of an earlier one are lost
   std::priority_queue<Event> events_;
   std::set<MemberIndex> dead_;
-  std::map<Term, MemberIndex> leaders_;
+  std::map<Term, std::pair<MemberIndex, std::uint64_t>> leaders_;  // and which start of it
   std::map<std::pair<Term, std::uint64_t>, std::uint64_t> lists_;  // by term and version
   std::uint64_t order_ = 0;
   std::uint64_t cut_ = 0;  // 0: none now
