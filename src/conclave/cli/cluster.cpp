@@ -26,13 +26,11 @@
 #include "conclave/cli/member_files.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/election/service.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/experiment/runner.hpp"
 
 namespace conclave::cli {
 namespace {
-
-using experiment::Json;
 
 using election::NoteCounts;
 using election::other_messages;

@@ -24,7 +24,7 @@
 #include "conclave/cli/member_files.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/election/config.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -78,11 +78,11 @@ struct Status {
 };
 
 Status read_status(const std::string& json) {
-  const auto leaves = experiment::json_leaves(json);
-  if (!leaves) throw Error("the member's status makes no sense");
+  const auto parsed = Json::parse(json);
+  if (!parsed) throw Error("the member's status makes no sense");
   constexpr std::string_view seat = "list.seats.";
   Status status;
-  for (const auto& [path, value, is_string] : *leaves) {
+  for (const auto& [path, value] : parsed->leaves()) {
     if (path == "leads") status.leads = value == "true";
     if (path == "leader") status.leader = value;
     if (path == "list.settled") status.is_settled = value == "true";

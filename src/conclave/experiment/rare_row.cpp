@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/real_functions.hpp"
-#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
 
 namespace conclave::experiment {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/catalog/rare.hpp"
-#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/run_text.hpp"
 #include "conclave/model/rare.hpp"
 
@@ -48,9 +48,9 @@ struct RareSubject {
   std::string head() const;
 };
 
-// The options of `conclave rare` that the words have; defaults for the others. Throws Error if one
-// cannot be read.
-catalog::RareRequest rare_request_of(const RunText& words);
+// The options of `conclave rare` that the words have, for the protocol of this entry; defaults for
+// the others. Throws Error if one cannot be read.
+catalog::RareRequest rare_request_of(const catalog::Entry& entry, const RunText& words);
 
 // Throws Error if the rare failures of a protocol are not known.
 void require_rare(const catalog::Entry& entry);

@@ -5,7 +5,7 @@ namespace conclave::sweep {
 RareCell::RareCell(const experiment::RunText& words, const KeptTexts& texts) {
   const catalog::Entry entry = entry_of(words.protocol, texts);
   experiment::require_rare(entry);
-  const catalog::RareRequest request = experiment::rare_request_of(words);
+  const catalog::RareRequest request = experiment::rare_request_of(entry, words);
   rare_ = entry.rare(request);
   subject_ = experiment::subject_of(*rare_, request);
   head_ = subject_.head();

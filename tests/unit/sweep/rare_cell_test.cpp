@@ -35,8 +35,9 @@ class RareSweep : public testing_support::SweepFolder {
 
   // The row that `conclave rare` prints for so many repetitions of a cell.
   static std::string told_by_rare(const Cell& cell, std::uint64_t repetitions) {
-    const catalog::RareRequest request = experiment::rare_request_of(cell.words);
-    const auto rare = catalog::find(cell.words.protocol).rare(request);
+    const catalog::Entry entry = catalog::find(cell.words.protocol);
+    const catalog::RareRequest request = experiment::rare_request_of(entry, cell.words);
+    const auto rare = entry.rare(request);
     experiment::RareProgress progress;
     const std::atomic<bool> stop = false;
     const auto found = experiment::run_rare(*rare, {repetitions, 2}, progress, stop);
