@@ -96,4 +96,14 @@ catalog::RunRequest request_of(const catalog::Entry& entry, const RunText& words
                       .counts_edges = words.count_edges}};
 }
 
+catalog::RareRequest rare_request_of(const catalog::Entry& entry, const RunText& words) {
+  catalog::RareRequest request{.run = request_of(entry, words, {.command = "rare", .n = "16"}),
+                               .choice = {.way = words.way, .importance = words.importance}};
+  if (!words.particles.empty()) request.choice.particles = count_of(words, &RunText::particles);
+  if (!words.most_levels.empty()) {
+    request.choice.most_levels = count_of(words, &RunText::most_levels);
+  }
+  return request;
+}
+
 }  // namespace conclave::experiment

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/rare_request.hpp"
 
 namespace conclave::experiment {
 
@@ -27,7 +28,7 @@ struct RunText {
   std::string wakeup{};
   std::string ids{};
   bool count_edges = false;
-  // These belong to estimates of rare failures (rare_subject.hpp).
+  // These belong to estimates of rare failures (conclave/rare).
   std::string kind{};  // "rare"; empty: trials
   std::string way{};
   std::vector<std::string> importance{};
@@ -49,5 +50,9 @@ struct UsageExample {
 // missing, cannot be read or contradicts another.
 catalog::RunRequest request_of(const catalog::Entry& entry, const RunText& words,
                                const UsageExample& usage = {});
+
+// The estimate of rare failures that the words describe, with defaults for what they do not say.
+// Throws Error if an option cannot be read.
+catalog::RareRequest rare_request_of(const catalog::Entry& entry, const RunText& words);
 
 }  // namespace conclave::experiment

@@ -1,4 +1,4 @@
-#include "conclave/experiment/rare_subject.hpp"
+#include "conclave/rare/subject.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,19 +12,16 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/real_functions.hpp"
-#include "conclave/catalog/require.hpp"
-#include "conclave/experiment/row.hpp"
-#include "conclave/experiment/run_options.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 namespace {
 
-Json ways_json(const RareSubject& subject) {
+Json ways_json(const Subject& subject) {
   Json ways = Json::array();
   for (std::size_t way = 0; way < subject.ways.size(); ++way) {
     Json json{{"way", subject.ways[way].name}};
     Json functions = Json::array();
-    for (const catalog::ChosenFunction& each : subject.functions) {
+    for (const Subject::Function& each : subject.functions) {
       if (each.way == way) functions.push_back(each.name);
     }
     json["importance"] = functions;
@@ -96,14 +93,14 @@ Json parsed(std::string_view text) {
   return std::move(*json);
 }
 
-RareSubject::Parameter parameter_of(const Stored& stored, std::string name) {
+Subject::Parameter parameter_of(const Stored& stored, std::string name) {
   if (stored.json().is_string()) return {std::move(name), stored.string()};
   const auto count = stored.json().is_number_float() ? std::nullopt : stored.json().count();
   if (count) return {std::move(name), *count};
   return {std::move(name), stored.real(NAN)};
 }
 
-void read_ways(RareSubject& subject, const Stored& head) {
+void read_ways(Subject& subject, const Stored& head) {
   for (const Stored& way : head.parts("ways")) {
     for (const Stored& function : way.parts("importance")) {
       subject.functions.push_back({subject.ways.size(), function.string()});
@@ -119,7 +116,7 @@ std::string factors_text(const std::vector<double>& factors) { return join_parts
 
 }  // namespace
 
-Json RareSubject::json() const {
+Json Subject::json() const {
   Json json{{"protocol", protocol}, {"n", n}};
   Json params = Json::object();
   for (const Parameter& each : parameters) {
@@ -134,55 +131,21 @@ Json RareSubject::json() const {
   return json;
 }
 
-std::string RareSubject::head() const {
+std::string Subject::head() const {
   Json whole = json();
   whole["kind"] = "rare";
   whole["ways"] = ways_json(*this);
   return whole.dump();
 }
 
-catalog::RareRequest rare_request_of(const catalog::Entry& entry, const RunText& words) {
-  catalog::RareRequest request{.run = request_of(entry, words, {.command = "rare", .n = "16"}),
-                               .way = words.way,
-                               .importance = words.importance};
-  if (!words.particles.empty()) request.particles = count_of(words, &RunText::particles);
-  if (!words.most_levels.empty()) request.most_levels = count_of(words, &RunText::most_levels);
-  return request;
-}
-
-void require_rare(const catalog::Entry& entry) {
-  catalog::require(entry, &catalog::Entry::rare,
-                   "names no importance functions, so that its rare failures are not known");
-}
-
-RareSubject subject_of(const catalog::PreparedRare& rare, const catalog::RareRequest& request) {
-  RareSubject subject{
-      .protocol = std::string(rare.protocol()),
-      .n = rare.n(),
-      .source_hash = std::string(rare.source_hash()),
-      .start = std::string(rare.start()),
-      .seed = request.run.seed,
-      .particles = request.particles,
-      .attempt_limit = rare.attempt_limit(),
-      .functions = {rare.functions().begin(), rare.functions().end()},
-  };
-  for (const catalog::ParameterValue& each : rare.parameters()) {
-    subject.parameters.push_back({std::string(each.name), each.value});
-  }
-  for (const RareWay& each : rare.ways()) {
-    subject.ways.push_back({std::string(each.name), std::string(each.meaning), each.ln_bound});
-  }
-  return subject;
-}
-
-RareSubject subject_of_head(std::string_view head) {
+Subject subject_of_head(std::string_view head) {
   const Json json = parsed(head);
   const Stored stored(head, json);
-  RareSubject subject{.protocol = stored.part("protocol").string(),
-                      .n = stored.part("n").count(),
-                      .start = stored.part("init").string(),
-                      .seed = stored.part("seed").count(),
-                      .particles = stored.part("particles").count()};
+  Subject subject{.protocol = stored.part("protocol").string(),
+                  .n = stored.part("n").count(),
+                  .start = stored.part("init").string(),
+                  .seed = stored.part("seed").count(),
+                  .particles = stored.part("particles").count()};
   for (const JsonMember& each : stored.part("params").json().members()) {
     subject.parameters.push_back(parameter_of({head, each.value}, each.name));
   }
@@ -194,12 +157,12 @@ RareSubject subject_of_head(std::string_view head) {
   return subject;
 }
 
-std::string repetition_json(const RareSubject& subject, const std::string& head,
+std::string repetition_json(const Subject& subject, const std::string& head,
                             std::uint64_t repetition, std::span<const RareRepetition> results) {
   CONCLAVE_CHECK(results.size() == subject.functions.size());
   std::vector<std::string> rates;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const catalog::ChosenFunction& function = subject.functions[i];
+    const Subject::Function& function = subject.functions[i];
     rates.push_back(fmt::format(
         R"({{"way":{},"importance":{},"ln_rate":{},"ancestors":{},"factors":"{}"}})",
         json_string(subject.ways[function.way].name), json_string(function.name),
@@ -210,7 +173,7 @@ std::string repetition_json(const RareSubject& subject, const std::string& head,
                      join_parts(rates, ","));
 }
 
-std::vector<RareRepetition> repetitions_of_row(const RareSubject& subject, std::string_view row) {
+std::vector<RareRepetition> repetitions_of_row(const Subject& subject, std::string_view row) {
   const Json json = parsed(row);
   const Stored stored(row, json);
   std::vector<RareRepetition> results;
@@ -224,4 +187,4 @@ std::vector<RareRepetition> repetitions_of_row(const RareSubject& subject, std::
   return results;
 }
 
-}  // namespace conclave::experiment
+}  // namespace conclave::rare
