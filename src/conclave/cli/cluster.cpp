@@ -12,18 +12,16 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/cluster_members.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "election/local_cluster.hpp"
 
 namespace conclave::cli {
 namespace {
-
-using experiment::Json;
 
 using election::NoteCounts;
 using election::other_messages;

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 #include "election/system.hpp"
 
 namespace conclave::cli {
@@ -45,13 +45,13 @@ void Journal::add(Level level, std::string_view event, std::string_view message)
 
 std::string Journal::line(Level level, std::string_view event, std::string_view message) const {
   if (format_ == Format::text) return fmt::format("conclave: {}", message);
-  const experiment::Json json{{"time", election::wall_clock_text()},
-                              {"level", level == Level::error ? "error" : "info"},
-                              {"cluster", cluster_},
-                              {"member", member_},
-                              {"event", event},
-                              {"message", message.substr(0, longest_line / 2)}};
-  return json.dump(-1, experiment::Json::Encoding::ascii);
+  const Json json{{"time", election::wall_clock_text()},
+                  {"level", level == Level::error ? "error" : "info"},
+                  {"cluster", cluster_},
+                  {"member", member_},
+                  {"event", event},
+                  {"message", message.substr(0, longest_line / 2)}};
+  return json.dump(-1, Json::Encoding::ascii);
 }
 
 }  // namespace conclave::cli

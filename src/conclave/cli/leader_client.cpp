@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -17,8 +18,8 @@
 
 #include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/printable.hpp"
-#include "conclave/experiment/json.hpp"
 #include "election/member_files.hpp"
 
 namespace conclave::election {
@@ -67,10 +68,10 @@ Answer ask(const std::string& path, const std::string& request) {
 // The part of a member's status that matters here.
 struct LeaderClient::Status {
   explicit Status(const std::string& text) {
-    const auto leaves = experiment::json_leaves(text);
-    if (!leaves) throw Error("the member's status makes no sense");
+    const std::optional<Json> json = Json::parse(text);
+    if (!json) throw Error("the member's status makes no sense");
     constexpr std::string_view seat = "list.seats.";
-    for (const auto& [path, value, is_string] : *leaves) {
+    for (const auto& [path, value] : json->leaves()) {
       if (path == "leads") leads = value == "true";
       if (path == "leader") leader = value;
       if (path == "list.settled") is_settled = value == "true";
