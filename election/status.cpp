@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "election/service.hpp"
 #include "election/system.hpp"
 
@@ -26,27 +27,28 @@ namespace {
 using namespace std::chrono_literals;
 using Local = asio::local::stream_protocol;
 
-std::string or_null(MemberIndex member) {
-  return member == nobody ? "null" : std::to_string(member);
+// Those that are not 0, by their names.
+template <std::size_t kinds>
+Json counts_json(const std::array<std::uint64_t, kinds>& counts,
+                 std::string_view (*name)(std::size_t)) {
+  Json json = Json::object();
+  for (std::size_t kind = 0; kind < kinds; ++kind)
+    if (counts[kind] != 0) json[name(kind)] = counts[kind];
+  return json;
 }
 
-std::string sent_json(const NoteCounts& counts) {
-  std::string text;
-  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-    if (counts[kind] == 0) continue;
-    text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", count_name(kind), counts[kind]);
-  }
-  return "{" + text + "}";
-}
+std::string_view refusal_name(std::size_t kind) { return name_of(static_cast<Refusal>(kind)); }
 
-std::string refusals_json(const TransportCounters& counters) {
-  std::string text;
-  for (std::size_t kind = 0; kind < counters.refusals.size(); ++kind) {
-    if (counters.refusals[kind] == 0) continue;
-    text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", name_of(static_cast<Refusal>(kind)),
-                        counters.refusals[kind]);
-  }
-  return "{" + text + "}";
+// The list of an elastic cluster, as this member has it.
+Json list_json(const Service& service) {
+  const Configuration& list = service.configuration();
+  Json seats = Json::object();
+  for (const Seat& seat : list.seats) seats[std::to_string(seat.member)] = to_string(seat.endpoint);
+  return {{"term", list.stamp.term},
+          {"version", list.stamp.version},
+          {"settled", service.is_settled()},
+          {"next", list.next_member},
+          {"seats", seats}};
 }
 
 // Values that a page shows more than once are read from the service once, at one moment.
@@ -98,8 +100,7 @@ void add_counters(Metrics& metrics, const Service& service) {
   }
   metrics.head("refusals_total", "counter", "Connections refused, by reason.");
   for (std::size_t kind = 0; kind < counters.refusals.size(); ++kind) {
-    metrics.row("refusals_total", "reason", name_of(static_cast<Refusal>(kind)),
-                counters.refusals[kind]);
+    metrics.row("refusals_total", "reason", refusal_name(kind), counters.refusals[kind]);
   }
   metrics.add("connections", "gauge", "Sockets open now.", counters.connections_now);
   metrics.add("dials_total", "counter", "Attempts to open a connection.", counters.dials);
@@ -212,38 +213,32 @@ struct Visitor : std::enable_shared_from_this<Visitor> {
   bool is_asked = false;
 };
 
-// The list of an elastic cluster, as this member has it. Addresses come from configurations that
-// members have been started with; what JSON would have to escape is no host.
-std::string list_json(const Service& service) {
-  if (!service.is_elastic()) return {};
-  const Configuration& list = service.configuration();
-  std::string seats;
-  for (const Seat& seat : list.seats) {
-    seats += fmt::format(R"({}"{}":"{}")", seats.empty() ? "" : ",", seat.member,
-                         to_string(seat.endpoint));
-  }
-  return fmt::format(R"("list":{{"term":{},"version":{},"settled":{},"next":{},"seats":{{{}}}}},)",
-                     list.stamp.term, list.stamp.version, service.is_settled(), list.next_member,
-                     seats);
-}
-
 }  // namespace
 
-// Names and clusters have no character that JSON would have to escape.
 std::string status_json(const Service& service) {
   const MemberView view = service.view();
   const Moment now(service);
   const TransportCounters& counters = service.counters();
-  return fmt::format(
-      R"({{"cluster":"{}","member":{},"members":{},"term":{},"leader":{},"leads":{},)"
-      R"("lease_left_ms":{},"at_ms":{},"time":"{}","suspected":{},"elections":{},"promised":{},{})"
-      R"("sent":{},"connections":{},"bytes_sent":{},"bytes_received":{},"malformed":{},)"
-      R"("refusals":{}}})",
-      service.cluster(), service.self(), service.members(), view.term, or_null(view.leader),
-      now.holds, now.left().count(), now.at_ms().count(), wall_clock_text(), view.suspected,
-      view.elections, view.promised, list_json(service), sent_json(service.sent()),
-      counters.connections_now, counters.bytes_sent, counters.bytes_received, service.malformed(),
-      refusals_json(counters));
+  Json json{{"cluster", service.cluster()},
+            {"member", service.self()},
+            {"members", service.members()},
+            {"term", view.term},
+            {"leader", view.leader == nobody ? Json() : Json(view.leader)},
+            {"leads", now.holds},
+            {"lease_left_ms", now.left().count()},
+            {"at_ms", now.at_ms().count()},
+            {"time", wall_clock_text()},
+            {"suspected", view.suspected},
+            {"elections", view.elections},
+            {"promised", view.promised}};
+  if (service.is_elastic()) json["list"] = list_json(service);
+  json["sent"] = counts_json(service.sent(), count_name);
+  json["connections"] = counters.connections_now;
+  json["bytes_sent"] = counters.bytes_sent;
+  json["bytes_received"] = counters.bytes_received;
+  json["malformed"] = service.malformed();
+  json["refusals"] = counts_json(counters.refusals, refusal_name);
+  return json.dump();
 }
 
 std::string status_metrics(const Service& service) {

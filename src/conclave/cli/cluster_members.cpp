@@ -12,8 +12,8 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
-#include "conclave/cli/leader_client.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "election/leader_client.hpp"
 #include "election/member_files.hpp"
 #include "election/repair.hpp"
 

@@ -1,4 +1,4 @@
-#include "conclave/cli/leader_client.hpp"
+#include "election/leader_client.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>
