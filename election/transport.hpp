@@ -101,10 +101,9 @@ class TransportEvents {
   virtual void on_log(std::string_view /*line*/) {}
 };
 
-// Verifies the certificates of these members, at least one, and does one handshake in memory, so
-// that processes which are forked afterwards need neither verify them again nor load what OpenSSL
-// loads at its first use. Takes some milliseconds, is never needed. Throws Error.
-void warm_up_tls(std::span<const Credentials> members);
+// Does one handshake in memory, so that processes which are forked afterwards need not load what
+// OpenSSL loads at its first use. Takes some milliseconds, is never needed. Throws Error.
+void warm_up_tls(const Credentials& member);
 
 class Transport {
  public:
