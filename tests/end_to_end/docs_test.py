@@ -559,6 +559,8 @@ class Help(unittest.TestCase):
 
     def test_and_the_page_of_the_command_line_name_the_same_options(self):
         page = (ROOT / "docs" / "command-line.md").read_text()
+        table = run([BINARY, "options"], ROOT).stdout
+        self.assertIn(table, page, "docs/command-line.md lacks what `conclave options` prints")
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page))
         for command in commands():
             self.assertTrue(f"conclave {command}" in page,

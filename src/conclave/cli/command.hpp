@@ -3,9 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "conclave/experiment/run_options.hpp"
 
 namespace CLI {
 class App;
@@ -70,8 +74,13 @@ class Command {
   // One value each time it is given.
   void repeatable_option(const std::string& name, const std::string& type,
                          std::vector<std::string>& values, const std::string& meaning);
-  // --param, which many commands have.
-  void param_option(std::vector<std::string>& params);
+  // The options of a run that this command accepts, from the table in experiment/run_options.hpp.
+  // `meanings` replaces those of the table where the command has its own, by name.
+  using Meanings = std::map<std::string_view, std::string_view>;
+  void run_options(experiment::Acceptor command, experiment::RunText& words,
+                   const Meanings& meanings = {});
+  void run_options(experiment::Acceptor command, experiment::ExecutionText& execution,
+                   const Meanings& meanings = {});
   // --max-file-size, for commands that read files of unknown origin.
   void file_size_option();
   void flag(const std::string& name, bool& value, const std::string& meaning);
