@@ -231,6 +231,28 @@ class Claims(unittest.TestCase):
                 self.assertNotRegex(" ".join(row[2:]), r"n = 2\b", row)
 
 
+    def test_that_are_not_confirmed_have_the_lowest_mark(self):
+        doubtful = [row for row in claims()["ppl"] if "not confirmed" in row[2]]
+        self.assertEqual([row[0] for row in doubtful], ["Lemma 16"])
+        self.assertTrue(all(row[3].endswith(" +") for row in doubtful))
+
+    def test_include_bounds_of_introductions_and_inner_claims(self):
+        named = {(name, row[0], row[1]) for name, rows in claims().items() for row in rows}
+        for name, place, part in (("pll", "Table 2", "lower bounds"),
+                                  ("prl", "Section 1.1", "o(n²)"),
+                                  ("electleader", "Lemma F.4, Claim 1", "three consecutive"),
+                                  ("electleader", "Lemma F.4, Claims 2, 3", "probation"),
+                                  ("electleader", "Corollary C.3", "states"),
+                                  ("electleader", "Lemma D.1", "states"),
+                                  ("electleader", "Lemma D.10", "states")):
+            self.assertTrue(any((name, place) == each[:2] and part in each[2] for each in named),
+                            f"{name} has no row for {place}: {part}")
+
+    def test_about_older_protocols_know_the_catalog(self):
+        self.assertIn("fischer-jiang", conclave("list")[1])
+        self.assertNotIn("none of them is in the catalog", page("claims-prl.md"))
+
+
 class Proofs(unittest.TestCase):
     """Runs behind rows that other tests do not play."""
 
