@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
@@ -26,7 +27,6 @@
 #include "conclave/cli/member_files.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/election/service.hpp"
-#include "conclave/base/json.hpp"
 #include "conclave/experiment/runner.hpp"
 
 namespace conclave::cli {

@@ -19,12 +19,12 @@
 
 #include "conclave/base/descriptor.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/member_files.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/election/config.hpp"
-#include "conclave/base/json.hpp"
 
 namespace conclave::cli {
 namespace {

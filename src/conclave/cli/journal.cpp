@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "conclave/election/wall_clock.hpp"
 #include "conclave/base/json.hpp"
+#include "conclave/election/wall_clock.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -57,11 +57,11 @@ void Journal::add(Level level, std::string_view event, std::string_view message)
 std::string Journal::line(Level level, std::string_view event, std::string_view message) const {
   if (format_ == Format::text) return fmt::format("conclave: {}", message);
   const Json json{{"time", election::wall_clock_text()},
-                              {"level", level == Level::error ? "error" : "info"},
-                              {"cluster", cluster_},
-                              {"member", member_},
-                              {"event", event},
-                              {"message", message.substr(0, longest_line / 2)}};
+                  {"level", level == Level::error ? "error" : "info"},
+                  {"cluster", cluster_},
+                  {"member", member_},
+                  {"event", event},
+                  {"message", message.substr(0, longest_line / 2)}};
   return json.dump(-1, Json::Encoding::ascii);
 }
 
