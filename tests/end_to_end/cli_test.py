@@ -619,7 +619,8 @@ class Pipes(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             pipe = os.path.join(folder, "fixed.crn")
             os.mkfifo(pipe)
-            writer = threading.Thread(target=pathlib.Path(pipe).write_text, args=(text,), daemon=True)
+            writer = threading.Thread(target=pathlib.Path(pipe).write_text, args=(text,),
+                                      daemon=True)
             writer.start()  # once: who opens the file again waits for ever
             result = subprocess.run([BINARY, "run", pipe, "--format", "jsonl", "--quiet"],
                                     capture_output=True, text=True, timeout=120)
