@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/model/trace.hpp"
-
 #include "python/core/core.hpp"
 
 namespace conclave::python {

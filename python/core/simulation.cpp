@@ -15,7 +15,7 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
-#include "conclave/experiment/fault_text.hpp"
+#include "conclave/experiment/option_values.hpp"
 #include "conclave/population/trial.hpp"
 
 #include "python/core/core.hpp"

@@ -8,26 +8,26 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/description.hpp"
-#include "conclave/experiment/fault_text.hpp"
-#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/row.hpp"
-#include "conclave/experiment/run_text.hpp"
+#include "conclave/experiment/run_options.hpp"
 #include "conclave/graph/make_graph.hpp"
 #include "conclave/population/trial.hpp"
 
 namespace conclave {
 namespace {
 
-using experiment::Json;
 using population::Trial;
 
 // A page has less memory than a machine.
@@ -133,45 +133,30 @@ Interactions interactions(double number) {
   return static_cast<std::uint64_t>(number);
 }
 
-struct Option {
-  std::string_view name;
-  std::string experiment::RunText::*value;
-};
-constexpr Option options[] = {{"protocol", &experiment::RunText::protocol},
-                              {"n", &experiment::RunText::n},
-                              {"seed", &experiment::RunText::seed},
-                              {"init", &experiment::RunText::init},
-                              {"engine", &experiment::RunText::engine},
-                              {"graph", &experiment::RunText::graph},
-                              {"max-parallel-time", &experiment::RunText::max_parallel_time},
-                              {"max-interactions", &experiment::RunText::max_interactions},
-                              {"until", &experiment::RunText::until},
-                              {"delay", &experiment::RunText::delay},
-                              {"wakeup", &experiment::RunText::wakeup},
-                              {"ids", &experiment::RunText::ids}};
-
+// Puts the value of an option into the request: the protocol, the number of the trial, or an option
+// of the table that the explorer accepts.
 void read_option(std::string_view name, const std::string& value, WatchRequest& into) {
-  if (name == "param") {
-    into.words.params.push_back(value);
-  } else if (name == "fault") {
-    into.words.faults.push_back(value);
-  } else if (name == "trial") {
+  if (name == "trial") {
     into.trial = experiment::count_option_64("--trial", value, 0, UINT64_MAX);
-  } else {
-    for (const Option& option : options) {
-      if (option.name != name) continue;
-      into.words.*option.value = value;
-      return;
-    }
-    throw Error(fmt::format("the page does not know the option --{}", name));
+    return;
   }
+  for (const experiment::Option<experiment::RunText>& option : experiment::run_options()) {
+    const bool is_known = option.is_accepted_by(experiment::by_explorer) || name == "protocol";
+    if (!is_known || option.dashed() != name) continue;
+    if (const auto* const text = std::get_if<std::string experiment::RunText::*>(&option.value)) {
+      into.words.** text = value;
+    } else {
+      const auto list = std::get<std::vector<std::string> experiment::RunText::*>(option.value);
+      (into.words.*list).push_back(value);
+    }
+    return;
+  }
+  throw Error(fmt::format("the explorer does not know the option --{}", name));
 }
 
 WatchRequest request_of(std::string_view words, std::string content, const std::string& grid) {
   WatchRequest request{.content = std::move(content)};
-  while (!words.empty()) {
-    const std::string_view line = words.substr(0, words.find('\n'));
-    words.remove_prefix(std::min(words.size(), line.size() + 1));
+  for (const std::string_view line : split_parts(words, '\n')) {
     const std::size_t space = line.find(' ');
     if (line.empty()) continue;
     if (space == std::string_view::npos) throw Error(fmt::format("'{}' has no value", line));
@@ -212,6 +197,15 @@ Json faults_of(const std::vector<FaultOutcome>& faults) {
   return all;
 }
 
+// The names of the options that have a value, in the order of the command line.
+std::vector<std::string> option_names(const experiment::RunText& words) {
+  std::vector<std::string> names;
+  for (experiment::GivenOption& given : experiment::given_options(words)) {
+    names.push_back(std::move(given.option));
+  }
+  return names;
+}
+
 Json look_of(Watched& watched) {
   const catalog::PreparedRun& run = *watched.run;
   Json look{{"over", watched.is_over()},
@@ -219,7 +213,8 @@ Json look_of(Watched& watched) {
             {"start", run.start()},
             {"n", run.n()},
             {"population", watched.trial != nullptr},
-            {"faults", faults_of(watched.result().faults)}};
+            {"faults", faults_of(watched.result().faults)},
+            {"options", option_names(watched.words)}};
   if (!watched.trial) {
     const TrialResult& result = watched.result();
     look["now"] = to_string(result.interactions);
@@ -266,8 +261,8 @@ Json columns_of(const population::AgentTable& table) {
   return all;
 }
 
-Json arcs_of(const experiment::RunText& words) {
-  const auto graph = experiment::request_of(words).digraph;
+Json arcs_of(const Watched& watched) {
+  const auto graph = request_of(watched.entry, watched.words).digraph;
   if (!graph) return {};
   Json all = Json::array();
   for (Arc arc = 0; arc < graph->arcs(); ++arc) {
@@ -403,7 +398,7 @@ __attribute__((export_name("conclave_events"))) const char* conclave_events(void
 }
 
 __attribute__((export_name("conclave_arcs"))) const char* conclave_arcs(void) {
-  return answer([] { return arcs_of(watched().words).dump(); });
+  return answer([] { return arcs_of(watched()).dump(); });
 }
 
 }  // extern "C"

@@ -9,12 +9,14 @@
 
 namespace conclave::catalog {
 
-std::vector<Entry> electleader_entries();
+struct ElectLeaderEntries {
+  Entry whole;
+  Entry propagate_reset;
+  Entry assign_ranks;
+  Entry detect_collision;
+};
 
-Verified verify_electleader(const VerifyRequest& request);
-Verified verify_propagate_reset(const VerifyRequest& request);
-Verified verify_assign_ranks(const VerifyRequest& request);
-Verified verify_detect_collision(const VerifyRequest& request);
+std::vector<Entry> electleader_entries();
 
 // How often a rank that is there twice goes unnoticed for long (LateDetection).
 std::unique_ptr<rare::Prepared> rare_electleader(const RareRequest& request);

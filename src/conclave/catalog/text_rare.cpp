@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/catalog/analyses.hpp"
 #include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/text_entry.hpp"

@@ -147,13 +147,10 @@ std::string_view header(std::string_view request, std::string_view name) {
 }
 
 bool takes_brotli(std::string_view request) {
-  std::string_view codings = header(request, "Accept-Encoding");
-  while (!codings.empty()) {
-    const std::string_view coding = codings.substr(0, codings.find(','));
-    codings.remove_prefix(std::min(codings.size(), coding.size() + 1));
-    if (coding.substr(std::min(coding.find_first_not_of(' '), coding.size())) == "br") return true;
-  }
-  return false;
+  const auto codings = split_parts(header(request, "Accept-Encoding"), ',');
+  return std::ranges::any_of(codings, [](std::string_view coding) {
+    return coding.substr(std::min(coding.find_first_not_of(' '), coding.size())) == "br";
+  });
 }
 
 // Pages of others may send requests here, under their own names; those are refused.

@@ -8,8 +8,8 @@
 
 #include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/real_functions.hpp"
-#include "conclave/experiment/json.hpp"
 
 namespace conclave::rare {
 namespace {

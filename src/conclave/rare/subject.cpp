@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -16,11 +15,6 @@
 
 namespace conclave::rare {
 namespace {
-
-using experiment::json_leaves;
-using experiment::json_number;
-using experiment::json_string;
-using experiment::JsonLeaf;
 
 Json ways_json(const Subject& subject) {
   Json ways = Json::array();
@@ -37,55 +31,51 @@ Json ways_json(const Subject& subject) {
   return ways;
 }
 
-// The values of a JSON text by path.
-class Leaves {
+// A part of a stored JSON text, by name. Throws std::runtime_error where it is not as head() and
+// repetition_json() write it.
+class Stored {
  public:
-  explicit Leaves(std::string_view text) : text_(text) {
-    auto leaves = json_leaves(text);
-    if (!leaves) refuse();
-    leaves_ = std::move(*leaves);
-    for (const JsonLeaf& each : leaves_) by_path_.emplace(each.path, &each);
-  }
-  Leaves(const Leaves&) = delete;  // by_path_ points into leaves_
-  Leaves& operator=(const Leaves&) = delete;
+  Stored(std::string_view text, const Json& json) : text_(text), json_(&json) {}
 
-  const std::vector<JsonLeaf>& all() const { return leaves_; }
-
-  const JsonLeaf* find(std::string_view path) const {
-    const auto found = by_path_.find(path);
-    return found == by_path_.end() ? nullptr : found->second;
+  bool has(std::string_view name) const { return json_->contains(name); }
+  Stored part(std::string_view name) const {
+    const Json* const found = json_->find(name);
+    if (found == nullptr) refuse();
+    return {text_, *found};
   }
-  const std::string& text(std::string_view path) const {
-    const JsonLeaf* const leaf = find(path);
-    if (leaf == nullptr || !leaf->is_string) refuse();
-    return leaf->value;
+  std::vector<Stored> parts(std::string_view name) const {
+    std::vector<Stored> result;
+    for (const Json& item : part(name).json_->items()) result.emplace_back(text_, item);
+    if (result.empty()) refuse();
+    return result;
   }
-  std::uint64_t count(std::string_view path) const {
-    const JsonLeaf* const leaf = find(path);
-    const auto count = leaf == nullptr || leaf->is_string ? std::nullopt : parse_count(leaf->value);
-    const auto small = count ? count->as_uint64() : std::nullopt;
-    if (!small) refuse();
-    return *small;
+  const std::string& string() const {
+    if (!json_->is_string()) refuse();
+    return json_->text();
+  }
+  std::uint64_t count() const {
+    const auto count = json_->count();
+    if (!count) refuse();
+    return *count;
   }
   // `null` where JSON has no number for the value.
-  double real(const JsonLeaf& leaf, double null) const {
-    if (leaf.value.empty() && !leaf.is_string) return null;
-    const auto value = parse_real(leaf.value);
-    if (!value || leaf.is_string) refuse();
+  double real(double null) const {
+    const auto value = json_->is_null() ? null : json_->real();
+    if (!value) refuse();
     return *value;
   }
-  std::vector<double> reals(std::string_view path) const {
+  // Numbers in a string, with spaces between them.
+  std::vector<double> reals() const {
     std::vector<double> values;
-    std::string_view rest = text(path);
-    while (!rest.empty()) {
-      const std::size_t space = std::min(rest.find(' '), rest.size());
-      const auto value = parse_real(rest.substr(0, space));
+    if (string().empty()) return values;
+    for (const std::string_view part : split_parts(string(), ' ')) {
+      const auto value = parse_real(part);
       if (!value) refuse();
       values.push_back(*value);
-      rest.remove_prefix(std::min(space + 1, rest.size()));
     }
     return values;
   }
+  const Json& json() const { return *json_; }
 
   [[noreturn]] void refuse() const {
     throw std::runtime_error(
@@ -94,34 +84,32 @@ class Leaves {
 
  private:
   std::string_view text_;
-  std::vector<JsonLeaf> leaves_;
-  std::map<std::string_view, const JsonLeaf*> by_path_;  // of a stranger's text there may be many
+  const Json* json_;
 };
 
-Subject::Parameter parameter_of(const Leaves& leaves, const JsonLeaf& leaf, std::string name) {
-  if (leaf.is_string) return {std::move(name), leaf.value};
-  const bool is_whole = leaf.value.find_first_not_of("0123456789") == std::string::npos;
-  const auto count = is_whole ? parse_count(leaf.value) : std::nullopt;
-  if (count && count->as_uint64()) return {std::move(name), *count->as_uint64()};
-  return {std::move(name), leaves.real(leaf, NAN)};
+Json parsed(std::string_view text) {
+  auto json = Json::parse(text);
+  if (!json) Stored(text, Json()).refuse();
+  return std::move(*json);
 }
 
-void read_ways(Subject& subject, const Leaves& leaves) {
-  for (std::size_t way = 0;; ++way) {
-    const std::string path = fmt::format("ways.{}", way);
-    if (leaves.find(path + ".way") == nullptr) break;
-    subject.ways.push_back({.name = leaves.text(path + ".way")});
-    if (const JsonLeaf* const bound = leaves.find(path + ".ln_union_bound")) {
-      subject.ways.back().ln_bound = leaves.real(*bound, std::numeric_limits<double>::infinity());
+Subject::Parameter parameter_of(const Stored& stored, std::string name) {
+  if (stored.json().is_string()) return {std::move(name), stored.string()};
+  const auto count = stored.json().is_number_float() ? std::nullopt : stored.json().count();
+  if (count) return {std::move(name), *count};
+  return {std::move(name), stored.real(NAN)};
+}
+
+void read_ways(Subject& subject, const Stored& head) {
+  for (const Stored& way : head.parts("ways")) {
+    for (const Stored& function : way.parts("importance")) {
+      subject.functions.push_back({subject.ways.size(), function.string()});
     }
-    std::size_t functions = 0;
-    const auto place = [&] { return fmt::format("{}.importance.{}", path, functions); };
-    for (; leaves.find(place()) != nullptr; ++functions) {
-      subject.functions.push_back({way, leaves.text(place())});
-    }
-    if (functions == 0) leaves.refuse();
+    subject.ways.push_back({.name = way.part("way").string()});
+    if (!way.has("ln_union_bound")) continue;
+    subject.ways.back().ln_bound =
+        way.part("ln_union_bound").real(std::numeric_limits<double>::infinity());
   }
-  if (subject.ways.empty()) leaves.refuse();
 }
 
 std::string factors_text(const std::vector<double>& factors) { return join_parts(factors, " "); }
@@ -151,22 +139,21 @@ std::string Subject::head() const {
 }
 
 Subject subject_of_head(std::string_view head) {
-  const Leaves leaves(head);
-  Subject subject{.protocol = leaves.text("protocol"),
-                  .n = leaves.count("n"),
-                  .start = leaves.text("init"),
-                  .seed = leaves.count("seed"),
-                  .particles = leaves.count("particles")};
-  constexpr std::string_view params = "params.";
-  for (const JsonLeaf& leaf : leaves.all()) {
-    if (!leaf.path.starts_with(params)) continue;
-    subject.parameters.push_back(parameter_of(leaves, leaf, leaf.path.substr(params.size())));
+  const Json json = parsed(head);
+  const Stored stored(head, json);
+  Subject subject{.protocol = stored.part("protocol").string(),
+                  .n = stored.part("n").count(),
+                  .start = stored.part("init").string(),
+                  .seed = stored.part("seed").count(),
+                  .particles = stored.part("particles").count()};
+  for (const JsonMember& each : stored.part("params").json().members()) {
+    subject.parameters.push_back(parameter_of({head, each.value}, each.name));
   }
-  if (leaves.find("source_hash") != nullptr) subject.source_hash = leaves.text("source_hash");
-  if (leaves.find("max_interactions") != nullptr) {
-    subject.attempt_limit = leaves.count("max_interactions");
+  if (stored.has("source_hash")) subject.source_hash = stored.part("source_hash").string();
+  if (stored.has("max_interactions")) {
+    subject.attempt_limit = stored.part("max_interactions").count();
   }
-  read_ways(subject, leaves);
+  read_ways(subject, stored);
   return subject;
 }
 
@@ -187,16 +174,16 @@ std::string repetition_json(const Subject& subject, const std::string& head,
 }
 
 std::vector<RareRepetition> repetitions_of_row(const Subject& subject, std::string_view row) {
-  const Leaves leaves(row);
+  const Json json = parsed(row);
+  const Stored stored(row, json);
   std::vector<RareRepetition> results;
-  for (std::size_t i = 0; i < subject.functions.size(); ++i) {
-    const std::string path = fmt::format("rates.{}", i);
-    const JsonLeaf* const rate = leaves.find(path + ".ln_rate");
-    if (rate == nullptr) leaves.refuse();
-    results.push_back({.ln_rate = leaves.real(*rate, minus_infinity),
-                       .factors = leaves.reals(path + ".factors"),
-                       .ancestors = leaves.count(path + ".ancestors")});
+  for (const Stored& rate : stored.parts("rates")) {
+    results.push_back({.ln_rate = rate.part("ln_rate").real(minus_infinity),
+                       .factors = rate.part("factors").reals(),
+                       .ancestors = rate.part("ancestors").count()});
   }
+  if (results.size() < subject.functions.size()) stored.refuse();
+  results.resize(subject.functions.size());
   return results;
 }
 

@@ -12,12 +12,10 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/model/rare.hpp"
 
 namespace conclave::rare {
-
-using experiment::Json;
 
 struct Subject {
   struct Parameter {

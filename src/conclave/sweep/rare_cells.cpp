@@ -15,7 +15,7 @@ namespace conclave::sweep {
 RareCell::RareCell(const experiment::RunText& words, const KeptTexts& texts) {
   const catalog::Entry entry = entry_of(words.protocol, texts);
   catalog::require_rare(entry);
-  rare_ = entry.rare(experiment::rare_request_of(words));
+  rare_ = entry.rare(experiment::rare_request_of(entry, words));
   head_ = rare_->subject().head();
   pilots_ = std::vector<Pilot>(rare_->subject().functions.size());
 }

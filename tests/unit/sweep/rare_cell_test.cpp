@@ -33,8 +33,8 @@ class RareSweep : public testing_support::SweepFolder {
 
   // The row that `conclave rare` prints for so many repetitions of a cell.
   static std::string told_by_rare(const Cell& cell, std::uint64_t repetitions) {
-    const catalog::RareRequest request = experiment::rare_request_of(cell.words);
-    const auto rare = catalog::find(cell.words.protocol).rare(request);
+    const catalog::Entry entry = catalog::find(cell.words.protocol);
+    const auto rare = entry.rare(experiment::rare_request_of(entry, cell.words));
     rare::Progress progress;
     const std::atomic<bool> stop = false;
     const auto found = rare::run_rare(*rare, {repetitions, 2}, progress, stop);
