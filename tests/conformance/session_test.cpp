@@ -15,7 +15,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/experiment/fault_text.hpp"
+#include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/run_text.hpp"
 #include "conclave/population/live_trial.hpp"
 

@@ -613,6 +613,20 @@ class Interruption(unittest.TestCase):
         self.assertEqual(finished, rows(*words, "--trials", str(len(finished))))
 
 
+class Pipes(unittest.TestCase):
+    def test_hold_a_reaction_file_that_says_how_many_molecules_there_are(self):
+        text = "A + B -> A + A\ninit A = 5, B = 15\nstop when B == 0\n"
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = os.path.join(folder, "fixed.crn")
+            os.mkfifo(pipe)
+            writer = threading.Thread(target=pathlib.Path(pipe).write_text, args=(text,),
+                                      daemon=True)
+            writer.start()  # once: who opens the file again waits for ever
+            result = subprocess.run([BINARY, "run", pipe, "--format", "jsonl", "--quiet"],
+                                    capture_output=True, text=True, timeout=120)
+        self.assertEqual(json.loads(result.stdout)["n"], 20, result.stderr)
+
+
 class Rare(unittest.TestCase):
     TOY = [word for value in ("t_max=8", "t_virus=4", "t_emit=8") for word in ("--param", value)]
     COMMAND = ("rare", "ppl", "--n", "8", *TOY, "--particles", "200", "--quiet")

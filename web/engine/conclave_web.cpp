@@ -20,7 +20,6 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/experiment/description.hpp"
-#include "conclave/experiment/fault_text.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/run_options.hpp"
