@@ -339,7 +339,8 @@ class Mistakes(unittest.TestCase):
         (["plot", "/nowhere/trace.csv", "-o", "trace.svg"], "cannot read '/nowhere/trace.csv'"),
         (["run", "pll", "--n"], "--n needs a value: --n N; try: conclave run --help"),
         (["run", "pll", "--n", "10", "--trials"], "--trials needs a value: --trials T"),
-        (["explore", "kmpp-async"], "--n is required"),
+        (["explore", "kmpp-async"],
+         "the population size is missing, for example: conclave explore kmpp-async --n 4"),
         (["explore", "chang-roberts", "--n", "3", "--graph", "complete"],
          "chang-roberts is made for directed rings: --graph ring, not 'complete'"),
         (["run", "hirschberg-sinclair", "--n", "5", "--graph", "ring"],
@@ -619,9 +620,9 @@ class Pipes(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             pipe = os.path.join(folder, "fixed.crn")
             os.mkfifo(pipe)
-            writer = threading.Thread(target=pathlib.Path(pipe).write_text, args=(text,),
-                                      daemon=True)
-            writer.start()  # once: who opens the file again waits for ever
+            write = pathlib.Path(pipe).write_text
+            threading.Thread(target=write, args=(text,), daemon=True).start()
+            # Written once: a second reader would wait for ever.
             result = subprocess.run([BINARY, "run", pipe, "--format", "jsonl", "--quiet"],
                                     capture_output=True, text=True, timeout=120)
         self.assertEqual(json.loads(result.stdout)["n"], 20, result.stderr)
