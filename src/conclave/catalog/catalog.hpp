@@ -16,7 +16,7 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
-#include "conclave/exact/report.hpp"
+#include "conclave/exact/findings.hpp"
 #include "conclave/exact/verify_options.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/protocol_info.hpp"
