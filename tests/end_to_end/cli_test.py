@@ -549,7 +549,7 @@ class Solve(unittest.TestCase):
         self.assertEqual(answer["method"], "elimination")
         self.assertIn("one division", answer["method_reason"])
         self.assertEqual(answer["method_states"], {"elimination": 2})
-        self.assertEqual(self.answer("--exact", "--method", "refinement")["method"], "refinement")
+        self.assertEqual(self.answer("--exact", "--method", "lifting")["method"], "lifting")
         self.assertRegex(conclave("solve", self.chain).stdout, "(?m)^method +elimination, because ")
 
     def test_says_where_the_target_may_be_missed(self):
@@ -563,9 +563,11 @@ class Solve(unittest.TestCase):
                 (["--format", "jsn"], "did you mean 'json'?"),
                 (["--rewards", "x.rew"], "--rewards takes a .srew or a .trew file"),
                 (["--exact", "--rewards", "x.srew"], "cannot be combined"),
-                (["--method", "multigird"], "(did you mean 'multigrid'?); known: auto"),
-                (["--exact", "--method", "sweeps"], "known: auto, lifting, refinement"),
-                (["--method", "multigrid"], "applies to no component of this chain")):
+                (["--method", "eliminaton"], "(did you mean 'elimination'?); known: auto"),
+                (["--method", "multigrid"],
+                 "known: auto, sweeps, elimination, bicgstab, clusters, multiprecision"),
+                (["--exact", "--method", "refinement"], "known: auto, lifting"),
+                (["--method", "clusters"], "applies to no component of this chain")):
             with self.subTest(words):
                 result = conclave("solve", self.chain, *words)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))

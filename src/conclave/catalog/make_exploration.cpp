@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/schedules/estimate.hpp"
-#include "conclave/schedules/most_nodes.hpp"
+#include "conclave/schedules/search.hpp"
 
 namespace conclave::catalog {
 namespace {

@@ -21,9 +21,9 @@
 #include "conclave/model/message.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/asynchronous.hpp"
-#include "conclave/network/recorder.hpp"
 #include "conclave/network/rules.hpp"
 #include "conclave/network/synchronous.hpp"
+#include "conclave/network/watcher.hpp"
 
 namespace conclave::catalog {
 

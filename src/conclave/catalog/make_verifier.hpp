@@ -10,7 +10,7 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/exact/network.hpp"
-#include "conclave/exact/verification.hpp"
+#include "conclave/exact/verifier.hpp"
 #include "conclave/model/oracle.hpp"
 
 namespace conclave::catalog {
@@ -43,8 +43,8 @@ Verified verify(const VerifyRequest& request) {
   accepted_graph(P::info, topology_of<P>, request.run.graph);
   const P protocol(parameters, n);
   refuse_erring_oracle(protocol);
-  exact::Verification<P> verification(protocol, exact_network(topology_of<P>, request.run, n),
-                                      request.options, start);
+  exact::Verifier<P> verification(protocol, exact_network(topology_of<P>, request.run, n),
+                                  request.options, start);
   return {verification.run(), values_in_effect(parameters), P::starts[start].name};
 }
 

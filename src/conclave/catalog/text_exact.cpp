@@ -122,7 +122,7 @@ Verified verify_text(const VerifyRequest& request, const text::Compiled& compile
   check_fractions(compiled);
   const auto& starts = compiled.text().starts();
   const std::size_t start = start_index(info_of(compiled), starts, request.run.start);
-  exact::Verification<text::Protocol> verification(
+  exact::Verifier<text::Protocol> verification(
       text::Protocol(compiled),
       exact_network(text::Protocol::topology, request.run, compiled.agents()), request.options,
       start);

@@ -52,6 +52,7 @@ class EdgeTable {
     used_ = 0;
   }
 
+  // Memory that it takes now.
   std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }
 
  private:

@@ -25,6 +25,7 @@ struct LargePages {  // an allocator
   template <class U>
   LargePages(const LargePages<U>&) {}  // NOLINT: allocators convert
 
+  // Throws std::bad_alloc. Memory of 2 MiB and more is aligned to huge pages.
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
     if (!is_large(count)) return static_cast<T*>(::operator new(bytes, small_alignment));
@@ -77,6 +78,7 @@ class ZeroedArray {
   ZeroedArray& operator=(const ZeroedArray&) = delete;
   ~ZeroedArray() { std::free(memory_); }  // NOLINT(cppcoreguidelines-no-malloc)
 
+  // Entries; an access out of range is not checked.
   std::size_t size() const { return size_; }
   T& operator[](std::size_t index) { return first_[index]; }
   const T& operator[](std::size_t index) const { return first_[index]; }

@@ -1,4 +1,4 @@
-#include "conclave/exact/exploration.hpp"
+#include "conclave/exact/configuration_chain.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "conclave/exact/verification.hpp"
+#include "conclave/exact/verifier.hpp"
 
 #include <cmath>
 #include <limits>
@@ -9,11 +9,10 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
-#include "conclave/chain/hitting_law.hpp"
+#include "conclave/chain/hitting_times.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/exact/analysis.hpp"
 #include "conclave/exact/model_files.hpp"
-#include "conclave/exact/quotient_violation.hpp"
 #include "conclave/exact/reachable_bound.hpp"
 
 namespace conclave::exact {
@@ -25,11 +24,10 @@ constexpr std::uint64_t most_for_second_solve = 2'000'000;
 
 }  // namespace
 
-NumberedVerification::~NumberedVerification() = default;  // compiled here, once
+NumberedVerifier::~NumberedVerifier() = default;  // compiled here, once
 
-NumberedVerification::NumberedVerification(Network network, VerifyOptions options,
-                                           std::size_t start, bool claims_everywhere,
-                                           bool has_normal_forms)
+NumberedVerifier::NumberedVerifier(Network network, VerifyOptions options, std::size_t start,
+                                   bool claims_everywhere, bool has_normal_forms)
     : network_(std::move(network)),
       options_(std::move(options)),
       first_(start),
@@ -37,7 +35,7 @@ NumberedVerification::NumberedVerification(Network network, VerifyOptions option
                   (options_.extent == Extent::as_claimed && claims_everywhere)),
       uses_congruence_(everywhere_ && options_.congruence && has_normal_forms) {}
 
-Report NumberedVerification::run(const Questions& questions) {
+Report NumberedVerifier::run(const Questions& questions) {
   tracer_.emplace(network_, states(), index_,
                   [this](StateNumber state) { return notation(state); });
   const std::size_t target =
@@ -53,7 +51,7 @@ Report NumberedVerification::run(const Questions& questions) {
   return std::move(report_);
 }
 
-std::vector<StateLaw> NumberedVerification::laws_of_agents() {
+std::vector<StateLaw> NumberedVerifier::laws_of_agents() {
   std::vector<StateLaw> laws;
   for (AgentCount agent = 0; agent < network_.agents(); ++agent) {
     laws.push_back(law_of_agent(states(), first_, agent));
@@ -61,7 +59,7 @@ std::vector<StateLaw> NumberedVerification::laws_of_agents() {
   return laws;
 }
 
-std::vector<double> NumberedVerification::number_all_states() {
+std::vector<double> NumberedVerifier::number_all_states() {
   const auto plain = states().empty_table(false);
   plain->add_all_states();
   const std::size_t listed = plain->size();
@@ -81,7 +79,7 @@ std::vector<double> NumberedVerification::number_all_states() {
 }
 
 // With a table of its own, since the order in which states are numbered shows in traces.
-double NumberedVerification::reachable_bound() const {
+double NumberedVerifier::reachable_bound() const {
   if (states().asks_oracle()) return 1;  // what a part of the agents does depends on all
   const auto scratch = states().empty_table(false);
   std::vector<StateNumber> agents;
@@ -91,7 +89,7 @@ double NumberedVerification::reachable_bound() const {
   return reachable_at_least(network_, *scratch, agents);
 }
 
-void NumberedVerification::write_files() const {
+void NumberedVerifier::write_files() const {
   ModelFiles files{.chain = chain_,
                    .rational_chain = rational_chain_ ? &*rational_chain_ : nullptr,
                    .agents = network_.agents(),
@@ -109,7 +107,7 @@ void NumberedVerification::write_files() const {
   write_model(files, options_.folder);
 }
 
-void NumberedVerification::explore_all() {
+void NumberedVerifier::explore_all() {
   if (everywhere_) {
     multiplicity_ = number_all_states();
     check_size(network_, static_cast<double>(states().size()), options_.bounds);
@@ -126,13 +124,13 @@ void NumberedVerification::explore_all() {
   if (options_.exactly) rational_chain_ = explore_exactly(network_, states(), *index_);
 }
 
-void NumberedVerification::report_congruence(const std::optional<std::string>& problem) {
+void NumberedVerifier::report_congruence(const std::optional<std::string>& problem) {
   report_.claims.push_back({"congruence",
                             "states with the same normal form behave alike (all pairs)",
                             problem ? Verdict::fails : Verdict::holds, problem.value_or("")});
 }
 
-void NumberedVerification::describe_space() {
+void NumberedVerifier::describe_space() {
   report_.from_everywhere = everywhere_;
   report_.symmetry = name_of(network_.symmetry());
   report_.uses_congruence = uses_congruence_;
@@ -144,7 +142,7 @@ void NumberedVerification::describe_space() {
   report_.configurations = sum;
 }
 
-double NumberedVerification::weight(StateIndex number) const {
+double NumberedVerifier::weight(StateIndex number) const {
   if (!everywhere_) return 1;
   index_->read(number, scratch_);
   double product = network_.orbit(scratch_);
@@ -152,7 +150,7 @@ double NumberedVerification::weight(StateIndex number) const {
   return product;
 }
 
-void NumberedVerification::report_claims() {
+void NumberedVerifier::report_claims() {
   const std::vector<ClaimOutline>& claims = check().claims();
   for (std::size_t i = 0; i < claims.size(); ++i) {
     report_.claims.push_back({claims[i].name, claims[i].statement});
@@ -162,7 +160,7 @@ void NumberedVerification::report_claims() {
   }
 }
 
-bool NumberedVerification::is_exercised(std::size_t number, ClaimKind kind) const {
+bool NumberedVerifier::is_exercised(std::size_t number, ClaimKind kind) const {
   switch (kind) {
     case ClaimKind::everywhere:
     case ClaimKind::steps:
@@ -177,7 +175,7 @@ bool NumberedVerification::is_exercised(std::size_t number, ClaimKind kind) cons
   return first_of(check().set_of(number)).has_value();
 }
 
-void NumberedVerification::examine(std::size_t number, ClaimKind kind, ClaimReport& report) {
+void NumberedVerifier::examine(std::size_t number, ClaimKind kind, ClaimReport& report) {
   switch (kind) {
     case ClaimKind::everywhere:
       return fail_at(first_of(outside(check().set_of(number))), report, "not so here");
@@ -196,14 +194,14 @@ void NumberedVerification::examine(std::size_t number, ClaimKind kind, ClaimRepo
   }
 }
 
-void NumberedVerification::examine_closed(const StateSet& set, ClaimReport& report) {
+void NumberedVerifier::examine_closed(const StateSet& set, ClaimReport& report) {
   const auto exit = way_out(chain_, set);
   if (!exit) return;
   fail_at(exit->first, report, "the last interaction leads out of the set");
   tracer_->go(report.counterexample, exit->second);
 }
 
-void NumberedVerification::examine_safe(const StateSet& set, ClaimReport& report) {
+void NumberedVerifier::examine_safe(const StateSet& set, ClaimReport& report) {
   examine_closed(set, report);
   for (StateIndex i = 0; !report.fails() && i < index_->size(); ++i) {
     if (!set.contains(i)) continue;
@@ -212,15 +210,15 @@ void NumberedVerification::examine_safe(const StateSet& set, ClaimReport& report
   }
 }
 
-void NumberedVerification::examine_steps(std::size_t number, ClaimReport& report) {
+void NumberedVerifier::examine_steps(std::size_t number, ClaimReport& report) {
   const std::optional<FailedStep>& failed = check().failure(number);
   if (!failed) return;
   fail_at(failed->from, report, "not so at the last interaction");
   tracer_->repeat(report.counterexample, *failed);
 }
 
-void NumberedVerification::fail_at(std::optional<StateIndex> where, ClaimReport& report,
-                                   std::string problem) {
+void NumberedVerifier::fail_at(std::optional<StateIndex> where, ClaimReport& report,
+                               std::string problem) {
   if (!where) return;
   report.verdict = Verdict::fails;
   report.problem = std::move(problem);
@@ -228,7 +226,7 @@ void NumberedVerification::fail_at(std::optional<StateIndex> where, ClaimReport&
                                                      : path_to(chain_, seeds_, *where));
 }
 
-void NumberedVerification::report_safe_set() {
+void NumberedVerifier::report_safe_set() {
   StateSet bad = outside(check().set(Check::one_leader));
   for (StateIndex i = 0; i < index_->size(); ++i) {
     if (check().is_in(i, Check::output_changes)) bad.insert(i);
@@ -252,20 +250,19 @@ void NumberedVerification::report_safe_set() {
   }
 }
 
-void NumberedVerification::note(double& sum, std::string& example, double count,
-                                StateIndex number) {
+void NumberedVerifier::note(double& sum, std::string& example, double count, StateIndex number) {
   if (sum == 0) example = tracer_->text(number);
   sum += count;
 }
 
-std::size_t NumberedVerification::known_set(const std::string& name) const {
+std::size_t NumberedVerifier::known_set(const std::string& name) const {
   if (const auto set = check().find(name)) return *set;
   std::vector<std::string_view> names{converged_set};
   for (const std::string& set : check().named_sets()) names.push_back(set);
   throw Error(unknown_name("set of configurations", name, names));
 }
 
-void NumberedVerification::report_times(const StateSet& target, const StateSet& within) {
+void NumberedVerifier::report_times(const StateSet& target, const StateSet& within) {
   report_progress(options_.bounds.progress, "solving", 0, 0);
   const HittingTimes times = chain::hitting_times(chain_, target, {.variance = true});
   report_.residual = times.residual;
@@ -279,15 +276,15 @@ void NumberedVerification::report_times(const StateSet& target, const StateSet& 
   report_.comparison_law = law(target, {options_.comparison_steps, options_.comparison_tail});
 }
 
-std::vector<double> NumberedVerification::law(const StateSet& target,
-                                              const chain::LawLimits& limits) const {
+std::vector<double> NumberedVerifier::law(const StateSet& target,
+                                          const chain::LawLimits& limits) const {
   if (limits.last_step == 0) return {};
   return chain::hitting_law(chain_, target, start_, limits, [&](std::uint64_t step) {
     report_progress(options_.bounds.progress, "distribution", step, limits.last_step);
   });
 }
 
-void NumberedVerification::report_exactly(const StateSet& target) {
+void NumberedVerifier::report_exactly(const StateSet& target) {
   report_progress(options_.bounds.progress, "solving in fractions", 0, 0);
   const auto laws = laws_of_agents();
   const std::vector<Rational> start =
@@ -303,7 +300,7 @@ void NumberedVerification::report_exactly(const StateSet& target) {
   report_.start_exactly = mean.get_str();
 }
 
-void NumberedVerification::report_holding() {
+void NumberedVerifier::report_holding() {
   const MarkovChain holding = until_output_changes(network_, states(), *index_, options_.bounds);
   StateSet changed(holding.size());
   changed.insert(static_cast<StateIndex>(index_->size()));

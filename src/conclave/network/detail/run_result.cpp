@@ -1,4 +1,4 @@
-#include "conclave/network/detail/nodes_at_rest.hpp"
+#include "conclave/network/detail/run_result.hpp"
 
 #include <algorithm>
 #include <string>

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "conclave/exact/chains.hpp"
 #include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/pair_outcomes.hpp"

@@ -2,11 +2,11 @@
 // explores the configurations, checks the paper's claims in each, and solves for the expected
 // times.
 //
-//   Verification<Fratricide> verification(Fratricide({}, 5), Network::complete(5), {});
+//   Verifier<Fratricide> verification(Fratricide({}, 5), Network::complete(5), {});
 //   verification.run().start.mean;  // 16
 //
 // Only states, claims and the transition function depend on the protocol's type. Everything else
-// knows states by their numbers (NumberedVerification) and is compiled once.
+// knows states by their numbers (NumberedVerifier) and is compiled once.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/chain/hitting_law.hpp"
+#include "conclave/chain/hitting_times.hpp"
 #include "conclave/exact/claims_check.hpp"
+#include "conclave/exact/configuration_chain.hpp"
 #include "conclave/exact/configuration_index.hpp"
-#include "conclave/exact/exploration.hpp"
+#include "conclave/exact/findings.hpp"
 #include "conclave/exact/network.hpp"
-#include "conclave/exact/verify_report.hpp"
 #include "conclave/exact/start_law.hpp"
 #include "conclave/exact/state_table.hpp"
 #include "conclave/exact/tracer.hpp"
@@ -32,11 +32,11 @@
 namespace conclave::exact {
 
 // A verification of a protocol whose states it knows by their numbers.
-class NumberedVerification {
+class NumberedVerifier {
  public:
-  NumberedVerification(const NumberedVerification&) = delete;
-  NumberedVerification& operator=(const NumberedVerification&) = delete;
-  virtual ~NumberedVerification();
+  NumberedVerifier(const NumberedVerifier&) = delete;
+  NumberedVerifier& operator=(const NumberedVerifier&) = delete;
+  virtual ~NumberedVerifier();
 
  protected:
   // Questions beside claims and times.
@@ -47,8 +47,8 @@ class NumberedVerification {
 
   // `start` is an index among the protocol's starts. The last two say whether the protocol claims
   // something about all configurations, and whether it has normal forms.
-  NumberedVerification(Network network, VerifyOptions options, std::size_t start,
-                       bool claims_everywhere, bool has_normal_forms);
+  NumberedVerifier(Network network, VerifyOptions options, std::size_t start,
+                   bool claims_everywhere, bool has_normal_forms);
 
   // Called once.
   Report run(const Questions& questions);
@@ -114,28 +114,27 @@ class NumberedVerification {
 
 // Copies the protocol. One verification runs once, on one thread.
 template <PopulationProtocol P>
-class Verification final : public NumberedVerification {
+class Verifier final : public NumberedVerifier {
  public:
   using State = typename P::State;
 
   // `start` is an index among the protocol's starts.
-  Verification(const P& protocol, Network network, VerifyOptions options, std::size_t start = 0)
-      : Verification(protocol, claims_of(protocol), std::move(network), std::move(options), start) {
-  }
+  Verifier(const P& protocol, Network network, VerifyOptions options, std::size_t start = 0)
+      : Verifier(protocol, claims_of(protocol), std::move(network), std::move(options), start) {}
 
   // Throws Error for unknown sets, for spaces that are too large, where possible before they are
   // explored, and for files that cannot be written; throws Interrupted.
   Report run() {
-    return NumberedVerification::run(
+    return NumberedVerifier::run(
         {.elects = claims_.elects, .measures_holding = MeasuresHolding<P>});
   }
 
  private:
   // The claims of a protocol refer to it, so those of the copy are made anew.
-  Verification(const P& protocol, const Claims<State>& given, Network network,
-               VerifyOptions options, std::size_t start)
-      : NumberedVerification(std::move(network), std::move(options), start, given.from_everywhere,
-                             given.normal_form != nullptr),
+  Verifier(const P& protocol, const Claims<State>& given, Network network, VerifyOptions options,
+           std::size_t start)
+      : NumberedVerifier(std::move(network), std::move(options), start, given.from_everywhere,
+                         given.normal_form != nullptr),
         protocol_(protocol),
         claims_(claims_of(protocol_)),
         table_(protocol_, uses_congruence() ? claims_.normal_form : nullptr),

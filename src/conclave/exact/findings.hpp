@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,7 +23,10 @@ struct TraceStep {
 enum class Verdict : std::uint8_t { holds, fails, vacuous };
 
 // "holds", "fails", "vacuous".
-std::string_view name_of(Verdict verdict);
+constexpr std::string_view name_of(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> names{"holds", "fails", "vacuous"};
+  return names[static_cast<std::size_t>(verdict)];
+}
 
 struct ClaimReport {
   std::string name;
@@ -31,6 +35,7 @@ struct ClaimReport {
   std::string problem{};  // of a claim that fails: what the end of the counterexample shows
   std::vector<TraceStep> counterexample{};
 
+  // A vacuous claim does not fail.
   bool fails() const { return verdict == Verdict::fails; }
 };
 
