@@ -1,9 +1,9 @@
-// The engine behind `auto` for large populations on the complete graph: starts with the `counts`
-// engine, and where that takes more work per interaction than an array of agents would, goes on
-// with the `agents` engine; from time to time it looks whether to go back. Networks of reactions of
-// which few ticks are reactions go on, or begin, with the direct method. Exact in law, for agents
-// in the same state are exchangeable; the decisions follow from the census and the work counted,
-// never from a clock.
+// The engine behind `auto` on the complete graph, for large populations and for protocol files of
+// few states: starts with the `counts` engine, small populations with the `agents` engine. Where
+// `counts` takes more work per interaction than an array of agents would, it goes on with `agents`;
+// from time to time it looks whether to go back. Networks of reactions of which few ticks are
+// reactions go on, or begin, with the direct method. Exact in law, for agents in the same state are
+// exchangeable; the decisions follow from the census and the work counted, never from a clock.
 #pragma once
 
 #include <cstddef>
@@ -76,8 +76,8 @@ class AdaptiveEngine {
   using CountsTrial = LiveTrialOf<CountsEngine>;
 
   static constexpr std::uint64_t work_per_look = 4096;
-  // Networks of fewer molecules begin in an array; the second constant is the cost of one of its
-  // random interactions, in nanoseconds.
+  // Fewer agents begin in an array, but for networks of reactions that suit the direct method; the
+  // second constant is the cost of a random interaction in an array, in nanoseconds.
   static constexpr AgentCount least_agents_to_batch = AgentCount{1} << 14;
   static constexpr double cost_of_chance = 10;
 
@@ -91,6 +91,8 @@ class AdaptiveEngine {
   std::uint64_t step_counts(Interactions budget, Interactions horizon);
   std::uint64_t step_directly(Interactions budget, std::uint64_t most_work);
 
+  // Trials of small populations are short, and so must be what they lose by trying `counts`.
+  std::uint64_t work_before_comparing() const;
   // Called when the counts engine stands still: changes to another engine if that is cheaper.
   void change_over();
   // False if that would cost more than the others do per interaction, or hardly less. It is left

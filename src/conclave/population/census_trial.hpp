@@ -11,9 +11,25 @@
 #include "conclave/model/starting_census.hpp"
 #include "conclave/population/agent_memory.hpp"
 #include "conclave/population/detail/adaptive_stages.hpp"
-#include "conclave/population/detail/census_trial.hpp"
+#include "conclave/population/detail/species.hpp"
 #include "conclave/population/detail/species_of.hpp"
 #include "conclave/population/live_trial.hpp"
+
+// They need not know the type of the protocol, and are compiled once.
+namespace conclave::population::detail {
+
+std::unique_ptr<LiveTrial> counts_trial(std::unique_ptr<Clock> clock,
+                                        std::unique_ptr<Species> species, AgentCount n,
+                                        const StreamName& name);
+std::unique_ptr<LiveTrial> events_trial(std::unique_ptr<Clock> clock,
+                                        std::unique_ptr<Species> species, AgentCount n,
+                                        const StreamName& name);
+std::unique_ptr<LiveTrial> adaptive_trial(std::unique_ptr<Clock> clock,
+                                          std::shared_ptr<const AdaptiveStages> stages,
+                                          std::unique_ptr<Species> species, AgentCount n,
+                                          const StreamName& name, AgentMemory& memory);
+
+}  // namespace conclave::population::detail
 
 namespace conclave::population {
 

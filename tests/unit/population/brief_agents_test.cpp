@@ -12,8 +12,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/detail/brief_loops.hpp"
-#include "conclave/population/detail/heard_of_leaders.hpp"
-#include "conclave/population/pair_pipeline.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 #include "conclave/protocols/population/ppl.hpp"
 
 namespace conclave::tests {

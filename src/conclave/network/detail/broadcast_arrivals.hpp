@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "conclave/base/large_pages.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/large_pages.hpp"
 #include "conclave/network/ports.hpp"
 
 namespace conclave::network::detail {

@@ -15,10 +15,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "conclave/base/large_pages.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/broadcast_arrivals.hpp"
 #include "conclave/network/detail/edge_table.hpp"
-#include "conclave/network/detail/large_pages.hpp"
 
 namespace conclave::network::detail {
 

@@ -1,4 +1,4 @@
-#include "conclave/population/detail/census_trial.hpp"
+#include "conclave/population/census_trial.hpp"
 
 #include <memory>
 #include <utility>
