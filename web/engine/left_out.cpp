@@ -7,7 +7,7 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/electleader.hpp"
 #include "conclave/catalog/gpu_run.hpp"
-#include "conclave/catalog/rare.hpp"
+#include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/catalog/text_gpu.hpp"
 #include "conclave/graph/read_graph.hpp"
@@ -22,8 +22,8 @@ namespace {
 
 Verified verify_text(const VerifyRequest&, const text::Compiled&) { refuse(); }
 Searched search_text(const SearchRequest&, const text::Compiled&) { refuse(); }
-std::unique_ptr<PreparedRare> rare_text(const RareRequest&,
-                                        const std::shared_ptr<const text::Compiled>&) {
+std::unique_ptr<rare::Prepared> rare_text(const RareRequest&,
+                                          const std::shared_ptr<const text::Compiled>&) {
   refuse();
 }
 
@@ -31,8 +31,8 @@ Verified verify_electleader(const VerifyRequest&) { refuse(); }
 Verified verify_propagate_reset(const VerifyRequest&) { refuse(); }
 Verified verify_assign_ranks(const VerifyRequest&) { refuse(); }
 Verified verify_detect_collision(const VerifyRequest&) { refuse(); }
-std::unique_ptr<PreparedRare> rare_electleader(const RareRequest&) { refuse(); }
-std::unique_ptr<PreparedRare> rare_detect_collision(const RareRequest&) { refuse(); }
+std::unique_ptr<rare::Prepared> rare_electleader(const RareRequest&) { refuse(); }
+std::unique_ptr<rare::Prepared> rare_detect_collision(const RareRequest&) { refuse(); }
 
 std::unique_ptr<const PreparedRun> on_gpu(std::unique_ptr<const PreparedRun>, DeviceRun) {
   refuse();

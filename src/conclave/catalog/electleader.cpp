@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "conclave/catalog/configuration_entry.hpp"
-#include "conclave/catalog/rare.hpp"
+#include "conclave/catalog/rare_request.hpp"
 #include "conclave/protocols/population/electleader/elect_leader.hpp"
 #include "conclave/protocols/population/electleader/late_detection.hpp"
 #include "conclave/protocols/population/electleader/parts.hpp"
@@ -17,7 +17,7 @@ namespace el = protocols::electleader;
 namespace {
 
 void add_late_detection(Entry& entry,
-                        std::unique_ptr<PreparedRare> (*prepare)(const RareRequest&)) {
+                        std::unique_ptr<rare::Prepared> (*prepare)(const RareRequest&)) {
   entry.rare_ways = el::LateDetection::all_ways;
   entry.rare_functions = el::LateDetection::all_functions;
   entry.rare = prepare;

@@ -13,7 +13,7 @@
 #include "conclave/catalog/engines.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/gpu_run.hpp"
-#include "conclave/catalog/rare.hpp"
+#include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/text_gpu.hpp"
 #include "conclave/text/protocol_text.hpp"
 #include "conclave/text/source_files.hpp"

@@ -31,7 +31,7 @@ Verified verify_text(const VerifyRequest& request, const text::Compiled& compile
 Searched search_text(const SearchRequest& request, const text::Compiled& compiled);
 
 // Rare failures.
-std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
+std::unique_ptr<rare::Prepared> rare_text(const RareRequest& request,
                                         const std::shared_ptr<const text::Compiled>& compiled);
 
 // The parameters in effect.

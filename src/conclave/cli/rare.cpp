@@ -1,6 +1,4 @@
 // `conclave rare`: expected times of failures that are too rare to be seen by waiting.
-#include "conclave/catalog/rare.hpp"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -15,14 +13,14 @@
 
 #include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/rare_row.hpp"
-#include "conclave/experiment/rare_runner.hpp"
-#include "conclave/experiment/rare_subject.hpp"
 #include "conclave/experiment/run_text.hpp"
+#include "conclave/rare/row.hpp"
+#include "conclave/rare/run.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -41,7 +39,7 @@ unsigned threads(const RareCommandOptions& options) {
   return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
 }
 
-LineParts progress_parts(const experiment::RareProgress& progress, std::size_t functions,
+LineParts progress_parts(const rare::Progress& progress, std::size_t functions,
                          std::uint64_t repetitions) {
   const std::uint64_t pilots = progress.pilots_done;
   const std::string place =
@@ -51,29 +49,29 @@ LineParts progress_parts(const experiment::RareProgress& progress, std::size_t f
   return {{place, 1}, {fmt::format("{:.3g} interactions", progress.interactions.load()), 0}};
 }
 
-std::string written(const RareCommandOptions& options, const experiment::RareRow& row) {
+std::string written(const RareCommandOptions& options, const rare::Row& row) {
   if (options.format == "table") return row.table();
-  return experiment::rows_text(std::array{&row}, options.format);
+  return rare::rows_text(std::array{&row}, options.format);
 }
 
 Exit rare(const RareCommandOptions& options) {
   const catalog::Entry entry = catalog::find(options.words.protocol);
-  experiment::require_rare(entry);
+  catalog::require_rare(entry);
   const catalog::RareRequest asked = experiment::rare_request_of(options.words);
-  const experiment::RareOptions effort{
-      count_option_64("--repetitions", options.repetitions, 2, 1'000'000), threads(options)};
+  const rare::RunOptions effort{count_option_64("--repetitions", options.repetitions, 2, 1'000'000),
+                                threads(options)};
   const auto prepared = entry.rare(asked);
-  const std::size_t functions = prepared->functions().size();
+  const std::size_t functions = prepared->subject().functions.size();
   check_output_is_not_read(options.output, catalog::files_of(options.words.protocol));
   check_can_be_written(options.output);
   const std::atomic<bool>& stop = interrupted_flag();
-  experiment::RareProgress progress;
+  rare::Progress progress;
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::vector<RareRepetition>> found;
   {
     const RepaintedLine line(
         options.quiet, [&] { return progress_parts(progress, functions, effort.repetitions); });
-    found = experiment::run_rare(*prepared, effort, progress, stop);
+    found = rare::run_rare(*prepared, effort, progress, stop);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (!options.quiet) {
@@ -86,7 +84,7 @@ Exit rare(const RareCommandOptions& options) {
     if (!options.quiet) tell("interrupted before two repetitions of each function were done\n");
     return Exit::interrupted;
   }
-  const experiment::RareRow row(experiment::subject_of(*prepared, asked), found, is_interrupted);
+  const rare::Row row(prepared->subject(), found, is_interrupted);
   Output output(options.output);
   output.write(written(options, row));
   output.finish();

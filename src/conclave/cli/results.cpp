@@ -28,7 +28,7 @@
 #include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/measure.hpp"
 #include "conclave/sweep/prefix.hpp"
-#include "conclave/sweep/rare_estimates.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 
 namespace conclave::cli {
 namespace {

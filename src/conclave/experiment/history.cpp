@@ -10,6 +10,7 @@
 #include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
+#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
 
 namespace conclave::experiment {

@@ -1,6 +1,7 @@
 #include "conclave/experiment/json.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -166,6 +167,10 @@ std::optional<std::vector<JsonLeaf>> json_leaves(std::string_view text) {
   LeafCollector collector;
   if (!Library::sax_parse(text, &collector)) return std::nullopt;
   return std::move(collector.leaves);
+}
+
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
 
 }  // namespace conclave::experiment

@@ -112,6 +112,10 @@ Json::Json(const std::vector<Item>& items) : value_(Array(items.begin(), items.e
 // A string with quotes and escapes; bytes that are not UTF-8 are replaced.
 std::string json_string(std::string_view text);
 
+// The shortest decimal that reads back as the same double; "null" for infinities and NaN, which
+// JSON lacks.
+std::string json_number(double value);
+
 // A value inside a JSON text, with the way to it.
 struct JsonLeaf {
   std::string path;   // such as faults.0.agents

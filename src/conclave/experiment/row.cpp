@@ -100,10 +100,6 @@ std::string observation_text(const Observation& observation) {
   return text != nullptr ? *text : json_value(observation.value);
 }
 
-std::string json_number(double value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : "null";
-}
-
 RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
   json_head_ = fmt::format(R"({{"protocol":{},"engine":{},"n":{},"params":{},"init":{},"seed":{})",
                            json_string(run.protocol()), json_string(run.engine()), run.n(),

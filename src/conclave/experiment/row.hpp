@@ -44,8 +44,4 @@ using conclave::csv_field;
 // The value of an observable as rows show it, without quotes; empty where it has none.
 std::string observation_text(const Observation& observation);
 
-// The shortest decimal that reads back as the same double; "null" for infinities and NaN, which
-// JSON lacks.
-std::string json_number(double value);
-
 }  // namespace conclave::experiment

@@ -134,6 +134,18 @@ catalog::RunRequest request_of(const catalog::Entry& entry, const RunText& words
                          : request(words, settings, count_option("--n", words.n), usage);
 }
 
+catalog::RareRequest rare_request_of(const RunText& words) {
+  catalog::RareRequest request{.run = request_of(words, {.command = "rare", .n = "16"}),
+                               .choice = {.way = words.way, .importance = words.importance}};
+  if (!words.particles.empty()) {
+    request.choice.particles = count_option_64("--particles", words.particles, 10, 100'000'000);
+  }
+  if (!words.most_levels.empty()) {
+    request.choice.most_levels = count_option_64("--most-levels", words.most_levels, 1, 1'000'000);
+  }
+  return request;
+}
+
 TraceGrid grid_of(const std::string& every, Interactions n) {
   const auto step = parse_fraction(every);
   if (!step || step->numerator == 0u) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/rare_request.hpp"
 
 namespace conclave::experiment {
 
@@ -27,7 +28,7 @@ struct RunText {
   std::string wakeup{};
   std::string ids{};
   bool count_edges = false;
-  // These belong to estimates of rare failures (rare_subject.hpp).
+  // These belong to estimates of rare failures (conclave/rare).
   std::string kind{};  // "rare"; empty: trials
   std::string way{};
   std::vector<std::string> importance{};
@@ -62,6 +63,10 @@ catalog::RunRequest request_of(const RunText& words, const UsageExample& usage =
 // The same for the entry of a protocol that need not be listed or lie in a file.
 catalog::RunRequest request_of(const catalog::Entry& entry, const RunText& words,
                                const UsageExample& usage = {});
+
+// The estimate of rare failures that the text describes, with defaults for what it does not say.
+// Throws Error if an option cannot be read.
+catalog::RareRequest rare_request_of(const RunText& words);
 
 // The grid of all multiples of a parallel time, given as text, in a population of n: no finer than
 // interactions. Throws Error.

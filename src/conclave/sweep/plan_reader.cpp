@@ -19,7 +19,7 @@
 #include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
-#include "conclave/sweep/rare_cell.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 #include "conclave/text/parameter_range.hpp"
 #include "conclave/text/protocol_text.hpp"
 

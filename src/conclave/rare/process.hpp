@@ -17,10 +17,10 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/rare.hpp"
 
-namespace conclave::population {
+namespace conclave::rare {
 
 // The result of one interaction.
-enum class RareStep : std::uint8_t {
+enum class Step : std::uint8_t {
   goes_on,
   fails,       // in the way that is looked for
   fails_else,  // in another way
@@ -29,7 +29,7 @@ enum class RareStep : std::uint8_t {
 // Why a stretch of interactions has ended.
 enum class StretchEnd : std::uint8_t {
   enough,  // the requested number of interactions
-  fails,   // as in RareStep
+  fails,   // as in Step
   fails_else,
   is_low,  // the importance has reached the given bound
   is_high,
@@ -61,8 +61,8 @@ class FailingProcess {
   virtual Stretch advance(std::uint64_t most, double low, double high, Stream& stream) = 0;
 };
 
-// A process that carries out one interaction after the other: a RareProcess, or one that offers the
-// same.
+// A process that carries out one interaction after the other: a FailingPopulation, or one that
+// offers the same.
 template <class Process>
 class SteppedProcess final : public FailingProcess {
  public:
@@ -82,9 +82,9 @@ class SteppedProcess final : public FailingProcess {
 
   Stretch advance(std::uint64_t most, double low, double high, Stream& stream) override {
     for (std::uint64_t done = 1;; ++done) {
-      const RareStep came = process_.step(stream);
-      if (came == RareStep::fails) return {done, StretchEnd::fails};
-      if (came == RareStep::fails_else) return {done, StretchEnd::fails_else};
+      const Step came = process_.step(stream);
+      if (came == Step::fails) return {done, StretchEnd::fails};
+      if (came == Step::fails_else) return {done, StretchEnd::fails_else};
       const double value = process_.value();
       if (value >= high) return {done, StretchEnd::is_high};
       if (value <= low) return {done, StretchEnd::is_low};
@@ -99,13 +99,13 @@ class SteppedProcess final : public FailingProcess {
 
 template <PopulationProtocol P, ImportanceOf<typename P::State> Importance,
           FailuresOf<typename P::State> Failures>
-class RareProcess {
+class FailingPopulation {
  public:
   using State = typename P::State;
   using Configuration = std::vector<State>;
 
-  RareProcess(const P& protocol, AgentCount n, std::size_t start, std::size_t way,
-              Importance importance, Failures failures)
+  FailingPopulation(const P& protocol, AgentCount n, std::size_t start, std::size_t way,
+                    Importance importance, Failures failures)
       : protocol_(protocol),
         start_(start),
         way_(way),
@@ -129,7 +129,7 @@ class RareProcess {
   const Configuration& configuration() const { return agents_; }
   double value() const { return importance_.value(); }
 
-  RareStep step(Stream& stream) {
+  Step step(Stream& stream) {
     const std::uint64_t n = agents_.size();
     const auto u = static_cast<std::size_t>(stream.below64(n));
     auto v = static_cast<std::size_t>(stream.below64(n - 1));
@@ -137,11 +137,11 @@ class RareProcess {
     const State before_u = agents_[u];
     const State before_v = agents_[v];
     protocol_.interact(agents_[u], agents_[v], stream);
-    if (agents_[u] == before_u && agents_[v] == before_v) return RareStep::goes_on;
+    if (agents_[u] == before_u && agents_[v] == before_v) return Step::goes_on;
     const auto failed = failures_.way(before_u, before_v, agents_[u], agents_[v]);
-    if (failed) return *failed == way_ ? RareStep::fails : RareStep::fails_else;
+    if (failed) return *failed == way_ ? Step::fails : Step::fails_else;
     importance_.replace(agents_, u, v);
-    return RareStep::goes_on;
+    return Step::goes_on;
   }
 
  private:
@@ -158,4 +158,4 @@ class RareProcess {
   Configuration agents_;
 };
 
-}  // namespace conclave::population
+}  // namespace conclave::rare

@@ -1,4 +1,4 @@
-#include "conclave/experiment/rare_subject.hpp"
+#include "conclave/rare/subject.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,19 +13,21 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/real_functions.hpp"
-#include "conclave/catalog/require.hpp"
-#include "conclave/experiment/option_values.hpp"
-#include "conclave/experiment/row.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 namespace {
 
-Json ways_json(const RareSubject& subject) {
+using experiment::json_leaves;
+using experiment::json_number;
+using experiment::json_string;
+using experiment::JsonLeaf;
+
+Json ways_json(const Subject& subject) {
   Json ways = Json::array();
   for (std::size_t way = 0; way < subject.ways.size(); ++way) {
     Json json{{"way", subject.ways[way].name}};
     Json functions = Json::array();
-    for (const catalog::ChosenFunction& each : subject.functions) {
+    for (const Subject::Function& each : subject.functions) {
       if (each.way == way) functions.push_back(each.name);
     }
     json["importance"] = functions;
@@ -96,7 +98,7 @@ class Leaves {
   std::map<std::string_view, const JsonLeaf*> by_path_;  // of a stranger's text there may be many
 };
 
-RareSubject::Parameter parameter_of(const Leaves& leaves, const JsonLeaf& leaf, std::string name) {
+Subject::Parameter parameter_of(const Leaves& leaves, const JsonLeaf& leaf, std::string name) {
   if (leaf.is_string) return {std::move(name), leaf.value};
   const bool is_whole = leaf.value.find_first_not_of("0123456789") == std::string::npos;
   const auto count = is_whole ? parse_count(leaf.value) : std::nullopt;
@@ -104,7 +106,7 @@ RareSubject::Parameter parameter_of(const Leaves& leaves, const JsonLeaf& leaf, 
   return {std::move(name), leaves.real(leaf, NAN)};
 }
 
-void read_ways(RareSubject& subject, const Leaves& leaves) {
+void read_ways(Subject& subject, const Leaves& leaves) {
   for (std::size_t way = 0;; ++way) {
     const std::string path = fmt::format("ways.{}", way);
     if (leaves.find(path + ".way") == nullptr) break;
@@ -126,7 +128,7 @@ std::string factors_text(const std::vector<double>& factors) { return join_parts
 
 }  // namespace
 
-Json RareSubject::json() const {
+Json Subject::json() const {
   Json json{{"protocol", protocol}, {"n", n}};
   Json params = Json::object();
   for (const Parameter& each : parameters) {
@@ -141,58 +143,20 @@ Json RareSubject::json() const {
   return json;
 }
 
-std::string RareSubject::head() const {
+std::string Subject::head() const {
   Json whole = json();
   whole["kind"] = "rare";
   whole["ways"] = ways_json(*this);
   return whole.dump();
 }
 
-catalog::RareRequest rare_request_of(const RunText& words) {
-  catalog::RareRequest request{.run = request_of(words, {.command = "rare", .n = "16"}),
-                               .way = words.way,
-                               .importance = words.importance};
-  if (!words.particles.empty()) {
-    request.particles = count_option_64("--particles", words.particles, 10, 100'000'000);
-  }
-  if (!words.most_levels.empty()) {
-    request.most_levels = count_option_64("--most-levels", words.most_levels, 1, 1'000'000);
-  }
-  return request;
-}
-
-void require_rare(const catalog::Entry& entry) {
-  catalog::require(entry, &catalog::Entry::rare,
-                   "names no importance functions, so that its rare failures are not known");
-}
-
-RareSubject subject_of(const catalog::PreparedRare& rare, const catalog::RareRequest& request) {
-  RareSubject subject{
-      .protocol = std::string(rare.protocol()),
-      .n = rare.n(),
-      .source_hash = std::string(rare.source_hash()),
-      .start = std::string(rare.start()),
-      .seed = request.run.seed,
-      .particles = request.particles,
-      .attempt_limit = rare.attempt_limit(),
-      .functions = {rare.functions().begin(), rare.functions().end()},
-  };
-  for (const catalog::ParameterValue& each : rare.parameters()) {
-    subject.parameters.push_back({std::string(each.name), each.value});
-  }
-  for (const RareWay& each : rare.ways()) {
-    subject.ways.push_back({std::string(each.name), std::string(each.meaning), each.ln_bound});
-  }
-  return subject;
-}
-
-RareSubject subject_of_head(std::string_view head) {
+Subject subject_of_head(std::string_view head) {
   const Leaves leaves(head);
-  RareSubject subject{.protocol = leaves.text("protocol"),
-                      .n = leaves.count("n"),
-                      .start = leaves.text("init"),
-                      .seed = leaves.count("seed"),
-                      .particles = leaves.count("particles")};
+  Subject subject{.protocol = leaves.text("protocol"),
+                  .n = leaves.count("n"),
+                  .start = leaves.text("init"),
+                  .seed = leaves.count("seed"),
+                  .particles = leaves.count("particles")};
   constexpr std::string_view params = "params.";
   for (const JsonLeaf& leaf : leaves.all()) {
     if (!leaf.path.starts_with(params)) continue;
@@ -206,12 +170,12 @@ RareSubject subject_of_head(std::string_view head) {
   return subject;
 }
 
-std::string repetition_json(const RareSubject& subject, const std::string& head,
+std::string repetition_json(const Subject& subject, const std::string& head,
                             std::uint64_t repetition, std::span<const RareRepetition> results) {
   CONCLAVE_CHECK(results.size() == subject.functions.size());
   std::vector<std::string> rates;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const catalog::ChosenFunction& function = subject.functions[i];
+    const Subject::Function& function = subject.functions[i];
     rates.push_back(fmt::format(
         R"({{"way":{},"importance":{},"ln_rate":{},"ancestors":{},"factors":"{}"}})",
         json_string(subject.ways[function.way].name), json_string(function.name),
@@ -222,7 +186,7 @@ std::string repetition_json(const RareSubject& subject, const std::string& head,
                      join_parts(rates, ","));
 }
 
-std::vector<RareRepetition> repetitions_of_row(const RareSubject& subject, std::string_view row) {
+std::vector<RareRepetition> repetitions_of_row(const Subject& subject, std::string_view row) {
   const Leaves leaves(row);
   std::vector<RareRepetition> results;
   for (std::size_t i = 0; i < subject.functions.size(); ++i) {
@@ -236,4 +200,4 @@ std::vector<RareRepetition> repetitions_of_row(const RareSubject& subject, std::
   return results;
 }
 
-}  // namespace conclave::experiment
+}  // namespace conclave::rare

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
-#include "conclave/catalog/rare.hpp"
 #include "conclave/experiment/json.hpp"
-#include "conclave/experiment/run_text.hpp"
 #include "conclave/model/rare.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 
-struct RareSubject {
+using experiment::Json;
+
+struct Subject {
   struct Parameter {
     std::string name;
     std::variant<std::uint64_t, std::string, double> value;
@@ -30,6 +30,11 @@ struct RareSubject {
     std::optional<double> ln_bound{};  // see conclave::RareWay
   };
 
+  struct Function {
+    std::size_t way = 0;  // index into ways
+    std::string name;     // or the expression
+  };
+
   std::string protocol;
   std::uint64_t n = 0;
   std::vector<Parameter> parameters{};
@@ -37,9 +42,11 @@ struct RareSubject {
   std::string start{};
   std::uint64_t seed = 0;
   std::uint64_t particles = 0;
-  std::optional<Interactions> attempt_limit{};  // see PreparedRare
+  // Where failures are counted per attempt, the interactions after which an attempt has failed;
+  // none: failures are counted per interaction.
+  std::optional<Interactions> attempt_limit{};
   std::vector<Way> ways{};
-  std::vector<catalog::ChosenFunction> functions{};  // in the order of ways; each has one
+  std::vector<Function> functions{};  // in the order of ways; each has one
 
   bool by_attempt() const { return attempt_limit.has_value(); }
 
@@ -48,23 +55,15 @@ struct RareSubject {
   std::string head() const;
 };
 
-// The options of `conclave rare` that the words have; defaults for the others. Throws Error if one
-// cannot be read.
-catalog::RareRequest rare_request_of(const RunText& words);
-
-// Throws Error if the rare failures of a protocol are not known.
-void require_rare(const catalog::Entry& entry);
-
-RareSubject subject_of(const catalog::PreparedRare& rare, const catalog::RareRequest& request);
 // Reads the members that head() wrote. Throws std::runtime_error if the text is something else.
-RareSubject subject_of_head(std::string_view head);
+Subject subject_of_head(std::string_view head);
 
 // One repetition of all functions as a row, in JSON: the head, the number of the repetition as
 // "trial", and for every function its rate, ancestors and factors, exact to the last bit.
-std::string repetition_json(const RareSubject& subject, const std::string& head,
+std::string repetition_json(const Subject& subject, const std::string& head,
                             std::uint64_t repetition, std::span<const RareRepetition> results);
 // The results in such a row, by function; without the interactions, which rows do not have. Throws
 // std::runtime_error if the row is not one of this subject.
-std::vector<RareRepetition> repetitions_of_row(const RareSubject& subject, std::string_view row);
+std::vector<RareRepetition> repetitions_of_row(const Subject& subject, std::string_view row);
 
-}  // namespace conclave::experiment
+}  // namespace conclave::rare

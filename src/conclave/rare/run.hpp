@@ -7,17 +7,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "conclave/catalog/rare.hpp"
+#include "conclave/rare/prepared.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 
-struct RareOptions {
+struct RunOptions {
   std::uint64_t repetitions = 20;
   unsigned threads = 1;
 };
 
 // Counters for a progress display, read from another thread.
-struct RareProgress {
+struct Progress {
   std::atomic<std::uint64_t> pilots_done = 0;
   std::atomic<std::uint64_t> repetitions_done = 0;
   std::atomic<double> interactions = 0;  // for display only
@@ -26,9 +26,8 @@ struct RareProgress {
 // The repetitions of each function, in order and without a gap: all of them, or after `stop` became
 // true the first ones, so that short ones are not preferred. Throws Error if a pilot finds that a
 // function does not serve.
-std::vector<std::vector<RareRepetition>> run_rare(catalog::PreparedRare& rare,
-                                                  const RareOptions& options,
-                                                  RareProgress& progress,
+std::vector<std::vector<RareRepetition>> run_rare(Prepared& rare, const RunOptions& options,
+                                                  Progress& progress,
                                                   const std::atomic<bool>& stop);
 
-}  // namespace conclave::experiment
+}  // namespace conclave::rare

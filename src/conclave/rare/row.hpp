@@ -7,35 +7,35 @@
 #include <string>
 #include <vector>
 
-#include "conclave/experiment/rare_estimate.hpp"
-#include "conclave/experiment/rare_subject.hpp"
+#include "conclave/rare/estimate.hpp"
+#include "conclave/rare/subject.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 
 // The estimate of one way: that of its first function. Confirmed if another function's interval
 // overlaps the first one's, both are without warnings, and the bound, where there is one, is not
 // above the estimate.
-struct RareWayResult {
+struct WayResult {
   std::size_t way = 0;
   std::vector<std::size_t> functions{};  // indices into the estimates
   bool confirmed = false;
   std::vector<std::string> warnings{};
 };
 
-class RareRow {
+class Row {
  public:
   // `repetitions` by function of the subject; each needs one at least.
-  RareRow(RareSubject subject, std::span<const std::vector<RareRepetition>> repetitions,
-          bool is_interrupted);
+  Row(Subject subject, std::span<const std::vector<RareRepetition>> repetitions,
+      bool is_interrupted);
 
-  const RareTime& time() const { return time_; }
+  const Time& time() const { return time_; }
   bool confirmed() const { return confirmed_; }
   std::uint64_t repetitions() const { return estimates_.front().repetitions; }
-  const RareSubject& subject() const { return subject_; }
-  std::span<const RareEstimate> estimates() const { return estimates_; }
-  std::span<const RareWayResult> ways() const { return ways_; }
+  const Subject& subject() const { return subject_; }
+  std::span<const Estimate> estimates() const { return estimates_; }
+  std::span<const WayResult> ways() const { return ways_; }
   // The logarithms as a row shows them: of the time, or of the probability of an attempt.
-  RareTime displayed(const RareTime& time) const;
+  Time displayed(const Time& time) const;
 
   std::string json() const;  // one object, no newline
   std::string csv_header() const;
@@ -43,22 +43,22 @@ class RareRow {
   std::string table() const;  // for people
 
  private:
-  RareWayResult way_result(std::size_t way) const;
+  WayResult way_result(std::size_t way) const;
   bool by_attempt() const { return subject_.by_attempt(); }
   std::string ending() const;  // of the table
-  std::string csv_line(std::string_view way, std::string_view function, const RareTime& time,
-                       bool confirmed, const RareEstimate* estimate) const;
+  std::string csv_line(std::string_view way, std::string_view function, const Time& time,
+                       bool confirmed, const Estimate* estimate) const;
 
-  RareSubject subject_;
+  Subject subject_;
   bool is_interrupted_;
-  std::vector<RareEstimate> estimates_;  // by function
-  std::vector<RareWayResult> ways_;
-  RareTime time_{};
+  std::vector<Estimate> estimates_;  // by function
+  std::vector<WayResult> ways_;
+  Time time_{};
   bool confirmed_ = true;
 };
 
 // The rows in format jsonl, csv or json. Throws Error if a CSV would need two headers, that of
 // times and that of probabilities. There is at least one row.
-std::string rows_text(std::span<const RareRow* const> rows, std::string_view format);
+std::string rows_text(std::span<const Row* const> rows, std::string_view format);
 
-}  // namespace conclave::experiment
+}  // namespace conclave::rare

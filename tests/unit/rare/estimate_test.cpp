@@ -1,4 +1,4 @@
-#include "conclave/experiment/rare_estimate.hpp"
+#include "conclave/rare/estimate.hpp"
 
 #include <array>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "conclave/base/real_functions.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 namespace {
 
 RareRepetition repetition(double ln_rate, std::vector<double> factors = {0.25, 0.25}) {
@@ -18,7 +18,7 @@ RareRepetition repetition(double ln_rate, std::vector<double> factors = {0.25, 0
 
 TEST(RareEstimate, AveragesRatesAndThenInverts) {
   const std::array repetitions{repetition(std::log(1e-3)), repetition(std::log(3e-3))};
-  const RareEstimate estimate = estimate_of(repetitions);
+  const Estimate estimate = estimate_of(repetitions);
   EXPECT_NEAR(estimate.time.ln_time, std::log(500.0), 1e-12);
   EXPECT_NEAR(estimate.relative_error, 0.5, 1e-12);  // sqrt(2e-6 / 2) / 2e-3
   EXPECT_NEAR(estimate.time.ln_high - estimate.time.ln_time, 12.7062 * 0.5, 1e-9);
@@ -28,7 +28,7 @@ TEST(RareEstimate, AveragesRatesAndThenInverts) {
 
 TEST(RareEstimate, ZerosCountInTheMean) {
   const std::array repetitions{repetition(std::log(2e-3)), repetition(minus_infinity, {0.25, 0})};
-  const RareEstimate estimate = estimate_of(repetitions);
+  const Estimate estimate = estimate_of(repetitions);
   EXPECT_NEAR(estimate.time.ln_time, std::log(1000.0), 1e-12);
   EXPECT_EQ(estimate.zeros, 1u);
   EXPECT_FALSE(estimate.warnings.empty());
@@ -36,7 +36,7 @@ TEST(RareEstimate, ZerosCountInTheMean) {
 
 TEST(RareEstimate, HoldsTimesThatOverflowADouble) {
   const std::array repetitions{repetition(-16000), repetition(-16000.5), repetition(-15999.5)};
-  const RareEstimate estimate = estimate_of(repetitions);
+  const Estimate estimate = estimate_of(repetitions);
   EXPECT_NEAR(estimate.time.ln_time, 16000 - std::log((1 + std::exp(0.5) + std::exp(-0.5)) / 3),
               1e-9);
 }
@@ -76,4 +76,4 @@ TEST(RealFunctions, AreThoseOfTheLibrary) {
 }
 
 }  // namespace
-}  // namespace conclave::experiment
+}  // namespace conclave::rare

@@ -10,19 +10,19 @@
 
 #include "conclave/model/rare.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 
 // ln of an expected time, 1 / (mean rate), with its 95 % interval. With r the relative standard
 // error of the mean rate and t the quantile of Student's law, the interval is -+ t r around the
 // logarithm. Infinite where no repetition saw a failure.
-struct RareTime {
+struct Time {
   double ln_time = 0;
   double ln_low = 0;
   double ln_high = 0;
 };
 
-struct RareEstimate {
-  RareTime time{};
+struct Estimate {
+  Time time{};
   std::uint64_t repetitions = 0;
   std::uint64_t zeros = 0;    // repetitions that saw no failure; they count in the mean
   double sd_ln_rate = 0;      // standard deviation of ln rate over the others
@@ -37,15 +37,15 @@ struct RareEstimate {
 
 // The mean of the rates is what is unbiased, so it is averaged and then inverted; zeros included.
 // Needs two repetitions at least; with fewer the interval is all of the reals.
-RareEstimate estimate_of(std::span<const RareRepetition> repetitions);
+Estimate estimate_of(std::span<const RareRepetition> repetitions);
 
 // The time until the first failure of any way, from the estimates of all ways.
-RareTime time_of_all(std::span<const RareEstimate> ways);
+Time time_of_all(std::span<const Estimate> ways);
 
 // Whether the intervals have a point in common.
-bool overlap(const RareTime& a, const RareTime& b);
+bool overlap(const Time& a, const Time& b);
 
 // The 97.5 % quantile of Student's law, to five digits.
 double student_quantile(std::uint64_t degrees);
 
-}  // namespace conclave::experiment
+}  // namespace conclave::rare

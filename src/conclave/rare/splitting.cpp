@@ -1,4 +1,4 @@
-#include "conclave/population/splitting.hpp"
+#include "conclave/rare/splitting.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
 
-namespace conclave::population {
+namespace conclave::rare {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -311,4 +311,4 @@ std::vector<Splitting::Entrance> Splitting::pilot_entrances(const std::vector<En
   throw_stuck(level);
 }
 
-}  // namespace conclave::population
+}  // namespace conclave::rare

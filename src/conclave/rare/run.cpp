@@ -1,4 +1,4 @@
-#include "conclave/experiment/rare_runner.hpp"
+#include "conclave/rare/run.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "conclave/base/progress.hpp"
-#include "conclave/experiment/runner.hpp"
+#include "conclave/base/workers.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 namespace {
 
 // Does jobs 0 ... count-1 on threads, each of which takes the next one when it is free. After an
@@ -72,8 +72,7 @@ class Jobs {
 // The callback of a computation: goes on until `stop`, and adds to the display.
 class Reporter {
  public:
-  Reporter(RareProgress& progress, const std::atomic<bool>& stop)
-      : progress_(progress), stop_(stop) {}
+  Reporter(Progress& progress, const std::atomic<bool>& stop) : progress_(progress), stop_(stop) {}
   bool operator()(double interactions) {
     progress_.interactions.fetch_add(interactions - reported_);
     reported_ = interactions;
@@ -81,18 +80,17 @@ class Reporter {
   }
 
  private:
-  RareProgress& progress_;
+  Progress& progress_;
   const std::atomic<bool>& stop_;
   double reported_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::vector<RareRepetition>> run_rare(catalog::PreparedRare& rare,
-                                                  const RareOptions& options,
-                                                  RareProgress& progress,
+std::vector<std::vector<RareRepetition>> run_rare(Prepared& rare, const RunOptions& options,
+                                                  Progress& progress,
                                                   const std::atomic<bool>& stop) {
-  const std::size_t functions = rare.functions().size();
+  const std::size_t functions = rare.subject().functions.size();
   const Jobs pilots(options.threads, functions, [&](std::uint64_t function) {
     rare.pilot(function, Reporter(progress, stop));
     ++progress.pilots_done;
@@ -118,4 +116,4 @@ std::vector<std::vector<RareRepetition>> run_rare(catalog::PreparedRare& rare,
   return result;
 }
 
-}  // namespace conclave::experiment
+}  // namespace conclave::rare

@@ -1,4 +1,4 @@
-#include "conclave/experiment/rare_row.hpp"
+#include "conclave/rare/row.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/real_functions.hpp"
 #include "conclave/experiment/json.hpp"
-#include "conclave/experiment/row.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 namespace {
 
 // Logarithms are shown with four decimals; a time is exp of that, with six digits.
@@ -26,7 +26,7 @@ std::string_view value_name(bool by_attempt) {
   return by_attempt ? "ln_probability" : "ln_holding";
 }
 
-void add_time(Json& json, const RareTime& time, bool by_attempt) {
+void add_time(Json& json, const Time& time, bool by_attempt) {
   json[std::string(value_name(by_attempt))] = number(shown(time.ln_time));
   json["ln_low"] = number(shown(time.ln_low));
   json["ln_high"] = number(shown(time.ln_high));
@@ -36,7 +36,7 @@ bool fits_double(double ln) { return ln < 690; }
 
 double six_digits(double value) { return std::stod(fmt::format("{:.5e}", value)); }
 
-Json function_json(const std::string& name, const RareEstimate& estimate, const RareTime& time,
+Json function_json(const std::string& name, const Estimate& estimate, const Time& time,
                    bool by_attempt) {
   Json json{{"name", name}};
   add_time(json, time, by_attempt);
@@ -53,23 +53,23 @@ Json function_json(const std::string& name, const RareEstimate& estimate, const 
   return json;
 }
 
-std::string interval_text(const RareTime& time) {
+std::string interval_text(const Time& time) {
   if (!std::isfinite(time.ln_time)) return "no failure seen";
   return fmt::format("{:.4f}   [{:.4f}, {:.4f}]", time.ln_time, time.ln_low, time.ln_high);
 }
 
 }  // namespace
 
-RareTime RareRow::displayed(const RareTime& time) const {
+Time Row::displayed(const Time& time) const {
   if (!by_attempt()) return time;
   return {-time.ln_time, -time.ln_high, -time.ln_low};
 }
 
-RareRow::RareRow(RareSubject subject, std::span<const std::vector<RareRepetition>> repetitions,
-                 bool is_interrupted)
+Row::Row(Subject subject, std::span<const std::vector<RareRepetition>> repetitions,
+         bool is_interrupted)
     : subject_(std::move(subject)), is_interrupted_(is_interrupted) {
   for (const auto& each : repetitions) estimates_.push_back(estimate_of(each));
-  std::vector<RareEstimate> first;
+  std::vector<Estimate> first;
   for (std::size_t way = 0; way < subject_.ways.size(); ++way) {
     ways_.push_back(way_result(way));
     first.push_back(estimates_[ways_.back().functions.front()]);
@@ -78,15 +78,15 @@ RareRow::RareRow(RareSubject subject, std::span<const std::vector<RareRepetition
   time_ = time_of_all(first);
 }
 
-RareWayResult RareRow::way_result(std::size_t way) const {
-  RareWayResult result{.way = way};
+WayResult Row::way_result(std::size_t way) const {
+  WayResult result{.way = way};
   for (std::size_t i = 0; i < subject_.functions.size(); ++i) {
     if (subject_.functions[i].way == way) result.functions.push_back(i);
   }
-  const RareEstimate& chosen = estimates_[result.functions.front()];
-  const RareTime& first = chosen.time;
+  const Estimate& chosen = estimates_[result.functions.front()];
+  const Time& first = chosen.time;
   for (std::size_t i = 1; i < result.functions.size(); ++i) {
-    const RareEstimate& other = estimates_[result.functions[i]];
+    const Estimate& other = estimates_[result.functions[i]];
     if (overlap(first, other.time)) {
       result.confirmed = result.confirmed || (chosen.warnings.empty() && other.warnings.empty());
       continue;
@@ -106,7 +106,7 @@ RareWayResult RareRow::way_result(std::size_t way) const {
   return result;
 }
 
-std::string RareRow::json() const {
+std::string Row::json() const {
   Json json = subject_.json();
   add_time(json, displayed(time_), by_attempt());
   if (fits_double(time_.ln_time)) {
@@ -116,7 +116,7 @@ std::string RareRow::json() const {
   json["confirmed"] = confirmed_;
   if (is_interrupted_) json["interrupted"] = true;
   Json ways = Json::array();
-  for (const RareWayResult& each : ways_) {
+  for (const WayResult& each : ways_) {
     Json way{{"way", subject_.ways[each.way].name}};
     add_time(way, displayed(estimates_[each.functions.front()].time), by_attempt());
     way["confirmed"] = each.confirmed;
@@ -135,18 +135,18 @@ std::string RareRow::json() const {
   return json.dump();
 }
 
-std::string RareRow::csv_header() const {
+std::string Row::csv_header() const {
   return fmt::format("protocol,n,params,init,seed,particles,way,importance,{},ln_low,ln_high,"
                      "confirmed,ln_union_bound,repetitions,zeros,sd_ln,levels,last_factor,"
                      "interrupted",
                      value_name(by_attempt()));
 }
 
-std::string RareRow::csv_line(std::string_view way, std::string_view function, const RareTime& time,
-                              bool confirmed, const RareEstimate* estimate) const {
-  const RareTime shown_time = displayed(time);
+std::string Row::csv_line(std::string_view way, std::string_view function, const Time& time,
+                          bool confirmed, const Estimate* estimate) const {
+  const Time shown_time = displayed(time);
   std::string params;
-  for (const RareSubject::Parameter& each : subject_.parameters) {
+  for (const Subject::Parameter& each : subject_.parameters) {
     params += (params.empty() ? "" : " ") + each.name + "=";
     std::visit([&](const auto& value) { params += fmt::format("{}", value); }, each.value);
   }
@@ -156,7 +156,7 @@ std::string RareRow::csv_line(std::string_view way, std::string_view function, c
                   csv_field(std::string(function)), text(shown(shown_time.ln_time)),
                   text(shown(shown_time.ln_low)), text(shown(shown_time.ln_high)), confirmed);
   std::string bound;
-  for (const RareSubject::Way& each : subject_.ways) {
+  for (const Subject::Way& each : subject_.ways) {
     if (each.name == way && each.ln_bound) bound = text(shown(*each.ln_bound));
   }
   line += "," + bound;
@@ -169,9 +169,9 @@ std::string RareRow::csv_line(std::string_view way, std::string_view function, c
   return line + fmt::format(",{}\n", is_interrupted_);
 }
 
-std::string RareRow::csv() const {
+std::string Row::csv() const {
   std::string lines;
-  for (const RareWayResult& way : ways_) {
+  for (const WayResult& way : ways_) {
     for (const std::size_t i : way.functions) {
       lines += csv_line(subject_.ways[way.way].name, subject_.functions[i].name, estimates_[i].time,
                         way.confirmed, &estimates_[i]);
@@ -180,7 +180,7 @@ std::string RareRow::csv() const {
   return lines + csv_line("all", "", time_, confirmed_, nullptr);
 }
 
-std::string RareRow::table() const {
+std::string Row::table() const {
   std::string text =
       fmt::format("{}   n = {}   start {}   seed {}   {} particles\n", subject_.protocol,
                   subject_.n, subject_.start, subject_.seed, subject_.particles);
@@ -189,11 +189,11 @@ std::string RareRow::table() const {
         fmt::format("attempts of at most {} interactions\n", to_string(*subject_.attempt_limit));
   }
   if (is_interrupted_) text += "interrupted: fewer repetitions than asked for\n";
-  for (const RareWayResult& way : ways_) {
-    const RareSubject::Way& info = subject_.ways[way.way];
+  for (const WayResult& way : ways_) {
+    const Subject::Way& info = subject_.ways[way.way];
     text += fmt::format("\n{}: {}\n", info.name, info.meaning);
     for (const std::size_t i : way.functions) {
-      const RareEstimate& estimate = estimates_[i];
+      const Estimate& estimate = estimates_[i];
       text += fmt::format("  {:<16} ln {} = {}   {} repetitions, sd of ln {} {:.2f}",
                           subject_.functions[i].name, by_attempt() ? 'P' : 'T',
                           interval_text(displayed(estimate.time)), estimate.repetitions,
@@ -217,10 +217,10 @@ std::string RareRow::table() const {
   return text + ending();
 }
 
-std::string RareRow::ending() const {
+std::string Row::ending() const {
   const char* const verdict = confirmed_ ? "confirmed" : "not confirmed";
   if (by_attempt()) {
-    const RareTime probability = displayed(time_);
+    const Time probability = displayed(time_);
     return fmt::format(
         "\nln of the probability that an attempt fails: {}   {}\nprobability: {:.4g} ({:.4g} to "
         "{:.4g})\n",
@@ -236,10 +236,10 @@ std::string RareRow::ending() const {
   return text;
 }
 
-std::string rows_text(std::span<const RareRow* const> rows, std::string_view format) {
+std::string rows_text(std::span<const Row* const> rows, std::string_view format) {
   const std::string header = rows.front()->csv_header();
   std::string text;
-  for (const RareRow* const row : rows) {
+  for (const Row* const row : rows) {
     if (format == "csv") {
       if (row->csv_header() != header) {
         throw Error("times and probabilities have different columns: choose cells with --where");
@@ -253,4 +253,4 @@ std::string rows_text(std::span<const RareRow* const> rows, std::string_view for
   return format == "json" ? "{\"rows\":[\n" + text + "]}\n" : text;
 }
 
-}  // namespace conclave::experiment
+}  // namespace conclave::rare

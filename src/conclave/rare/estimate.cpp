@@ -1,4 +1,4 @@
-#include "conclave/experiment/rare_estimate.hpp"
+#include "conclave/rare/estimate.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,10 +8,10 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/real_functions.hpp"
 
-namespace conclave::experiment {
+namespace conclave::rare {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 // Decided before the coverage was measured; docs/rare.md tells what they mean.
 constexpr double most_spread = 0.7;
@@ -27,7 +27,7 @@ struct MeanRate {
 MeanRate mean_rate(std::span<const RareRepetition> repetitions) {
   double most = minus_infinity;
   for (const RareRepetition& each : repetitions) most = std::max(most, each.ln_rate);
-  if (most == minus_infinity) return {minus_infinity, infinity};
+  if (most == minus_infinity) return {minus_infinity, unbounded};
   double sum = 0;
   double squares = 0;
   for (const RareRepetition& each : repetitions) sum += exponential_of(each.ln_rate - most);
@@ -37,13 +37,13 @@ MeanRate mean_rate(std::span<const RareRepetition> repetitions) {
     const double distance = exponential_of(each.ln_rate - most) - mean;
     squares += distance * distance;
   }
-  const double error = count < 2 ? infinity : std::sqrt(squares / (count - 1) / count) / mean;
+  const double error = count < 2 ? unbounded : std::sqrt(squares / (count - 1) / count) / mean;
   return {most + logarithm_of(mean), error};
 }
 
-RareTime time_of(const MeanRate& rate, std::uint64_t degrees) {
-  if (rate.ln_mean == minus_infinity) return {infinity, minus_infinity, infinity};
-  if (degrees == 0) return {-rate.ln_mean, minus_infinity, infinity};
+Time time_of(const MeanRate& rate, std::uint64_t degrees) {
+  if (rate.ln_mean == minus_infinity) return {unbounded, minus_infinity, unbounded};
+  if (degrees == 0) return {-rate.ln_mean, minus_infinity, unbounded};
   const double half = student_quantile(degrees) * rate.relative_error;
   return {-rate.ln_mean, -rate.ln_mean - half, -rate.ln_mean + half};
 }
@@ -63,7 +63,7 @@ double spread(std::span<const RareRepetition> repetitions) {
 }
 
 // Means over the repetitions; one that ended early has passed the other levels with share 0.
-void fill_factors(RareEstimate& estimate, std::span<const RareRepetition> repetitions) {
+void fill_factors(Estimate& estimate, std::span<const RareRepetition> repetitions) {
   std::vector<double> means;
   for (const RareRepetition& each : repetitions) {
     means.resize(std::max(means.size(), each.factors.size()));
@@ -80,7 +80,7 @@ void fill_factors(RareEstimate& estimate, std::span<const RareRepetition> repeti
   estimate.least_factor = *std::ranges::min_element(means);
 }
 
-void fill_warnings(RareEstimate& estimate) {
+void fill_warnings(Estimate& estimate) {
   const auto warn = [&](bool is_bad, const char* sentence) {
     if (is_bad) estimate.warnings.emplace_back(sentence);
   };
@@ -104,9 +104,9 @@ void fill_warnings(RareEstimate& estimate) {
 
 }  // namespace
 
-RareEstimate estimate_of(std::span<const RareRepetition> repetitions) {
+Estimate estimate_of(std::span<const RareRepetition> repetitions) {
   CONCLAVE_CHECK(!repetitions.empty());
-  RareEstimate estimate;
+  Estimate estimate;
   estimate.repetitions = repetitions.size();
   estimate.zeros = static_cast<std::uint64_t>(std::ranges::count(
       repetitions, minus_infinity, [](const RareRepetition& each) { return each.ln_rate; }));
@@ -119,24 +119,24 @@ RareEstimate estimate_of(std::span<const RareRepetition> repetitions) {
   return estimate;
 }
 
-RareTime time_of_all(std::span<const RareEstimate> ways) {
+Time time_of_all(std::span<const Estimate> ways) {
   std::vector<double> ln_rates;
   std::uint64_t degrees = std::numeric_limits<std::uint64_t>::max();
-  for (const RareEstimate& each : ways) {
+  for (const Estimate& each : ways) {
     ln_rates.push_back(-each.time.ln_time);
     degrees = std::min(degrees, each.repetitions - 1);
   }
   const double ln_mean = log_sum_of(ln_rates);
   double square = 0;
-  for (const RareEstimate& each : ways) {
-    if (each.time.ln_time == infinity) continue;
+  for (const Estimate& each : ways) {
+    if (each.time.ln_time == unbounded) continue;
     const double error = each.relative_error * exponential_of(-each.time.ln_time - ln_mean);
     square += error * error;
   }
   return time_of({ln_mean, std::sqrt(square)}, degrees);
 }
 
-bool overlap(const RareTime& a, const RareTime& b) {
+bool overlap(const Time& a, const Time& b) {
   return std::max(a.ln_low, b.ln_low) <= std::min(a.ln_high, b.ln_high);
 }
 
@@ -154,4 +154,4 @@ double student_quantile(std::uint64_t degrees) {
                         inverse * (z * ((5 * z2 + 16) * z2 + 3) / 96 + inverse * third));
 }
 
-}  // namespace conclave::experiment
+}  // namespace conclave::rare

@@ -30,9 +30,9 @@
 #include "conclave/base/random.hpp"
 #include "conclave/base/real_functions.hpp"
 #include "conclave/model/rare.hpp"
-#include "conclave/population/rare_process.hpp"
+#include "conclave/rare/process.hpp"
 
-namespace conclave::population {
+namespace conclave::rare {
 
 // The decisions of a pilot run.
 struct SplittingPlan {
@@ -110,4 +110,4 @@ class Splitting {
   double interactions_ = 0;
 };
 
-}  // namespace conclave::population
+}  // namespace conclave::rare
