@@ -78,6 +78,7 @@ const std::vector<Case> cases{
     {"majority.pp", "1000", "agents"},
     {"majority.pp", "1000", "events"},
     {"majority.pp", "1000", "counts"},
+    {"majority.pp", "1000", "auto"},
     {"majority.pp", "20000", "auto"},
     {"reversible.crn", "1000", "agents"},
     {"reversible.crn", "1000", "counts"},
