@@ -370,7 +370,7 @@ TEST(PplPairs, FollowTheLinesOneByOne) {
   }
 }
 
-// The shortcut for devices is the transition function wherever it applies, and there the tally
+// The shortcut is the transition function wherever it applies, and there the tally
 // cannot change.
 TEST(PplPairs, AreTheSameByTheShortcut) {
   for (const Constants& constants :

@@ -30,6 +30,7 @@
 #include "conclave/gpu/device_tally.hpp"
 #include "conclave/gpu/lane_stream.hpp"
 #include "conclave/gpu/warp.hpp"
+#include "conclave/model/brief_words.hpp"
 #include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/trial.hpp"
@@ -65,17 +66,6 @@ concept DeviceProtocol =
     (CensusTallyOf<DeviceTallyFor<P>, P> || is_positional<P>)&&std::is_trivially_copyable_v<P> &&
     std::is_trivially_copyable_v<DeviceTallyFor<P>> &&
     std::is_trivially_copyable_v<typename Stored<P>::type> && IsConstexpr<P>;
-
-// A protocol may compute its most frequent interactions on packed states without branches, which
-// threads of a warp would execute one after the other. Where `applies` is 0, the rest means nothing
-// and the general transition function is needed; where it is 1, the new states u and v are right,
-// no random choice is made, and nothing that the protocol's Tally looks at has changed.
-template <class P>
-concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Packed packed) {
-  { protocol.shortcut(packed, packed).u } -> std::convertible_to<typename P::Packed>;
-  { protocol.shortcut(packed, packed).v } -> std::convertible_to<typename P::Packed>;
-  { protocol.shortcut(packed, packed).applies } -> std::convertible_to<typename P::Packed>;
-};
 
 // The streams of one trial besides its schedule, whose generators the lanes keep.
 struct TrialStreams {

@@ -48,7 +48,7 @@ inline constexpr AgentCount names_from_agents = 256;
 
 // Brief words pay in calls of `advance` over at least so many interactions per agent, since some
 // forty per agent are drawn again at the end. After a stretch, the next one waits for the pause.
-inline constexpr std::uint64_t brief_interactions_per_agent = 256;
+inline constexpr std::uint64_t brief_interactions_per_agent = 64;
 inline constexpr std::uint64_t brief_pause_per_agent = 16;
 
 // The longest chunk by brief words: so many interactions take some tenths of a second.
@@ -329,7 +329,10 @@ class Agents : public detail::TallyHost<P> {
       const Watch watch = watch_;
       Tally tally = std::move(tally_);
       const std::size_t done = until<ahead>(protocol, meetings, [&](Meeting meeting, std::size_t) {
-        meet(protocol, tally, agents[meeting.initiator()], agents[meeting.responder()]);
+        Packed& u = agents[meeting.initiator()];
+        Packed& v = agents[meeting.responder()];
+        if (take_shortcut(protocol, u, v)) return false;
+        meet(protocol, tally, u, v);
         return is_over(watch, tally);
       });
       tally_ = std::move(tally);
@@ -353,6 +356,20 @@ class Agents : public detail::TallyHost<P> {
       if (is_last(Meeting{*word}, done)) return done;
     }
     return meetings.size();
+  }
+
+  // Whether the interaction was a frequent one, of which the tally need not be notified.
+  [[gnu::always_inline]] static bool take_shortcut([[maybe_unused]] const P& protocol,
+                                                   [[maybe_unused]] Packed& u,
+                                                   [[maybe_unused]] Packed& v) {
+    if constexpr (HasShortcut<P>) {
+      const auto next = protocol.shortcut(u, v);
+      if (next.applies == 0) return false;
+      u = next.u;
+      v = next.v;
+      return true;
+    }
+    return false;
   }
 
   // The general interaction.

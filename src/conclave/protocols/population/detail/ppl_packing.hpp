@@ -39,9 +39,8 @@ class PplPacking {
 
   // The same transition function where nothing happens but the counting down of timers and viruses
   // and the reset of line 3, and where nobody crosses a line that the tally knows (half of a timer,
-  // no virus): almost every interaction. Devices use it (gpu/trial_loop.hpp). No branches;
-  // subtractions stay within their fields, except those that are made for the sign, which is the
-  // top bit: every condition is one.
+  // no virus): almost every interaction. No branches; subtractions stay within their fields, except
+  // those that are made for the sign, which is the top bit: every condition is one.
   [[gnu::always_inline]] constexpr Shortcut shortcut(Packed u, Packed v) const {
     const Packed half_timer_l = (Packed{protocol().t_max()} + 1) / 2;
     const Packed before_half_timer_i =
