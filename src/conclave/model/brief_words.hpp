@@ -49,6 +49,7 @@ class BriefWord {
   constexpr std::uint32_t level() const {
     return std::max(word_ / one_level, zero_level) - zero_level;
   }
+  // How many interactions the agent has had since its word was made with this patience.
   constexpr std::uint32_t interactions(std::uint32_t patience) const {
     return (word_ & low_half) - start(patience);
   }

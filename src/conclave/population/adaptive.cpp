@@ -17,6 +17,7 @@ AdaptiveEngine::AdaptiveEngine(std::shared_ptr<const detail::AdaptiveStages> sta
     begin_small_network(*species, species->take_first_counts());
   } else if (n < least_agents_to_batch && stages_->may_use_agents(n)) {
     agents_ = stages_->agents_after(*species, species->take_first_counts(), n_, name_, memory_);
+    look_after_ = 4u;
     set_next_look();
   } else {
     counts_ = std::make_unique<CountsTrial>(nullptr, std::move(species), n, name,

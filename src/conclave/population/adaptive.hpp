@@ -43,10 +43,12 @@ class AdaptiveEngine {
   // this much work. Where the budget ends before the horizon, the trial goes on after it as if it
   // had not ended there.
   Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon);
+  // The same where nothing is looked at before the budget ends.
   Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
     return advance(budget, most_work, budget);
   }
 
+  // The event that ends `advance`; stays the same when the engine changes.
   void watch(Watch what) {
     watch_ = what;
     running().watch(what);
@@ -60,11 +62,15 @@ class AdaptiveEngine {
   std::vector<Observation> observations() const { return running().observations(); }
   // In words and numbers, in the order of the states; O(n) where there is an array of agents.
   std::vector<NamedCount> named_census() const { return running().census(); }
+  // The same, with a question whether to go on now and then; throws Interrupted if not.
   std::vector<NamedCount> named_census(const KeepGoing* keep_going) const {
     return running().agents(keep_going);
   }
+  // Rows are states. O(n) where there is an array of agents.
   AgentTable table() const;
+  // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
   AgentCount strike(const Fault& fault);
+  // Called at convergence: from now on, the trial ends at the first violation.
   void hold() {
     watch_ = Watch::violation;
     running().hold();

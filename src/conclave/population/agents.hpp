@@ -103,6 +103,7 @@ class Agents : public detail::TallyHost<P> {
     this->show_oracle(now_);
   }
 
+  // On the complete graph or the directed ring, as the protocol says.
   Agents(const P& protocol, AgentCount n, StartingPoint<State> start, StreamName name,
          AgentMemory& memory)
       : Agents(protocol, n, start, name, memory, n) {}
@@ -156,6 +157,7 @@ class Agents : public detail::TallyHost<P> {
     return advance(std::min<Interactions>(budget, chunk));
   }
 
+  // Interactions so far, null ones included.
   Interactions now() const { return now_; }
   bool hopeless() const { return tally_.hopeless(); }
   bool has_stopped() const { return is_over(); }
@@ -169,6 +171,7 @@ class Agents : public detail::TallyHost<P> {
     return hit;
   }
 
+  // The state of an agent, 0 ... n-1, between two calls of `advance`. O(1).
   State state(AgentCount agent) const {
     if constexpr (has_names) {
       if (named_) return named_->state(agent);
@@ -176,6 +179,7 @@ class Agents : public detail::TallyHost<P> {
     return Storage::unpack(protocol_, agents_[agent]);
   }
   AgentCount size() const { return agents_.size(); }
+  // Who will interact next; does not change the trial.
   NextMeeting next_meeting() {
     const Meeting next{pairs_.upcoming().front()};
     return {now_ + 1u, std::pair<AgentCount, AgentCount>(next.initiator(), next.responder())};

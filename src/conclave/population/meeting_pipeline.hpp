@@ -46,8 +46,8 @@ template <std::size_t ahead, class T>
   __builtin_prefetch(agents + soon.responder(), 1);
 }
 
-// Turns `words` words of the stream (a multiple of 8) into at most as many meetings, independent
-// and of the right law, and returns how many it wrote.
+// A source of interactions. fill turns `words` words of the stream (a multiple of 8) into at most
+// as many interactions, independent and of the right law, and returns how many it wrote.
 template <class S>
 concept MeetingSource = requires(const S& source, Lanes::State& state, std::uint64_t* meetings,
                                  std::size_t words) {

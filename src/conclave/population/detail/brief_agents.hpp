@@ -39,6 +39,7 @@ class HeardOfLeaders {
   void resign(std::uint32_t agent) { numbers_[agent] = top_ - 2; }
   void set(std::uint32_t agent, std::uint32_t number) { numbers_[agent] = number * 2 + 1; }
 
+  // Carries out these interactions, in which nobody becomes a leader or resigns.
   void meet(std::span<const std::uint64_t> meetings) {
     std::uint32_t* const numbers = numbers_.data();
     for (const std::uint64_t word : meetings) {

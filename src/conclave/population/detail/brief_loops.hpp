@@ -95,6 +95,7 @@ template <BriefLoop loop>
 }
 #endif
 
+// meet_each by the fastest code that this processor has.
 template <BriefLoop loop>
 std::size_t meet_in_words(std::span<std::uint32_t> words, std::span<const std::uint64_t> meetings) {
 #if defined(__x86_64__)
@@ -105,6 +106,7 @@ std::size_t meet_in_words(std::span<std::uint32_t> words, std::span<const std::u
   return meet_each<loop>(words, meetings);
 }
 
+// The largest count of interactions, as words store it. O(words).
 inline std::uint32_t largest_low_half(std::span<const std::uint32_t> words) {
 #if defined(__x86_64__)
   if (has_avx2()) return largest_low_half_avx2(words);
