@@ -93,7 +93,7 @@ class CountsEngine : public detail::CensusKeeper {
     return advance(budget, most_work, budget);
   }
 
-  // What is shown: inside a batch, the moment at which it is looked at. Observations are O(states).
+  // All of these show the trial at the moment at which it is looked at, also inside a batch.
   Interactions now() const { return inside_ ? inside_->time : now_; }
   AgentCount leaders() const { return seen_tally().leaders(); }
   bool converged() const { return seen_tally().converged(); }

@@ -41,7 +41,7 @@ class DirectStage {
 class AdaptiveStages {
  public:
   virtual ~AdaptiveStages() = default;
-  // What an agent takes in an array, and whether n of them may be kept in one.
+  // The size of an agent in an array, and whether n of them may be kept in one.
   virtual std::size_t bytes_per_agent() const = 0;
   virtual bool may_use_agents(AgentCount n) const = 0;
   // How many channels the protocol offers; 0 if it is no network of reactions, or too large a one.

@@ -115,7 +115,7 @@ class Species {
   std::size_t size() const { return size_; }
   // The agents that it was built with, by species. Called once.
   std::vector<AgentCount> take_first_counts() { return std::move(first_counts_); }
-  // Of an outcome of kind random; valid until the next outcome is asked for.
+  // The outcome must be of kind random. Valid until the next outcome is asked for.
   const OutcomeDistribution& distribution(const Outcome& outcome) const {
     return distributions_[outcome.u + outcome.v * 65536];
   }
