@@ -70,7 +70,8 @@ class PreparedPopulation final : public PopulationRun {
       : PopulationRun(request, std::move(subject.labels), topology_of<P>),
         protocol_(std::move(subject.protocol)),
         given_agents_(given_agents(protocol_, protocol(), given(), n())) {
-    choose_engine(request, {.is_mostly_null = is_mostly_null(protocol_),
+    choose_engine(request, {.is_mostly_null = is_mostly_null<P>(),
+                            .may_become_null = may_become_null(protocol_),
                             .has_clock = has_clock(),
                             .has_small_census = is_census_small(),
                             .most_agents = Agents::most_agents});
@@ -227,22 +228,25 @@ std::unique_ptr<const PreparedRun> prepared_on_any(const RunRequest& request,
   });
 }
 
-// `make_gpu_engine` is the protocol's, whether or not it has one.
-template <ListedProtocol P>
-Entry make_entry(gpu::MakeEngine make_gpu_engine) {
-  return {
-      .info = P::info,
-      .starts = {P::starts.begin(), P::starts.end()},
-      .parameters = parameter_infos<typename P::Parameters>(),
-      .engines = engines_for<P>(),
-      .bytes_per_agent = sizeof(typename population::Agents<P>::Touched),
-      .most_bytes_per_agent = population::Agents<P>::bytes_per_agent,
-      .keeps_census = true,
-      .prepare =
-          [make_gpu_engine](const RunRequest& request) {
-            return prepared_on_any<P>(request, make_gpu_engine);
-          },
-  };
+// `make_gpu_engine` is the protocol's, whether or not it has one. Where P is no ListedProtocol, the
+// compiler says in a sentence what is missing.
+template <class P>
+Entry make_entry([[maybe_unused]] gpu::MakeEngine make_gpu_engine) {
+  demand_listed_protocol<P>();
+  if constexpr (ListedProtocol<P>)
+    return {
+        .info = P::info,
+        .starts = {P::starts.begin(), P::starts.end()},
+        .parameters = parameter_infos<typename P::Parameters>(),
+        .engines = engines_for<P>(),
+        .bytes_per_agent = sizeof(typename population::Agents<P>::Touched),
+        .most_bytes_per_agent = population::Agents<P>::bytes_per_agent,
+        .keeps_census = true,
+        .prepare =
+            [make_gpu_engine](const RunRequest& request) {
+              return prepared_on_any<P>(request, make_gpu_engine);
+            },
+    };
 }
 
 }  // namespace conclave::catalog

@@ -73,13 +73,17 @@ void PopulationRun::choose_engine(const RunRequest& request, const EngineHints& 
 }
 
 Engine PopulationRun::best_engine(const EngineHints& hints) const {
-  const bool jumps = is_ring_ || hints.is_mostly_null;
-  if (!is_complete()) return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
-  if (!hints.has_small_census) return Engine::agents;
-  if (n_ >= adaptive_from_agents) return Engine::adaptive;
-  // Which pairs react, and how rarely, changes while a network of reactions runs.
-  if (hints.has_clock && n_ >= events_from_agents) return Engine::adaptive;
-  return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
+  const bool is_small = n_ < events_from_agents;
+  if (!is_complete()) {
+    const bool jumps = is_ring_ || hints.is_mostly_null || hints.may_become_null;
+    return jumps && !is_small ? Engine::events : Engine::agents;
+  }
+  if (!hints.has_small_census || is_small) return Engine::agents;
+  // Which pairs react, and how rarely, changes while a protocol file or a network of reactions
+  // runs.
+  const bool is_open = hints.has_clock || hints.may_become_null;
+  if (n_ >= adaptive_from_agents || is_open) return Engine::adaptive;
+  return hints.is_mostly_null ? Engine::events : Engine::agents;
 }
 
 }  // namespace conclave::catalog

@@ -48,8 +48,9 @@ struct RunLabels {
 
 // The properties of a protocol and of its start that decide which engine runs it best.
 struct EngineHints {
-  bool is_mostly_null = false;  // most interactions change nothing
-  bool has_clock = false;       // a network of reactions
+  bool is_mostly_null = false;   // most interactions change nothing
+  bool may_become_null = false;  // or it must be found out during the run
+  bool has_clock = false;        // a network of reactions
   bool has_small_census = false;
   AgentCount most_agents = 0;  // that engine agents can hold
 };

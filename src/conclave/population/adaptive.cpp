@@ -15,6 +15,10 @@ AdaptiveEngine::AdaptiveEngine(std::shared_ptr<const detail::AdaptiveStages> sta
     : stages_(std::move(stages)), n_(n), name_(name), memory_(memory) {
   if (n < least_agents_to_batch && offers_channels()) {
     begin_small_network(*species, species->take_first_counts());
+  } else if (n < least_agents_to_batch && stages_->may_use_agents(n)) {
+    agents_ = stages_->agents_after(*species, species->take_first_counts(), n_, name_, memory_);
+    look_after_ = 4u;
+    set_next_look();
   } else {
     counts_ = std::make_unique<Counts>(std::move(species), n, name, cost_table<CountsCosts>);
   }
@@ -92,7 +96,7 @@ std::uint64_t AdaptiveEngine::step_counts(Interactions budget, Interactions hori
       counts.advance(budget, compare_at_ - std::min(compare_at_, counts.work()), horizon);
   const bool is_due = counts.work() >= compare_at_ && counts.stands_still();
   if (!is_due && done < horizon && !has_stopped()) return work_per_look;  // only a look
-  compare_at_ = counts.work() + work_per_look;
+  compare_at_ = counts.work() + work_before_comparing();
   if (!has_stopped()) change_over();
   return work_per_look;
 }
@@ -108,6 +112,10 @@ std::uint64_t AdaptiveEngine::step_directly(Interactions budget, std::uint64_t m
     if (is_late || direct_->cost() > most_cost_) use_counts();
   }
   return 1 + after - before;
+}
+
+std::uint64_t AdaptiveEngine::work_before_comparing() const {
+  return offers_channels() ? work_per_look : std::min<std::uint64_t>(work_per_look, 64 + n_ / 4);
 }
 
 void AdaptiveEngine::change_over() {
@@ -170,7 +178,7 @@ void AdaptiveEngine::use_counts() {
   auto species = direct_ ? stages_->species_after(*direct_) : stages_->species_after(*agents_);
   go_on_with(std::make_unique<Counts>(std::move(species), n_, next_part(), cost_table<CountsCosts>),
              nullptr, nullptr);
-  compare_at_ = work_per_look;
+  compare_at_ = work_before_comparing();
 }
 
 void AdaptiveEngine::go_on_with(std::unique_ptr<Counts> counts, std::unique_ptr<TrialEngine> agents,

@@ -16,9 +16,9 @@
 #include <cstring>
 #include <vector>
 
+#include "conclave/base/large_pages.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/detail/edge_table.hpp"
-#include "conclave/network/detail/large_pages.hpp"
 #include "conclave/network/ports.hpp"
 
 namespace conclave::network::detail {

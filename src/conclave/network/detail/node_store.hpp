@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "conclave/network/detail/large_pages.hpp"
+#include "conclave/base/large_pages.hpp"
 #include "conclave/network/ports.hpp"
 
 namespace conclave::network::detail {

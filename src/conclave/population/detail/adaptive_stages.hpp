@@ -26,8 +26,11 @@ namespace conclave::population::detail {
 class DirectStage {
  public:
   virtual ~DirectStage() = default;
+  // Goes on exactly as this one does.
   virtual std::unique_ptr<DirectStage> copy() const = 0;
+  // The same engine as all trials see theirs; owned by this object.
   virtual TrialEngine& engine() = 0;
+  // See DirectMethod::advance.
   virtual void advance(Interactions budget, std::uint64_t most_reactions) = 0;
   virtual std::uint64_t reactions() const = 0;
   virtual double cost() const = 0;  // of an interaction, in nanoseconds on a common machine
@@ -38,6 +41,7 @@ class DirectStage {
 class AdaptiveStages {
  public:
   virtual ~AdaptiveStages() = default;
+  // The size of an agent in an array, and whether n of them may be kept in one.
   virtual std::size_t bytes_per_agent() const = 0;
   virtual bool may_use_agents(AgentCount n) const = 0;
   // How many channels the protocol offers; 0 if it is no network of reactions, or too large a one.
@@ -52,6 +56,7 @@ class AdaptiveStages {
   virtual std::unique_ptr<Agents> agents_after(const DirectStage& before, AgentCount n,
                                                const StreamName& name,
                                                AgentMemory& memory) const = 0;
+  // For the engine counts. O(n) after an array.
   virtual std::unique_ptr<Species> species_after(const Agents& before) const = 0;
   virtual std::unique_ptr<Species> species_after(const DirectStage& before) const = 0;
   // Rows are states, not agents.

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace conclave::network::detail {
+namespace conclave {
 
 inline constexpr std::size_t large_page = std::size_t{2} << 20;
 
@@ -93,4 +93,4 @@ class ZeroedArray {
   T* first_ = nullptr;
 };
 
-}  // namespace conclave::network::detail
+}  // namespace conclave
