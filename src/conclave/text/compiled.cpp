@@ -300,7 +300,7 @@ Reaction Compiled::reaction(StateIndex u, StateIndex v) const {
 bool Compiled::reacts(StateIndex u, StateIndex v) const {
   if (transitions_->has_table()) return transitions_->reacts(u, v);
   StateIndex new_u = u, new_v = v;
-  if (transitions_->program().meet(new_u, new_v)) return new_u != u || new_v != v;
+  if (transitions_->program().interact(new_u, new_v)) return new_u != u || new_v != v;
   return !reaction(u, v).is_null();
 }
 

@@ -67,7 +67,7 @@ class TextProtocol {
     note_rule(u, v, choice);
     if constexpr (!is_small) {
       if (table_ == nullptr) {
-        if (!program_->meet(u.index, v.index)) interact_by_rules(u, v, choice);
+        if (!program_->interact(u.index, v.index)) interact_by_rules(u, v, choice);
         return;
       }
     }

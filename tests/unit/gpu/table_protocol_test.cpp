@@ -119,7 +119,7 @@ TEST(TableProtocol, ClearSentencesForWhatTablesCannotDo) {
   EXPECT_NE(refusal(written("states A, B\nstart s: 2 of A, rest of B\nA + B -> A + A\n"
                             "stop when count(A) / count(B) > 1\n",
                             20))
-                .find("conditions divide"),
+                .find("conditions need more than whole numbers"),
             std::string::npos);
 }
 
