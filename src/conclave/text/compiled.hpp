@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "conclave/model/population.hpp"
+#include "conclave/text/arithmetic.hpp"
 #include "conclave/text/node.hpp"
 #include "conclave/text/program.hpp"
 #include "conclave/text/protocol_text.hpp"
@@ -49,7 +51,8 @@ class Compiled {
   static std::shared_ptr<const Compiled> make(const std::shared_ptr<const ProtocolText>& text,
                                               const std::vector<Given>& given, AgentCount n);
   // How many molecules the `init` lines of a network speak of, if that does not depend on n;
-  // nothing for other texts. Throws Error if a given parameter makes no sense.
+  // nothing for other files. Throws Error if a given parameter makes no sense or a number of
+  // molecules is negative.
   static std::optional<AgentCount> fixed_population(const std::shared_ptr<const ProtocolText>& text,
                                                     const std::vector<Given>& given);
   Compiled(const Compiled&) = delete;  // its parts look at each other
@@ -119,7 +122,7 @@ class Compiled {
   Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given, AgentCount n);
   Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given);
 
-  AgentCount init_population() const;
+  std::optional<AgentCount> init_population() const;
   void make_network(Resolver& resolver);
   std::vector<MassAction> resolved_reactions(Resolver& resolver) const;
 
@@ -169,5 +172,9 @@ class Compiled {
   std::uint32_t jump_scale_ = 1;
   std::vector<std::uint32_t> jump_weights_;  // of a network, by ordered pair of states
 };
+
+// Whether the parameter of this name may be a fraction. Parameters before it that are not `known`
+// have their defaults. False where there is no such parameter, or its range makes no sense.
+bool takes_decimals(const Document& document, std::string_view name, Constants known);
 
 }  // namespace conclave::text

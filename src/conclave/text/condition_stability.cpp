@@ -1,8 +1,9 @@
-#include "conclave/text/condition_stability.hpp"
-
+// For how long a condition about a population keeps its value.
 #include <algorithm>
 #include <limits>
 #include <optional>
+
+#include "conclave/text/condition_tally.hpp"
 
 namespace conclave::text {
 namespace {

@@ -4,8 +4,6 @@
 #include <limits>
 #include <optional>
 
-#include "conclave/text/condition_stability.hpp"
-
 namespace conclave::text {
 namespace {
 

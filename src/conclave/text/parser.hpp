@@ -1,5 +1,5 @@
-// From text to syntax: what is written, before any name is looked up. docs/own-protocols.md
-// describes the language.
+// From a file's content to syntax: what is written, before any name is looked up.
+// docs/own-protocols.md describes the language.
 #pragma once
 
 #include <string_view>
@@ -14,9 +14,9 @@ enum class Dialect : std::uint8_t {
   rule_list,  // .rules: states are those the rules name; rules may be written `a, b -> c, d : 1/2`
 };
 
-// Throws Mistake with what was expected and what was found, at the first error. Views in the
-// document do not look into `text`, which may go away.
-// Places are in the file of that number.
+// The syntax of one file, whose number stands in all places; imports are not followed. The document
+// owns all it holds, so `text` may go away. Throws Mistake with what was expected and what was
+// found, at the first error. O(size).
 Document parse(std::string_view text, Dialect dialect, std::uint32_t file = 0);
 
 }  // namespace conclave::text

@@ -89,11 +89,21 @@ class Assembler {
   // The code; none where it has grown too large or needs too many registers.
   std::vector<Program::Instruction> finished() {
     emit({.operation = Operation::finish});
-    return is_too_large_ ? std::vector<Program::Instruction>() : std::move(code_);
+    if (is_too_large_) return {};
+    for (Program::Instruction& each : code_) shorten(each);
+    return std::move(code_);
   }
   bool is_complete() const { return is_complete_ && !is_too_large_; }
 
  private:
+  // A jump to a jump leads where that one leads, and a jump to the end is the end.
+  void shorten(Program::Instruction& jump) const {
+    if (jump.operation < Operation::jump || jump.operation > Operation::jump_if_not_less) return;
+    while (code_[jump.next].operation == Operation::jump) jump.next = code_[jump.next].next;
+    const bool ends = code_[jump.next].operation == Operation::finish;
+    if (jump.operation == Operation::jump && ends) jump.operation = Operation::finish;
+  }
+
   std::size_t emit(const Program::Instruction& instruction) {
     is_too_large_ = is_too_large_ || code_.size() >= most_instructions;
     if (!is_too_large_) code_.push_back(instruction);
@@ -399,15 +409,13 @@ class Assembler {
     const auto before = agents_;
     agents_[0] = agents_[1] = before[agent];
     bool is_done = true;
-    if (!side.states.empty()) {
-      Label fits;
-      for (const std::int64_t state : side.states) {
-        compare_and_jump(Operator::equal, of_field(side.state_column, 0), constant(state), true,
-                         fits);
-      }
-      jump(next);
-      place(fits);
+    Label fits;
+    for (const std::int64_t state : side.states) {
+      const bool is_last = &state == &side.states.back();
+      compare_and_jump(Operator::equal, of_field(side.state_column, 0), constant(state), !is_last,
+                       is_last ? next : fits);
     }
+    place(fits);
     for (const Node& condition : side.conditions) {
       is_done = is_done && jump_unless(condition, next);
     }
@@ -494,7 +502,7 @@ class Assembler {
     Label otherwise, end;
     if (!jump_unless(step.values[0], otherwise)) return false;
     add_block(step.body);
-    jump(end);
+    if (!step.otherwise.empty()) jump(end);
     place(otherwise);
     add_block(step.otherwise);
     place(end);

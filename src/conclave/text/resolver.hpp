@@ -113,6 +113,7 @@ class Resolver {
   const Expression* bound(const std::string& name) const;
   std::optional<std::size_t> definition_index(const std::string& name) const;
   std::size_t step_index(const std::string& name, Place place) const;
+  std::vector<std::string> usable_definitions(const Expression& use, bool functions_only) const;
   [[noreturn]] void unknown_function(const Expression& expression) const;
 
   Node column(std::size_t index, std::size_t agent, Place place) const;
