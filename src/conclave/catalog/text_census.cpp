@@ -37,7 +37,7 @@ std::string variable(const text::Compiled& compiled, StateIndex state) {
   return fmt::format("{}_{}", name, state);
 }
 
-// An expression of the text in PRISM's language.
+// An expression of the file in PRISM's language.
 class Translation {
  public:
   Translation(const text::Compiled& compiled, const TableProtocol& table)

@@ -1,4 +1,4 @@
-// The census of a protocol text as a table for PRISM.
+// The census of a protocol file as a table for PRISM.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The catalog entry of a protocol text.
+// The catalog entry of a protocol file.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace conclave::catalog {
 // Throws Error if the file cannot be read or makes no sense.
 Entry text_entry(const std::string& path);
 
-// The files that `find` reads for this name: of a text its own and those that it imports; none for
-// a listed protocol, and for a text that is no plain file. Throws Error as `find` does.
+// The files that `find` reads for this name: of a file its own and those that it imports; none for
+// a listed protocol, and for a path that is no plain file. Throws Error as `find` does.
 std::vector<std::string> files_of(std::string_view protocol);
 
 // One translation unit for each width of a state, because each instantiates all engines.

@@ -1,4 +1,4 @@
-// Joins protocol texts with the exact module and the search for bad starts.
+// Joins protocol files with the exact module and the search for bad starts.
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -30,7 +30,7 @@ bool is_silent(const Compiled& compiled, ConfigurationView<Protocol::State> agen
   return true;
 }
 
-// A text claims that its stop condition comes true.
+// A file claims that its stop condition comes true.
 Claims<Protocol::State> claims_of(const Protocol& protocol) {
   const Compiled& compiled = protocol.compiled();
   Claims<Protocol::State> claims;
@@ -48,7 +48,7 @@ Claims<Protocol::State> claims_of(const Protocol& protocol) {
 
 namespace conclave::catalog {
 
-// Jumps on every graph: a text may fall silent without saying that this is the end, which only an
+// Jumps on every graph: a file may fall silent without saying that this is the end, which only an
 // engine that jumps notices.
 template <>
 class GivenStarts<text::Protocol> {

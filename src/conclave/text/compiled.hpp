@@ -1,4 +1,4 @@
-// A protocol text made ready to run: parameters and n are fixed, states numbered, transitions
+// A protocol file made ready to run: parameters and n are fixed, states numbered, transitions
 // known. Immutable once made, so that trials on several threads share one.
 #pragma once
 
@@ -47,7 +47,7 @@ struct CompiledStart {
 
 class Compiled {
  public:
-  // Throws Error with the place in the text.
+  // Throws Error with the place in the file.
   static std::shared_ptr<const Compiled> make(const std::shared_ptr<const ProtocolText>& text,
                                               const std::vector<Given>& given, AgentCount n);
   // How many molecules the `init` lines of a network speak of, if that does not depend on n;
@@ -87,7 +87,7 @@ class Compiled {
   bool observes_census() const { return observes_census_; }
   bool observes_silence() const { return observes_silence_; }
 
-  // These throw Error if the text's expressions have no value for the state.
+  // These throw Error if the file's expressions have no value for the state.
   bool is_in_set(std::size_t set, StateIndex state) const;
   Number value_of(const Aggregate& aggregate, StateIndex state) const;
   // 1 in the byte of every set that the state belongs to, for the first most_lanes sets.

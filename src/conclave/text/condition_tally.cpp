@@ -169,7 +169,7 @@ bool ConditionTally::finds_witness_beside(StateIndex state) const {
   return false;
 }
 
-// Among the agents that met last, then among agents in the same state, then among all.
+// Among the agents that interacted last, then among agents in the same state, then among all.
 bool ConditionTally::finds_witness() const {
   for (const Pair pair : {Pair{changed_[0], changed_[0]}, Pair{changed_[1], changed_[1]},
                           Pair{changed_[0], changed_[1]}, Pair{changed_[1], changed_[0]}}) {

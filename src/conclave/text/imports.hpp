@@ -1,4 +1,4 @@
-// Joins a text with the texts that it imports.
+// Joins a file with the files that it imports.
 //
 // `import "clock.pp"` brings the parameters, definitions, functions, fields and steps of another
 // text, as if they stood before all others here; its rules become one step, called like the file.

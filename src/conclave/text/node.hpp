@@ -1,5 +1,5 @@
 // An expression with all names looked up, ready to be evaluated: a tree in which every node knows
-// its type and its place in the text.
+// its type and its place in the file.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct Node {
   std::vector<Node> parts{};
 };
 
-// The surroundings in which an expression is evaluated: one agent, two that meet, or a whole
+// The surroundings in which an expression is evaluated: one agent, two that interact, or a whole
 // population.
 struct Scene {
   const StateSpace* space = nullptr;

@@ -1,4 +1,4 @@
-// The numbers of protocol texts: exact fractions of 128-bit integers, and the real numbers that
+// The numbers of protocol files: exact fractions of 128-bit integers, and the real numbers that
 // roots and logarithms give, which are doubles. Everything is the same on every machine. Operations
 // on exact numbers are exact or throw NumberError; an operation with a real gives a real.
 #pragma once

@@ -170,7 +170,7 @@ class Parser {
     document_.stop_text = cursor_.written_since(begin);
   }
 
-  // `stop when C or time >= 10` stops where C holds, and has a horizon beside it. A text may have a
+  // `stop when C or time >= 10` stops where C holds, and has a horizon beside it. A file may have a
   // parameter or a definition of that name, which is then meant.
   void split_horizon() {
     const auto is_time = [](const auto& each) { return each.name.text == "time"; };

@@ -133,7 +133,7 @@ struct PopulationFormula::Reader {
     throw Mistake(expression.place, unknown_name("function", expression.name, known));
   }
 
-  // min and max are the words of protocol texts; least and largest, which came first, mean the
+  // min and max are the words of protocol files; least and largest, which came first, mean the
   // same.
   Term total(const Expression& expression, bool of_agent) const {
     if (of_agent) {

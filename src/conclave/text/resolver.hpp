@@ -57,7 +57,7 @@ class Resolver {
 
   // From now on, fields and values are known.
   void set_space(const StateSpace& space);
-  // From now on, `output` and `leader` are known, where the text defines them.
+  // From now on, `output` and `leader` are known, where the file defines them.
   void set_roles_known() { roles_known_ = true; }
 
   // Throws Mistake.
@@ -82,9 +82,9 @@ class Resolver {
   // sees neither the names of the caller nor later steps.
   template <class Visit>
   void with_step(const std::string& name, Place place, Visit visit);
-  // From now on, only this many steps of the text, the first ones, are known.
+  // From now on, only this many steps of the file, the first ones, are known.
   void set_steps_visible(std::size_t steps) { steps_visible_ = steps; }
-  // Objects where the text has grown too large.
+  // Objects where the file has grown too large.
   void count_node(Place place);
 
   // The sets that the expressions of scope `population` count, in the order of their indices.
@@ -92,7 +92,7 @@ class Resolver {
   std::size_t count_index(const Node& members);
   const std::vector<Aggregate>& aggregates() const { return aggregates_; }
 
-  // `leader` and `output` of an agent in this scope, where the text defines them.
+  // `leader` and `output` of an agent in this scope, where the file defines them.
   Node leader(Scope scope);
   Node output(Scope scope, Place place);
 

@@ -1,10 +1,10 @@
-// A rule with all names looked up, and its effect on two agents that meet.
+// A rule with all names looked up, and its effect on two agents that interact.
 //
 // A rule with outcomes (`A + B -> A + A with 1/2`) computes all new values from the states before
-// the meeting. A rule with a block (`A + B do { ... }`) runs its statements one after the other;
-// each sees what those before it have done. Random draws in a block are forks: the reaction of two
-// states is found by running the block once for every path through its forks, so that a reaction is
-// the same exact list of outcomes in both cases.
+// the interaction. A rule with a block (`A + B do { ... }`) runs its statements one after the
+// other; each sees what those before it have done. Random draws in a block are forks: the reaction
+// of two states is found by running the block once for every path through its forks, so that a
+// reaction is the same exact list of outcomes in both cases.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ struct Outcome {
   std::uint64_t weight;  // of the reaction's total
 };
 
-// The possible results of a meeting: the outcomes that change something; with the rest of the total
-// weight, nothing happens.
+// The possible results of an interaction: the outcomes that change something; with the rest of the
+// total weight, nothing happens.
 struct Reaction {
   std::vector<Outcome> outcomes{};
   std::uint64_t total = 1;  // at most 2^62

@@ -1,6 +1,6 @@
-// The files that a text is made of: the one that is named, and those that it imports.
+// The files that a protocol is made of: the one that is named, and those that it imports.
 //
-// A text is read from a folder, or from a bundle: its content followed by the files it imports,
+// A protocol is read from a folder, or from a bundle: its content followed by the files it imports,
 // each behind a line `#:module "clock.pp" 1234` with its name and its size in bytes. A store keeps
 // bundles, so that results can be continued where the files are not at hand.
 #pragma once
@@ -21,10 +21,10 @@ struct NamedText {
 
 class Sources {
  public:
-  // A text whose imports are all in its own content.
+  // A protocol whose imports are all in its own content.
   explicit Sources(std::string_view bundle);
   // The file at this path; its imports are looked for in its folder and below, and then among the
-  // texts that are shipped. Throws Error if it cannot be read.
+  // files that are shipped. Throws Error if it cannot be read.
   static Sources in_folder_of(const std::string& path);
 
   const std::string& main() const { return main_; }

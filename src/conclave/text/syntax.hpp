@@ -1,4 +1,4 @@
-// A protocol text as it was written: statements and expressions, nothing looked up yet.
+// A protocol file as it was written: statements and expressions, nothing looked up yet.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ enum class Form : std::uint8_t {
   operation,  // on the parts
   count,      // count(P), all(P), any(P), none(P): P is the only part
   aggregate,  // sum(x), mean(x), min(x), max(x) over all agents: x is the only part
-  call,       // f(a, b): a function of the text, by its name
+  call,       // f(a, b): a function of the file, by its name
 };
 
 struct Expression {

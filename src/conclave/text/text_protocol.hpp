@@ -84,7 +84,7 @@ class TextProtocol {
     return state_of(configuration.census[group].first);
   }
 
-  // Few of the states of a text with many occur at a time, as a rule.
+  // Few of the states of a file with many occur at a time, as a rule.
   static constexpr bool meets_few_states = !is_small;
 
   void interact(State& u, State& v, Choice auto& choice) const {
@@ -128,7 +128,7 @@ class TextProtocol {
   }
 
   // For engines that jump over null interactions (population/detail/reaction.hpp): pairs of a
-  // network of reactions may react rarely, and are weighed. Other texts have scale 1.
+  // network of reactions may react rarely, and are weighed. Other files have scale 1.
   std::uint32_t jump_scale() const { return compiled_->jump_scale(); }
   std::uint32_t jump_weight(const State& u, const State& v) const {
     return compiled_->jump_weights()[std::size_t{u.index} * states_ + v.index];
@@ -278,7 +278,7 @@ class TextProtocol {
     v = state_of(outcome.v);
   }
 
-  // The line of the rule that decides; rules of imported texts have no line in this one.
+  // The line of the rule that decides; rules of imported files have no line in this one.
   template <class C>
   void note_rule([[maybe_unused]] State u, [[maybe_unused]] State v,
                  [[maybe_unused]] C& choice) const {

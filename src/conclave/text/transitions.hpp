@@ -43,11 +43,11 @@ class Transitions {
   // O(1) with a table, O(rules) without. Throws Mistake only without.
   Reaction reaction(StateIndex u, StateIndex v) const;
   bool reacts(StateIndex u, StateIndex v) const;  // with a table
-  // The rule that decides about this meeting, if there is one; null for networks of reactions.
+  // The rule that decides about this interaction, if there is one; null for networks of reactions.
   // O(rules).
   const Rule* rule_for(StateIndex u, StateIndex v) const;
 
-  // Without a table: carries out meetings whose result is certain.
+  // Without a table: carries out interactions whose result is certain.
   const Program& program() const { return program_; }
 
   bool is_deterministic() const { return random_.empty() && has_table(); }

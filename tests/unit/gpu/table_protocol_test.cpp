@@ -83,7 +83,9 @@ constexpr std::string_view dice =
     "}\n"
     "observe high = count(score == 6)\n"
     "observe share = count(score == 6) / n\n"
-    "stop when count(lead) <= 2 and 2 * count(score == 6) >= n - 3\n"
+    "stop when count(lead) <= 2 and floor(count(score == 6) / 3) >= floor((n - 3) / 6) - "
+    "count(lead) "
+    "mod 2\n"
     "fail when if count(lead) == 0 then max(count(score == 6), 1) != 0 else count(lead) > n\n";
 
 TEST(TableProtocol, DrawsChanceAsTheTextDoes) {
