@@ -1,13 +1,19 @@
 // The catalog entry of a protocol file.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/text/compiled.hpp"
+
+namespace conclave::chain {
+struct TableProtocol;
+}
 
 namespace conclave::catalog {
 
@@ -33,6 +39,16 @@ Searched search_text(const SearchRequest& request, const text::Compiled& compile
 // Rare failures.
 std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
                                         const std::shared_ptr<const text::Compiled>& compiled);
+
+// The census as a table for PRISM, from this start; the target is the stop condition. Nothing if
+// PRISM could not read it: a random start, very many rules, weights beyond 31 bits.
+std::optional<chain::TableProtocol> census_table(const text::Compiled& compiled, std::size_t start);
+
+// A network of reactions as a continuous-time chain in PRISM's language, from this start, which is
+// not a random one: a variable per species, a command per reaction with its propensity, the label
+// "target" for the stop condition and a reward of 1 per unit of time. Throws Error if the file
+// cannot be written.
+void write_network(const text::Compiled& compiled, std::size_t start, const std::string& path);
 
 // The parameters in effect.
 std::vector<ParameterValue> text_parameters(const text::Compiled& compiled);

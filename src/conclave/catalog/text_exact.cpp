@@ -12,8 +12,8 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/make_search.hpp"
 #include "conclave/catalog/make_verifier.hpp"
-#include "conclave/catalog/text_census.hpp"
 #include "conclave/catalog/text_entry.hpp"
+#include "conclave/chain/export.hpp"
 #include "conclave/population/census_events.hpp"
 #include "conclave/text/text_protocol.hpp"
 

@@ -47,7 +47,8 @@ struct CompiledStart {
 
 class Compiled {
  public:
-  // Throws Error with the place in the file.
+  // Fixes the parameters that were given, the defaults of the others, and n >= 2 agents, and works
+  // out all transitions where there are few states. Throws Error with the place in the file.
   static std::shared_ptr<const Compiled> make(const std::shared_ptr<const ProtocolText>& text,
                                               const std::vector<Given>& given, AgentCount n);
   // How many molecules the `init` lines of a network speak of, if that does not depend on n;

@@ -282,7 +282,7 @@ std::vector<Number> ConditionTally::decisive_aggregates() const {
       case Aggregate::Kind::least:
         all.push_back(values.empty() ? Number(0) : values.begin()->first);
         break;
-      case Aggregate::Kind::greatest:
+      case Aggregate::Kind::largest:
         all.push_back(values.empty() ? Number(0) : values.rbegin()->first);
     }
   }

@@ -84,6 +84,8 @@ struct ConditionStability {
 // `holds` is exact; `steps` is a lower bound, 0 where nothing is known. Throws as text::holds does.
 ConditionStability stability_of(const Node& condition, const Scene& scene);
 
+// The protocol must outlive it. Changes are O(1) where sets are counted in bytes, and O(sets) where
+// states are followed; what throws is Error, where a condition has no value.
 class ConditionTally {
  public:
   explicit ConditionTally(const Compiled& protocol);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "conclave/text/mistake.hpp"
-#include "conclave/text/parser.hpp"
 #include "conclave/text/syntax.hpp"
 
 namespace conclave::text {
@@ -57,6 +56,7 @@ class Cursor {
   bool is(std::string_view symbol) const { return here().is(symbol); }
   bool is_agent() const { return has_agent_names_ && (is_word("u") || is_word("v")); }
   bool is_word(std::string_view word) const { return here().is_name(word); }
+  // Takes the token if it is this one; whether it was.
   bool take_if(std::string_view symbol);
   bool take_word_if(std::string_view word);
 

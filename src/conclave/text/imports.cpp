@@ -1,5 +1,4 @@
-#include "conclave/text/imports.hpp"
-
+// Imports: finds the files, renames what they bring, and joins all into one document.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,7 +9,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
-#include "conclave/text/cursor.hpp"
+#include "conclave/text/sources.hpp"
 
 namespace conclave::text {
 namespace {

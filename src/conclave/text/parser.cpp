@@ -1,5 +1,4 @@
-#include "conclave/text/parser.hpp"
-
+// A whole file: its statements, one after the other. cursor.hpp names the parts of the grammar.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -297,21 +297,11 @@ class Assembler {
       return true;
     }
     if (condition.kind == Node::Kind::operation) {
-      switch (condition.operation) {
-        case Operator::negation:
-          return jump_where(condition.parts[0], !holds, to);
-        case Operator::conjunction:
-        case Operator::disjunction:
-          return jump_where_joined(condition, holds, to);
-        case Operator::equal:
-        case Operator::unequal:
-        case Operator::less:
-        case Operator::less_equal:
-        case Operator::greater:
-        case Operator::greater_equal:
-          return jump_where_compared(condition, holds, to);
-        default:
-          break;
+      const Operator which = condition.operation;
+      if (which == Operator::negation) return jump_where(condition.parts[0], !holds, to);
+      if (is_comparison(which)) return jump_where_compared(condition, holds, to);
+      if (which == Operator::conjunction || which == Operator::disjunction) {
+        return jump_where_joined(condition, holds, to);
       }
     }
     const Found value = number(condition);

@@ -10,8 +10,6 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/text/cursor.hpp"
-#include "conclave/text/imports.hpp"
-#include "conclave/text/parser.hpp"
 
 namespace conclave::text {
 namespace {

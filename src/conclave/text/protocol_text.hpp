@@ -38,6 +38,7 @@ class ProtocolText {
 
   // A sentence with its place in its file, and the line with a caret below the place.
   std::string placed(Place place, std::string_view sentence) const;
+  // Throws Error with the mistake's sentence, placed.
   [[noreturn]] void object(const Mistake& mistake) const;
 
  private:

@@ -323,19 +323,8 @@ Node Resolver::one_of(const Expression& expression, Scope scope) {
 }
 
 Node Resolver::operation(const Expression& expression, Scope scope, const Type* wanted) {
-  switch (expression.operation) {
-    case Operator::equal:
-    case Operator::unequal:
-    case Operator::less:
-    case Operator::less_equal:
-    case Operator::greater:
-    case Operator::greater_equal:
-      return comparison(expression, scope);
-    case Operator::choice:
-      return conditional(expression, scope, wanted);
-    default:
-      break;
-  }
+  if (is_comparison(expression.operation)) return comparison(expression, scope);
+  if (expression.operation == Operator::choice) return conditional(expression, scope, wanted);
   const bool logical = expression.operation == Operator::conjunction ||
                        expression.operation == Operator::disjunction ||
                        expression.operation == Operator::negation;
@@ -417,7 +406,7 @@ Node Resolver::aggregate(const Expression& expression, Scope scope) {
   using Kind = Aggregate::Kind;
   const bool is_mean = expression.name == "mean";
   const Kind kind = expression.name == "min"   ? Kind::least
-                    : expression.name == "max" ? Kind::greatest
+                    : expression.name == "max" ? Kind::largest
                                                : Kind::sum;
   Node value = number(expression.parts[0], Scope::agent);
   const auto found = std::ranges::find_if(aggregates_, [&](const Aggregate& other) {

@@ -43,7 +43,7 @@ struct CountedSet {
 
 // A number of each agent, and how those of all agents are put together.
 struct Aggregate {
-  enum class Kind : std::uint8_t { sum, least, greatest };
+  enum class Kind : std::uint8_t { sum, least, largest };
   Kind kind;
   Node value;
 };
@@ -60,7 +60,9 @@ class Resolver {
   // From now on, `output` and `leader` are known, where the file defines them.
   void set_roles_known() { roles_known_ = true; }
 
-  // Throws Mistake.
+  // The expression with its names looked up, of the type that the function's name says, and
+  // constants folded. Throw Mistake for unknown names, for other types, and where the result grows
+  // too large.
   Node condition(const Expression& expression, Scope scope);
   Node number(const Expression& expression, Scope scope);
   Node value(const Expression& expression, Scope scope, std::size_t field);

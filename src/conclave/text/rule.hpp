@@ -62,7 +62,8 @@ struct Change {
 // The space must outlive the rule. Asking changes nothing, so threads may share one.
 class Rule {
  public:
-  // A mirrored rule is one of the two orders of an unordered rule: v initiates.
+  // A mirrored rule is one of the two orders of an unordered rule: v initiates. Throws Mistake for
+  // names that are unknown and for types that do not fit.
   Rule(const RuleText& text, bool is_mirrored, Resolver& resolver, const StateSpace& space);
 
   Place place() const { return place_; }

@@ -78,7 +78,8 @@ class StateSpace {
     }
   }
 
-  // "A" where there is nothing but a list of states, else "{digit = 3, marked = true}".
+  // "A" where there is nothing but a list of states, else "{digit = 3, marked = true}"; different
+  // for different states.
   std::string name(StateIndex state) const;
   // The state of that name, if there is one.
   std::optional<StateIndex> state_named(std::string_view name) const;

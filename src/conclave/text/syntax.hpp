@@ -1,9 +1,11 @@
 // A protocol file as it was written: statements and expressions, nothing looked up yet.
+// docs/own-protocols.md describes the language.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +47,10 @@ enum class Operator : std::uint8_t {
   maximum,
   absolute,
 };
+
+constexpr bool is_comparison(Operator operation) {
+  return operation >= Operator::equal && operation <= Operator::greater_equal;
+}
 
 enum class Form : std::uint8_t {
   number,
@@ -230,5 +236,16 @@ struct Document {
 };
 
 inline constexpr const char* state_field = "state";
+
+enum class Dialect : std::uint8_t {
+  protocol,   // .pp: states or fields are declared
+  network,    // .crn: species and reactions with rates
+  rule_list,  // .rules: states are those the rules name; rules may be written `a, b -> c, d : 1/2`
+};
+
+// The syntax of one file, whose number stands in all places; imports are not followed. The document
+// owns all it holds, so `text` may go away. Throws Mistake with what was expected and what was
+// found, at the first error. O(size).
+Document parse(std::string_view text, Dialect dialect, std::uint32_t file = 0);
 
 }  // namespace conclave::text

@@ -113,6 +113,7 @@ class TextProtocol {
     }
   }
 
+  // Whether the state is one of the leaders that the file names; nobody leads where it names none.
   Role role(const State& state) const {
     return compiled_->leads(state.index) ? Role::leader : Role::follower;
   }
@@ -204,7 +205,7 @@ class TextProtocol {
     return result;
   }
 
-  // Faults.
+  // Faults. A uniformly random state of all that the fields can express.
   State arbitrary(Choice auto& choice) const {
     const StateSpace& space = compiled_->space();
     if (space.size() != std::numeric_limits<std::uint64_t>::max()) {
@@ -219,6 +220,7 @@ class TextProtocol {
     return state_of(state);
   }
   State zero() const { return {}; }
+  // Moves the state to the nearest one of that role, if there is one (StateSpace::nearest).
   void set_role(State& state, Role wanted) const {
     if (role(state) == wanted) return;
     const bool leads = wanted == Role::leader;
