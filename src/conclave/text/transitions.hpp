@@ -20,9 +20,9 @@ class Transitions {
   // More states than this have no table, which would hold four million pairs.
   static constexpr StateIndex most_tabled = StateSpace::most_dense;
 
-  // Of the rules of a document; fills the table where there are few states, in O(states^2 rules).
-  // Throws Mistake for rules that make no sense, with a table also for what they compute. The space
-  // must outlive it.
+  // The reactions that the rules of a document give; fills the table where there are few states, in
+  // O(states^2 rules). Throws Mistake for rules that make no sense, with a table also for what they
+  // compute. The space must outlive it.
   Transitions(const Document& document, Resolver& resolver, const StateSpace& space);
   // The reactions of all ordered pairs of states, at most most_tabled; row u begins at u * states.
   Transitions(const std::vector<Reaction>& reactions, const StateSpace& space);
