@@ -14,7 +14,6 @@
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/rare.hpp"
-#include "conclave/catalog/text_gpu.hpp"
 #include "conclave/text/protocol_text.hpp"
 #include "conclave/text/source_files.hpp"
 

@@ -15,6 +15,10 @@ namespace conclave::chain {
 struct TableProtocol;
 }
 
+namespace conclave::gpu {
+struct Tables;
+}
+
 namespace conclave::catalog {
 
 // Throws Error if the file cannot be read or makes no sense.
@@ -49,6 +53,17 @@ std::optional<chain::TableProtocol> census_table(const text::Compiled& compiled,
 // "target" for the stop condition and a reward of 1 per unit of time. Throws Error if the file
 // cannot be written.
 void write_network(const text::Compiled& compiled, std::size_t start, const std::string& path);
+
+// The tables of a file and one of its starts. Throws Error for files that engine gpu does not
+// support: states without a table of transitions, conditions that need more than whole-number
+// counts, observables that need the configuration.
+gpu::Tables tables_of(const text::Compiled& compiled, std::size_t start);
+
+// The run of a file on engine gpu, `agents` being that on engine agents; `start` is the number of
+// its start. Throws Error as above, and where there is no device.
+std::unique_ptr<const PreparedRun> text_on_gpu(std::unique_ptr<const PreparedRun> agents,
+                                               std::shared_ptr<const text::Compiled> compiled,
+                                               std::size_t start, unsigned device);
 
 // The parameters in effect.
 std::vector<ParameterValue> text_parameters(const text::Compiled& compiled);

@@ -1,5 +1,4 @@
-#include "conclave/catalog/text_gpu.hpp"
-
+// Protocol files on engine gpu: their transitions, starts and conditions as tables.
 #include <cstdint>
 #include <utility>
 #include <variant>
@@ -9,6 +8,8 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/gpu_run.hpp"
+#include "conclave/catalog/text_entry.hpp"
+#include "conclave/gpu/table_protocol.hpp"
 #include "conclave/text/condition_tally.hpp"
 #include "conclave/text/program.hpp"
 

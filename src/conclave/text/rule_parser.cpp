@@ -120,14 +120,11 @@ class RuleParser {
   // u.digit = 0, v.marked = false
   void assignments(OutcomeText& outcome) {
     outcome.initiator.place = outcome.responder.place = cursor_.place();
-    do {
-      if (!cursor_.is_word("u") && !cursor_.is_word("v")) {
-        cursor_.expected("u or v, such as u.digit = 0");
-      }
-      Target& target = cursor_.take().text == "u" ? outcome.initiator : outcome.responder;
-      cursor_.need(".", "and a field");
-      assign(target);
-    } while (cursor_.take_if(","));
+    Statement all = agent_assignments();
+    for (Statement::Change& each : all.changes) {
+      Target& target = each.agent == 'u' ? outcome.initiator : outcome.responder;
+      target.assignments.push_back(std::move(each.assignment));
+    }
   }
 
   void assign(Target& target) { target.assignments.push_back(assignment()); }

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/catalog/text_gpu.hpp"
+#include "conclave/catalog/text_entry.hpp"
 #include "conclave/text/protocol_text.hpp"
 #include "conclave/text/text_protocol.hpp"
 
