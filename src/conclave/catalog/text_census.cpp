@@ -1,16 +1,20 @@
-#include "conclave/catalog/text_census.hpp"
-
+// Protocol files in the language of PRISM.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <map>
 #include <numeric>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/output.hpp"
+#include "conclave/catalog/text_entry.hpp"
+#include "conclave/chain/export.hpp"
 #include "conclave/text/node.hpp"
 
 namespace conclave::catalog {
@@ -37,7 +41,7 @@ std::string variable(const text::Compiled& compiled, StateIndex state) {
   return fmt::format("{}_{}", name, state);
 }
 
-// An expression of the text in PRISM's language.
+// An expression of the file in PRISM's language.
 class Translation {
  public:
   Translation(const text::Compiled& compiled, const TableProtocol& table)
@@ -115,47 +119,29 @@ class Translation {
     }
   }
 
-  static const char* word(Operator operation) {
-    switch (operation) {
-      case Operator::add:
-        return "+";
-      case Operator::subtract:
-        return "-";
-      case Operator::multiply:
-        return "*";
-      case Operator::divide:
-        return "/";
-      case Operator::equal:
-        return "=";
-      case Operator::unequal:
-        return "!=";
-      case Operator::less:
-        return "<";
-      case Operator::less_equal:
-        return "<=";
-      case Operator::greater:
-        return ">";
-      case Operator::greater_equal:
-        return ">=";
-      case Operator::conjunction:
-        return "&";
-      case Operator::disjunction:
-        return "|";
-      case Operator::floor:
-        return "floor";
-      case Operator::ceiling:
-        return "ceil";
-      case Operator::nearest:
-        return "round";
-      case Operator::modulo:
-        return "mod";
-      case Operator::power:
-        return "pow";
-      case Operator::minimum:
-        return "min";
-      default:
-        return "max";
-    }
+  static std::string_view word(Operator operation) {
+    constexpr std::array<std::pair<Operator, std::string_view>, 19> words{
+        {{Operator::add, "+"},
+         {Operator::subtract, "-"},
+         {Operator::multiply, "*"},
+         {Operator::divide, "/"},
+         {Operator::equal, "="},
+         {Operator::unequal, "!="},
+         {Operator::less, "<"},
+         {Operator::less_equal, "<="},
+         {Operator::greater, ">"},
+         {Operator::greater_equal, ">="},
+         {Operator::conjunction, "&"},
+         {Operator::disjunction, "|"},
+         {Operator::floor, "floor"},
+         {Operator::ceiling, "ceil"},
+         {Operator::nearest, "round"},
+         {Operator::modulo, "mod"},
+         {Operator::power, "pow"},
+         {Operator::minimum, "min"},
+         {Operator::maximum, "max"}}};
+    return std::ranges::find(words, operation, &std::pair<Operator, std::string_view>::first)
+        ->second;
   }
 
   const text::Compiled& compiled_;

@@ -14,14 +14,13 @@
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/population_run.hpp"
 #include "conclave/catalog/rare_request.hpp"
-#include "conclave/catalog/text_gpu.hpp"
 #include "conclave/text/protocol_text.hpp"
 #include "conclave/text/source_files.hpp"
 
 namespace conclave::catalog {
 namespace {
 
-// `describe` examines a text with this many agents and the default parameters.
+// `describe` examines a file with this many agents and the default parameters.
 constexpr AgentCount described_n = 1000;
 
 std::vector<text::Given> given_of(const std::vector<Setting>& settings) {
@@ -80,7 +79,7 @@ std::unique_ptr<const PreparedRun> prepare_on_processor(
   return prepare_text_64(request, compiled);
 }
 
-// The number of the start that the request names, which is one of the text's.
+// The number of the start that the request names, which is one of the file's.
 std::size_t start_of(const RunRequest& request, const text::ProtocolText& text) {
   const auto is_it = [&](const Start& start) { return start.name == request.start; };
   const auto found = std::ranges::find_if(text.starts(), is_it);
@@ -108,7 +107,7 @@ std::unique_ptr<const PreparedRun> prepare(RunRequest request,
   if (!fills_a_device(request, *run)) return run;
   try {
     return prepare_on_gpu(request, compiled);
-  } catch (const Error&) {  // a text that the device cannot run
+  } catch (const Error&) {  // a file that the device cannot run
     return run;
   }
 }
@@ -130,7 +129,7 @@ std::string states_text(const text::Compiled& compiled) {
   return fmt::format("{} with the default parameters and n = {}", count, described_n);
 }
 
-// Fills in the fields that are known only once the text has been compiled.
+// Fills in the fields that are known only once the file has been compiled.
 void examine(Entry& entry, Strings& strings) {
   const AgentCount n = text::Compiled::fixed_population(strings.text, {}).value_or(described_n);
   const auto compiled = compile(strings.text, {}, std::max<AgentCount>(n, 2));

@@ -1,7 +1,9 @@
-// The catalog entry of a protocol text.
+// The catalog entry of a protocol file.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,13 +11,21 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/text/compiled.hpp"
 
+namespace conclave::chain {
+struct TableProtocol;
+}
+
+namespace conclave::gpu {
+struct Tables;
+}
+
 namespace conclave::catalog {
 
 // Throws Error if the file cannot be read or makes no sense.
 Entry text_entry(const std::string& path);
 
-// The files that `find` reads for this name: of a text its own and those that it imports; none for
-// a listed protocol, and for a text that is no plain file. Throws Error as `find` does.
+// The files that `find` reads for this name: of a file its own and those that it imports; none for
+// a listed protocol, and for a path that is no plain file. Throws Error as `find` does.
 std::vector<std::string> files_of(std::string_view protocol);
 
 // One translation unit for each width of a state, because each instantiates all engines.
@@ -25,6 +35,27 @@ std::unique_ptr<const PreparedRun> prepare_text_16(
     const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
 std::unique_ptr<const PreparedRun> prepare_text_64(
     const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
+
+// The census as a table for PRISM, from this start; the target is the stop condition. Nothing if
+// PRISM could not read it: a random start, very many rules, weights beyond 31 bits.
+std::optional<chain::TableProtocol> census_table(const text::Compiled& compiled, std::size_t start);
+
+// A network of reactions as a continuous-time chain in PRISM's language, from this start, which is
+// not a random one: a variable per species, a command per reaction with its propensity, the label
+// "target" for the stop condition and a reward of 1 per unit of time. Throws Error if the file
+// cannot be written.
+void write_network(const text::Compiled& compiled, std::size_t start, const std::string& path);
+
+// The tables of a file and one of its starts. Throws Error for files that engine gpu does not
+// support: states without a table of transitions, conditions that need more than whole-number
+// counts, observables that need the configuration.
+gpu::Tables tables_of(const text::Compiled& compiled, std::size_t start);
+
+// The run of a file on engine gpu, `agents` being that on engine agents; `start` is the number of
+// its start. Throws Error as above, and where there is no device.
+std::unique_ptr<const PreparedRun> text_on_gpu(std::unique_ptr<const PreparedRun> agents,
+                                               std::shared_ptr<const text::Compiled> compiled,
+                                               std::size_t start, unsigned device);
 
 // The parameters in effect.
 std::vector<ParameterValue> text_parameters(const text::Compiled& compiled);

@@ -1,4 +1,4 @@
-// Joins protocol texts with the exact module and the search for bad starts.
+// Joins protocol files with the exact module and the search for bad starts.
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -13,8 +13,8 @@
 #include "conclave/catalog/analyses.hpp"
 #include "conclave/catalog/make_search.hpp"
 #include "conclave/catalog/make_verifier.hpp"
-#include "conclave/catalog/text_census.hpp"
 #include "conclave/catalog/text_entry.hpp"
+#include "conclave/chain/export.hpp"
 #include "conclave/population/census_engines.hpp"
 #include "conclave/text/text_protocol.hpp"
 
@@ -31,7 +31,7 @@ bool is_silent(const Compiled& compiled, ConfigurationView<Protocol::State> agen
   return true;
 }
 
-// A text claims that its stop condition comes true.
+// A file claims that its stop condition comes true.
 Claims<Protocol::State> claims_of(const Protocol& protocol) {
   const Compiled& compiled = protocol.compiled();
   Claims<Protocol::State> claims;
@@ -49,7 +49,7 @@ Claims<Protocol::State> claims_of(const Protocol& protocol) {
 
 namespace conclave::catalog {
 
-// Jumps on every graph: a text may fall silent without saying that this is the end, which only an
+// Jumps on every graph: a file may fall silent without saying that this is the end, which only an
 // engine that jumps notices.
 template <>
 class GivenStarts<text::Protocol> {

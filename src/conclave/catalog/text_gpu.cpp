@@ -1,5 +1,4 @@
-#include "conclave/catalog/text_gpu.hpp"
-
+// Protocol files on engine gpu: their transitions, starts and conditions as tables.
 #include <cstdint>
 #include <utility>
 #include <variant>
@@ -9,142 +8,26 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/gpu_run.hpp"
+#include "conclave/catalog/text_entry.hpp"
+#include "conclave/gpu/table_protocol.hpp"
 #include "conclave/text/condition_tally.hpp"
+#include "conclave/text/program.hpp"
 
 namespace conclave::catalog {
 namespace {
 
 using gpu::Tables;
-using gpu::TableStep;
-using text::Node;
-using text::Operator;
-using Operation = TableStep::Operation;
 
 [[noreturn]] void refuse(const text::Compiled& compiled, const char* reason) {
   throw Error(fmt::format("engine gpu does not run {}: {}; use engine agents, whose trials it runs",
                           compiled.text().name(), reason));
 }
 
-// Writes a condition as code for a stack, and makes sure that no number on it leaves 64 bits.
-class ConditionCode {
- public:
-  ConditionCode(const text::Compiled& compiled, const Node& condition) : compiled_(compiled) {
-    write(condition);
-    if (deepest_ > Tables::deepest_stack) refuse(compiled_, "its conditions nest too deeply");
-  }
-  std::vector<TableStep> steps() && { return std::move(steps_); }
-
- private:
-  static constexpr double largest = 4e18;
-
-  // Returns a bound on the magnitude of the number that it leaves on the stack.
-  double write(const Node& node) {
-    switch (node.kind) {
-      case Node::Kind::constant:
-        return write_constant(node);
-      case Node::Kind::count:
-        push({Operation::count, static_cast<std::int64_t>(node.index)});
-        return static_cast<double>(compiled_.agents());
-      case Node::Kind::operation:
-        return write_operation(node);
-      default:
-        refuse(compiled_, "its conditions ask for more than numbers of agents");
-    }
-  }
-
-  double write_constant(const Node& node) {
-    const auto value = node.constant.small();
-    if (!value || static_cast<double>(*value) > largest || static_cast<double>(*value) < -largest) {
-      refuse(compiled_, "its conditions have numbers that are not whole or too large");
-    }
-    push({Operation::constant, *value});
-    return std::abs(static_cast<double>(*value));
-  }
-
-  double write_operation(const Node& node) {
-    const bool is_swapped =
-        node.operation == Operator::greater || node.operation == Operator::greater_equal;
-    std::vector<double> bounds;
-    for (std::size_t i = 0; i < node.parts.size(); ++i) {
-      bounds.push_back(write(node.parts[is_swapped ? node.parts.size() - 1 - i : i]));
-    }
-    const std::size_t operands = bounds.size();
-    steps_.push_back({code_of(node.operation)});
-    if (node.operation == Operator::unequal) steps_.push_back({Operation::negation});
-    depth_ -= operands - 1;
-    const double bound = bound_of(node.operation, bounds);
-    if (bound > largest) refuse(compiled_, "numbers in its conditions may leave 64 bits");
-    return bound;
-  }
-
-  static double bound_of(Operator operation, const std::vector<double>& bounds) {
-    switch (operation) {
-      case Operator::add:
-      case Operator::subtract:
-        return bounds[0] + bounds[1];
-      case Operator::multiply:
-        return bounds[0] * bounds[1];
-      case Operator::negate:
-      case Operator::absolute:
-        return bounds[0];
-      case Operator::minimum:
-      case Operator::maximum:
-        return std::max(bounds[0], bounds[1]);
-      case Operator::choice:
-        return std::max(bounds[1], bounds[2]);
-      default:
-        return 1;
-    }
-  }
-
-  Operation code_of(Operator operation) const {
-    switch (operation) {
-      case Operator::add:
-        return Operation::add;
-      case Operator::subtract:
-        return Operation::subtract;
-      case Operator::multiply:
-        return Operation::multiply;
-      case Operator::negate:
-        return Operation::negate;
-      case Operator::absolute:
-        return Operation::absolute;
-      case Operator::minimum:
-        return Operation::minimum;
-      case Operator::maximum:
-        return Operation::maximum;
-      case Operator::equal:
-      case Operator::unequal:
-        return Operation::equal;
-      case Operator::less:
-      case Operator::greater:
-        return Operation::less;
-      case Operator::less_equal:
-      case Operator::greater_equal:
-        return Operation::less_equal;
-      case Operator::conjunction:
-        return Operation::conjunction;
-      case Operator::disjunction:
-        return Operation::disjunction;
-      case Operator::negation:
-        return Operation::negation;
-      case Operator::choice:
-        return Operation::choice;
-      default:
-        refuse(compiled_, "its conditions divide, round, or take roots, powers or logarithms");
-    }
-  }
-
-  void push(const TableStep& step) {
-    steps_.push_back(step);
-    deepest_ = std::max(deepest_, ++depth_);
-  }
-
-  const text::Compiled& compiled_;
-  std::vector<TableStep> steps_;
-  std::size_t depth_ = 0;
-  std::size_t deepest_ = 0;
-};
+Tables::Code code_of(const text::Compiled& compiled, const text::Node& condition) {
+  const text::Program program({condition}, {1}, compiled.space(), compiled.agents());
+  if (program.is_complete()) return program.code();
+  refuse(compiled, "its conditions need more than whole numbers of 64 bits");
+}
 
 void check(const text::Compiled& compiled) {
   if (compiled.is_network()) refuse(compiled, "networks of reactions have a clock of their own");
@@ -212,8 +95,8 @@ gpu::Tables tables_of(const text::Compiled& compiled, std::size_t start) {
   add_entries(tables, compiled.transitions());
   tables.words.assign(compiled.counting_steps(), compiled.counting_steps() + tables.states);
   add_start(tables, compiled.starts()[start]);
-  tables.stop = ConditionCode(compiled, compiled.stop()).steps();
-  if (compiled.fail()) tables.fail = ConditionCode(compiled, *compiled.fail()).steps();
+  tables.stop = code_of(compiled, compiled.stop());
+  if (compiled.fail()) tables.fail = code_of(compiled, *compiled.fail());
   return tables;
 }
 

@@ -1,5 +1,5 @@
-// Joins protocol texts with multilevel splitting: the event is the end of a trial, when the stop
-// condition or the fail condition of the text comes true.
+// Joins protocol files with multilevel splitting: the event is the end of a trial, when the stop
+// condition or the fail condition of the file comes true.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +46,7 @@ struct rare::FormulaFields<RareText> {
 namespace catalog {
 namespace {
 
-// Follows the text's own conditions.
+// Follows the file's own conditions.
 class TextFailures {
  public:
   using State = RareText::State;

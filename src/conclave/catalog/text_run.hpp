@@ -1,4 +1,4 @@
-// Prepares the run of a compiled protocol text.
+// Prepares the run of a compiled protocol file.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Protocol texts whose states fit into two bytes.
+// Protocol files whose states fit into two bytes.
 #include "conclave/catalog/text_run.hpp"
 
 namespace conclave::catalog {

@@ -1,4 +1,4 @@
-// Protocol texts with too many states for a table: eight bytes hold the fields of an agent.
+// Protocol files with too many states for a table: eight bytes hold the fields of an agent.
 #include "conclave/catalog/text_run.hpp"
 
 namespace conclave::catalog {

@@ -1,4 +1,4 @@
-// Protocol texts whose states fit into a byte.
+// Protocol files whose states fit into a byte.
 #include "conclave/catalog/text_run.hpp"
 
 namespace conclave::catalog {

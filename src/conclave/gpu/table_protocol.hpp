@@ -1,8 +1,9 @@
-// A protocol that is given by tables alone: what engine gpu makes of a protocol text. The tables
+// A protocol that is given by tables alone: what engine gpu makes of a protocol file. The tables
 // hold the result of every ordered pair of states, the outcomes of those on which chance decides,
-// the sets that a state is counted in, a start, and the conditions under which a trial ends.
+// the sets that a state is counted in, an initial configuration, and the conditions under which a
+// trial ends, as code for the register machine.
 //
-// The trial is that of the text: chance decides between an outcome and those that follow, with the
+// The trial is that of the file: chance decides between an outcome and those that follow, with the
 // same draws in the same order.
 #pragma once
 
@@ -14,37 +15,14 @@
 
 #include "conclave/gpu/engine.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/register_machine.hpp"
 
 namespace conclave::gpu {
 
-// A step of a condition, for a machine with a stack of whole numbers. Conditions are 0 or 1.
-struct TableStep {
-  enum class Operation : std::uint8_t {
-    constant,  // pushes the value
-    count,     // pushes the number of agents in the set of that index
-    add,       // the others take their operands from the stack
-    subtract,
-    multiply,
-    negate,
-    absolute,
-    minimum,
-    maximum,
-    equal,
-    less,
-    less_equal,
-    conjunction,
-    disjunction,
-    negation,
-    choice,  // if a then b else c, all computed
-  };
-  Operation operation;
-  std::int64_t value = 0;
-};
-
 // The tables, as their maker fills them. States are numbered from 0 and fewer than 2^15.
 struct Tables {
-  static constexpr std::size_t most_sets = 8;
-  static constexpr std::size_t deepest_stack = 16;
+  static constexpr std::size_t most_sets = RegisterMachine::most_counts;
+  using Code = std::vector<RegisterMachine::Instruction>;
 
   struct Reaction {
     std::uint32_t first;  // of the outcomes
@@ -67,8 +45,9 @@ struct Tables {
   // are empty where every agent is in a random state of its own.
   std::vector<AgentCount> start_ends{};
   std::vector<std::uint32_t> start_states{};
-  std::vector<TableStep> stop{};
-  std::vector<TableStep> fail{};  // empty: never
+  // The conditions: code that never gives up, whose result is 1 where they hold.
+  Code stop{};
+  Code fail{};  // empty: never
 };
 
 // Word is the unsigned type that holds the number of a state. Views the tables, which must outlive
@@ -171,7 +150,7 @@ class TableProtocol {
       return protocol_->fail_.count != 0 && !converged() &&
              protocol_->holds(protocol_->fail_, counts_);
     }
-    // The sets in their order, without names: the text makes its observables of them.
+    // The sets in their order, without names: the file makes its observables of them.
     std::vector<Observation> observations() const {
       std::vector<Observation> counts;
       for (const std::uint32_t count : counts_) counts.push_back({{}, std::uint64_t{count}});
@@ -212,68 +191,15 @@ class TableProtocol {
     }
   }
 
-  constexpr bool holds(const View<TableStep>& condition, const std::uint32_t* counts) const {
-    std::int64_t stack[Tables::deepest_stack] = {};  // NOLINT: plain, for devices
-    std::size_t top = 0;                             // items on the stack
-    for (std::size_t i = 0; i < condition.count; ++i) {
-      const TableStep step = condition.first[i];
-      if (step.operation == TableStep::Operation::constant) {
-        stack[top++] = step.value;
-      } else if (step.operation == TableStep::Operation::count) {
-        stack[top++] = counts[step.value];
-      } else {
-        top = apply(step.operation, stack, top);
-      }
+  constexpr bool holds(const View<RegisterMachine::Instruction>& condition,
+                       const std::uint32_t* counts) const {
+    using Machine = RegisterMachine;
+    std::uint64_t words[Machine::word_count];  // NOLINT: plain, for devices
+    words[Machine::u_word] = 0;
+    for (std::size_t set = 0; set < Tables::most_sets; ++set) {
+      words[Machine::first_count + set] = counts[set];
     }
-    return stack[0] != 0;
-  }
-
-  // Replaces the operands by the result; how many items are left.
-  // NOLINTNEXTLINE(readability-non-const-parameter): it writes through references into the stack
-  static constexpr std::size_t apply(TableStep::Operation operation, std::int64_t* stack,
-                                     std::size_t top) {
-    using enum TableStep::Operation;
-    std::int64_t& last = stack[top - 1];
-    if (operation == negate) return last = -last, top;
-    if (operation == absolute) return last = last < 0 ? -last : last, top;
-    if (operation == negation) return last = last == 0 ? 1 : 0, top;
-    std::int64_t& first = stack[top - 2];
-    if (operation == choice) {
-      std::int64_t& condition = stack[top - 3];
-      condition = condition != 0 ? first : last;
-      return top - 2;
-    }
-    first = combined(operation, first, last);
-    return top - 1;
-  }
-
-  static constexpr std::int64_t combined(TableStep::Operation operation, std::int64_t a,
-                                         std::int64_t b) {
-    using enum TableStep::Operation;
-    switch (operation) {
-      case add:
-        return a + b;
-      case subtract:
-        return a - b;
-      case multiply:
-        return a * b;
-      case minimum:
-        return a < b ? a : b;
-      case maximum:
-        return a > b ? a : b;
-      case equal:
-        return a == b ? 1 : 0;
-      case less:
-        return a < b ? 1 : 0;
-      case less_equal:
-        return a <= b ? 1 : 0;
-      case conjunction:
-        return a != 0 && b != 0 ? 1 : 0;
-      case disjunction:
-        return a != 0 || b != 0 ? 1 : 0;
-      default:
-        return 0;
-    }
+    return Machine::run(condition.first, words) && words[Machine::result_word] != 0;
   }
 
   std::uint32_t states_;
@@ -283,8 +209,8 @@ class TableProtocol {
   View<std::uint64_t> words_;
   View<AgentCount> start_ends_;
   View<std::uint32_t> start_states_;
-  View<TableStep> stop_;
-  View<TableStep> fail_;
+  View<RegisterMachine::Instruction> stop_;
+  View<RegisterMachine::Instruction> fail_;
 };
 
 // See MakeEngine; the protocol is a TableProtocol of that many bits. Null without a CUDA compiler.

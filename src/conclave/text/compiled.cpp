@@ -11,7 +11,6 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/text/arithmetic.hpp"
-#include "conclave/text/parameter_range.hpp"
 
 namespace conclave::text {
 namespace {
@@ -40,6 +39,27 @@ Number given_number(const Given& given) {
   }
   throw Error(fmt::format("parameter {}: '{}' is not an exact number such as 0.3 or 1/7",
                           given.name, given.value));
+}
+
+constexpr Number most_parameter(std::int64_t{1} << 62);
+
+// Which numbers a parameter may be: whole ones unless its default or its range is written with a
+// fraction.
+struct ParameterRange {
+  Number low;
+  Number high;
+  Number fallback;
+  bool is_whole = true;
+};
+
+// The resolver knows n and the parameters before this one. Throws Mistake and NumberError.
+ParameterRange range_of(const ParameterText& parameter, Resolver& resolver) {
+  ParameterRange range{.low = parameter.low ? resolver.constant(*parameter.low) : Number(0),
+                       .high = parameter.high ? resolver.constant(*parameter.high) : most_parameter,
+                       .fallback = resolver.constant(parameter.fallback)};
+  range.is_whole = range.fallback.is_whole() && range.low.is_whole() && range.high.is_whole() &&
+                   !parameter.has_decimals();
+  return range;
 }
 
 bool mentions_silence(const Node& node) {
@@ -268,39 +288,33 @@ std::uint64_t Compiled::counting_word(StateIndex state) const {
   return word;
 }
 
-bool Compiled::is_in_set(std::size_t set, StateIndex state) const {
-  try {
-    return counted_[set].contains(state, *space_);
-  } catch (const Mistake& mistake) {
-    text_->object(mistake);
-  }
+bool Compiled::is_in_set(std::size_t set, StateIndex state) const try {
+  return counted_[set].contains(state, *space_);
+} catch (const Mistake& mistake) {
+  text_->object(mistake);
 }
 
-Number Compiled::value_of(const Aggregate& aggregate, StateIndex state) const {
-  try {
-    const Scene scene{.space = &*space_, .agents = {state, state}};
-    const Number value = evaluate(aggregate.value, scene);
-    if (!value.is_real()) return value;
-    throw Mistake(
-        aggregate.value.place,
-        fmt::format("{} is no exact number: round it with floor or ceil", to_string(value)));
-  } catch (const Mistake& mistake) {
-    text_->object(mistake);
-  }
+Number Compiled::value_of(const Aggregate& aggregate, StateIndex state) const try {
+  const Scene scene{.space = &*space_, .agents = {state, state}};
+  const Number value = evaluate(aggregate.value, scene);
+  if (!value.is_real()) return value;
+  throw Mistake(
+      aggregate.value.place,
+      fmt::format("{} is no exact number: round it with floor or ceil", to_string(value)));
+} catch (const Mistake& mistake) {
+  text_->object(mistake);
 }
 
-Reaction Compiled::reaction(StateIndex u, StateIndex v) const {
-  try {
-    return transitions_->reaction(u, v);
-  } catch (const Mistake& mistake) {
-    text_->object(mistake);
-  }
+Reaction Compiled::reaction(StateIndex u, StateIndex v) const try {
+  return transitions_->reaction(u, v);
+} catch (const Mistake& mistake) {
+  text_->object(mistake);
 }
 
 bool Compiled::reacts(StateIndex u, StateIndex v) const {
   if (transitions_->has_table()) return transitions_->reacts(u, v);
   StateIndex new_u = u, new_v = v;
-  if (transitions_->program().meet(new_u, new_v)) return new_u != u || new_v != v;
+  if (transitions_->program().interact(new_u, new_v)) return new_u != u || new_v != v;
   return !reaction(u, v).is_null();
 }
 
@@ -311,6 +325,62 @@ std::vector<std::string> Compiled::warnings() const {
                                        "earlier rules decide them all"));
   }
   return all;
+}
+
+void Compiled::make_network(Resolver& resolver) {
+  const Document& document = text_->document();
+  if (space_->size() > Uniformized::most_species) {
+    throw Mistake(document.reactions.front().place,
+                  fmt::format("there are {} species; a network has at most {}", space_->size(),
+                              Uniformized::most_species));
+  }
+  const Number n(static_cast<std::int64_t>(n_));
+  volume_ = document.volume ? resolver.constant(*document.volume) : n;
+  if (compare(volume_, 0) <= 0) {
+    throw Mistake(document.volume->place,
+                  fmt::format("the volume is {}, which is not positive", to_string(volume_)));
+  }
+  reactions_ = resolved_reactions(resolver);
+  const Uniformized network = uniformized(reactions_, space_->size(), n_, volume_);
+  ticks_per_time_ = network.ticks_per_molecule * n;
+  channels_ = text::channels(reactions_, n_, volume_, network.ticks_per_molecule);
+  transitions_.emplace(network.reactions, *space_);
+  jump_scale_ = text::jump_scale(n_);
+  for (const Reaction& each : network.reactions) {
+    jump_weights_.push_back(jump_weight(each, jump_scale_));
+  }
+}
+
+std::vector<MassAction> Compiled::resolved_reactions(Resolver& resolver) const {
+  std::vector<MassAction> all;
+  for (const ReactionText& text : text_->document().reactions) {
+    MassAction reaction{.place = text.place, .is_pair = text.reactants.size() == 2};
+    for (std::size_t i = 0; i < text.reactants.size(); ++i) {
+      reaction.reactants[i] = static_cast<StateIndex>(resolver.state_value(text.reactants[i]));
+      reaction.products[i] = static_cast<StateIndex>(resolver.state_value(text.products[i]));
+    }
+    reaction.rate = resolver.constant(text.rate);
+    if (compare(reaction.rate, 0) < 0) {
+      throw Mistake(text.rate.place,
+                    fmt::format("the rate {} is negative", to_string(reaction.rate)));
+    }
+    all.push_back(std::move(reaction));
+  }
+  return all;
+}
+
+bool takes_decimals(const Document& document, std::string_view name, Constants known) try {
+  Resolver resolver(document, known);
+  for (const ParameterText& each : document.parameters) {
+    const ParameterRange range = range_of(each, resolver);
+    if (each.name.text == name) return !range.is_whole;
+    known.try_emplace(each.name.text, range.fallback);
+  }
+  return false;
+} catch (const Mistake&) {
+  return false;
+} catch (const NumberError&) {
+  return false;
 }
 
 }  // namespace conclave::text

@@ -1,4 +1,4 @@
-// A protocol text made ready to run: parameters and n are fixed, states numbered, transitions
+// A protocol file made ready to run: parameters and n are fixed, states numbered, transitions
 // known. Immutable once made, so that trials on several threads share one.
 #pragma once
 
@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "conclave/model/population.hpp"
+#include "conclave/text/arithmetic.hpp"
 #include "conclave/text/node.hpp"
 #include "conclave/text/program.hpp"
 #include "conclave/text/protocol_text.hpp"
@@ -45,11 +47,13 @@ struct CompiledStart {
 
 class Compiled {
  public:
-  // Throws Error with the place in the text.
+  // Fixes the parameters that were given, the defaults of the others, and n >= 2 agents, and works
+  // out all transitions where there are few states. Throws Error with the place in the file.
   static std::shared_ptr<const Compiled> make(const std::shared_ptr<const ProtocolText>& text,
                                               const std::vector<Given>& given, AgentCount n);
   // How many molecules the `init` lines of a network speak of, if that does not depend on n;
-  // nothing for other texts. Throws Error if a given parameter makes no sense.
+  // nothing for other files. Throws Error if a given parameter makes no sense or a number of
+  // molecules is negative.
   static std::optional<AgentCount> fixed_population(const std::shared_ptr<const ProtocolText>& text,
                                                     const std::vector<Given>& given);
   Compiled(const Compiled&) = delete;  // its parts look at each other
@@ -84,7 +88,7 @@ class Compiled {
   bool observes_census() const { return observes_census_; }
   bool observes_silence() const { return observes_silence_; }
 
-  // These throw Error if the text's expressions have no value for the state.
+  // These throw Error if the file's expressions have no value for the state.
   bool is_in_set(std::size_t set, StateIndex state) const;
   Number value_of(const Aggregate& aggregate, StateIndex state) const;
   // 1 in the byte of every set that the state belongs to, for the first most_lanes sets.
@@ -119,7 +123,7 @@ class Compiled {
   Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given, AgentCount n);
   Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given);
 
-  AgentCount init_population() const;
+  std::optional<AgentCount> init_population() const;
   void make_network(Resolver& resolver);
   std::vector<MassAction> resolved_reactions(Resolver& resolver) const;
 
@@ -169,5 +173,9 @@ class Compiled {
   std::uint32_t jump_scale_ = 1;
   std::vector<std::uint32_t> jump_weights_;  // of a network, by ordered pair of states
 };
+
+// Whether the parameter of this name may be a fraction. Parameters before it that are not `known`
+// have their defaults. False where there is no such parameter, or its range makes no sense.
+bool takes_decimals(const Document& document, std::string_view name, Constants known);
 
 }  // namespace conclave::text

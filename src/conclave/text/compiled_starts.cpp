@@ -1,11 +1,21 @@
-// The initial configurations of a compiled text.
+// The initial configurations of a compiled file.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "conclave/text/compiled.hpp"
 
 namespace conclave::text {
+namespace {
+
+AgentCount whole_agents(const Number& count, Place place) {
+  const auto whole = count.small();
+  if (whole && *whole >= 0) return static_cast<AgentCount>(*whole);
+  throw Mistake(place, fmt::format("{} is no number of agents", to_string(count)));
+}
+
+}  // namespace
 
 CompiledStart Compiled::start(const StartText& text, Resolver& resolver) const {
   CompiledStart start;
@@ -61,13 +71,45 @@ AgentCount Compiled::item_count(const StartItem& item, AgentCount n, Resolver& r
     if (item.kind == StartItem::Kind::percentage) {
       count = count * Number(static_cast<std::int64_t>(n)) / Number(100);
     }
-    count = floor(count);
+    return whole_agents(floor(count), item.place);
   } catch (const NumberError& error) {
     throw Mistake(item.place, error.what());
   }
-  const auto whole = count.small();
-  if (whole && *whole >= 0) return static_cast<AgentCount>(*whole);
-  throw Mistake(item.place, fmt::format("{} is no number of agents", to_string(count)));
+}
+
+// Only the parameters; nothing else may be asked for.
+Compiled::Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given)
+    : text_(std::move(text)), n_(0) {
+  set_parameters(given);
+}
+
+std::optional<AgentCount> Compiled::fixed_population(
+    const std::shared_ptr<const ProtocolText>& text, const std::vector<Given>& given) {
+  if (!text->document().is_network) return std::nullopt;
+  try {
+    return Compiled(text, given).init_population();
+  } catch (const Mistake& mistake) {
+    text->object(mistake);
+  }
+}
+
+// Nothing where the number of an item depends on n, which has no value here.
+std::optional<AgentCount> Compiled::init_population() const {
+  Resolver resolver(text_->document(), constants_);
+  AgentCount sum = 0;
+  for (const StartItem& item : text_->document().starts.front().items) {
+    if (item.kind != StartItem::Kind::number) return std::nullopt;
+    Number count;
+    try {
+      count = resolver.constant(*item.count);
+    } catch (const Mistake&) {
+      return std::nullopt;
+    }
+    const AgentCount agents = whole_agents(floor(count), item.place);
+    if (agents > (AgentCount{1} << 62) - sum) throw Mistake(item.place, "too many molecules");
+    sum += agents;
+  }
+  return sum;
 }
 
 StateIndex Compiled::start_state(const Target& target, Resolver& resolver) const {

@@ -1,8 +1,9 @@
-#include "conclave/text/condition_stability.hpp"
-
+// For how long a condition about a population keeps its value.
 #include <algorithm>
 #include <limits>
 #include <optional>
+
+#include "conclave/text/condition_tally.hpp"
 
 namespace conclave::text {
 namespace {
@@ -207,15 +208,9 @@ ConditionStability stability_of(const Node& condition, const Scene& scene) {
       const ConditionStability inner = part(0);
       return {!inner.holds, inner.steps};
     }
-    case Operator::equal:
-    case Operator::unequal:
-    case Operator::less:
-    case Operator::less_equal:
-    case Operator::greater:
-    case Operator::greater_equal:
-      return {holds(condition, scene), steps_apart(condition, scene)};
     default:
-      return {holds(condition, scene), 0};
+      return {holds(condition, scene),
+              is_comparison(condition.operation) ? steps_apart(condition, scene) : 0};
   }
 }
 

@@ -4,8 +4,6 @@
 #include <limits>
 #include <optional>
 
-#include "conclave/text/condition_stability.hpp"
-
 namespace conclave::text {
 namespace {
 
@@ -171,7 +169,7 @@ bool ConditionTally::finds_witness_beside(StateIndex state) const {
   return false;
 }
 
-// Among the agents that met last, then among agents in the same state, then among all.
+// Among the agents that interacted last, then among agents in the same state, then among all.
 bool ConditionTally::finds_witness() const {
   for (const Pair pair : {Pair{changed_[0], changed_[0]}, Pair{changed_[1], changed_[1]},
                           Pair{changed_[0], changed_[1]}, Pair{changed_[1], changed_[0]}}) {
@@ -284,7 +282,7 @@ std::vector<Number> ConditionTally::decisive_aggregates() const {
       case Aggregate::Kind::least:
         all.push_back(values.empty() ? Number(0) : values.begin()->first);
         break;
-      case Aggregate::Kind::greatest:
+      case Aggregate::Kind::largest:
         all.push_back(values.empty() ? Number(0) : values.rbegin()->first);
     }
   }

@@ -1,5 +1,5 @@
-// Counts the agents that the conditions of a protocol text depend on, and knows, at every
-// interaction, whether its stop condition holds: the tally of protocol texts.
+// Counts the agents that the conditions of a protocol file depend on, and knows, at every
+// interaction, whether its stop condition holds: the tally of protocol files.
 //
 // Up to eight sets of states are counted in the bytes of one word, which is carried over into full
 // numbers in time; an interaction costs a few additions, and the condition is looked at again only
@@ -13,21 +13,85 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "conclave/model/population.hpp"
 #include "conclave/text/compiled.hpp"
-#include "conclave/text/presence.hpp"
+#include "conclave/text/node.hpp"
+#include "conclave/text/state_space.hpp"
 
 namespace conclave::text {
 
+// How many agents are in which state, for tallies that follow states: a list of those that occur,
+// and the count of each. Dense states have their own place in an array, packed ones in a hash
+// table.
+class Presence {
+ public:
+  Presence() = default;
+  explicit Presence(const StateSpace& space) : is_dense_(space.is_dense()) {
+    if (is_dense_) dense_.resize(space.size());
+  }
+
+  AgentCount count(StateIndex state) const {
+    if (is_dense_) return dense_[state].count;
+    const auto found = packed_.find(state);
+    return found == packed_.end() ? 0 : found->second.count;
+  }
+
+  // `count` more agents in a state (fewer, modulo 2^64, if it is the negative of a number). O(1).
+  void change(StateIndex state, AgentCount count) {
+    Entry& entry = is_dense_ ? dense_[state] : packed_[state];
+    const bool was_there = entry.count != 0;
+    entry.count += count;
+    if (was_there == (entry.count != 0)) return;
+    if (!was_there) {
+      entry.place = present_.size();
+      present_.push_back(state);
+      return;
+    }
+    const StateIndex last = present_.back();
+    present_[entry.place] = last;
+    (is_dense_ ? dense_[last] : packed_[last]).place = entry.place;
+    present_.pop_back();
+    if (!is_dense_) packed_.erase(state);
+  }
+
+  // The states that have agents, in no particular order.
+  const std::vector<StateIndex>& present() const { return present_; }
+
+ private:
+  struct Entry {
+    AgentCount count = 0;
+    std::size_t place = 0;
+  };
+  bool is_dense_ = true;
+  std::vector<Entry> dense_;
+  std::unordered_map<StateIndex, Entry> packed_;
+  std::vector<StateIndex> present_;
+};
+
+// Whether a condition about a population holds, and for how many interactions it is certain to keep
+// its value, whatever they are: each changes two agents, and so no count by more than 2. A tally
+// that knows this need not evaluate the condition after every interaction: two numbers at a
+// distance d that come closer by at most r per interaction cannot be equal before d / r.
+struct ConditionStability {
+  bool holds = false;
+  std::uint64_t steps = 0;
+};
+
+// `holds` is exact; `steps` is a lower bound, 0 where nothing is known. Throws as text::holds does.
+ConditionStability stability_of(const Node& condition, const Scene& scene);
+
+// The protocol must outlive it. Changes are O(1) where sets are counted in bytes, and O(sets) where
+// states are followed; what throws is Error, where a condition has no value.
 class ConditionTally {
  public:
   explicit ConditionTally(const Compiled& protocol);
 
-  void add(StateIndex state, AgentCount count) { change(state, count); }
-  void remove(StateIndex state, AgentCount count) { change(state, AgentCount{0} - count); }
+  void add(StateIndex state, AgentCount count = 1) { change(state, count); }
+  void remove(StateIndex state, AgentCount count = 1) { change(state, AgentCount{0} - count); }
 
   void replace(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) {
     if (!is_plain_) [[unlikely]] {

@@ -1,14 +1,45 @@
-// Walks along the tokens of a text and objects where the grammar wants something else.
+// The tokens of a protocol file, a cursor that walks along them and objects where the grammar wants
+// something else, and the parts of the grammar: expressions, rules and blocks, lists of rules, and
+// networks of reactions. parser.cpp puts them together.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "conclave/text/mistake.hpp"
 #include "conclave/text/syntax.hpp"
-#include "conclave/text/token.hpp"
 
 namespace conclave::text {
+
+enum class TokenKind : std::uint8_t {
+  name,
+  number,
+  string,  // without its quotes
+  symbol,
+  end_of_statement,
+  end_of_text,
+};
+
+struct Token {
+  TokenKind kind;
+  Place place;
+  std::string_view text;
+  bool touches_next = false;  // nothing between this token and the next one
+
+  bool is(std::string_view symbol) const { return kind == TokenKind::symbol && text == symbol; }
+  bool is_name(std::string_view name) const { return kind == TokenKind::name && text == name; }
+};
+
+// The name of a token in a message: "'->'", "the end of the line".
+std::string described(const Token& token);
+
+// A statement ends where a line begins at its first column, except with a brace that closes a
+// block; indented lines go on with it. From '#' to the end of a line is a comment. The tokens view
+// `text`, which must outlive them; `file` is the number of the file in their places. O(size).
+// Throws Mistake for characters that begin no token.
+std::vector<Token> tokens_of(std::string_view text, std::uint32_t file = 0);
 
 // The text must outlive it. Everything that is `need`ed throws Mistake if it is missing.
 class Cursor {
@@ -25,6 +56,7 @@ class Cursor {
   bool is(std::string_view symbol) const { return here().is(symbol); }
   bool is_agent() const { return has_agent_names_ && (is_word("u") || is_word("v")); }
   bool is_word(std::string_view word) const { return here().is_name(word); }
+  // Takes the token if it is this one; whether it was.
   bool take_if(std::string_view symbol);
   bool take_word_if(std::string_view word);
 
@@ -51,11 +83,36 @@ class Cursor {
 // Words with a meaning of their own, which name no state, field or parameter.
 bool is_reserved(std::string_view word);
 
-// An expression; throws Mistake.
+// Everything below throws Mistake at the first token that does not fit.
+
+// An expression, and one without `and`, `or`, `not` and comparisons. What would overflow the stack
+// or is longer than 400 operations is refused.
 Expression parse_expression(Cursor& cursor);
-// Without `and`, `or`, `not` and comparisons.
 Expression parse_sum(Cursor& cursor);
-// The names of the functions that every text may use.
+// The names of the functions that every file may use.
 std::vector<std::string_view> known_functions();
+
+// Rules and blocks. parse_unordered_rule begins behind the word `unordered`; a block stands in
+// braces; parse_braces reads {field = value, ...}, if there are any.
+bool begins_rule(const Cursor& cursor, Dialect dialect);
+RuleText parse_rule(Cursor& cursor, Dialect dialect);
+RuleText parse_unordered_rule(Cursor& cursor, Dialect dialect);
+std::vector<Statement> parse_block(Cursor& cursor, Dialect dialect);
+void parse_braces(Cursor& cursor, Dialect dialect, Target& target);
+
+// Completes a plain list of rules (x.rules), as other tools write them. Lines that name the same
+// two states add up: `a,b -> a,a : 1/2` and `a,b -> b,b : 1/2` are one rule with two outcomes; a
+// line about both orders stands for two. Unless the file declares its states, they are those that
+// the rules name, in the order of their first appearance.
+void complete_rule_list(Document& document);
+
+// Networks of reactions (docs/reactions.md). Reads `volume`, `init` or a reaction of a .crn file;
+// false, and nothing is read, if this is another statement.
+bool parse_network_statement(Cursor& cursor, Document& document);
+// Reads `{ A + B -> B + B rate 2  volume n/2 }`, the block of a .pp file.
+void parse_reactions(Cursor& cursor, Document& document);
+// When all is read: species are those that are named, in the order in which they appear; where a
+// condition or an observable names a species, it means how many molecules of it there are.
+void complete_network(Document& document, Dialect dialect);
 
 }  // namespace conclave::text

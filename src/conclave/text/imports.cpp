@@ -1,15 +1,15 @@
-#include "conclave/text/imports.hpp"
-
+// Imports: finds the files, renames what they bring, and joins all into one document.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
-#include "conclave/text/cursor.hpp"
-#include "conclave/text/renaming.hpp"
+#include "conclave/text/sources.hpp"
 
 namespace conclave::text {
 namespace {
@@ -43,6 +43,125 @@ void check_path(const ImportText& import) {
                 fmt::format("'{}' is no path to a .pp file in this folder or below", import.path));
 }
 
+// Gives the names of an imported file other names, as the import says: single names by its renames,
+// all others by its alias and an underscore. Throws Mistake for a name that the module does not
+// have, and for a list of states with an alias, whose names rules use as they are.
+class Renaming {
+ public:
+  Renaming(const Document& module, const ImportText& import) {
+    for (const ParameterText& each : module.parameters) add(each.name.text, import);
+    for (const Definition& each : module.definitions) add(each.name.text, import);
+    for (const FieldText& each : module.fields) add_field(each, import);
+    for (const StepText& each : module.steps) add(each.name.text, import);
+    for (const auto& [from, to] : import.renames) {
+      if (!names_.contains(from.text)) refuse(import, from);
+      names_[from.text] = to.text;
+    }
+  }
+
+  void apply(Document& module) {
+    for (ParameterText& each : module.parameters) {
+      rename(each.name);
+      rename(each.fallback);
+      rename(each.low);
+      rename(each.high);
+    }
+    for (Definition& each : module.definitions) {
+      rename(each.name);
+      hidden_ = &each.parameters;
+      rename(each.value);
+      hidden_ = nullptr;
+    }
+    for (FieldText& each : module.fields) {
+      rename(each.name);
+      rename(each.low);
+      rename(each.high);
+    }
+    for (StepText& each : module.steps) {
+      rename(each.name);
+      rename(each.body);
+    }
+    for (RuleText& each : module.rules) rename(each);
+  }
+
+ private:
+  void add(const std::string& name, const ImportText& import) {
+    names_[name] = import.alias.empty() ? name : import.alias + '_' + name;
+  }
+
+  void add_field(const FieldText& field, const ImportText& import) {
+    if (field.name.text != state_field) return add(field.name.text, import);
+    if (import.alias.empty()) return;
+    throw Mistake(import.place,
+                  fmt::format("{} has a list of states, which keeps its names: import it without "
+                              "'as', or make it a field such as mode: {{A, B}}",
+                              import.path));
+  }
+
+  [[noreturn]] void refuse(const ImportText& import, const Name& name) const {
+    std::vector<std::string_view> known;
+    for (const auto& [each, to] : names_) known.push_back(each);
+    throw Mistake(name.place,
+                  unknown_name(fmt::format("name of {}", import.path), name.text, known));
+  }
+
+  void rename(std::string& name) const {
+    const auto is_hidden = [&](const Name& each) { return each.text == name; };
+    if (hidden_ != nullptr && std::ranges::any_of(*hidden_, is_hidden)) return;
+    if (const auto found = names_.find(name); found != names_.end()) name = found->second;
+  }
+  void rename(Name& name) const { rename(name.text); }
+  void rename(std::optional<Expression>& expression) const {
+    if (expression) rename(*expression);
+  }
+
+  // The depth of an expression is bounded by its parser.
+  void rename(Expression& expression) const {
+    if (expression.form == Form::name || expression.form == Form::member ||
+        expression.form == Form::call) {
+      rename(expression.name);
+    }
+    for (Expression& part : expression.parts) rename(part);
+  }
+
+  void rename(Assignment& assignment) const {
+    rename(assignment.field);
+    rename(assignment.value);
+  }
+  void rename(Pattern& pattern) const {
+    for (Expression& each : pattern.conditions) rename(each);
+  }
+  void rename(Target& target) const {
+    for (Assignment& each : target.assignments) rename(each);
+  }
+
+  void rename(RuleText& rule) const {
+    rename(rule.initiator);
+    rename(rule.responder);
+    rename(rule.guard);
+    for (OutcomeText& each : rule.outcomes) {
+      rename(each.initiator);
+      rename(each.responder);
+      rename(each.probability);
+    }
+    rename(rule.block);
+  }
+
+  void rename(std::vector<Statement>& block) const {
+    for (Statement& each : block) {
+      if (each.kind == Statement::Kind::call) rename(each.name);
+      for (Expression& value : each.values) rename(value);
+      for (Statement::Change& change : each.changes) rename(change.assignment);
+      for (RuleText& rule : each.rules) rename(rule);
+      rename(each.body);
+      rename(each.otherwise);
+    }
+  }
+
+  std::map<std::string, std::string, std::less<>> names_;
+  const std::vector<Name>* hidden_ = nullptr;  // the arguments of the function at work
+};
+
 class Joiner {
  public:
   Joiner(Sources& sources, std::vector<NamedText>& files) : sources_(sources), files_(files) {}
@@ -70,7 +189,7 @@ class Joiner {
       throw Mistake(import.place,
                     fmt::format("'{}' has reactions, which cannot be imported", import.path));
     }
-    if (!import.alias.empty() || !import.renames.empty()) rename(module, import);
+    if (!import.alias.empty() || !import.renames.empty()) Renaming(module, import).apply(module);
     add_rules_as_step(module, import);
     append(std::move(module), all);
   }
@@ -95,7 +214,7 @@ class Joiner {
     if (!content) {
       throw Mistake(import.place,
                     fmt::format("cannot read '{}': no file of at most 1 MiB beside this one, nor "
-                                "among the shipped texts",
+                                "among the shipped files",
                                 import.path));
     }
     files_.push_back({name, *content});
@@ -119,7 +238,7 @@ class Joiner {
     std::ranges::move(from, std::back_inserter(to));
   }
 
-  // The importing text's own statements replace what else there is.
+  // The importing file's own statements replace what else there is.
   static void append(Document part, Document& all) {
     std::vector<ParameterText> parameters = std::move(all.parameters);
     std::vector<Definition> definitions = std::move(all.definitions);

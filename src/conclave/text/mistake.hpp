@@ -1,4 +1,4 @@
-// Where something stands in a protocol text, and what is wrong with it.
+// Where something stands in a protocol file, and what is wrong with it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace conclave::text {
 
-// Line and column are counted from 1, the files of a text from 0.
+// Line and column are counted from 1, the files of a protocol from 0.
 struct Place {
   std::uint32_t line = 1;
   std::uint32_t column = 1;

@@ -2,72 +2,8 @@
 
 #include <algorithm>
 
-#include "conclave/base/check.hpp"
-
 namespace conclave::text {
 namespace {
-
-Number applied(Operator operation, const Number& a, const Number& b) {
-  switch (operation) {
-    case Operator::add:
-      return a + b;
-    case Operator::subtract:
-      return a - b;
-    case Operator::multiply:
-      return a * b;
-    case Operator::divide:
-      return a / b;
-    case Operator::modulo:
-      return modulo(a, b);
-    case Operator::power:
-      return power(a, b);
-    case Operator::equal:
-      return compare(a, b) == 0;
-    case Operator::unequal:
-      return compare(a, b) != 0;
-    case Operator::less:
-      return compare(a, b) < 0;
-    case Operator::less_equal:
-      return compare(a, b) <= 0;
-    case Operator::greater:
-      return compare(a, b) > 0;
-    case Operator::greater_equal:
-      return compare(a, b) >= 0;
-    case Operator::minimum:
-      return compare(a, b) <= 0 ? a : b;
-    case Operator::maximum:
-      return compare(a, b) >= 0 ? a : b;
-    default:
-      CONCLAVE_CHECK(false);
-      return {};
-  }
-}
-
-Number applied(Operator operation, const Number& a) {
-  switch (operation) {
-    case Operator::negate:
-      return Number(0) - a;
-    case Operator::negation:
-      return compare(a, 0) == 0;
-    case Operator::floor:
-      return floor(a);
-    case Operator::ceiling:
-      return ceiling(a);
-    case Operator::nearest:
-      return nearest_whole(a);
-    case Operator::square_root:
-      return square_root(a);
-    case Operator::binary_logarithm:
-      return binary_logarithm(a);
-    case Operator::natural_logarithm:
-      return natural_logarithm(a);
-    case Operator::absolute:
-      return compare(a, 0) < 0 ? Number(0) - a : a;
-    default:
-      CONCLAVE_CHECK(false);
-      return {};
-  }
-}
 
 Number operation_of(const Node& node, const Scene& scene) {
   const auto part = [&](std::size_t i) { return evaluate(node.parts[i], scene); };

@@ -1,5 +1,5 @@
 // An expression with all names looked up, ready to be evaluated: a tree in which every node knows
-// its type and its place in the text.
+// its type and its place in the file.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "conclave/base/check.hpp"
 #include "conclave/text/number.hpp"
 #include "conclave/text/state_space.hpp"
 #include "conclave/text/syntax.hpp"
@@ -41,7 +42,7 @@ struct Node {
   std::vector<Node> parts{};
 };
 
-// The surroundings in which an expression is evaluated: one agent, two that meet, or a whole
+// The surroundings in which an expression is evaluated: one agent, two that interact, or a whole
 // population.
 struct Scene {
   const StateSpace* space = nullptr;
@@ -56,6 +57,73 @@ struct Scene {
 // The value in a scene; conditions are 0 or 1. Throws Mistake if there is no value, as for a
 // division by zero. O(nodes).
 Number evaluate(const Node& node, const Scene& scene);
+// An operation on numbers of any kind that has the functions of text/number.hpp: exact ones, or the
+// doubles of importance functions. Conditions are 0 or 1. Not for `and`, `or` and `if`, which do
+// not evaluate all their parts.
+template <class Value>
+Value applied(Operator operation, const Value& a, const Value& b) {
+  switch (operation) {
+    case Operator::add:
+      return a + b;
+    case Operator::subtract:
+      return a - b;
+    case Operator::multiply:
+      return a * b;
+    case Operator::divide:
+      return a / b;
+    case Operator::modulo:
+      return modulo(a, b);
+    case Operator::power:
+      return power(a, b);
+    case Operator::equal:
+      return compare(a, b) == 0;
+    case Operator::unequal:
+      return compare(a, b) != 0;
+    case Operator::less:
+      return compare(a, b) < 0;
+    case Operator::less_equal:
+      return compare(a, b) <= 0;
+    case Operator::greater:
+      return compare(a, b) > 0;
+    case Operator::greater_equal:
+      return compare(a, b) >= 0;
+    case Operator::minimum:
+      return compare(a, b) <= 0 ? a : b;
+    case Operator::maximum:
+      return compare(a, b) >= 0 ? a : b;
+    default:
+      CONCLAVE_CHECK(false);
+      return a;
+  }
+}
+
+template <class Value>
+Value applied(Operator operation, const Value& a) {
+  switch (operation) {
+    case Operator::negate:
+      return Value(0) - a;
+    case Operator::negation:
+      return compare(a, 0) == 0;
+    case Operator::floor:
+      return floor(a);
+    case Operator::ceiling:
+      return ceiling(a);
+    case Operator::nearest:
+      return nearest_whole(a);
+    case Operator::square_root:
+      return square_root(a);
+    case Operator::binary_logarithm:
+      return binary_logarithm(a);
+    case Operator::natural_logarithm:
+      return natural_logarithm(a);
+    case Operator::absolute:
+      return compare(a, 0) < 0 ? Value(0) - a : a;
+    default:
+      CONCLAVE_CHECK(false);
+      return a;
+  }
+}
+
 // Whether two expressions are the same, wherever they stand.
 bool is_same(const Node& a, const Node& b);
 inline bool holds(const Node& node, const Scene& scene) {

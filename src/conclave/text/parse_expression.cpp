@@ -18,6 +18,8 @@ namespace {
 constexpr int most_nested = 200;
 constexpr int most_operations = 400;
 
+constexpr Interactions largest_literal = Interactions(std::uint64_t{1} << 62) * Interactions(4u);
+
 struct Function {
   std::string_view name;
   Operator operation;
@@ -186,14 +188,20 @@ class ExpressionParser {
     const Number mantissa = whole(digits, token) / scale;
     if (exponent == token.text.size()) return mantissa;
     if (token.text.substr(exponent).starts_with("e-")) {
-      return mantissa / whole("1e" + std::string(token.text.substr(exponent + 2)), token);
+      const auto divisor = parse_count("1e" + std::string(token.text.substr(exponent + 2)));
+      if (!divisor || *divisor > largest_literal) {
+        throw Mistake(token.place, fmt::format("{} is too close to zero: its denominator is larger "
+                                               "than 2^64",
+                                               token.text));
+      }
+      return mantissa / Number::from_whole(static_cast<Number::Whole>(divisor->as_wide()));
     }
     return mantissa * whole("1" + std::string(token.text.substr(exponent)), token);
   }
 
   static Number whole(std::string_view text, const Token& token) {
     const auto value = parse_count(text);
-    if (!value || *value > Interactions(std::uint64_t{1} << 62) * Interactions(4u)) {
+    if (!value || *value > largest_literal) {
       throw Mistake(token.place, fmt::format("{} is too large a number", token.text));
     }
     return Number::from_whole(static_cast<Number::Whole>(value->as_wide()));

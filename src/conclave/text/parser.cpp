@@ -1,5 +1,4 @@
-#include "conclave/text/parser.hpp"
-
+// A whole file: its statements, one after the other. cursor.hpp names the parts of the grammar.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -11,9 +10,6 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
 #include "conclave/text/cursor.hpp"
-#include "conclave/text/network_parser.hpp"
-#include "conclave/text/rule_list.hpp"
-#include "conclave/text/rule_parser.hpp"
 
 namespace conclave::text {
 namespace {
@@ -21,10 +17,7 @@ namespace {
 class Parser {
  public:
   Parser(std::string_view text, Dialect dialect, std::uint32_t file)
-      : cursor_(text, dialect == Dialect::protocol, file),
-        dialect_(dialect),
-        rules_(cursor_, dialect),
-        network_(cursor_, document_) {}
+      : cursor_(text, dialect == Dialect::protocol, file), dialect_(dialect) {}
 
   Document document() {
     while (cursor_.here().kind != TokenKind::end_of_text) {
@@ -32,7 +25,9 @@ class Parser {
       cursor_.end_statement();
     }
     if (dialect_ == Dialect::rule_list) complete_rule_list(document_);
-    if (dialect_ == Dialect::network || !document_.reactions.empty()) network_.finish();
+    if (dialect_ == Dialect::network || !document_.reactions.empty()) {
+      complete_network(document_, dialect_);
+    }
     split_horizon();
     return std::move(document_);
   }
@@ -48,7 +43,7 @@ class Parser {
 
   void statement() {
     const Token& first = cursor_.here();
-    if (dialect_ == Dialect::network && network_.statement()) return;
+    if (dialect_ == Dialect::network && parse_network_statement(cursor_, document_)) return;
     std::vector<std::string_view> keywords;
     for (const Statement& each : statements()) {
       keywords.push_back(each.keyword);
@@ -56,7 +51,8 @@ class Parser {
       cursor_.take();
       return (this->*each.parse)();
     }
-    if (rules_.begins_rule()) return document_.rules.push_back(rules_.rule());
+    if (begins_rule(cursor_, dialect_))
+      return document_.rules.push_back(parse_rule(cursor_, dialect_));
     const std::string_view nearest =
         first.kind == TokenKind::name ? nearest_name(first.text, keywords) : std::string_view();
     const std::string hint = nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest);
@@ -68,7 +64,7 @@ class Parser {
   // A word that came later into the language still names states: `step + A -> A + A` is a rule.
   bool begins(const Statement& statement) const {
     if (statement.keyword == "reactions") return cursor_.next().is("{");
-    return !statement.is_late || !rules_.begins_rule();
+    return !statement.is_late || !begins_rule(cursor_, dialect_);
   }
 
   void once(bool is_there, std::string_view what) const {
@@ -173,7 +169,7 @@ class Parser {
     document_.stop_text = cursor_.written_since(begin);
   }
 
-  // `stop when C or time >= 10` stops where C holds, and has a horizon beside it. A text may have a
+  // `stop when C or time >= 10` stops where C holds, and has a horizon beside it. A file may have a
   // parameter or a definition of that name, which is then meant.
   void split_horizon() {
     const auto is_time = [](const auto& each) { return each.name.text == "time"; };
@@ -249,17 +245,17 @@ class Parser {
   Target start_target() {
     Target result{.place = cursor_.place()};
     if (!cursor_.is("{")) result.state = cursor_.need_name("a state");
-    rules_.braces(result);
+    parse_braces(cursor_, dialect_, result);
     return result;
   }
 
-  void unordered_rule() { document_.rules.push_back(rules_.unordered_rule()); }
+  void unordered_rule() { document_.rules.push_back(parse_unordered_rule(cursor_, dialect_)); }
 
-  void reactions() { network_.block(); }
+  void reactions() { parse_reactions(cursor_, document_); }
 
   void step() {
     StepText step{.name = cursor_.need_name("the name of the step")};
-    step.body = rules_.block();
+    step.body = parse_block(cursor_, dialect_);
     document_.steps.push_back(std::move(step));
   }
 
@@ -295,9 +291,7 @@ class Parser {
 
   Cursor cursor_;
   Dialect dialect_;
-  RuleParser rules_;
   Document document_;
-  NetworkParser network_;
 };
 
 const std::array<Parser::Statement, Parser::statement_count>& Parser::statements() {

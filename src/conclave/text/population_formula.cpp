@@ -13,16 +13,50 @@
 namespace conclave::text {
 namespace {
 
-// Small whole exponents by multiplication, so that whole numbers stay whole.
-double powered(double base, double exponent) {
-  if (exponent == std::floor(exponent) && exponent >= 0 && exponent <= 64) {
-    double product = 1;
-    for (double i = 0; i < exponent; ++i) product *= base;
-    return product;
+// A double, with the functions of exact numbers; computed with basic arithmetic, equal everywhere.
+struct Real {
+  double value;
+  Real(double real) : value(real) {}
+
+  friend Real operator+(Real a, Real b) { return a.value + b.value; }
+  friend Real operator-(Real a, Real b) { return a.value - b.value; }
+  friend Real operator*(Real a, Real b) { return a.value * b.value; }
+  friend Real operator/(Real a, Real b) { return a.value / b.value; }
+  friend int compare(Real a, Real b) { return a.value < b.value ? -1 : a.value > b.value ? 1 : 0; }
+  friend Real floor(Real a) { return std::floor(a.value); }
+  friend Real ceiling(Real a) { return std::ceil(a.value); }
+  friend Real nearest_whole(Real a) { return std::floor(a.value + 0.5); }
+  friend Real modulo(Real a, Real b) { return a.value - b.value * std::floor(a.value / b.value); }
+  friend Real square_root(Real a) { return std::sqrt(a.value); }
+  friend Real natural_logarithm(Real a) { return a.value > 0 ? logarithm_of(a.value) : NAN; }
+  friend Real binary_logarithm(Real a) { return natural_logarithm(a) / logarithm_of(2); }
+  // Small whole exponents by multiplication, so that whole numbers stay whole.
+  friend Real power(Real base, Real exponent) {
+    if (exponent.value == std::floor(exponent.value) && exponent.value >= 0 &&
+        exponent.value <= 64) {
+      double product = 1;
+      for (double i = 0; i < exponent.value; ++i) product *= base.value;
+      return product;
+    }
+    if (base.value <= 0) return NAN;
+    const double ln = exponent.value * logarithm_of(base.value);
+    return ln < 700 ? exponential_of(ln) : NAN;
   }
-  if (base <= 0) return NAN;
-  const double ln = exponent * logarithm_of(base);
-  return ln < 700 ? exponential_of(ln) : NAN;
+};
+
+// The value of an expression about fields (columns) or totals (counts), whose values are given.
+Real evaluated(const Node& node, std::span<const double> values) {
+  if (node.kind == Node::Kind::constant) return node.constant.as_double();
+  if (node.kind != Node::Kind::operation) return values[node.index];
+  const auto part = [&](std::size_t i) { return evaluated(node.parts[i], values); };
+  const auto holds = [&](std::size_t i) { return part(i).value != 0; };
+  if (node.operation == Operator::conjunction) return holds(0) && holds(1) ? 1 : 0;
+  if (node.operation == Operator::disjunction) return holds(0) || holds(1) ? 1 : 0;
+  if (node.operation == Operator::choice) return holds(0) ? part(1) : part(2);
+  const Real result = node.parts.size() == 1 ? applied(node.operation, part(0))
+                                             : applied(node.operation, part(0), part(1));
+  if (std::isfinite(result.value)) return result;
+  throw Error("the importance function has no finite value in some configuration");
 }
 
 }  // namespace
@@ -33,17 +67,17 @@ struct PopulationFormula::Reader {
   const Constants& constants;
   std::vector<Aggregate>& totals;
 
-  Term number(double value) const { return {.constant = value}; }
+  Node number(double value) const { return {.constant = Number::real(value)}; }
 
-  Term applied(Operator which, Term a, Term b) const {
-    Term result{.kind = Term::Kind::operation, .operation = which};
+  Node joined(Operator which, Node a, Node b) const {
+    Node result{.kind = Node::Kind::operation, .operation = which};
     result.parts.push_back(std::move(a));
     result.parts.push_back(std::move(b));
     return result;
   }
 
   // About the whole population, or about one agent.
-  Term read(const Expression& expression, bool of_agent) const {
+  Node read(const Expression& expression, bool of_agent) const {
     switch (expression.form) {
       case Form::number:
         return number(expression.number.as_double());
@@ -63,10 +97,10 @@ struct PopulationFormula::Reader {
     return operation_of(expression, of_agent);
   }
 
-  Term operation_of(const Expression& expression, bool of_agent) const {
+  Node operation_of(const Expression& expression, bool of_agent) const {
     const bool compares =
         expression.operation == Operator::equal || expression.operation == Operator::unequal;
-    Term result{.kind = Term::Kind::operation, .operation = expression.operation};
+    Node result{.kind = Node::Kind::operation, .operation = expression.operation};
     for (const Expression& part : expression.parts) {
       const Expression& other = expression.parts[&part == expression.parts.data() ? 1 : 0];
       const FormulaField* of = compares && of_agent ? enumeration(other) : nullptr;
@@ -82,7 +116,7 @@ struct PopulationFormula::Reader {
     return found == fields.end() || found->values.empty() ? nullptr : &*found;
   }
 
-  Term value_of(const FormulaField& field, const Expression& expression) const {
+  Node value_of(const FormulaField& field, const Expression& expression) const {
     const auto found = std::ranges::find(field.values, expression.name);
     if (expression.form == Form::name && found != field.values.end()) {
       return number(static_cast<double>(found - field.values.begin()));
@@ -91,19 +125,19 @@ struct PopulationFormula::Reader {
     throw Mistake(expression.place, unknown_name("value of " + field.name, expression.name, names));
   }
 
-  Term name(const Expression& expression, const std::string& word, bool of_agent) const {
+  Node name(const Expression& expression, const std::string& word, bool of_agent) const {
     if (const auto found = constants.find(word); found != constants.end()) {
       return number(found->second.as_double());
     }
     std::vector<std::string_view> known;
     for (const auto& constant : constants) known.push_back(constant.first);
     for (std::size_t i = 0; of_agent && i < fields.size(); ++i) {
-      if (fields[i].name == word) return {.kind = Term::Kind::field, .index = i};
+      if (fields[i].name == word) return {.kind = Node::Kind::column, .index = i};
       if (fields[i].name == "state") {
         const auto value = std::ranges::find(fields[i].values, word);
         if (value != fields[i].values.end()) {
-          return applied(Operator::equal, {.kind = Term::Kind::field, .index = i},
-                         number(static_cast<double>(value - fields[i].values.begin())));
+          return joined(Operator::equal, {.kind = Node::Kind::column, .index = i},
+                        number(static_cast<double>(value - fields[i].values.begin())));
         }
         known.insert(known.end(), fields[i].values.begin(), fields[i].values.end());
       }
@@ -118,11 +152,11 @@ struct PopulationFormula::Reader {
     throw Mistake(expression.place, unknown_name("name", word, known));
   }
 
-  Term one_of(const Expression& expression, bool of_agent) const {
-    Term result = name(expression, expression.names[0].text, of_agent);
+  Node one_of(const Expression& expression, bool of_agent) const {
+    Node result = name(expression, expression.names[0].text, of_agent);
     for (std::size_t i = 1; i < expression.names.size(); ++i) {
-      result = applied(Operator::disjunction, std::move(result),
-                       name(expression, expression.names[i].text, of_agent));
+      result = joined(Operator::disjunction, std::move(result),
+                      name(expression, expression.names[i].text, of_agent));
     }
     return result;
   }
@@ -133,9 +167,9 @@ struct PopulationFormula::Reader {
     throw Mistake(expression.place, unknown_name("function", expression.name, known));
   }
 
-  // min and max are the words of protocol texts; least and largest, which came first, mean the
+  // min and max are the words of protocol files; least and largest, which came first, mean the
   // same.
-  Term total(const Expression& expression, bool of_agent) const {
+  Node total(const Expression& expression, bool of_agent) const {
     if (of_agent) {
       throw Mistake(expression.place,
                     expression.name + "(...) is about all agents and cannot stand inside another");
@@ -148,19 +182,19 @@ struct PopulationFormula::Reader {
     if (expression.parts.size() != 1) {
       throw Mistake(expression.place, expression.name + " takes 1 argument");
     }
-    Term term = read(expression.parts[0], true);
-    if (!is_number) term = applied(Operator::unequal, std::move(term), number(0));
+    Node value = read(expression.parts[0], true);
+    if (!is_number) value = joined(Operator::unequal, std::move(value), number(0));
     totals.push_back({is_least     ? Total::least
                       : is_largest ? Total::largest
                                    : Total::sum,
-                      std::move(term)});
-    Term result{.kind = Term::Kind::total, .index = totals.size() - 1};
+                      std::move(value)});
+    Node result{.kind = Node::Kind::count, .index = totals.size() - 1};
     const double n = constants.find("n")->second.as_double();
-    if (is_mean) return applied(Operator::divide, std::move(result), number(n));
+    if (is_mean) return joined(Operator::divide, std::move(result), number(n));
     if (is_number || expression.name == "count") return result;
-    if (expression.name == "any") return applied(Operator::greater, std::move(result), number(0));
+    if (expression.name == "any") return joined(Operator::greater, std::move(result), number(0));
     const double wanted = expression.name == "all" ? n : 0;
-    return applied(Operator::equal, std::move(result), number(wanted));
+    return joined(Operator::equal, std::move(result), number(wanted));
   }
 };
 
@@ -185,98 +219,11 @@ PopulationFormula::PopulationFormula(std::string_view expression,
 }
 
 double PopulationFormula::contribution(std::size_t total, std::span<const double> fields) const {
-  return evaluate(totals_[total].term, fields);
+  return evaluated(totals_[total].value, fields).value;
 }
 
 double PopulationFormula::value(std::span<const double> totals) const {
-  return evaluate(value_, totals);
-}
-
-double PopulationFormula::evaluate(const Term& term, std::span<const double> values) {
-  switch (term.kind) {
-    case Term::Kind::constant:
-      return term.constant;
-    case Term::Kind::field:
-    case Term::Kind::total:
-      return values[term.index];
-    case Term::Kind::operation:
-      break;
-  }
-  return operation(term, values);
-}
-
-double PopulationFormula::operation(const Term& term, std::span<const double> values) {
-  const auto part = [&](std::size_t i) { return evaluate(term.parts[i], values); };
-  switch (term.operation) {
-    case Operator::conjunction:
-      return part(0) != 0 && part(1) != 0 ? 1 : 0;
-    case Operator::disjunction:
-      return part(0) != 0 || part(1) != 0 ? 1 : 0;
-    case Operator::choice:
-      return part(0) != 0 ? part(1) : part(2);
-    default:
-      break;
-  }
-  const double result = term.parts.size() == 1 ? unary(term.operation, part(0))
-                                               : binary(term.operation, part(0), part(1));
-  if (std::isfinite(result)) return result;
-  throw Error("the importance function has no finite value in some configuration");
-}
-
-double PopulationFormula::binary(Operator operation, double a, double b) {
-  switch (operation) {
-    case Operator::add:
-      return a + b;
-    case Operator::subtract:
-      return a - b;
-    case Operator::multiply:
-      return a * b;
-    case Operator::divide:
-      return a / b;
-    case Operator::modulo:
-      return a - b * std::floor(a / b);
-    case Operator::power:
-      return powered(a, b);
-    case Operator::equal:
-      return a == b ? 1 : 0;
-    case Operator::unequal:
-      return a != b ? 1 : 0;
-    case Operator::less:
-      return a < b ? 1 : 0;
-    case Operator::less_equal:
-      return a <= b ? 1 : 0;
-    case Operator::greater:
-      return a > b ? 1 : 0;
-    case Operator::greater_equal:
-      return a >= b ? 1 : 0;
-    case Operator::minimum:
-      return std::min(a, b);
-    default:
-      return std::max(a, b);
-  }
-}
-
-double PopulationFormula::unary(Operator operation, double a) {
-  switch (operation) {
-    case Operator::negate:
-      return -a;
-    case Operator::negation:
-      return a == 0 ? 1 : 0;
-    case Operator::floor:
-      return std::floor(a);
-    case Operator::ceiling:
-      return std::ceil(a);
-    case Operator::nearest:
-      return std::floor(a + 0.5);
-    case Operator::square_root:
-      return std::sqrt(a);
-    case Operator::natural_logarithm:
-      return a > 0 ? logarithm_of(a) : NAN;
-    case Operator::binary_logarithm:
-      return a > 0 ? logarithm_of(a) / logarithm_of(2) : NAN;
-    default:
-      return std::fabs(a);
-  }
+  return evaluated(value_, totals).value;
 }
 
 }  // namespace conclave::text

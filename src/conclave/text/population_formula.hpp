@@ -12,14 +12,14 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "conclave/text/arithmetic.hpp"
-#include "conclave/text/syntax.hpp"
+#include "conclave/text/node.hpp"
+#include "conclave/text/resolver.hpp"
 
 namespace conclave::text {
 
@@ -30,7 +30,7 @@ struct FormulaField {
 
 class PopulationFormula {
  public:
-  enum class Total : std::uint8_t { sum, least, largest };
+  using Total = Aggregate::Kind;
 
   // Throws Error with one sentence if the expression makes no sense.
   PopulationFormula(std::string_view expression, const std::vector<FormulaField>& fields,
@@ -39,33 +39,15 @@ class PopulationFormula {
   // The totals that the value is made of, and what an agent contributes to one of them. Throws
   // Error if there is no value, as after a division by zero.
   std::size_t totals() const { return totals_.size(); }
-  Total kind(std::size_t total) const { return totals_[total].kind; }
+  Aggregate::Kind kind(std::size_t total) const { return totals_[total].kind; }
   double contribution(std::size_t total, std::span<const double> fields) const;
   double value(std::span<const double> totals) const;
 
  private:
-  // An expression with all names looked up.
-  struct Term {
-    enum class Kind : std::uint8_t { constant, field, total, operation };
-    Kind kind = Kind::constant;
-    double constant = 0;
-    std::size_t index = 0;
-    Operator operation{};
-    std::vector<Term> parts{};
-  };
-  struct Aggregate {
-    Total kind;
-    Term term;
-  };
   struct Reader;
 
-  static double evaluate(const Term& term, std::span<const double> values);
-  static double operation(const Term& term, std::span<const double> values);
-  static double binary(Operator operation, double a, double b);
-  static double unary(Operator operation, double a);
-
   std::vector<Aggregate> totals_;
-  Term value_;
+  Node value_;
 };
 
 }  // namespace conclave::text

@@ -10,13 +10,11 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/text/cursor.hpp"
-#include "conclave/text/imports.hpp"
-#include "conclave/text/parser.hpp"
 
 namespace conclave::text {
 namespace {
 
-// FNV-1a, not cryptographic: it detects accidental differences between texts, not attacks.
+// FNV-1a, not cryptographic: it detects accidental differences between files, not attacks.
 std::string fingerprint(std::string_view content) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;

@@ -27,9 +27,9 @@ class ProtocolText {
 
   const std::string& name() const { return name_; }
   const std::string& hash() const { return hash_; }  // of the content: 16 hexadecimal digits
-  // The text with all that it imports; makes the same protocol without a file (text/sources.hpp).
+  // The file with all that it imports; makes the same protocol without a file (text/sources.hpp).
   const std::string& content() const { return content_; }
-  // The file it was read from and those that it imports; none for a text without a file.
+  // The file it was read from and those that it imports; none for content without a file.
   const std::vector<std::string>& files_read() const { return files_read_; }
   const Document& document() const { return document_; }
 
@@ -38,6 +38,7 @@ class ProtocolText {
 
   // A sentence with its place in its file, and the line with a caret below the place.
   std::string placed(Place place, std::string_view sentence) const;
+  // Throws Error with the mistake's sentence, placed.
   [[noreturn]] void object(const Mistake& mistake) const;
 
  private:

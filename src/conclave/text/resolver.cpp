@@ -2,6 +2,7 @@
 #include "conclave/text/resolver.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -231,12 +232,28 @@ Node Resolver::call(const Expression& expression, Scope scope, const Type* wante
   return within(inner, [&] { return resolve(function.value, scope, wanted); });
 }
 
+// The definitions that may be used here, by their names. A definition knows those above it only;
+// objects to the use of one that stands here or below.
+std::vector<std::string> Resolver::usable_definitions(const Expression& use,
+                                                      bool functions_only) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < document_.definitions.size(); ++i) {
+    const Definition& each = document_.definitions[i];
+    const bool is_usable = i < here_.definitions_visible;
+    if (!is_usable && each.name.text == use.name) {
+      throw Mistake(use.place, fmt::format("'{}' is used before it is defined: a definition may "
+                                           "use those above it",
+                                           use.name));
+    }
+    if (is_usable && (each.is_function || !functions_only)) names.push_back(each.name.text);
+  }
+  return names;
+}
+
 void Resolver::unknown_function(const Expression& expression) const {
   std::vector<std::string> names;
   for (const std::string_view each : known_functions()) names.emplace_back(each);
-  for (const Definition& each : document_.definitions) {
-    if (each.is_function) names.push_back(each.name.text);
-  }
+  std::ranges::move(usable_definitions(expression, true), std::back_inserter(names));
   throw Mistake(expression.place, sentence_of("function", expression.name, names));
 }
 
@@ -306,19 +323,8 @@ Node Resolver::one_of(const Expression& expression, Scope scope) {
 }
 
 Node Resolver::operation(const Expression& expression, Scope scope, const Type* wanted) {
-  switch (expression.operation) {
-    case Operator::equal:
-    case Operator::unequal:
-    case Operator::less:
-    case Operator::less_equal:
-    case Operator::greater:
-    case Operator::greater_equal:
-      return comparison(expression, scope);
-    case Operator::choice:
-      return conditional(expression, scope, wanted);
-    default:
-      break;
-  }
+  if (is_comparison(expression.operation)) return comparison(expression, scope);
+  if (expression.operation == Operator::choice) return conditional(expression, scope, wanted);
   const bool logical = expression.operation == Operator::conjunction ||
                        expression.operation == Operator::disjunction ||
                        expression.operation == Operator::negation;
@@ -400,7 +406,7 @@ Node Resolver::aggregate(const Expression& expression, Scope scope) {
   using Kind = Aggregate::Kind;
   const bool is_mean = expression.name == "mean";
   const Kind kind = expression.name == "min"   ? Kind::least
-                    : expression.name == "max" ? Kind::greatest
+                    : expression.name == "max" ? Kind::largest
                                                : Kind::sum;
   Node value = number(expression.parts[0], Scope::agent);
   const auto found = std::ranges::find_if(aggregates_, [&](const Aggregate& other) {
@@ -528,7 +534,7 @@ void Resolver::require(const Node& node, const Type& wanted) const {
 void Resolver::unknown(const Expression& expression, Scope scope) const {
   std::vector<std::string> names;
   for (const auto& [name, value] : constants_) names.push_back(name);
-  for (const Definition& definition : document_.definitions) names.push_back(definition.name.text);
+  std::ranges::move(usable_definitions(expression, false), std::back_inserter(names));
   for (std::size_t i = here_.first_local; i < locals_.size(); ++i) names.push_back(locals_[i].name);
   if (here_.call != nullptr) {
     for (const Name& each : here_.call->function->parameters) names.push_back(each.text);

@@ -43,7 +43,7 @@ struct CountedSet {
 
 // A number of each agent, and how those of all agents are put together.
 struct Aggregate {
-  enum class Kind : std::uint8_t { sum, least, greatest };
+  enum class Kind : std::uint8_t { sum, least, largest };
   Kind kind;
   Node value;
 };
@@ -57,10 +57,12 @@ class Resolver {
 
   // From now on, fields and values are known.
   void set_space(const StateSpace& space);
-  // From now on, `output` and `leader` are known, where the text defines them.
+  // From now on, `output` and `leader` are known, where the file defines them.
   void set_roles_known() { roles_known_ = true; }
 
-  // Throws Mistake.
+  // The expression with its names looked up, of the type that the function's name says, and
+  // constants folded. Throw Mistake for unknown names, for other types, and where the result grows
+  // too large.
   Node condition(const Expression& expression, Scope scope);
   Node number(const Expression& expression, Scope scope);
   Node value(const Expression& expression, Scope scope, std::size_t field);
@@ -82,9 +84,9 @@ class Resolver {
   // sees neither the names of the caller nor later steps.
   template <class Visit>
   void with_step(const std::string& name, Place place, Visit visit);
-  // From now on, only this many steps of the text, the first ones, are known.
+  // From now on, only this many steps of the file, the first ones, are known.
   void set_steps_visible(std::size_t steps) { steps_visible_ = steps; }
-  // Objects where the text has grown too large.
+  // Objects where the file has grown too large.
   void count_node(Place place);
 
   // The sets that the expressions of scope `population` count, in the order of their indices.
@@ -92,7 +94,7 @@ class Resolver {
   std::size_t count_index(const Node& members);
   const std::vector<Aggregate>& aggregates() const { return aggregates_; }
 
-  // `leader` and `output` of an agent in this scope, where the text defines them.
+  // `leader` and `output` of an agent in this scope, where the file defines them.
   Node leader(Scope scope);
   Node output(Scope scope, Place place);
 
@@ -113,6 +115,7 @@ class Resolver {
   const Expression* bound(const std::string& name) const;
   std::optional<std::size_t> definition_index(const std::string& name) const;
   std::size_t step_index(const std::string& name, Place place) const;
+  std::vector<std::string> usable_definitions(const Expression& use, bool functions_only) const;
   [[noreturn]] void unknown_function(const Expression& expression) const;
 
   Node column(std::size_t index, std::size_t agent, Place place) const;

@@ -1,10 +1,10 @@
-// A rule with all names looked up, and its effect on two agents that meet.
+// A rule with all names looked up, and its effect on two agents that interact.
 //
 // A rule with outcomes (`A + B -> A + A with 1/2`) computes all new values from the states before
-// the meeting. A rule with a block (`A + B do { ... }`) runs its statements one after the other;
-// each sees what those before it have done. Random draws in a block are forks: the reaction of two
-// states is found by running the block once for every path through its forks, so that a reaction is
-// the same exact list of outcomes in both cases.
+// the interaction. A rule with a block (`A + B do { ... }`) runs its statements one after the
+// other; each sees what those before it have done. Random draws in a block are forks: the reaction
+// of two states is found by running the block once for every path through its forks, so that a
+// reaction is the same exact list of outcomes in both cases.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "conclave/text/node.hpp"
-#include "conclave/text/paths.hpp"
+#include "conclave/text/number.hpp"
 #include "conclave/text/resolver.hpp"
 #include "conclave/text/state_space.hpp"
 #include "conclave/text/syntax.hpp"
@@ -29,14 +29,48 @@ struct Outcome {
   std::uint64_t weight;  // of the reaction's total
 };
 
-// The possible results of a meeting: the outcomes that change something; with the rest of the total
-// weight, nothing happens.
+// The possible results of an interaction: the outcomes that change something; with the rest of the
+// total weight, nothing happens.
 struct Reaction {
   std::vector<Outcome> outcomes{};
   std::uint64_t total = 1;  // at most 2^62
 
   bool is_null() const { return outcomes.empty(); }
   bool is_certain() const { return outcomes.size() == 1 && outcomes[0].weight == total; }
+};
+
+// All sequences of random decisions that a rule may take, one after the other. The code that
+// decides is run once for every path and asks at each fork which way to go:
+//
+//   Paths paths;
+//   do { ... if (paths.decide({half, half}) == 0) ...; use(paths.probability()); }
+//   while (paths.next());
+class Paths {
+ public:
+  // The way that this path takes at the next fork, among those whose chance is not 0. One must be.
+  std::size_t decide(std::vector<Number> chances);
+  // The same for `ways` equally likely outcomes, at least one.
+  std::size_t choose(std::size_t ways);
+
+  // The exact probability of the decisions on this path.
+  const Number& probability() const { return probability_; }
+
+  // Begins the next path; false where all have been taken.
+  bool next();
+
+ private:
+  struct Fork {
+    std::size_t taken;
+    std::size_t ways;
+    std::vector<Number> chances;  // none: all equal
+  };
+  Number chance(const Fork& fork) const;
+  bool turn(Fork& fork) const;  // to its next way; false where there is none
+  std::size_t pass(Fork fork);
+
+  std::vector<Fork> forks_;
+  std::size_t passed_ = 0;
+  Number probability_ = 1;
 };
 
 // Two agents in the middle of a block: their states as they are now, the values that have names,
@@ -62,7 +96,8 @@ struct Change {
 // The space must outlive the rule. Asking changes nothing, so threads may share one.
 class Rule {
  public:
-  // A mirrored rule is one of the two orders of an unordered rule: v initiates.
+  // A mirrored rule is one of the two orders of an unordered rule: v initiates. Throws Mistake for
+  // names that are unknown and for types that do not fit.
   Rule(const RuleText& text, bool is_mirrored, Resolver& resolver, const StateSpace& space);
 
   Place place() const { return place_; }

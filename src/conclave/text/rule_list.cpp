@@ -1,5 +1,4 @@
-#include "conclave/text/rule_list.hpp"
-
+// Plain lists of rules, as other tools write them.
 #include <map>
 #include <optional>
 #include <set>
@@ -7,6 +6,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "conclave/text/cursor.hpp"
 
 namespace conclave::text {
 namespace {

@@ -1,4 +1,4 @@
-// The files of protocol texts, where there are files.
+// Reads protocol files, where there is a file system.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct FoundSource {
   std::string file;  // where it was found
 };
 
-// The file at this path in a folder or below, or else among the texts that are shipped; nothing
+// The file at this path in a folder or below, or else among the files that are shipped; nothing
 // where there is none. Refuses what lies outside, also behind links.
 std::optional<FoundSource> find_source(const std::string& folder, const std::string& path);
 

@@ -1,8 +1,15 @@
-// The files that a text is made of: the one that is named, and those that it imports.
+// The files that a protocol is made of: the one that is named, and those that it imports.
 //
-// A text is read from a folder, or from a bundle: its content followed by the files it imports,
+// A protocol is read from a folder, or from a bundle: its content followed by the files it imports,
 // each behind a line `#:module "clock.pp" 1234` with its name and its size in bytes. A store keeps
 // bundles, so that results can be continued where the files are not at hand.
+//
+// `import "clock.pp"` brings the parameters, definitions, functions, fields and steps of another
+// text, as if they stood before all others here; its rules become one step, called like the file.
+// Starts, outputs, observables and conditions stay behind, so that a module can be run by itself.
+// `import "clock.pp" as slow` puts slow_ before all its names, and calls the step of its rules
+// slow; `with digit as hour` renames one. What was imported once under the same names is not
+// imported again.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +18,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "conclave/text/syntax.hpp"
 
 namespace conclave::text {
 
@@ -21,10 +30,10 @@ struct NamedText {
 
 class Sources {
  public:
-  // A text whose imports are all in its own content.
+  // A protocol whose imports are all in its own content.
   explicit Sources(std::string_view bundle);
   // The file at this path; its imports are looked for in its folder and below, and then among the
-  // texts that are shipped. Throws Error if it cannot be read.
+  // files that are shipped. Throws Error if it cannot be read.
   static Sources in_folder_of(const std::string& path);
 
   const std::string& main() const { return main_; }
@@ -47,5 +56,11 @@ class Sources {
   std::map<std::string, std::string> modules_;
   std::vector<std::string> files_read_;
 };
+
+// The document of the first of `files` with everything it imports. What is imported is added to
+// `files`, whose numbers stand in the places of the syntax. Throws Mistake for what
+// cannot be read or lies outside the folder, for cycles, for names that a module does not have, and
+// for more than 64 files or 8 levels.
+Document joined_with_imports(Dialect dialect, Sources& sources, std::vector<NamedText>& files);
 
 }  // namespace conclave::text

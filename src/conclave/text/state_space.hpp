@@ -1,4 +1,4 @@
-// The states of a protocol text: combinations of the values of its fields, as numbers.
+// The states of a protocol file: combinations of the values of its fields, as numbers.
 //
 // Few states, up to `most_dense`, are numbered densely, 0, 1, 2, ..., so that tables can be indexed
 // by them. More are packed: every field has its own bits of one word, and a state is never looked
@@ -78,7 +78,8 @@ class StateSpace {
     }
   }
 
-  // "A" where there is nothing but a list of states, else "{digit = 3, marked = true}".
+  // "A" where there is nothing but a list of states, else "{digit = 3, marked = true}"; different
+  // for different states.
   std::string name(StateIndex state) const;
   // The state of that name, if there is one.
   std::optional<StateIndex> state_named(std::string_view name) const;

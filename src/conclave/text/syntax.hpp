@@ -1,9 +1,11 @@
-// A protocol text as it was written: statements and expressions, nothing looked up yet.
+// A protocol file as it was written: statements and expressions, nothing looked up yet.
+// docs/own-protocols.md describes the language.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,6 +48,10 @@ enum class Operator : std::uint8_t {
   absolute,
 };
 
+constexpr bool is_comparison(Operator operation) {
+  return operation >= Operator::equal && operation <= Operator::greater_equal;
+}
+
 enum class Form : std::uint8_t {
   number,
   name,       // a field, a parameter, a value: whatever the place allows
@@ -54,7 +60,7 @@ enum class Form : std::uint8_t {
   operation,  // on the parts
   count,      // count(P), all(P), any(P), none(P): P is the only part
   aggregate,  // sum(x), mean(x), min(x), max(x) over all agents: x is the only part
-  call,       // f(a, b): a function of the text, by its name
+  call,       // f(a, b): a function of the file, by its name
 };
 
 struct Expression {
@@ -230,5 +236,16 @@ struct Document {
 };
 
 inline constexpr const char* state_field = "state";
+
+enum class Dialect : std::uint8_t {
+  protocol,   // .pp: states or fields are declared
+  network,    // .crn: species and reactions with rates
+  rule_list,  // .rules: states are those the rules name; rules may be written `a, b -> c, d : 1/2`
+};
+
+// The syntax of one file, whose number stands in all places; imports are not followed. The document
+// owns all it holds, so `text` may go away. Throws Mistake with what was expected and what was
+// found, at the first error. O(size).
+Document parse(std::string_view text, Dialect dialect, std::uint32_t file = 0);
 
 }  // namespace conclave::text

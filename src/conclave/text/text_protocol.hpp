@@ -1,4 +1,4 @@
-// A protocol text as a population protocol that every engine runs. Word is the unsigned type that
+// A protocol file as a population protocol that every engine runs. Word is the unsigned type that
 // holds the number of a state.
 #pragma once
 
@@ -15,22 +15,46 @@
 #include <vector>
 
 #include "conclave/base/geometric.hpp"
+#include "conclave/base/interactions.hpp"
+#include "conclave/base/numbers.hpp"
+#include "conclave/base/poisson_clock.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/model/clock.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/steps.hpp"
 #include "conclave/text/compiled.hpp"
 #include "conclave/text/condition_tally.hpp"
-#include "conclave/text/reaction_clock.hpp"
 
 namespace conclave::text {
+
+// The clock of a trial of a network of reactions: its interactions are the ticks of a Poisson
+// process, independent of what happens at them (text/uniformized.hpp).
+// It gives the continuous time of the trial with this name; equal names have equal times. Times are
+// rounded to doubles.
+class ReactionClock final : public Clock {
+ public:
+  ReactionClock(const StreamName& name, double ticks_per_time) : ticks_(name, ticks_per_time) {}
+
+  Interactions interactions_at(const Fraction& time) override {
+    const Interactions ticks = ticks_.points_before(time.as_double());
+    return ticks < PoissonClock::most_points ? ticks : Interactions::max();
+  }
+  // Precondition: at most PoissonClock::most_points interactions.
+  double time_after(Interactions interactions) override { return ticks_.time_of(interactions); }
+  std::unique_ptr<Clock> copy() const override { return std::make_unique<ReactionClock>(*this); }
+
+ private:
+  PoissonClock ticks_;
+};
 
 template <class Word>
 class TextProtocol {
  public:
   struct State {
     Word index = 0;
+    operator StateIndex() const { return index; }  // as the tally and the tables know it
     friend bool operator==(const State&, const State&) = default;
     static constexpr std::tuple fields{conclave::Field{"state", &State::index}};
   };
@@ -59,14 +83,14 @@ class TextProtocol {
     return state_of(configuration.census[group].first);
   }
 
-  // Few of the states of a text with many occur at a time, as a rule.
+  // Few of the states of a file with many occur at a time, as a rule.
   static constexpr bool meets_few_states = !is_small;
 
   void interact(State& u, State& v, Choice auto& choice) const {
     note_rule(u, v, choice);
     if constexpr (!is_small) {
       if (table_ == nullptr) {
-        if (!program_->meet(u.index, v.index)) interact_by_rules(u, v, choice);
+        if (!program_->interact(u.index, v.index)) interact_by_rules(u, v, choice);
         return;
       }
     }
@@ -88,6 +112,7 @@ class TextProtocol {
     }
   }
 
+  // Whether the state is one of the leaders that the file names; nobody leads where it names none.
   Role role(const State& state) const {
     return compiled_->leads(state.index) ? Role::leader : Role::follower;
   }
@@ -103,7 +128,7 @@ class TextProtocol {
   }
 
   // For engines that jump over null interactions (population/detail/reaction.hpp): pairs of a
-  // network of reactions may react rarely, and are weighed. Other texts have scale 1.
+  // network of reactions may react rarely, and are weighed. Other files have scale 1.
   std::uint32_t jump_scale() const { return compiled_->jump_scale(); }
   std::uint32_t jump_weight(const State& u, const State& v) const {
     return compiled_->jump_weights()[std::size_t{u.index} * states_ + v.index];
@@ -179,7 +204,7 @@ class TextProtocol {
     return result;
   }
 
-  // Faults.
+  // Faults. A uniformly random state of all that the fields can express.
   State arbitrary(Choice auto& choice) const {
     const StateSpace& space = compiled_->space();
     if (space.size() != std::numeric_limits<std::uint64_t>::max()) {
@@ -194,6 +219,7 @@ class TextProtocol {
     return state_of(state);
   }
   State zero() const { return {}; }
+  // Moves the state to the nearest one of that role, if there is one (StateSpace::nearest).
   void set_role(State& state, Role wanted) const {
     if (role(state) == wanted) return;
     const bool leads = wanted == Role::leader;
@@ -206,39 +232,16 @@ class TextProtocol {
     return compiled_->text().name() + " does not say who leads; add a line such as leader = A";
   }
 
-  class Tally {
+  class Tally : public ConditionTally {
    public:
-    explicit Tally(const TextProtocol& protocol) : tally_(protocol.compiled()) {}
-    void add(const State& state, AgentCount count = 1) { tally_.add(state.index, count); }
-    void remove(const State& state, AgentCount count = 1) { tally_.remove(state.index, count); }
-    void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
-      tally_.replace(u.index, v.index, new_u.index, new_v.index);
-    }
-    bool is_counted(const State& u, const State& v, const State& new_u, const State& new_v) const {
-      return tally_.is_counted(u.index, v.index, new_u.index, new_v.index);
-    }
-    AgentCount changes_to_stop() const { return tally_.changes_to_stop(); }
-    bool is_patient() const { return tally_.is_patient(); }
-    std::uint64_t patience() const { return tally_.patience(); }
+    explicit Tally(const TextProtocol& protocol) : ConditionTally(protocol.compiled()) {}
     auto words() const {
-      return [words = tally_.words()](const State& state) { return words[state.index]; };
+      return [words = ConditionTally::words()](const State& state) { return words[state.index]; };
     }
-    void defer(std::uint64_t steps, std::uint64_t change) { tally_.defer(steps, change); }
-    void take(std::uint64_t change) { tally_.take(change); }
-    AgentCount leaders() const { return tally_.leaders(); }
-    bool converged() const { return tally_.converged(); }
-    bool hopeless() const { return tally_.hopeless(); }
-    std::vector<Observation> observations() const { return tally_.observations(); }
-    // For engines that can report their census; see ConditionTally.
-    bool needs_census() const { return tally_.needs_census(); }
+    using ConditionTally::observations;
     std::vector<Observation> observations(const Census<State>& census) const {
-      ConditionTally::States states;
-      for (const auto& [state, count] : census) states.emplace_back(state.index, count);
-      return tally_.observations(states);
+      return ConditionTally::observations(States(census.begin(), census.end()));
     }
-
-   private:
-    ConditionTally tally_;
   };
 
  private:
@@ -276,7 +279,7 @@ class TextProtocol {
     v = state_of(outcome.v);
   }
 
-  // The line of the rule that decides; rules of imported texts have no line in this one.
+  // The line of the rule that decides; rules of imported files have no line in this one.
   template <class C>
   void note_rule([[maybe_unused]] State u, [[maybe_unused]] State v,
                  [[maybe_unused]] C& choice) const {

@@ -20,6 +20,9 @@ class Transitions {
   // More states than this have no table, which would hold four million pairs.
   static constexpr StateIndex most_tabled = StateSpace::most_dense;
 
+  // The reactions that the rules of a document give; fills the table where there are few states, in
+  // O(states^2 rules). Throws Mistake for rules that make no sense, with a table also for what they
+  // compute. The space must outlive it.
   Transitions(const Document& document, Resolver& resolver, const StateSpace& space);
   // The reactions of all ordered pairs of states, at most most_tabled; row u begins at u * states.
   Transitions(const std::vector<Reaction>& reactions, const StateSpace& space);
@@ -43,11 +46,11 @@ class Transitions {
   // O(1) with a table, O(rules) without. Throws Mistake only without.
   Reaction reaction(StateIndex u, StateIndex v) const;
   bool reacts(StateIndex u, StateIndex v) const;  // with a table
-  // The rule that decides about this meeting, if there is one; null for networks of reactions.
+  // The rule that decides about this interaction, if there is one; null for networks of reactions.
   // O(rules).
   const Rule* rule_for(StateIndex u, StateIndex v) const;
 
-  // Without a table: carries out meetings whose result is certain.
+  // Without a table: carries out interactions whose result is certain.
   const Program& program() const { return program_; }
 
   bool is_deterministic() const { return random_.empty() && has_table(); }

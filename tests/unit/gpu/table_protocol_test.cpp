@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/catalog/text_gpu.hpp"
+#include "conclave/catalog/text_entry.hpp"
 #include "conclave/text/protocol_text.hpp"
 #include "conclave/text/text_protocol.hpp"
 
@@ -83,7 +83,9 @@ constexpr std::string_view dice =
     "}\n"
     "observe high = count(score == 6)\n"
     "observe share = count(score == 6) / n\n"
-    "stop when count(lead) <= 2 and 2 * count(score == 6) >= n - 3\n"
+    "stop when count(lead) <= 2 and floor(count(score == 6) / 3) >= floor((n - 3) / 6) - "
+    "count(lead) "
+    "mod 2\n"
     "fail when if count(lead) == 0 then max(count(score == 6), 1) != 0 else count(lead) > n\n";
 
 TEST(TableProtocol, DrawsChanceAsTheTextDoes) {
@@ -119,7 +121,7 @@ TEST(TableProtocol, ClearSentencesForWhatTablesCannotDo) {
   EXPECT_NE(refusal(written("states A, B\nstart s: 2 of A, rest of B\nA + B -> A + A\n"
                             "stop when count(A) / count(B) > 1\n",
                             20))
-                .find("conditions divide"),
+                .find("conditions need more than whole numbers"),
             std::string::npos);
 }
 

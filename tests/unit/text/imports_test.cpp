@@ -116,7 +116,7 @@ TEST(Imports, StayInTheirFolderAndEnd) {
   }
   EXPECT_EQ(folder.message("my.pp", "import \"nothing.pp\"\n" + rest),
             "my.pp:1:8: cannot read 'nothing.pp': no file of at most 1 MiB beside this one, nor "
-            "among the shipped texts");
+            "among the shipped files");
   folder.write("a.pp", "import \"b.pp\"\n" + rest);
   folder.write("b.pp", "import \"a.pp\"\n");
   EXPECT_EQ(folder.message("my.pp", "import \"a.pp\"\n" + rest),

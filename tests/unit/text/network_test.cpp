@@ -241,6 +241,17 @@ std::string complaint(std::string_view content, AgentCount n = 100) {
   return "";
 }
 
+TEST(Network, ANegativeNumberOfMoleculesIsNamedAsSuch) {
+  const auto text = std::make_shared<const text::ProtocolText>(
+      "my.crn", "init A = -5\ninit B = 3\nA + B -> B + B\n");
+  try {
+    text::Compiled::fixed_population(text, {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(sentence_of(error.what()), "my.crn:1:6: -5 is no number of agents");
+  }
+}
+
 TEST(Network, RefusesWhatItCannotRun) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"A -> 2 A\ninit A = n", "my.crn:1:1: this reaction makes 2 molecules of 1 molecule, and a "
@@ -324,7 +335,7 @@ TEST(Networks, StandInProtocolTextsAsBlocks) {
 TEST(Networks, InTextsAreRefusedWhereTheyAreMistaken) {
   const std::string start = "start s: all of A\n";
   EXPECT_EQ(objection(start + "reactions { A -> B }\nA + B -> B + B\n"),
-            "my.pp:3:1: a text has either rules or reactions, and this one has reactions");
+            "my.pp:3:1: a file has either rules or reactions, and this one has reactions");
   EXPECT_EQ(objection(start + "reactions { A -> }\n"),
             "my.pp:2:13: this reaction makes 0 molecules of 1 molecule, and a network keeps the "
             "number of its molecules: name what is used up or left over, for example as waste");
