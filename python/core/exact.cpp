@@ -4,7 +4,6 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
@@ -17,15 +16,6 @@
 
 namespace conclave::python {
 namespace {
-
-py::dict dict_of(std::span<const catalog::ParameterValue> parameters) {
-  py::dict result;
-  for (const catalog::ParameterValue& each : parameters) {
-    result[py::str(each.name)] =
-        std::visit([](const auto& value) { return py::object(py::cast(value)); }, each.value);
-  }
-  return result;
-}
 
 // Work that asks a callback now and then whether to go on.
 template <class Work>
@@ -62,7 +52,7 @@ py::dict dict_of(const catalog::Verified& verified) {
   py::dict result;
   py::list claims;
   for (const exact::ClaimReport& claim : report.claims) claims.append(dict_of(claim));
-  result["params"] = dict_of(verified.parameters);
+  result["params"] = parameters_of(verified.parameters);
   result["start"] = std::string(verified.start);
   result["from_everywhere"] = report.from_everywhere;
   result["symmetry"] = report.symmetry;
@@ -112,8 +102,7 @@ experiment::VerifyText verify_words(const py::dict& options) {
 py::dict verify(const Protocol& protocol, const py::dict& options) {
   const catalog::Entry& entry = protocol.entry();
   experiment::check_verifiable(entry, protocol.name());
-  experiment::RunText run = words_of(options);
-  run.protocol = protocol.name();
+  const experiment::RunText run = words_of(options, protocol.name());
   const experiment::VerifyText words = verify_words(options);
   catalog::VerifyRequest asked = experiment::verify_request(
       entry, words, request_of(entry, run, extras_of(options), experiment::verify_usage));
@@ -140,8 +129,7 @@ py::dict verify(const Protocol& protocol, const py::dict& options) {
 py::dict search(const Protocol& protocol, const py::dict& options) {
   const catalog::Entry& entry = protocol.entry();
   experiment::check_searchable(entry);
-  experiment::RunText words = words_of(options);
-  words.protocol = protocol.name();
+  const experiment::RunText words = words_of(options, protocol.name());
   catalog::SearchRequest asked = experiment::search_request(
       entry, word(options, "budget"), word(options, "objective"),
       request_of(entry, words, extras_of(options), experiment::search_usage));
@@ -154,18 +142,14 @@ py::dict search(const Protocol& protocol, const py::dict& options) {
   result["times"] = found.times;
   result["candidates"] = found.candidates;
   result["trials"] = found.trials;
-  result["params"] = dict_of(found.parameters);
+  result["params"] = parameters_of(found.parameters);
   return result;
 }
 
-py::dict explore(const Protocol& protocol, const std::string& n,
-                 const std::vector<std::string>& params, const std::string& ids,
-                 const std::string& graph, const std::string& most) {
-  experiment::ExplorationText words{.n = n, .params = params, .ids = ids, .graph = graph};
-  if (!most.empty()) words.most_configurations = most;
+py::dict explore(const Protocol& protocol, const py::dict& options) {
   const catalog::Entry& entry = protocol.entry();
-  catalog::ExplorationRequest asked =
-      experiment::exploration_request(entry, protocol.name(), words);
+  catalog::ExplorationRequest asked = experiment::exploration_request(
+      entry, words_of(options, protocol.name()), word(options, "max_configurations"));
   const catalog::Exploration found = attended([&](const ProgressCallback& progress) {
     asked.progress = progress;
     return entry.explore(asked);
@@ -179,7 +163,7 @@ py::dict explore(const Protocol& protocol, const std::string& n,
     properties.append(py::make_tuple(std::string(each.name), each.holds, steps));
   }
   py::dict result;
-  result["params"] = dict_of(found.parameters);
+  result["params"] = parameters_of(found.parameters);
   result["configurations"] = found.configurations;
   result["transitions"] = found.transitions;
   result["ends"] = found.final_configurations;

@@ -10,7 +10,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/catalog/session.hpp"
-#include "conclave/experiment/fault_text.hpp"
+#include "conclave/experiment/option_values.hpp"
 #include "conclave/population/run.hpp"
 
 #include "python/core/core.hpp"

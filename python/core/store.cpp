@@ -18,9 +18,9 @@
 #include "conclave/sweep/export.hpp"
 #include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/plan.hpp"
-#include "conclave/sweep/rare_estimates.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 #include "conclave/sweep/results.hpp"
-#include "conclave/sweep/shard.hpp"
+#include "conclave/sweep/schedule.hpp"
 #include "conclave/sweep/sweep.hpp"
 
 #include "python/core/core.hpp"

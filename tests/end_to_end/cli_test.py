@@ -615,6 +615,20 @@ class Interruption(unittest.TestCase):
         self.assertEqual(finished, rows(*words, "--trials", str(len(finished))))
 
 
+class Pipes(unittest.TestCase):
+    def test_hold_a_reaction_file_that_says_how_many_molecules_there_are(self):
+        text = "A + B -> A + A\ninit A = 5, B = 15\nstop when B == 0\n"
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = os.path.join(folder, "fixed.crn")
+            os.mkfifo(pipe)
+            writer = threading.Thread(target=pathlib.Path(pipe).write_text, args=(text,),
+                                      daemon=True)
+            writer.start()  # once: who opens the file again waits for ever
+            result = subprocess.run([BINARY, "run", pipe, "--format", "jsonl", "--quiet"],
+                                    capture_output=True, text=True, timeout=120)
+        self.assertEqual(json.loads(result.stdout)["n"], 20, result.stderr)
+
+
 class Rare(unittest.TestCase):
     TOY = [word for value in ("t_max=8", "t_virus=4", "t_emit=8") for word in ("--param", value)]
     COMMAND = ("rare", "ppl", "--n", "8", *TOY, "--particles", "200", "--quiet")
@@ -1656,6 +1670,11 @@ class Explorer(unittest.TestCase):
         for host, status in (("elsewhere.example", 403), ("localhost.example", 403), ("", 403),
                              (f"localhost:{self.port}", 200), ("127.0.0.1", 200)):
             self.assertEqual(self.status("GET", "/", host), status, host)
+
+    def test_names_of_headers_may_have_small_letters(self):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as visitor:
+            visitor.sendall(b"GET / HTTP/1.1\r\nhost:127.0.0.1\r\n\r\n")
+            self.assertIn(b"200 OK", visitor.makefile("rb").readline())
 
     def test_visitors_who_say_nothing_or_do_not_read_delay_no_other(self):
         begin = time.monotonic()
