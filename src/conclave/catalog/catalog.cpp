@@ -71,14 +71,6 @@ std::string file_of(std::string_view protocol) {
   return text::ProtocolText::is_path(protocol) ? std::string(protocol) : std::string();
 }
 
-std::optional<Interactions> fixed_population(const std::string& protocol,
-                                             const std::vector<Setting>& settings) {
-  if (!text::ProtocolText::is_path(protocol)) return std::nullopt;
-  const auto molecules = text_entry(protocol).fixed_population(settings);
-  if (!molecules) return std::nullopt;
-  return Interactions(*molecules);
-}
-
 AgentCount checked_population(Interactions n) {
   if (n < 2u) {
     throw Error(fmt::format("n = {}: a population has at least 2 agents", to_string(n)));

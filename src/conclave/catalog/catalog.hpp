@@ -298,11 +298,6 @@ Entry find(std::string_view name);
 // The file that `find` reads for this name; empty for the name of a listed protocol.
 std::string file_of(std::string_view protocol);
 
-// How many molecules a network of reactions has, given as a path, if its text says so; nothing for
-// other protocols. Throws Error as `find` does for a text.
-std::optional<Interactions> fixed_population(const std::string& protocol,
-                                             const std::vector<Setting>& settings);
-
 // The entry of a protocol text whose content was stored, for example with the results of a sweep;
 // no file is read. `name` is the file's name without folders. Throws Error if the content makes no
 // sense.
