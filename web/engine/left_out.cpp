@@ -9,7 +9,6 @@
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/rare.hpp"
 #include "conclave/catalog/text_entry.hpp"
-#include "conclave/catalog/text_entry.hpp"
 #include "conclave/graph/read_graph.hpp"
 #include "conclave/text/source_files.hpp"
 
