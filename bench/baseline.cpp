@@ -16,7 +16,7 @@
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 
 #include "bench/cell.hpp"
 #include "bench/cpu_seconds.hpp"
@@ -25,8 +25,6 @@
 namespace conclave::bench {
 namespace {
 
-using experiment::Json;
-using experiment::JsonLeaf;
 
 constexpr std::size_t most_record_bytes = std::size_t{1} << 20;  // of a file of ratios
 constexpr unsigned second_looks = 2;                             // at a cell that seems slower
@@ -109,18 +107,15 @@ struct Record {
 };
 
 Record read_record(const std::string& path) {
-  const auto leaves = experiment::json_leaves(read_text(path, most_record_bytes));
+  const Json json = Json::parse(read_text(path, most_record_bytes)).value_or(Json());
   Record record;
-  constexpr std::string_view head = "cells.";
-  constexpr std::string_view tail = ".ratio";
-  for (const JsonLeaf& leaf : leaves ? *leaves : std::vector<JsonLeaf>()) {
-    if (leaf.path == "machine") record.machine = leaf.value;
-    if (leaf.path == "code") record.code = leaf.value;
-    if (!leaf.path.starts_with(head) || !leaf.path.ends_with(tail)) continue;
-    const std::optional<double> ratio = parse_real(leaf.value);
-    if (!ratio || !(*ratio > 0)) continue;
-    const std::size_t name = leaf.path.size() - head.size() - tail.size();
-    record.ratios.emplace(leaf.path.substr(head.size(), name), *ratio);
+  if (const Json* const machine = json.find("machine")) record.machine = machine->plain();
+  if (const Json* const code = json.find("code")) record.code = code->plain();
+  const Json* const cells = json.find("cells");
+  for (const JsonMember& cell : cells != nullptr ? cells->members() : Json().members()) {
+    const Json* const ratio = cell.value.find("ratio");
+    const double value = ratio != nullptr ? ratio->real().value_or(0) : 0;
+    if (value > 0) record.ratios.emplace(cell.name, value);
   }
   if (!record.ratios.empty()) return record;
   throw Error(

@@ -10,7 +10,7 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -28,18 +28,18 @@ constexpr double most_peer_agents = 4.6e18;  // 2^62
 }  // namespace
 
 Peers::Peers(const std::string& path) : path_(path), machine_("a machine without a name") {
-  const auto leaves = experiment::json_leaves(read_text(path, most_peers_bytes));
-  if (!leaves) object_to(path, "the file is not JSON");
-  for (const experiment::JsonLeaf& leaf : *leaves) {
-    if (leaf.path == "machine") machine_ = leaf.value;
-    const std::size_t dot = leaf.path.rfind('.');
-    const std::string work = leaf.path.substr(0, dot);
+  const auto json = Json::parse(read_text(path, most_peers_bytes));
+  if (!json) object_to(path, "the file is not JSON");
+  for (const auto& [place, value] : json->leaves()) {
+    if (place == "machine") machine_ = value;
+    const std::size_t dot = place.rfind('.');
+    const std::string work = place.substr(0, dot);
     if (dot == std::string::npos || (work != "agents" && !work.starts_with("counts."))) continue;
-    const std::optional<double> n = parse_real(leaf.path.substr(dot + 1));
-    const std::optional<double> rate = parse_real(leaf.value);
+    const std::optional<double> n = parse_real(place.substr(dot + 1));
+    const std::optional<double> rate = parse_real(value);
     if (!n || !rate || !(*n >= 2 && *n <= most_peer_agents && *rate > 0) || std::floor(*n) != *n) {
-      object_to(path, fmt::format("{} = '{}' is no rate of a size", excerpt(leaf.path),
-                                  excerpt(leaf.value)));
+      object_to(path, fmt::format("{} = '{}' is no rate of a size", excerpt(place),
+                                  excerpt(value)));
     }
     rates_[{work, static_cast<std::uint64_t>(*n)}] = *rate;
   }

@@ -13,10 +13,13 @@ endforeach()
 add_library(conclave_flags INTERFACE)
 target_compile_features(conclave_flags INTERFACE cxx_std_20)
 target_include_directories(conclave_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
-target_compile_options(conclave_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion)
-# Sources that are compiled together may use the same names, each for itself.
-target_compile_options(conclave_flags INTERFACE
-                       $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
+target_compile_options(conclave_flags INTERFACE -Wall -Wextra)
+if(NOT CONCLAVE_PAGE)  # whose sizes have 32 bits: cmake/Page.cmake
+  target_compile_options(conclave_flags INTERFACE -Wpedantic -Wconversion)
+  # Sources that are compiled together may use the same names, each for itself.
+  target_compile_options(conclave_flags INTERFACE
+                         $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
+endif()
 # No fused multiply-add where the source does not say so: results have the same bits everywhere.
 target_compile_options(conclave_flags INTERFACE -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -44,21 +47,43 @@ endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 # The program and the Python module are linked from the same objects. Hidden symbols are called
 # directly, as in a program of its own, so that the engines lose nothing by it.
-target_compile_options(conclave_flags INTERFACE -fPIC -fvisibility=hidden
-                       -fno-semantic-interposition)
+if(NOT CONCLAVE_PAGE)
+  target_compile_options(conclave_flags INTERFACE -fPIC -fvisibility=hidden
+                         -fno-semantic-interposition)
+endif()
 
 # Code that runs once per command, or calls code that is optimized, is worth little optimization.
+# The page has one level for all (cmake/Page.cmake).
 set(conclave_cold_flags $<IF:$<CONFIG:Release>,-O1,-O0>)
+if(CONCLAVE_PAGE)
+  set(conclave_cold_flags "")
+endif()
+
+# conclave_on_page(LIST)
+# The list as it is, and in a build of the page without the word PROGRAM and all that comes after
+# it: what only the program needs, or what needs an operating system.
+function(conclave_on_page list)
+  list(FIND ${list} PROGRAM place)
+  if(CONCLAVE_PAGE AND place GREATER_EQUAL 0)
+    list(SUBLIST ${list} 0 ${place} ${list})
+  endif()
+  list(REMOVE_ITEM ${list} PROGRAM)
+  set(${list} ${${list}} PARENT_SCOPE)
+endfunction()
 
 # conclave_add_module(NAME [COLD] [FUZZED] [TOGETHER number|groups] [DEPENDS targets...]
 #                     [SOURCES files...] [COLD_SOURCES files...])
 # A module is the folder of that name; without sources it is headers only. COLD is one that is worth
 # little optimization, COLD_SOURCES are those of its sources that are. FUZZED is one whose branches
 # the fuzzers follow. Its sources are compiled as one; in a large module so many of them TOGETHER,
-# or those of the same group (cmake/Speed.cmake).
+# or those of the same group (cmake/Speed.cmake). In each list the word PROGRAM stands before what
+# the page leaves out.
 function(conclave_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "COLD;FUZZED" "TOGETHER"
                         "DEPENDS;SOURCES;COLD_SOURCES")
+  foreach(list IN ITEMS DEPENDS SOURCES COLD_SOURCES)
+    conclave_on_page(arg_${list})
+  endforeach()
   set(target conclave_${name})
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
@@ -145,25 +170,24 @@ function(conclave_type_of out file)
   set(${out} ${type} PARENT_SCOPE)
 endfunction()
 
-# conclave_list_protocols(OUT folder [prefix])
+# conclave_list_protocols(OUT folder)
 # Writes one source per protocol file in folder/population and folder/message, which instantiates
 # its catalog entry with all that runs it, and one that lists them all; returns the sources in OUT.
-# The templates are cmake/<prefix>entry.cpp.in and cmake/<prefix>network_entry.cpp.in. Where sources
-# are compiled by groups, message passing is one, and the population protocols are two of a size.
+# Each is an object of its own, so that a new or edited protocol costs one; those of message passing
+# have little code of their own and much in common, and share a few objects, by a hash of the name.
+# Entries of the page have no analyses (verify, search, rare, explore).
 function(conclave_list_protocols out folder)
   set(sources "")
   set(declarations "")
   set(calls "")
+  set(analyses 1)
+  if(CONCLAVE_PAGE)
+    set(analyses 0)
+  endif()
   file(GLOB all_lemmas CONFIGURE_DEPENDS  # to notice a new one
        ${folder}/population/lemmas/*.hpp ${folder}/population/importance/*.hpp)
   foreach(kind IN ITEMS population message)
-    set(template ${ARGV2}entry)
-    if(kind STREQUAL message)
-      set(template ${ARGV2}network_entry)
-    endif()
     file(GLOB headers CONFIGURE_DEPENDS ${folder}/${kind}/*.hpp)
-    list(LENGTH headers number)
-    math(EXPR half "${number} / 2")
     foreach(header IN LISTS headers)
       get_filename_component(file ${header} NAME_WE)
       if(CONCLAVE_PROTOCOLS AND NOT file IN_LIST CONCLAVE_PROTOCOLS)
@@ -182,21 +206,23 @@ function(conclave_list_protocols out folder)
         set(rare "  add_rarity<protocols::${type}>(entry);\n")
       endif()
       set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
-      configure_file(${PROJECT_SOURCE_DIR}/cmake/${template}.cpp.in ${source} @ONLY)
+      configure_file(${PROJECT_SOURCE_DIR}/cmake/${kind}_entry.cpp.in ${source} @ONLY)
       list(APPEND sources ${source})
-      list(FIND headers ${header} position)
-      set(group ${kind})
-      if(kind STREQUAL population AND position GREATER half)
-        set(group more_population)
+      if(kind STREQUAL message)
+        string(SHA1 hash ${file})
+        string(SUBSTRING ${hash} 0 2 hash)
+        math(EXPR group "0x${hash} % 3")
+        set_property(SOURCE ${source} PROPERTY UNITY_GROUP message_${group})
       endif()
-      set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${group})
+      if(CONCLAVE_PAGE)  # compiled as a whole
+        set_property(SOURCE ${source} PROPERTY UNITY_GROUP entries)
+      endif()
       string(APPEND declarations "Entry entry_of_${file}();\n")
       string(APPEND calls "      entry_of_${file}(),\n")
     endforeach()
   endforeach()
   set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/all.cpp)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/entries.cpp.in ${source} @ONLY)
-  set_property(SOURCE ${source} PROPERTY UNITY_GROUP message)
   set(${out} ${sources} ${source} PARENT_SCOPE)
 endfunction()
 

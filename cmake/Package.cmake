@@ -51,7 +51,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
 
 install(TARGETS conclave_package EXPORT conclaveTargets COMPONENT election
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/src/conclave/election/election.hpp COMPONENT election
+install(FILES ${PROJECT_SOURCE_DIR}/election/election.hpp COMPONENT election
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/conclave/election)
 install(EXPORT conclaveTargets NAMESPACE conclave:: DESTINATION ${package_folder}
         COMPONENT election)

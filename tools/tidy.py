@@ -26,13 +26,17 @@ SYSTEM_HEADER = re.compile(r"[^/]+|(?:sys|net|netinet|arpa|linux)/.*")
 # Banned names: (pattern, where, except where, sentence). Places are beginnings of paths. CALL is
 # what stands before the name of a called function, so that `Ticks time() const` is no call.
 CALL = r"(?:^|[=(,;{}+\-%/?!|^<~[]|[^:]:|\breturn|\s[&*>]|\bstd::)\s*(?:(?<![\w:])::)?"
-HOMES = {"tests": ("tests/", "bench/"), "bench": ("bench/",), "cli": ("bench/",),
-         "python": ("python/",), "web": ("web/",)}  # and conclave/
-ALL_CODE = ("src/", "tests/", "bench/", "python/", "web/")
+HOMES = {"tests": ("tests/", "bench/", "election/"), "bench": ("bench/",),
+         "cli": ("bench/", "election/"), "election": ("election/",),
+         "python": ("python/", "election/"), "web": ("web/",)}  # and conclave/
+OURS = re.compile(r"(?:conclave/|(?=(?:bench|election)/))(\w+)/(detail/)?")
+ALL_CODE = ("src/", "election/", "tests/", "bench/", "python/", "web/")
+LIBRARY, ITS_TESTS = ("src/", "election/"), "election/tests/"
 BELOW_EXPERIMENT = tuple(f"src/conclave/{module}/" for module in (
     "base", "model", "protocols", "text", "population", "network", "gpu", "chain", "exact",
     "schedules", "catalog"))
-FRONT_ENDS = ("src/conclave/cli/", "src/conclave/base/check.cpp")
+FRONT_ENDS = ("src/conclave/cli/", "src/conclave/base/check.cpp",
+              "election/local_cluster.cpp")  # ends processes that it has forked
 # Rows are decided with operations that IEEE 754 fixes to the bit. Those are + - * /, and
 # sqrt, ceil, floor and the like, so they are allowed; the functions below are not among them, and
 # differ between libraries and machines; base/whole_numbers.hpp has some of them. The exception:
@@ -48,14 +52,14 @@ BANNED = [(re.compile(pattern, re.M), *rest) for pattern, *rest in (
      + CALL + r"time\s*\(\s*(?=(?:nullptr|NULL|0|&\w+)\s*\))",
      BELOW_EXPERIMENT, (), "no clock below experiment"),
     (r"\bstd::(?:cout|cerr|clog)\b|\bv?f?printf\s*\(|\bfmt::print\b|\b(?:secure_)?getenv\b|"
-     + CALL + r"(?:_|quick_)?exit\s*\(", ("src/",), FRONT_ENDS,
+     + CALL + r"(?:_|quick_)?exit\s*\(", LIBRARY, (*FRONT_ENDS, ITS_TESTS),
      "the library never prints, exits or reads the environment"),
     (r"\bstd::" + INEXACT + r"\s*\(|" + CALL + INEXACT + r"\s*\(", DECIDES_ROWS,
      INEXACT_ALLOWED, "libm differs between machines, and this decides rows"),
-    (r"^(?!.*(?:always_inline|CONCLAVE_INLINE)).*\bvoid\s+\w*fetch\w*(?=\([^;{]*\{)", ("src/",), (),
+    (r"^(?!.*(?:always_inline|CONCLAVE_INLINE)).*\bvoid\s+\w*fetch\w*(?=\([^;{]*\{)", LIBRARY, (),
      "GCC 12 drops calls of a function that only prefetches unless it is [[gnu::always_inline]]"),
-    (r"(?<![\w.>:])get_\w+\s*\(", ("src/",), (), "name a function without get_"),
-    (r"\b\w*(?:Manager|Helper|Util|Impl)\b", ("src/",), (), "name what the thing is"),
+    (r"(?<![\w.>:])get_\w+\s*\(", LIBRARY, (), "name a function without get_"),
+    (r"\b\w*(?:Manager|Helper|Util|Impl)\b", LIBRARY, (), "name what the thing is"),
 )]
 COLUMNS, FILE_LINES, FUNCTION_LINES, EXCUSE_LINES = 100, 400, 70, 15
 # Leftovers, each pattern written so that it does not match itself.
@@ -67,7 +71,8 @@ LEFTOVERS = [(re.compile(pattern, re.M), sentence) for pattern, sentence in (
 )]
 TABS_ALLOWED = re.compile(r"(?:^|/)(?:GNUm|M|m)akefile[^/]*$|\.(?:mk|tsv)$")
 FOREIGN = re.compile(  # not ours, or the inputs of a fuzzer
-    r"\.min\.(?:js|css)$|\.svg$|(?:^|/)package-lock\.json$|^tests/fuzz/\w+/\w+/")
+    r"\.min\.(?:js|css)$|\.svg$|(?:^|/)package-lock\.json$|"
+    r"^(?:tests/fuzz/\w+|election/tests/fuzz)/\w+/")
 # How a comment or a docstring may not begin: such a sentence has no subject, or a riddle for one.
 OPENING = re.compile(r'\s*(?:(?P<mark>//|#|/\*)\s|[rf]?""")\s*(?P<word>What|Of|Nobody)\s')
 COMMENTED = ("hpp", "cpp", "cu", "cuh", "h", "py", "pyi", "ts", "js", "mjs", "cmake", "in", "txt",
@@ -131,10 +136,13 @@ class Source:
         self.ending = path.rpartition(".")[2]
         self.is_cpp = path.startswith(ALL_CODE) and self.ending in ("hpp", "cpp", "cu", "cuh")
         self.is_cmake = self.ending == "cmake" or path.endswith("CMakeLists.txt")
+        self.is_library = path.startswith(LIBRARY) and not path.startswith(ITS_TESTS)
         folders = path.split("/")[:-1] + ["", "", ""]
         self.module = folders[2] if folders[:2] == ["src", "conclave"] else folders[0]
         # The tests of a module, tests/KIND/MODULE/, may include its detail/.
         self.detail_of = folders[2] if self.module == "tests" else self.module
+        if path.startswith(ITS_TESTS):
+            self.module = "tests"
         self.is_mutant = path.startswith("tests/mutants/")  # needs an engine's parts
         self.code = TOKEN.sub(lambda t: t["kept"] or blank(t), text) if self.is_cpp else ""
         self.includes = [(line_of(self.code, match.start(1)), match[1] == '"', match[2])
@@ -204,7 +212,7 @@ def check_includes(file, layers):
     allowed = {file.module} | layers.modules.get(file.module, set(layers.modules))
     homes = ("conclave/",) + HOMES.get(file.module, ())
     for line, quoted, path in file.includes:
-        ours = re.match(r"conclave/(\w+)/(detail/)?", path)
+        ours = OURS.match(path)
         if quoted and not path.startswith(homes):
             yield line, "layers", f'"{path}" does not start with {" or ".join(homes)}'
         elif path in FORBIDDEN_HEADERS.get(file.module, ()):
@@ -229,7 +237,7 @@ def check_banned(file):
 
 def check_detail(file):
     """The folder detail/ of a module is its namespace detail."""
-    if file.is_cpp and re.match(r"src/.*/detail/", file.path):
+    if file.is_cpp and file.is_library and "/detail/" in file.path:
         if not re.search(r"^namespace [\w:]*\bdetail\b", file.code, re.M):
             yield 1, "detail", "lies in detail/ and opens no namespace detail"
 
@@ -239,7 +247,7 @@ def check_lengths(file):
         for number, line in enumerate(file.lines, 1):
             if len(line) > COLUMNS and "://" not in line:  # an address cannot be broken
                 yield number, "length", f"{len(line)} columns, at most {COLUMNS}"
-    if file.is_cpp and file.path.startswith("src/") and len(file.lines) - 1 > FILE_LINES:
+    if file.is_cpp and file.is_library and len(file.lines) - 1 > FILE_LINES:
         if not any("long because" in line for line in file.lines[:EXCUSE_LINES]):
             yield 1, "length", f'over {FILE_LINES} lines without a reason, "long because ..."'
     for line, length in function_lengths(file.code):
@@ -297,8 +305,8 @@ def check_comments(file):
 def check_header(file):
     if file.is_cpp and file.ending == "hpp" and not re.search(r"(?m)^#pragma once$", file.code):
         yield 1, "header", "no #pragma once"
-    if file.is_cpp and file.path.startswith("src/"):
-        own_header = f'#include "{file.path[len("src/"):-len(".cpp")]}.hpp"'
+    if file.is_cpp and file.is_library:
+        own_header = f'#include "{file.path.removeprefix("src/")[:-len(".cpp")]}.hpp"'
         if not file.text.startswith(("//", "/*", own_header)):
             yield 1, "header", "does not begin with a comment that says what it is"
 
@@ -310,6 +318,7 @@ def check_dead(files):
         folder = dirname(file.path)
         text = file.text if file.is_cmake or file.ending == "in" else file.code
         included |= {"src/" + path for path in re.findall(r"\bconclave/[\w/]+\.hpp", text)}
+        included |= set(re.findall(r"\belection/[\w/]+\.hpp", text))
         if file.is_cmake:
             text = re.sub(r"(?m)(?:^|\s)#.*|\$\{\w+\}/?", " ", file.text)
             built |= {"/" + name for name in re.findall(r"\w[\w./+-]*\.(?:cpp|cu)\b", text)}
@@ -319,12 +328,14 @@ def check_dead(files):
         if re.match(r"README\.md$|docs/.*\.md$", file.path):
             targets = re.findall(r"(?m)(?:\]\(\s*<?|^\[[^\]]+\]:\s*)([^)#>\s]+)", file.text)
             linked |= {normpath(join(folder, target)) for target in targets} - {file.path}
-    for path, ending in ((file.path, file.ending) for file in files):
+    for file in files:
+        path, ending = file.path, file.ending
         is_built = f"/{path}".endswith(tuple(built)) or f"{dirname(path)}/*.{ending}" in globbed
         is_used = path in included or path.startswith(LISTED_BY_BUILD)
-        if path.startswith(("src/", "bench/")) and ending in ("cpp", "cu") and not is_built:
+        is_ours = file.is_library or path.startswith("bench/")
+        if is_ours and ending in ("cpp", "cu") and not is_built:
             yield path, 1, "dead", "no CMake file names it"
-        if path.startswith("src/") and ending == "hpp" and not is_used:
+        if file.is_library and ending == "hpp" and not is_used:
             yield path, 1, "dead", "no other file includes it"
         if path.startswith("docs/") and ending == "md" and path not in linked:
             yield path, 1, "dead", "neither README.md nor another page links to it"

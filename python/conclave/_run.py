@@ -91,27 +91,21 @@ class Run:
 
     def csv(self) -> str:
         """The rows as `--format csv` prints them; after an interrupt a last line says so."""
-        text = str(self._trials.csv())
-        if not self._trials.was_interrupted:
-            return text
-        return text + f"# interrupted: {len(self)} of {self._trials.asked} trials\n"
+        return str(self._trials.csv(True))
 
     def jsonl(self) -> str:
         """The rows as `--format jsonl` prints them; after an interrupt the last row says so."""
-        text = str(self._trials.jsonl())
-        if not text or not self._trials.was_interrupted:
-            return text
-        return f'{text[:-2]},"interrupted":true,"asked":{self._trials.asked}}}\n'
+        return str(self._trials.jsonl(True))
 
     def json(self) -> str:
         """Rows and summary as `--format json` prints them."""
-        rows = ",\n".join(self._trials.jsonl().splitlines())
+        rows = ",\n".join(self._trials.jsonl(False).splitlines())
         return f'{{"rows":[\n{rows}\n],\n"summary":{self._trials.summary_json()}}}\n'
 
     def frame(self) -> Any:
         """A pandas DataFrame with the columns of `--format csv`."""
         pandas = needed("pandas", "frame()")
-        return pandas.read_csv(io.StringIO(self._trials.csv()))
+        return pandas.read_csv(io.StringIO(self._trials.csv(False)))
 
     def summary(self, width: int = 100) -> Text:
         """Statistics of times and observables, as `conclave run` prints them."""
@@ -231,37 +225,27 @@ class Run:
         return f"<conclave.Run of {self._protocol.name}, n = {self.n}, {len(self)} {trials}>"
 
 
-def _output_options(output: Any, kept: Mapping[str, Any], **looks: Any) -> dict[str, Any]:
-    """The parts of trials to keep: True keeps one in memory, and a path writes the file as well."""
-    options: dict[str, Any] = {name: bool(value) for name, value in kept.items()}
-    for name, value in {"output": output, **kept}.items():
-        if isinstance(value, (str, os.PathLike)):
-            options[f"{name}_file"] = os.fspath(value)
-    options.update((name, _words.number(value)) for name, value in looks.items()
-                   if value is not None)
-    return options
-
-
-def run_options(protocol: Protocol, n: Any, seed: Any, param: Mapping[str, Any] | None, init: Any,
-                engine: str | None, graph: Any, init_from: Any = None) -> dict[str, Any]:
-    """The words that say which run it is, for all commands."""
-    options: dict[str, Any] = {"seed": _words.number(seed), "params": _words.params(param)}
-    if n is not None:
-        options["n"] = _words.number(n)
-    if engine is not None:
-        options["engine"] = engine
+def run_options(protocol: Protocol, *, init: Any = None, init_from: Any = None, graph: Any = None,
+                **given: Any) -> dict[str, Any]:
+    """The options of a run for the core: keywords with the names of the table, None where one is
+    not given. Where an option takes a file that is written, True keeps its content in memory."""
+    options: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in ("trace", "history", "final"):
+            options[f"keeps_{name}"] = bool(value)
+            value = None if isinstance(value, bool) else value
+        if value is not None:
+            options[name] = _words.option(name, value)
     options.update(_words.graph(graph))
     if isinstance(init, str):
         options["init"] = init
     elif init is not None:
         protocol.give(options, init)
-    if init_from is not None:
-        if isinstance(init_from, Mapping):
-            protocol.give(options, init_from)
-        else:
-            options["init_from"] = os.fspath(init_from)
-            options["given_label"], options["given"] = _core.read_configuration(
-                options["init_from"])
+    if isinstance(init_from, Mapping):
+        protocol.give(options, init_from)
+    elif init_from is not None:
+        options["init_from"] = os.fspath(init_from)
+        options["given_label"], options["given"] = _core.read_configuration(options["init_from"])
     if init is None and init_from is None and protocol.init is not None:
         protocol.give(options, protocol.init)
     return options
@@ -300,34 +284,26 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
     Traceback (most recent call last):
     conclave.Error: unknown start of pll 'cleen' (did you mean 'clean'?); known: clean
     """
+    given = dict(locals())
+    del given["protocol"], given["max_file_size"]
     if format not in _FORMATS:
         raise _core.Error(f"unknown format '{format}'; known: {', '.join(_FORMATS)}")
     allow_files(max_file_size)
     chosen = find(protocol)
-    options = run_options(chosen, n, seed, param, init, engine, graph, init_from)
-    options.update(faults=_words.faults(fault), count_edges=count_edges)
-    for name, value in (("max_parallel_time", max_parallel_time), ("delay", delay),
-                        ("max_interactions", max_interactions), ("wakeup", wakeup), ("ids", ids)):
-        if value is not None:
-            options[name] = _words.number(value)
-    if until is not None:
-        options["until"] = _words.horizon(until)
-    if chosen.runs_for_ever and not {"until", "max_parallel_time",
-                                     "max_interactions"} & set(options):
+    options = run_options(chosen, **{**given, "trials": _words.number(trials)})
+    ends = any(kind in ("limit", "horizon") and name in options
+               for name, kind in _core.options().items())
+    if chosen.runs_for_ever and not ends:
         raise _core.Error(f"{chosen.name} has no stop condition: give until=..., or say who leads")
-    kept = {"trace": bool(trace), "history": bool(history), "final": bool(final)}
-    options.update(_output_options(output, {"trace": trace, "history": history, "final": final},
-                                   trace_grid=trace_grid, every=every, history_by=history_by,
-                                   history_format=history_format))
     prepared = _core.prepare(chosen.core, options)
     if not quiet:
         for warning in prepared.warnings:
             _warnings.warn(warning, stacklevel=3)
     steps = "messages" if chosen.is_network else "interactions"
-    count = _words.number(trials)
-    total = int(count) if count.isdigit() else 0
+    total = int(options["trials"]) if options["trials"].isdigit() else 0
     with Bar(f"{chosen.name} n = {prepared.n}", total, quiet, steps) as look:
-        done = _core.run(prepared, count, "" if threads is None else _words.number(threads), look)
+        done = _core.run(prepared, options, look)
+    kept = {name: options[f"keeps_{name}"] for name in ("trace", "history", "final")}
     result = Run(done, chosen, prepared, kept, history_by or "")
     _write_files(result, done, output, format, trace, history, history_by or "",
                  history_format or "", final)

@@ -1,9 +1,10 @@
-"""Values of Python as the words of the command line, exactly."""
+"""Values of Python as the options of the command line have them, exactly."""
 
 from __future__ import annotations
 
 import hashlib
 import operator
+import os
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Iterable, Mapping, Sequence
@@ -48,18 +49,14 @@ def fraction(value: Any) -> Fraction:
         raise _not_a_number(value) from None
 
 
-def params(given: Mapping[str, Any] | None) -> list[str]:
+def params(given: Mapping[str, Any]) -> list[str]:
     """NAME=VALUE for each."""
-    if given is None:
-        return []
     if not isinstance(given, Mapping):
         raise _core.Error(f"param takes a dict such as {{'m': 20}}, not {given!r}")
     return [f"{name}={number(value)}" for name, value in given.items()]
 
 
-def faults(given: str | Iterable[str] | None) -> list[str]:
-    if given is None:
-        return []
+def strings(given: str | Iterable[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
@@ -68,6 +65,20 @@ def horizon(until: Any) -> str:
     if isinstance(until, (tuple, list)) and len(until) == 2:
         return f"{until[0]},{number(until[1])}"
     return number(until)
+
+
+def option(name: str, value: Any) -> Any:
+    """The value of an option of the table, as the core takes it."""
+    if name == "param":
+        return params(value)
+    kind = _core.options()[name]
+    if kind == "list":
+        return strings(value)
+    if kind == "flag":
+        return bool(value)
+    if kind == "path":
+        return os.fspath(value)
+    return horizon(value) if kind == "horizon" else number(value)
 
 
 def label(pairs: Sequence[tuple[str, int]]) -> str:

@@ -96,7 +96,7 @@ def verify(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
     """
     allow_files(max_file_size)
     chosen = find(protocol)
-    options = run_options(chosen, n, seed, param, init, None, graph)
+    options = run_options(chosen, n=n, seed=seed, param=param, init=init, graph=graph)
     options.update({"exact": exact, "target": target, "within": within, "from": from_,
                     "no_congruence": not congruence, "trials": _words.number(trials),
                     "against": against if isinstance(against, str) else ",".join(against)})
@@ -146,15 +146,14 @@ def search(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
     """
     allow_files(max_file_size)
     chosen = find(protocol)
-    options = run_options(chosen, n, seed, param, None, None, graph)
+    options = run_options(chosen, n=n, seed=seed, param=param, graph=graph,
+                          max_interactions=max_interactions)
     for key in ("given", "given_label"):
         options.pop(key, None)
     if budget is not None:
         options["budget"] = _words.number(budget)
     if objective is not None:
         options["objective"] = objective
-    if max_interactions is not None:
-        options["max_interactions"] = _words.number(max_interactions)
     found = _core.search(chosen.core, options)
     times = tuple(found["times"])
     return Found(found["configuration"], sum(times) / len(times), times, found["candidates"],
@@ -206,9 +205,10 @@ def explore(protocol: str, n: Any, *, param: Mapping[str, Any] | None = None, id
     """
     allow_files(max_file_size)
     chosen = find(protocol)
-    most = "" if max_configurations is None else _words.number(max_configurations)
-    found = _core.explore(chosen.core, _words.number(n), _words.params(param), ids, graph,
-                          most)
+    options = run_options(chosen, n=n, param=param, ids=ids, graph=graph or None)
+    if max_configurations is not None:
+        options["max_configurations"] = _words.number(max_configurations)
+    found = _core.explore(chosen.core, options)
     properties = tuple(Property(name, holds, tuple(steps))
                        for name, holds, steps in found["properties"])
     return Exploration(chosen.name, int(_words.number(n)), found["params"],

@@ -50,7 +50,8 @@ class Simulation:
                  trial: int = 0, engine: str = "auto", param: Mapping[str, Any] | None = None,
                  graph: Any = None) -> None:
         self._protocol = find(protocol)
-        self._options = run_options(self._protocol, n, seed, param, init, engine, graph)
+        self._options = run_options(self._protocol, n=n, seed=seed, param=param, init=init,
+                                    engine=engine, graph=graph)
         self._stop = self._protocol._stop
         self._last_stop = self._own_stop()
         self._core = _core.Simulation(self._prepared(self._last_stop), trial)

@@ -16,7 +16,7 @@
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/experiment/run_text.hpp"
+#include "conclave/experiment/run_options.hpp"
 
 namespace conclave::python {
 
@@ -71,9 +71,10 @@ struct Prepared {
 std::string word(const py::dict& options, const char* name);
 bool flag(const py::dict& options, const char* name);
 
-// The run's words from keywords: strings, lists of strings and truth values by the names of
-// RunText. The keys are those of the Python layer; another one is a mistake of ours.
-experiment::RunText words_of(const py::dict& options);
+// The options of a run, and how it is carried out, from keywords: strings, lists of strings and
+// truth values by the names in the table of options.
+experiment::RunText words_of(const py::dict& options, const std::string& protocol);
+experiment::ExecutionText execution_of(const py::dict& options);
 
 // The parts of a request that are no words: a configuration, the arcs of a graph, what is kept.
 struct Extras {

@@ -1,5 +1,5 @@
 // A member of a real election, in a thread of its own that calls back into Python.
-#include "conclave/election/election.hpp"
+#include "election/election.hpp"
 
 #include <exception>
 #include <optional>

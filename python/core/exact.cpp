@@ -112,8 +112,7 @@ experiment::VerifyText verify_words(const py::dict& options) {
 py::dict verify(const Protocol& protocol, const py::dict& options) {
   const catalog::Entry& entry = protocol.entry();
   experiment::check_verifiable(entry, protocol.name());
-  experiment::RunText run = words_of(options);
-  run.protocol = protocol.name();
+  const experiment::RunText run = words_of(options, protocol.name());
   const experiment::VerifyText words = verify_words(options);
   catalog::VerifyRequest asked = experiment::verify_request(
       entry, words, request_of(entry, run, extras_of(options), experiment::verify_usage));
@@ -140,8 +139,7 @@ py::dict verify(const Protocol& protocol, const py::dict& options) {
 py::dict search(const Protocol& protocol, const py::dict& options) {
   const catalog::Entry& entry = protocol.entry();
   experiment::check_searchable(entry);
-  experiment::RunText words = words_of(options);
-  words.protocol = protocol.name();
+  const experiment::RunText words = words_of(options, protocol.name());
   catalog::SearchRequest asked = experiment::search_request(
       entry, word(options, "budget"), word(options, "objective"),
       request_of(entry, words, extras_of(options), experiment::search_usage));
@@ -158,14 +156,10 @@ py::dict search(const Protocol& protocol, const py::dict& options) {
   return result;
 }
 
-py::dict explore(const Protocol& protocol, const std::string& n,
-                 const std::vector<std::string>& params, const std::string& ids,
-                 const std::string& graph, const std::string& most) {
-  experiment::ExplorationText words{.n = n, .params = params, .ids = ids, .graph = graph};
-  if (!most.empty()) words.most_configurations = most;
+py::dict explore(const Protocol& protocol, const py::dict& options) {
   const catalog::Entry& entry = protocol.entry();
-  catalog::ExplorationRequest asked =
-      experiment::exploration_request(entry, protocol.name(), words);
+  catalog::ExplorationRequest asked = experiment::exploration_request(
+      entry, words_of(options, protocol.name()), word(options, "max_configurations"));
   const catalog::Exploration found = attended([&](const ProgressCallback& progress) {
     asked.progress = progress;
     return entry.explore(asked);

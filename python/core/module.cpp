@@ -1,13 +1,17 @@
 // The module itself, its exceptions, and what the other files share.
+#include <array>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -95,6 +99,35 @@ class Attendant {
   std::exception_ptr raised_;  // of Python
 };
 
+// Puts those options of the table that the keywords have into the words.
+template <class Words>
+void take_options(std::span<const experiment::Option<Words>> table, const py::dict& options,
+                  Words& words) {
+  for (const experiment::Option<Words>& option : table) {
+    const py::str name(option.name);
+    if (!options.contains(name)) continue;
+    std::visit(
+        [&](auto member) {
+          words.*member =
+              options[name].template cast<std::remove_reference_t<decltype(words.*member)>>();
+        },
+        option.value);
+  }
+}
+
+// How the values of an option are written: what the package needs to know of the table.
+template <class Words>
+void add_kinds(std::span<const experiment::Option<Words>> table, py::dict& kinds) {
+  constexpr std::array names{"word", "count", "limit", "horizon", "path"};
+  for (const experiment::Option<Words>& option : table) {
+    const bool is_list = std::holds_alternative<std::vector<std::string> Words::*>(option.value);
+    const bool is_flag = std::holds_alternative<bool Words::*>(option.value);
+    kinds[py::str(option.name)] = is_list   ? "list"
+                                  : is_flag ? "flag"
+                                            : names[static_cast<std::size_t>(option.kind)];
+  }
+}
+
 std::shared_ptr<const Digraph> digraph_of(const py::tuple& graph) {
   const auto agents = graph[1].cast<std::uint64_t>();
   const auto pairs = graph[2].cast<std::vector<std::pair<std::int64_t, std::int64_t>>>();
@@ -135,26 +168,20 @@ bool flag(const py::dict& options, const char* name) {
   return options.contains(name) && options[name].cast<bool>();
 }
 
-experiment::RunText words_of(const py::dict& options) {
+experiment::RunText words_of(const py::dict& options, const std::string& protocol) {
   experiment::RunText words{.engine = "auto"};
-  const std::vector<std::pair<const char*, std::string*>> texts{
-      {"protocol", &words.protocol}, {"n", &words.n},
-      {"seed", &words.seed},         {"init", &words.init},
-      {"engine", &words.engine},     {"graph", &words.graph},
-      {"until", &words.until},       {"max_parallel_time", &words.max_parallel_time},
-      {"delay", &words.delay},       {"max_interactions", &words.max_interactions},
-      {"wakeup", &words.wakeup},     {"ids", &words.ids}};
-  for (const auto& [name, text] : texts) {
-    if (options.contains(name)) *text = options[name].cast<std::string>();
-  }
-  if (options.contains("params")) {
-    words.params = options["params"].cast<std::vector<std::string>>();
-  }
-  if (options.contains("faults")) {
-    words.faults = options["faults"].cast<std::vector<std::string>>();
-  }
-  if (options.contains("count_edges")) words.count_edges = options["count_edges"].cast<bool>();
+  take_options(experiment::run_options(), options, words);
+  words.protocol = protocol;
   return words;
+}
+
+experiment::ExecutionText execution_of(const py::dict& options) {
+  experiment::ExecutionText execution;
+  take_options(experiment::execution_options(), options, execution);
+  execution.keeps_trace = flag(options, "keeps_trace");
+  execution.keeps_history = flag(options, "keeps_history");
+  execution.keeps_final = flag(options, "keeps_final");
+  return execution;
 }
 
 Extras extras_of(const py::dict& options) {
@@ -228,6 +255,12 @@ PYBIND11_MODULE(_core, module) {
   module.attr("Error") = py::reinterpret_borrow<py::object>(error_type);
   py::register_exception_translator([](std::exception_ptr raised) {
     if (raised) conclave::python::translate(std::move(raised), error_type);
+  });
+  module.def("options", [] {
+    py::dict kinds;
+    conclave::python::add_kinds(conclave::experiment::run_options(), kinds);
+    conclave::python::add_kinds(conclave::experiment::execution_options(), kinds);
+    return kinds;
   });
   conclave::python::bind_runs(module);
   conclave::python::bind_rule(module);

@@ -14,11 +14,11 @@
 #include "conclave/base/read_text.hpp"
 #include "conclave/experiment/configuration_file.hpp"
 #include "conclave/experiment/description.hpp"
+#include "conclave/experiment/execution_text.hpp"
 #include "conclave/experiment/history.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/row.hpp"
-#include "conclave/experiment/run_outputs.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"
 #include "conclave/plot/space_time.hpp"
@@ -47,28 +47,13 @@ std::string described(const Protocol& protocol) {
   return experiment::description_of(entry).dump();
 }
 
-experiment::RunOutputs outputs_of(const py::dict& options) {
-  return {.output = word(options, "output_file"),
-          .trace = word(options, "trace_file"),
-          .history = word(options, "history_file"),
-          .final_file = word(options, "final_file"),
-          .trace_grid = word(options, "trace_grid"),
-          .every = word(options, "every"),
-          .history_by = word(options, "history_by"),
-          .history_format = word(options, "history_format"),
-          .keeps_trace = flag(options, "trace"),
-          .keeps_history = flag(options, "history"),
-          .keeps_final = flag(options, "final")};
-}
-
 Prepared prepare(const Protocol& protocol, const py::dict& options) {
-  experiment::RunText words = words_of(options);
-  words.protocol = protocol.name();
-  const experiment::RunOutputs outputs = outputs_of(options);
-  experiment::check_outputs(outputs, words, word(options, "init_from"));
+  const experiment::RunText words = words_of(options, protocol.name());
+  const experiment::ExecutionText execution = execution_of(options);
+  experiment::check_outputs(execution, words);
   catalog::RunRequest request =
       request_of(protocol.entry(), words, extras_of(options), {.command = "run", .n = "1e6"});
-  experiment::plan_looks(outputs, request.n, request.plan);
+  experiment::plan_samples(execution, request.n, request.plan);
   request.plan.keeps_census_at_horizon = true;  // for the summary
   struct Owner {
     std::shared_ptr<const catalog::Entry> entry;
@@ -113,20 +98,26 @@ class Trials {
   // Ctrl-C came while they ran: these are the first trials, all that were complete.
   void interrupt() { was_interrupted_ = true; }
   bool was_interrupted() const { return was_interrupted_; }
-  std::uint64_t asked() const { return asked_; }
 
   const catalog::PreparedRun& run() const { return *prepared_.run; }
   std::size_t size() const { return rows_.size(); }
   std::uint64_t not_converged() const { return summary_.not_converged(); }
 
-  std::string csv() const {
-    std::string text = format_.csv_header() + '\n';
+  // Marked: the last line of interrupted trials says so, as on the command line.
+  std::string csv(bool is_marked) const {
+    std::string text = rows_.empty() ? std::string() : format_.csv_header() + '\n';
     for (const auto& row : rows_) text += format_.csv(row) + '\n';
-    return rows_.empty() ? std::string() : text;
+    if (is_marked && was_interrupted_) text += experiment::interrupted_line(rows_.size(), asked_);
+    return text;
   }
-  std::string jsonl() const {
+  std::string jsonl(bool is_marked) const {
     std::string text;
-    for (const auto& row : rows_) text += format_.json(row) + '\n';
+    for (const auto& row : rows_) {
+      const bool has_mark = is_marked && was_interrupted_ && &row == &rows_.back();
+      text += format_.unclosed_json(row);
+      text += has_mark ? experiment::interrupted_end(asked_) : "}";
+      text += '\n';
+    }
     return text;
   }
   std::string trace() const {
@@ -206,16 +197,12 @@ class Trials {
 };
 
 // `look(trials done, interactions so far)` is called now and then.
-std::unique_ptr<Trials> run(const Prepared& prepared, const std::string& trials_text,
-                            const std::string& threads_text, const py::object& look) {
-  using experiment::count_option_64;
-  const std::uint64_t trials = count_option_64("--trials", trials_text, 1, UINT64_MAX);
-  std::optional<unsigned> asked;
-  if (!threads_text.empty()) {
-    asked = static_cast<unsigned>(count_option_64("--threads", threads_text, 1, 1024));
-  }
-  const unsigned threads =
-      experiment::worker_count(*prepared.run, trials, asked, experiment::available_memory());
+std::unique_ptr<Trials> run(const Prepared& prepared, const py::dict& options,
+                            const py::object& look) {
+  const experiment::ExecutionText execution = execution_of(options);
+  const std::uint64_t trials = count_of(execution, &experiment::ExecutionText::trials);
+  const unsigned threads = experiment::worker_count(*prepared.run, trials, asked_threads(execution),
+                                                    experiment::available_memory());
   auto result = std::make_unique<Trials>(prepared, trials);
   experiment::Progress progress;
   std::atomic<bool> stop = false;
@@ -287,7 +274,6 @@ void bind_runs(py::module_& module) {
       .def("__len__", &Trials::size)
       .def_property_readonly("not_converged", &Trials::not_converged)
       .def_property_readonly("was_interrupted", &Trials::was_interrupted)
-      .def_property_readonly("asked", &Trials::asked)
       .def("csv", &Trials::csv)
       .def("jsonl", &Trials::jsonl)
       .def("trace", &Trials::trace)

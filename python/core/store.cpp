@@ -18,7 +18,7 @@
 #include "conclave/sweep/export.hpp"
 #include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/plan.hpp"
-#include "conclave/sweep/rare_estimates.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 #include "conclave/sweep/results.hpp"
 #include "conclave/sweep/shard.hpp"
 #include "conclave/sweep/sweep.hpp"

@@ -66,7 +66,7 @@ struct Prepared {
       : entry(entry_named(each.protocol)) {
     RunText words{.protocol = each.protocol, .n = each.n, .seed = seed, .engine = each.engine};
     if (has_horizon) words.until = "7.3";
-    catalog::RunRequest request = request_of(words);
+    catalog::RunRequest request = request_of(entry, words);
     request.plan.keeps_final = has_horizon;
     run = entry.prepare(request);
   }
@@ -147,7 +147,7 @@ std::shared_ptr<const catalog::PreparedRun> from_here(const Session& session,
                                                       const catalog::Entry& entry,
                                                       const Case& each) {
   catalog::RunRequest request =
-      request_of({.protocol = each.protocol, .n = each.n, .engine = each.engine});
+      request_of(entry, {.protocol = each.protocol, .n = each.n, .engine = each.engine});
   request.given = std::make_shared<catalog::GivenStart>(
       catalog::GivenStart{session.engine().agents(), "given"});
   return entry.prepare(request);
@@ -174,7 +174,7 @@ TEST(Session, GoesOnAsAnotherRun) {
 TEST(Session, RefusesWhatCannotBeDone) {
   const catalog::Entry flooding = catalog::find("flooding");
   const std::shared_ptr<const catalog::PreparedRun> network =
-      flooding.prepare(request_of({.protocol = "flooding", .n = "10"}));
+      flooding.prepare(request_of(flooding, {.protocol = "flooding", .n = "10"}));
   try {
     Session session(network);
     FAIL() << "a network was stepped through";

@@ -1655,6 +1655,11 @@ class Explorer(unittest.TestCase):
                              (f"localhost:{self.port}", 200), ("127.0.0.1", 200)):
             self.assertEqual(self.status("GET", "/", host), status, host)
 
+    def test_names_of_headers_may_have_small_letters(self):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as visitor:
+            visitor.sendall(b"GET / HTTP/1.1\r\nhost:127.0.0.1\r\n\r\n")
+            self.assertIn(b"200 OK", visitor.makefile("rb").readline())
+
     def test_visitors_who_say_nothing_or_do_not_read_delay_no_other(self):
         begin = time.monotonic()
         silent = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(80)]

@@ -274,7 +274,7 @@ def help_of(*command):
 
 @functools.lru_cache(None)
 def commands():
-    listed = help_of().split("Subcommands:\n")[1].split("\n\n")[0]
+    listed = help_of().split("\n\n\n")[0].split("exit\n\n")[1]
     return re.findall(r"^  (\S+)", listed, re.M)
 
 
@@ -515,6 +515,30 @@ class Commands(unittest.TestCase):
                         self.fail(f"{name_of(page)}:{line}: {name} takes {known}: {text}")
 
 
+class Readme(unittest.TestCase):
+    """The commands of the README do what it says as they are written, one after the other."""
+
+    # They serve until Ctrl-C, or need what ./demo does not build; other tests run them.
+    NOT_RUN = ("conclave explorer", "conclave bench")
+
+    def test_commands_work_as_written(self):
+        text = (ROOT / "README.md").read_text()
+        written = [command for command in CODE_SPAN.findall(text) +
+                   re.findall(r"^    (conclave .*|PYTHONPATH.*)$", text, re.M)
+                   if command.startswith(("conclave ", "PYTHONPATH=")) and "NAME" not in command]
+        written = [command for command in written if not command.startswith(self.NOT_RUN)]
+        self.assertGreater(len(written), 12)
+        built = BINARY.parent
+        with Scratch(ROOT / "README.md") as scratch:
+            for command in written:
+                if re.fullmatch(r"conclave \w+", command):
+                    continue  # the name of a command
+                command = command.replace("build/release/python", str(built / "python"))
+                with self.subTest(command):
+                    result = run(["bash", "-c", command], scratch.folder)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+
+
 class Help(unittest.TestCase):
     def test_of_every_command_has_examples_that_are_understood(self):
         with Scratch(ROOT / "README.md") as scratch:
@@ -535,6 +559,8 @@ class Help(unittest.TestCase):
 
     def test_and_the_page_of_the_command_line_name_the_same_options(self):
         page = (ROOT / "docs" / "command-line.md").read_text()
+        table = run([BINARY, "options"], ROOT).stdout
+        self.assertIn(table, page, "docs/command-line.md lacks what `conclave options` prints")
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page))
         for command in commands():
             self.assertTrue(f"conclave {command}" in page,

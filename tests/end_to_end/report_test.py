@@ -390,6 +390,18 @@ class Reports(unittest.TestCase):
                 database.close()
                 self.assertIn(message, " ".join(self.report(copy).texts))
 
+    def test_a_doctored_value_does_not_keep_a_figure_from_ending(self):
+        copy = self.folder / "doctored.db"
+        copy.write_bytes(self.results.read_bytes())
+        with sqlite3.connect(copy) as database:
+            changed = database.execute(
+                "UPDATE trial SET row = replace(row, '\"leaders_after_quick_elimination\":1,', "
+                "'\"leaders_after_quick_elimination\":1000000000000,'), "
+                "checksum = NULL WHERE cell = 0")
+            self.assertGreater(changed.rowcount, 0)
+        database.close()
+        self.report(copy)  # counting up to that value would take days
+
     def test_object_to_files_without_results(self):
         (self.folder / "text.db").write_text("no results\n")
         self.assertIn("missing.db", self.objection("missing.db", "-o", "x.html"))

@@ -220,6 +220,8 @@ class Failures(unittest.TestCase):
                 (["prl", "--n", "3", "--graph", "complete"], "made for the directed ring"),
                 (["prl", "--n", "3", "--from", "everywhere"], "known: all, start"),
                 (["pll", "--n", "3", "--against", "agent"], "did you mean 'agents'?"),
+                (["fratricide", "--n", "3", "--against", "agents,,counts"],
+                 "one is empty in 'agents,,counts'"),
                 (["pll"], "the population size is missing")):
             result = conclave("verify", *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)

@@ -15,21 +15,20 @@
 #include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/rare.hpp"
-#include "conclave/experiment/rare_estimate.hpp"
-#include "conclave/experiment/rare_row.hpp"
-#include "conclave/experiment/rare_runner.hpp"
+#include "conclave/catalog/rare_request.hpp"
 #include "conclave/model/trial.hpp"
-#include "conclave/population/splitting.hpp"
+#include "conclave/rare/estimate.hpp"
+#include "conclave/rare/row.hpp"
+#include "conclave/rare/run.hpp"
+#include "conclave/rare/splitting.hpp"
 
 #include "tests/mutants/broken_splitting.hpp"
 
 namespace conclave::tests {
 namespace {
 
-using experiment::RareEstimate;
-using experiment::RareTime;
-using population::RareStep;
+using rare::Estimate;
+using rare::Step;
 
 // Those up to here were used while the rules of intervals and warnings were made.
 constexpr std::uint64_t used_seeds = 1000;
@@ -49,11 +48,11 @@ class Walk {
   void load(const Configuration& place) { place_ = place; }
   const Configuration& configuration() const { return place_; }
   double value() const { return place_[0]; }
-  RareStep step(Stream& stream) {
+  rare::Step step(Stream& stream) {
     const int draw = static_cast<int>(stream.below(64));
     const int by = draw < up_ ? 1 : draw < up_ + jump_ ? 3 : -1;
     place_[0] = std::max(0, place_[0] + by);
-    return place_[0] >= top_ ? RareStep::fails : RareStep::goes_on;
+    return place_[0] >= top_ ? rare::Step::fails : rare::Step::goes_on;
   }
 
   // Solved by elimination from below: T(x) = a(x) + (steps up only), in long double. The expected
@@ -106,10 +105,10 @@ class Gambler {
   void load(const Configuration& coins) { coins_ = coins; }
   const Configuration& configuration() const { return coins_; }
   double value() const { return coins_[0]; }
-  RareStep step(Stream& stream) {
+  rare::Step step(Stream& stream) {
     coins_[0] += static_cast<int>(stream.below(64)) < up_ ? 1 : -1;
-    if (coins_[0] == 0) return RareStep::fails_else;
-    return coins_[0] == top_ ? RareStep::fails : RareStep::goes_on;
+    if (coins_[0] == 0) return rare::Step::fails_else;
+    return coins_[0] == top_ ? rare::Step::fails : rare::Step::goes_on;
   }
 
   double exact_ln_attempts() const {
@@ -124,27 +123,27 @@ class Gambler {
 };
 
 template <class Rules, class Each>
-RareEstimate estimate(const Each& walk, std::uint64_t seed, std::uint64_t particles = 100,
-                      bool by_attempt = false) {
-  using Process = population::SteppedProcess<Each>;
-  const population::SplittingOptions options{.particles = particles, .by_attempt = by_attempt};
-  population::Splitting splitting(std::make_unique<Process>(walk), options, {},
-                                  std::make_unique<Rules>());
+rare::Estimate estimate(const Each& walk, std::uint64_t seed, std::uint64_t particles = 100,
+                        bool by_attempt = false) {
+  using Process = rare::SteppedProcess<Each>;
+  const rare::SplittingOptions options{.particles = particles, .by_attempt = by_attempt};
+  rare::Splitting splitting(std::make_unique<Process>(walk), options, {},
+                            std::make_unique<Rules>());
   const StreamName name{.seed = seed, .purpose = rare_purpose};
-  const auto plan = population::Splitting(std::make_unique<Process>(walk), options, {})
+  const auto plan = rare::Splitting(std::make_unique<Process>(walk), options, {})
                         .pilot({.seed = seed, .purpose = rare_purpose, .part = 1});
   std::vector<RareRepetition> repetitions;
   for (std::uint64_t i = 0; i < 20; ++i) {
     repetitions.push_back(splitting.run(plan, {name.seed, i, name.purpose, name.part}));
   }
-  return experiment::estimate_of(repetitions);
+  return rare::estimate_of(repetitions);
 }
 
 struct Coverage {
   std::uint64_t hits = 0;
   std::uint64_t trials = 0;
 
-  void add(const RareTime& time, double truth) {
+  void add(const rare::Time& time, double truth) {
     ++trials;
     hits += time.ln_low <= truth && truth <= time.ln_high ? 1 : 0;
   }
@@ -171,7 +170,7 @@ TEST(RareWalks, ReachBelowOneInATrillion) {
 }
 
 TEST(RareWalks, IntervalsHoldTheTruth) {
-  const Coverage coverage = walk_coverage<population::SplittingRules>(seeds(20));
+  const Coverage coverage = walk_coverage<rare::SplittingRules>(seeds(20));
   RecordProperty("hits", static_cast<int>(coverage.hits));
   EXPECT_FALSE(coverage.is_rejected()) << coverage.hits << " of " << coverage.trials;
   std::printf("walks: %llu of %llu intervals hold the truth\n",
@@ -189,8 +188,8 @@ TEST(RareWalks, PlantedMistakesAreRejected) {
 // but wide: the spread tells.
 TEST(RareWalks, CorrelatedCopiesSpread) {
   const Walk walk(20, 12, 0);
-  const RareEstimate honest = estimate<population::SplittingRules>(walk, 1, 400);
-  const RareEstimate broken = estimate<CorrelatesCopies>(walk, 1, 400);
+  const rare::Estimate honest = estimate<rare::SplittingRules>(walk, 1, 400);
+  const rare::Estimate broken = estimate<CorrelatesCopies>(walk, 1, 400);
   EXPECT_LT(honest.sd_ln_rate, 0.7);
   EXPECT_TRUE(broken.zeros > 0 || broken.sd_ln_rate > 2 * honest.sd_ln_rate)
       << honest.sd_ln_rate << " " << broken.sd_ln_rate;
@@ -211,7 +210,7 @@ Coverage attempt_coverage(std::uint64_t few) {
 }
 
 TEST(RareAttempts, HaveTheProbabilityOfRuin) {
-  const Coverage coverage = attempt_coverage<population::SplittingRules>(seeds(20));
+  const Coverage coverage = attempt_coverage<rare::SplittingRules>(seeds(20));
   EXPECT_FALSE(coverage.is_rejected()) << coverage.hits << " of " << coverage.trials;
   std::printf("attempts: %llu of %llu intervals hold the truth\n",
               static_cast<unsigned long long>(coverage.hits),
@@ -261,18 +260,18 @@ double exact_ln_time(const Case& which) {
   return std::log(which.protocol == "ppl" ? report.start_holding.value() : report.start.mean);
 }
 
-experiment::RareRow rare_row(const Case& which, std::uint64_t seed, std::uint64_t particles,
-                             unsigned threads, std::unique_ptr<catalog::PreparedRare>& prepared) {
+rare::Row rare_row(const Case& which, std::uint64_t seed, std::uint64_t particles, unsigned threads,
+                   std::unique_ptr<rare::Prepared>& prepared) {
   catalog::RareRequest request{.run = run_request(which)};
   request.run.seed = seed;
-  request.way = which.way;
-  request.importance = which.importance;
-  request.particles = particles;
+  request.choice.way = which.way;
+  request.choice.importance = which.importance;
+  request.choice.particles = particles;
   prepared = entry_of(which.protocol).rare(request);
-  experiment::RareProgress progress;
+  rare::Progress progress;
   const std::atomic<bool> stop = false;
-  const auto found = experiment::run_rare(*prepared, {20, threads}, progress, stop);
-  return {experiment::subject_of(*prepared, request), found, false};
+  const auto found = rare::run_rare(*prepared, {20, threads}, progress, stop);
+  return {(*prepared).subject(), found, false};
 }
 
 std::vector<catalog::Setting> timers(int t_max, int t_virus, int t_emit) {
@@ -304,8 +303,8 @@ TEST(RareProtocols, IntervalsHoldWhatTheExactModuleFinds) {
     Coverage own;
     const std::uint64_t particles = which.protocol == "ppl" ? 100 : 300;
     for (std::uint64_t seed = 1; seed <= seeds(5); ++seed) {
-      std::unique_ptr<catalog::PreparedRare> prepared;
-      const RareTime time = rare_row(which, used_seeds + seed, particles, 1, prepared).time();
+      std::unique_ptr<rare::Prepared> prepared;
+      const rare::Time time = rare_row(which, used_seeds + seed, particles, 1, prepared).time();
       coverage.add(time, truth);
       own.add(time, truth);
     }
@@ -345,8 +344,8 @@ TEST(RareDetections, AreLateAsOftenAsTheExactModuleFinds) {
         which.n == 20 ? ln_attempts_of_lone_ranks(which) : exact_ln_attempts(which);
     Coverage own;
     for (std::uint64_t seed = 1; seed <= seeds(5); ++seed) {
-      std::unique_ptr<catalog::PreparedRare> prepared;
-      const RareTime time = rare_row(which, used_seeds + seed, 100, 1, prepared).time();
+      std::unique_ptr<rare::Prepared> prepared;
+      const rare::Time time = rare_row(which, used_seeds + seed, 100, 1, prepared).time();
       coverage.add(time, truth);
       own.add(time, truth);
     }
@@ -359,8 +358,8 @@ TEST(RareDetections, AreLateAsOftenAsTheExactModuleFinds) {
 // Where both functions and plain trials reach, all three agree.
 TEST(RareDetections, AreLateAsOftenAsInTrials) {
   const Case which{"detect-collision", 16, {{"r", "4"}}, "", {}, 320};
-  std::unique_ptr<catalog::PreparedRare> prepared;
-  const experiment::RareRow row = rare_row(which, used_seeds, 300, 1, prepared);
+  std::unique_ptr<rare::Prepared> prepared;
+  const rare::Row row = rare_row(which, used_seeds, 300, 1, prepared);
   EXPECT_TRUE(row.confirmed());
   constexpr std::uint64_t trials = 20'000;
   const auto run = catalog::find(which.protocol).prepare(run_request(which));
@@ -379,7 +378,7 @@ TEST(RareDetections, AreLateAsOftenAsInTrials) {
 
 TEST(RareProtocols, SameRowsForAnyNumberOfThreads) {
   const Case which{"ppl", 5, timers(6, 3, 4), "", {}};
-  std::unique_ptr<catalog::PreparedRare> one, three;
+  std::unique_ptr<rare::Prepared> one, three;
   EXPECT_EQ(rare_row(which, 7, 50, 1, one).json(), rare_row(which, 7, 50, 3, three).json());
 }
 

@@ -19,7 +19,7 @@ tidy = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(tidy)
 
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # hundreds of trees, soon gone
-MODULES = ("model", "population", "network", "exact", "election", "catalog", "sweep", "mpi",
+MODULES = ("model", "population", "network", "exact", "catalog", "sweep", "mpi",
            "experiment", "cli")
 TABLE = """## Layers
 
@@ -41,6 +41,7 @@ TABLE = """## Layers
 CLEAN = {
     **{f"src/conclave/{module}/notes.txt": "A module.\n" for module in MODULES},
     "bench/notes.txt": "Benchmarks.\n",
+    "election/notes.txt": "A library beside the others.\n",
     "CONTRIBUTING.md": TABLE,
     "README.md": "See [the design](docs/design.md).\n",
     "docs/design.md": "The design; more in [the notes](notes.md#one).\n",
@@ -217,10 +218,23 @@ class TidyTest(unittest.TestCase):
         for module, header in (("base", "Random123/philox.h"), ("cli", "CLI/CLI.hpp"),
                                ("base", "fmt/format.h"), ("catalog", "nlohmann/json.hpp"),
                                ("sweep", "toml++/toml.h"), ("mpi", "mpi.h"),
-                               ("election", "asio.hpp"), ("sweep", "sqlite3.h"),
-                               ("population", "sys/mman.h")):
+                               ("sweep", "sqlite3.h"), ("population", "sys/mman.h")):
             self.accepts(source(f"src/conclave/{module}/a.cpp", f"#include <{header}>\n"))
         self.accepts(source("bench/a_bench.cpp", "#include <fmt/format.h>\n"))
+        self.accepts(source("election/a.cpp", "#include <asio.hpp>\n"))
+
+    def test_the_library_beside_the_others(self):
+        own = {"election/detail/link.hpp":
+               "// A link.\n#pragma once\nnamespace election::detail {}\n"}
+        include = '#include "election/detail/link.hpp"\n'
+        for path in ("election/a.cpp", "election/tests/a_test.cpp"):
+            self.accepts({**source(path, include), **own})
+        self.rejects({**source("src/conclave/cli/a.cpp", include), **own},
+                     "src/conclave/cli/a.cpp:3: layers")
+        self.rejects(source("election/a.cpp", '#include "conclave/catalog/list.hpp"\n'),
+                     "election/a.cpp:3: layers")
+        self.rejects(source("election/a.cpp", "void get_on();\n"), "election/a.cpp:3: banned")
+        self.rejects({"election/b.cpp": "// It is not built.\n"}, "election/b.cpp:1: dead")
 
     # Banned names.
 

@@ -8,26 +8,28 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/experiment/description.hpp"
 #include "conclave/experiment/fault_text.hpp"
-#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/row.hpp"
+#include "conclave/experiment/run_options.hpp"
 #include "conclave/experiment/watched_trial.hpp"
 #include "conclave/graph/make_graph.hpp"
 
 namespace conclave {
 namespace {
 
-using experiment::Json;
 using experiment::WatchedTrial;
 
 // A page has less memory than a machine.
@@ -71,46 +73,31 @@ Interactions interactions(double number) {
   return static_cast<std::uint64_t>(number);
 }
 
-struct Option {
-  std::string_view name;
-  std::string experiment::RunText::*value;
-};
-constexpr Option options[] = {{"protocol", &experiment::RunText::protocol},
-                              {"n", &experiment::RunText::n},
-                              {"seed", &experiment::RunText::seed},
-                              {"init", &experiment::RunText::init},
-                              {"engine", &experiment::RunText::engine},
-                              {"graph", &experiment::RunText::graph},
-                              {"max-parallel-time", &experiment::RunText::max_parallel_time},
-                              {"max-interactions", &experiment::RunText::max_interactions},
-                              {"until", &experiment::RunText::until},
-                              {"delay", &experiment::RunText::delay},
-                              {"wakeup", &experiment::RunText::wakeup},
-                              {"ids", &experiment::RunText::ids}};
-
+// Puts the value of an option into the request: the protocol, the number of the trial, or an option
+// of the table that the explorer accepts.
 void read_option(std::string_view name, const std::string& value, experiment::WatchRequest& into) {
-  if (name == "param") {
-    into.words.params.push_back(value);
-  } else if (name == "fault") {
-    into.words.faults.push_back(value);
-  } else if (name == "trial") {
+  if (name == "trial") {
     into.trial = experiment::count_option_64("--trial", value, 0, UINT64_MAX);
-  } else {
-    for (const Option& option : options) {
-      if (option.name != name) continue;
-      into.words.*option.value = value;
-      return;
-    }
-    throw Error(fmt::format("the page does not know the option --{}", name));
+    return;
   }
+  for (const experiment::Option<experiment::RunText>& option : experiment::run_options()) {
+    const bool is_known = option.is_accepted_by(experiment::by_explorer) || name == "protocol";
+    if (!is_known || option.dashed() != name) continue;
+    if (const auto* const text = std::get_if<std::string experiment::RunText::*>(&option.value)) {
+      into.words.** text = value;
+    } else {
+      const auto list = std::get<std::vector<std::string> experiment::RunText::*>(option.value);
+      (into.words.*list).push_back(value);
+    }
+    return;
+  }
+  throw Error(fmt::format("the explorer does not know the option --{}", name));
 }
 
 experiment::WatchRequest request_of(std::string_view words, std::string content,
                                     const std::string& grid) {
   experiment::WatchRequest request{.content = std::move(content), .most_bytes = most_bytes};
-  while (!words.empty()) {
-    const std::string_view line = words.substr(0, words.find('\n'));
-    words.remove_prefix(std::min(words.size(), line.size() + 1));
+  for (const std::string_view line : split_parts(words, '\n')) {
     const std::size_t space = line.find(' ');
     if (line.empty()) continue;
     if (space == std::string_view::npos) throw Error(fmt::format("'{}' has no value", line));
@@ -151,6 +138,15 @@ Json faults_of(const WatchedTrial& watched) {
   return all;
 }
 
+// The names of the options that have a value, in the order of the command line.
+std::vector<std::string> option_names(const experiment::RunText& words) {
+  std::vector<std::string> names;
+  for (experiment::GivenOption& given : experiment::given_options(words)) {
+    names.push_back(std::move(given.option));
+  }
+  return names;
+}
+
 Json look_of(WatchedTrial& watched) {
   Json look{{"now", to_string(watched.now())},
             {"time", watched.time()},
@@ -162,7 +158,8 @@ Json look_of(WatchedTrial& watched) {
             {"n", watched.run().n()},
             {"population", watched.is_population()},
             {"observables", observables_of(watched)},
-            {"faults", faults_of(watched)}};
+            {"faults", faults_of(watched)},
+            {"options", option_names(page().words)}};
   if (!watched.is_population()) return look;
   const population::NextMeeting next = watched.next_meeting();
   if (!watched.steps().empty()) look["steps"] = watched.steps();
@@ -195,7 +192,7 @@ Json columns_of(const population::AgentTable& table) {
 }
 
 Json arcs_of(const experiment::RunText& words) {
-  const auto graph = experiment::request_of(words).digraph;
+  const auto graph = experiment::request_of(trial().entry(), words).digraph;
   if (!graph) return {};
   Json all = Json::array();
   for (Arc arc = 0; arc < graph->arcs(); ++arc) {

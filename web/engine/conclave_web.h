@@ -43,9 +43,10 @@ const char* conclave_interactions_at(const char* time);
 const char* conclave_change(double most);
 
 /* JSON: where the trial stands. {"now": "12345", "time", "leaders", "converged", "over", "engine",
- * "n", "observables": {...}, "faults": [...], "next": {"number", "agents"}, "steps": [...]}; the
- * steps are those of the pseudocode that the last interaction executed, where it was a single one.
- */
+ * "n", "observables": {...}, "faults": [...], "options": [...], "next": {"number", "agents"},
+ * "steps": [...]}; the options are the names of those that have a value, in the order of the command
+ * line, and the steps those of the pseudocode that the last interaction executed, where it was a
+ * single one. */
 const char* conclave_look(void);
 
 /* The agents, or the states that agents are in, as rows of numbers: 1 for a leader, then the

@@ -29,6 +29,7 @@ export interface Look {
   start: string; n: number; population: boolean; observables: Record<string, string>;
   faults: FaultSeen[]; next?: { number: number; agents: [number, number] | null };
   steps?: string[];   // the lines that the last interaction executed
+  options: string[];  // the names of the run's options, in the order of the command line
 }
 
 export interface Column { name: string; labels: string[] }

@@ -23,7 +23,7 @@ async function download(player: Player, which: "row" | "trace") {
 }
 
 export function command(player: Player) {
-  const text = commandOf(player.run);
+  const text = commandOf(player.run, player.frame?.look.options ?? []);
   return html`<h2>The same trial on the command line</h2><pre class="command" tabindex="0">${text}</pre>
     <div class="row below"><button @click=${() => navigator.clipboard.writeText(text)}>Copy command</button><button @click=${() => { player.write(); return navigator.clipboard.writeText(location.href); }}>Copy link</button></div>`;
 }

@@ -65,10 +65,8 @@ export function addressOf(run: Run): string {
 
 const quoted = (text: string) => (/^[\w.,:=+@/^-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
 
-const order = ["n", "param", "init", "engine", "graph", "fault", "delay", "wakeup", "ids",
-  "max-parallel-time", "max-interactions", "until", "seed"];
-
-export function commandOf(run: Run): string {
+// `order` is that of the options (Look.options).
+export function commandOf(run: Run, order: string[]): string {
   const sorted = [...run.words].filter(([name]) => name !== "trial").sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   return ["conclave run", run.protocol, ...sorted.map(([name, text]) => `--${name} ${quoted(text)}`)].join(" ");
 }

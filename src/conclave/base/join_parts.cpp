@@ -47,4 +47,14 @@ std::string join_parts(std::span<const double> parts, std::string_view separator
   return joined(parts, separator);
 }
 
+std::vector<std::string_view> split_parts(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = text.find(separator); end != text.npos; end = text.find(separator)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
 }  // namespace conclave

@@ -27,6 +27,10 @@ namespace conclave::population {
 class LiveTrial;  // live_trial.hpp
 }
 
+namespace conclave::rare {
+class Prepared;
+}
+
 namespace conclave::catalog {
 
 // A parameter as the user gave it, "m=20".
@@ -212,8 +216,7 @@ struct NetworkOffer {
 
 struct ExplorationRequest;  // exploration.hpp
 struct Exploration;
-struct RareRequest;  // rare.hpp
-class PreparedRare;
+struct RareRequest;  // rare_request.hpp
 
 struct Entry {
   ProtocolInfo info;
@@ -242,7 +245,7 @@ struct Entry {
   std::span<const RareWay> rare_ways{};
   std::span<const RareFunction> rare_functions{};
   // Prepares the estimate of rare failures; none: the protocol names no importance functions.
-  std::function<std::unique_ptr<PreparedRare>(const RareRequest&)> rare{};
+  std::function<std::unique_ptr<rare::Prepared>(const RareRequest&)> rare{};
   // Walks through all schedules of message passing; none: a population protocol.
   std::function<Exploration(const ExplorationRequest&)> explore{};
 };

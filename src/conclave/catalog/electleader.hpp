@@ -9,15 +9,17 @@
 
 namespace conclave::catalog {
 
+struct ElectLeaderEntries {
+  Entry whole;
+  Entry propagate_reset;
+  Entry assign_ranks;
+  Entry detect_collision;
+};
+
 std::vector<Entry> electleader_entries();
 
-Verified verify_electleader(const VerifyRequest& request);
-Verified verify_propagate_reset(const VerifyRequest& request);
-Verified verify_assign_ranks(const VerifyRequest& request);
-Verified verify_detect_collision(const VerifyRequest& request);
-
 // How often a rank that is there twice goes unnoticed for long (LateDetection).
-std::unique_ptr<PreparedRare> rare_electleader(const RareRequest& request);
-std::unique_ptr<PreparedRare> rare_detect_collision(const RareRequest& request);
+std::unique_ptr<rare::Prepared> rare_electleader(const RareRequest& request);
+std::unique_ptr<rare::Prepared> rare_detect_collision(const RareRequest& request);
 
 }  // namespace conclave::catalog

@@ -9,14 +9,13 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/electleader.hpp"
-#include "conclave/catalog/rare.hpp"
-#include "conclave/catalog/rare_runner.hpp"
+#include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
-#include "conclave/population/rare_process.hpp"
 #include "conclave/protocols/population/electleader/elect_leader.hpp"
 #include "conclave/protocols/population/electleader/late_detection.hpp"
 #include "conclave/protocols/population/electleader/parts.hpp"
+#include "conclave/rare/process.hpp"
 
 namespace conclave::catalog {
 
@@ -24,7 +23,7 @@ namespace el = protocols::electleader;
 
 namespace {
 
-// A path of LateDetection as population::SteppedProcess wants it.
+// A path of LateDetection as rare::SteppedProcess wants it.
 class DetectionAttempt {
  public:
   using Configuration = el::LateDetection::Path;
@@ -36,14 +35,14 @@ class DetectionAttempt {
   void load(const Configuration& path) { path_ = path; }
   const Configuration& configuration() const { return path_; }
   double value() const { return detection_->importance(function_, path_); }
-  population::RareStep step(Stream& stream) {
+  rare::Step step(Stream& stream) {
     switch (detection_->step(path_, stream)) {
       case el::LateDetection::Step::is_late:
-        return population::RareStep::fails;
+        return rare::Step::fails;
       case el::LateDetection::Step::is_detected:
-        return population::RareStep::fails_else;
+        return rare::Step::fails_else;
       default:
-        return population::RareStep::goes_on;
+        return rare::Step::goes_on;
     }
   }
 
@@ -79,8 +78,8 @@ std::size_t checked_start(const std::string& asked) {
 }
 
 template <class P>
-std::unique_ptr<PreparedRare> rare_detection(const RareRequest& request) {
-  const AgentCount n = rare_population(checked_population(request.run.n));
+std::unique_ptr<rare::Prepared> rare_detection(const RareRequest& request) {
+  const AgentCount n = rare::checked_population(checked_population(request.run.n));
   auto parameters = parse_settings<typename P::Parameters>(P::info.name, request.run.settings);
   parameters.resolve(n);
   check_population(P::info, n, P::objection(parameters, n));
@@ -95,31 +94,34 @@ std::unique_ptr<PreparedRare> rare_detection(const RareRequest& request) {
   const auto detection = std::make_shared<const el::LateDetection>(
       parameters, n,
       P::starts[start].name == "dup" ? el::Starts::Index::dup : el::Starts::Index::dupq0, limit);
-  const auto make_runner = [&](const FunctionChoice& choice) {
+  const auto make_runner =
+      [&](const rare::FunctionChoice& choice) -> std::unique_ptr<rare::Runner> {
     if (!choice.named) {
       throw Error(fmt::format("'{}': {} takes no expressions as importance, only age and "
                               "signatures: an agent has more state than fields can tell",
                               choice.text, P::info.name));
     }
-    using Process = population::SteppedProcess<DetectionAttempt>;
-    return splitting_runner(std::make_unique<Process>(DetectionAttempt(detection, *choice.named)),
-                            {request.particles, request.most_levels, true});
+    using Process = rare::SteppedProcess<DetectionAttempt>;
+    return rare::splitting_runner(
+        std::make_unique<Process>(DetectionAttempt(detection, *choice.named)),
+        {request.choice.particles, request.choice.most_levels, true});
   };
-  RareLabels labels{.protocol = P::info.name,
-                    .start = P::starts[start].name,
-                    .parameters = values_in_effect(parameters),
-                    .attempt_limit = Interactions(limit)};
-  return prepared_rare(request, n, std::move(labels), el::LateDetection::all_ways,
-                       el::LateDetection::all_functions, make_runner);
+  check_rare_request(P::info.name, request, true);
+  rare::Subject subject =
+      rare_subject(request, n, P::info.name, P::starts[start].name, values_in_effect(parameters));
+  subject.attempt_limit = Interactions(limit);
+  return std::make_unique<rare::Prepared>(std::move(subject), request.choice,
+                                          el::LateDetection::all_ways,
+                                          el::LateDetection::all_functions, make_runner);
 }
 
 }  // namespace
 
-std::unique_ptr<PreparedRare> rare_electleader(const RareRequest& request) {
+std::unique_ptr<rare::Prepared> rare_electleader(const RareRequest& request) {
   return rare_detection<el::ElectLeader<el::LazyMessages>>(request);
 }
 
-std::unique_ptr<PreparedRare> rare_detect_collision(const RareRequest& request) {
+std::unique_ptr<rare::Prepared> rare_detect_collision(const RareRequest& request) {
   return rare_detection<el::DetectCollisionAlone<el::LazyMessages>>(request);
 }
 

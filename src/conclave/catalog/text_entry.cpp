@@ -10,10 +10,11 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
 #include "conclave/base/poisson_clock.hpp"
+#include "conclave/catalog/analyses.hpp"
 #include "conclave/catalog/engines.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/gpu_run.hpp"
-#include "conclave/catalog/rare.hpp"
+#include "conclave/catalog/rare_request.hpp"
 #include "conclave/text/protocol_text.hpp"
 #include "conclave/text/source_files.hpp"
 
@@ -207,7 +208,7 @@ std::vector<EngineInfo> text_engines() {
   return engines;
 }
 
-Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
+Entry run_entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
   const auto strings = std::make_shared<Strings>(
       Strings{text, fmt::format("the first time that {}", text->document().stop_text)});
   return {.info = info_of(*strings),
@@ -222,19 +223,33 @@ Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
               [text](const std::vector<Setting>& settings) {
                 return text::Compiled::fixed_population(text, given_of(settings));
               },
-          .prepare = [text](const RunRequest& request) { return prepare(request, text); },
-          .verify =
-              [text](const VerifyRequest& request) {
-                return verify_text(request, *compile_for(request.run, text));
-              },
-          .search =
-              [text](const SearchRequest& request) {
-                return search_text(request, *compile_for(request.run, text));
-              },
-          .rare =
-              [text](const RareRequest& request) {
-                return rare_text(request, compile_for(request.run, text));
-              }};
+          .prepare = [text](const RunRequest& request) { return prepare(request, text); }};
+}
+
+// Those that this build has.
+void add_analyses(Entry& entry, const std::shared_ptr<const text::ProtocolText>& text) {
+  const Analyses all = analyses();
+  if (all.verify_text != nullptr) {
+    entry.verify = [text, run = all.verify_text](const VerifyRequest& request) {
+      return run(request, *compile_for(request.run, text));
+    };
+  }
+  if (all.search_text != nullptr) {
+    entry.search = [text, run = all.search_text](const SearchRequest& request) {
+      return run(request, *compile_for(request.run, text));
+    };
+  }
+  if (all.rare_text != nullptr) {
+    entry.rare = [text, run = all.rare_text](const RareRequest& request) {
+      return run(request, compile_for(request.run, text));
+    };
+  }
+}
+
+Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
+  Entry entry = run_entry_of(text);
+  add_analyses(entry, text);
+  return entry;
 }
 
 }  // namespace

@@ -36,14 +36,6 @@ std::unique_ptr<const PreparedRun> prepare_text_16(
 std::unique_ptr<const PreparedRun> prepare_text_64(
     const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
 
-// The exact module and the search for bad starts.
-Verified verify_text(const VerifyRequest& request, const text::Compiled& compiled);
-Searched search_text(const SearchRequest& request, const text::Compiled& compiled);
-
-// Rare failures.
-std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
-                                        const std::shared_ptr<const text::Compiled>& compiled);
-
 // The census as a table for PRISM, from this start; the target is the stop condition. Nothing if
 // PRISM could not read it: a random start, very many rules, weights beyond 31 bits.
 std::optional<chain::TableProtocol> census_table(const text::Compiled& compiled, std::size_t start);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/catalog/analyses.hpp"
 #include "conclave/catalog/make_search.hpp"
 #include "conclave/catalog/make_verifier.hpp"
 #include "conclave/catalog/text_entry.hpp"

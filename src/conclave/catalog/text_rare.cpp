@@ -13,16 +13,19 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/catalog/make_rare.hpp"
+#include "conclave/catalog/analyses.hpp"
+#include "conclave/catalog/rare_request.hpp"
+#include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/text_entry.hpp"
+#include "conclave/rare/make_prepared.hpp"
 #include "conclave/text/text_protocol.hpp"
 
-namespace conclave::catalog {
+namespace conclave {
 
 using RareText = text::TextProtocol<std::uint16_t>;
 
 template <>
-struct FormulaFields<RareText> {
+struct rare::FormulaFields<RareText> {
   static std::vector<text::FormulaField> fields(const RareText& protocol) {
     std::vector<text::FormulaField> all;
     for (const text::Field& field : protocol.compiled().space().fields()) {
@@ -40,6 +43,7 @@ struct FormulaFields<RareText> {
   }
 };
 
+namespace catalog {
 namespace {
 
 // Follows the file's own conditions.
@@ -72,7 +76,7 @@ class TextRarity {
   std::span<const RareFunction> functions() const { return {}; }
   TextFailures failures() const { return TextFailures(protocol_); }
   template <class Visit>
-  std::unique_ptr<RareRunner> with_function(std::size_t, Visit&&) const {
+  std::unique_ptr<rare::Runner> with_function(std::size_t, Visit&&) const {
     return nullptr;  // there are none
   }
 
@@ -95,8 +99,8 @@ void check_start(const RareText& protocol, std::size_t start, AgentCount n) {
 
 }  // namespace
 
-std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
-                                        const std::shared_ptr<const text::Compiled>& compiled) {
+std::unique_ptr<rare::Prepared> rare_text(const RareRequest& request,
+                                          const std::shared_ptr<const text::Compiled>& compiled) {
   if (!compiled->transitions().has_table()) {
     throw Error(fmt::format("{} has {} states; at most {} are allowed for rare events",
                             compiled->text().name(), compiled->space().size(),
@@ -107,15 +111,15 @@ std::unique_ptr<PreparedRare> rare_text(const RareRequest& request,
   const auto& starts = compiled->text().starts();
   const std::size_t start = start_index(info, starts, request.run.start);
   const RareText protocol(*compiled);
-  const AgentCount n = rare_population(compiled->agents());
+  const AgentCount n = rare::checked_population(compiled->agents());
   check_start(protocol, start, n);
-  RareLabels labels{.protocol = compiled->text().name(),
-                    .start = starts[start].name,
-                    .parameters = text_parameters(*compiled),
-                    .source_hash = compiled->text().hash(),
-                    .owner = compiled};
-  const RareSubject<RareText, TextRarity> subject{protocol, n, start, TextRarity(protocol)};
-  return prepared_rare_of(subject, request, std::move(labels));
+  check_rare_request(info.name, request, false);
+  rare::Subject subject =
+      rare_subject(request, n, info.name, starts[start].name, text_parameters(*compiled));
+  subject.source_hash = compiled->text().hash();
+  const rare::FailingProtocol<RareText, TextRarity> failing{protocol, start, TextRarity(protocol)};
+  return rare::make_prepared(failing, request.choice, subject, compiled);
 }
 
-}  // namespace conclave::catalog
+}  // namespace catalog
+}  // namespace conclave

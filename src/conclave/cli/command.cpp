@@ -2,9 +2,11 @@
 #include "conclave/cli/command.hpp"
 
 #include <algorithm>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -107,8 +109,30 @@ CLI::Option* with_value(CLI::Option* option) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// -n is short for --n, wherever that is.
-std::string with_short_name(const std::string& name) { return name == "--n" ? "-n,--n" : name; }
+// -n is short for --n and -o for --output, wherever they are.
+std::string with_short_name(const std::string& name) {
+  if (name == "--output") return "-o,--output";
+  return name == "--n" ? "-n,--n" : name;
+}
+
+template <class Words>
+void add_options(Command& command, std::span<const experiment::Option<Words>> options,
+                 experiment::Acceptor acceptor, Words& words, const Command::Meanings& meanings) {
+  for (const experiment::Option<Words>& option : options) {
+    if (!option.is_accepted_by(acceptor)) continue;
+    const auto own = meanings.find(option.name);
+    const std::string meaning(own == meanings.end() ? option.meaning : own->second);
+    const std::string placeholder(option.placeholder);
+    if (const auto* const text = std::get_if<std::string Words::*>(&option.value)) {
+      command.option(option.flag(), placeholder, words.**text, meaning);
+    } else if (const auto* const flag = std::get_if<bool Words::*>(&option.value)) {
+      command.flag(option.flag(), words.**flag, meaning);
+    } else {
+      const auto list = std::get<std::vector<std::string> Words::*>(option.value);
+      command.repeatable_option(option.flag(), placeholder, words.*list, meaning);
+    }
+  }
+}
 
 // "--n: 1 required N missing", as CLI11 says it, in English.
 std::string plain(const std::string& sentence) {
@@ -206,7 +230,7 @@ CommandHelp help_of(const CLI::App& app) {
 }  // namespace
 
 Command Command::subcommand(const std::string& name, const std::string& meaning) {
-  return {*app_->add_subcommand(name, meaning), *chosen_};
+  return {*app_->add_subcommand(name, meaning)->group(heading_), *chosen_};
 }
 
 Command Command::hidden_subcommand(const std::string& name, const std::string& meaning) {
@@ -253,9 +277,14 @@ void Command::repeatable_option(const std::string& name, const std::string& type
       ->type_name(type);
 }
 
-void Command::param_option(std::vector<std::string>& params) {
-  repeatable_option("--param", "K=V", params,
-                    "A parameter of the protocol, NAME=VALUE; repeatable (see `describe`)");
+void Command::run_options(experiment::Acceptor command, experiment::RunText& words,
+                          const Meanings& meanings) {
+  add_options(*this, experiment::run_options(), command, words, meanings);
+}
+
+void Command::run_options(experiment::Acceptor command, experiment::ExecutionText& execution,
+                          const Meanings& meanings) {
+  add_options(*this, experiment::execution_options(), command, execution, meanings);
 }
 
 void Command::file_size_option() {
@@ -276,7 +305,9 @@ void Command::flag(const std::string& name, bool& value, const std::string& mean
 void Command::footer(const std::string& text) { app_->footer(text); }
 
 void Command::runs(Action action) {
-  app_->callback([chosen = chosen_, action = std::move(action)] { *chosen = action; });
+  app_->callback([chosen = chosen_, action = std::move(action)] {
+    if (!*chosen) *chosen = action;  // of nested commands the innermost, which comes first
+  });
 }
 
 Program::Program(const std::string& title, const std::string& version, const std::string& overview)

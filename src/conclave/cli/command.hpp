@@ -3,9 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "conclave/experiment/run_options.hpp"
 
 namespace CLI {
 class App;
@@ -46,6 +50,8 @@ class Command {
   Command(CLI::App& app, Action& chosen) : app_(&app), chosen_(&chosen) {}
 
   Command subcommand(const std::string& name, const std::string& meaning);
+  // Commands that are added from now on are listed under this heading of the help text.
+  void heading(const std::string& text) { heading_ = text; }
   // One that is not listed: for builds, not for people.
   Command hidden_subcommand(const std::string& name, const std::string& meaning);
   // This command and those below it that are listed, with all that has been added so far.
@@ -68,8 +74,13 @@ class Command {
   // One value each time it is given.
   void repeatable_option(const std::string& name, const std::string& type,
                          std::vector<std::string>& values, const std::string& meaning);
-  // --param, which many commands have.
-  void param_option(std::vector<std::string>& params);
+  // The options of a run that this command accepts, from the table in experiment/run_options.hpp.
+  // `meanings` replaces those of the table where the command has its own, by name.
+  using Meanings = std::map<std::string_view, std::string_view>;
+  void run_options(experiment::Acceptor command, experiment::RunText& words,
+                   const Meanings& meanings = {});
+  void run_options(experiment::Acceptor command, experiment::ExecutionText& execution,
+                   const Meanings& meanings = {});
   // --max-file-size, for commands that read files of unknown origin.
   void file_size_option();
   void flag(const std::string& name, bool& value, const std::string& meaning);
@@ -80,6 +91,7 @@ class Command {
  private:
   CLI::App* app_;
   Action* chosen_;
+  std::string heading_ = "Subcommands";
 };
 
 // The whole program: commands are added to `root()`, then it parses and runs the chosen one.

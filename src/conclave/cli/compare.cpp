@@ -13,34 +13,19 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/text_table.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/compare_table.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/comparison.hpp"
-#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/row.hpp"
-#include "conclave/experiment/run_text.hpp"
+#include "conclave/experiment/run_options.hpp"
 
 namespace conclave::cli {
 namespace {
 
-using experiment::Json;
-
 using experiment::ComparisonRow;
-
-struct CompareOptions {
-  std::string table;
-  std::string n;
-  std::string trials = "10";
-  std::string seed = "1";
-  std::string init;
-  std::string max_parallel_time;
-  std::string delay;
-  std::string wakeup;
-  std::string graph;
-  std::string format = "table";
-};
 
 std::string_view without(std::string_view ending, std::string_view text) {
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
@@ -84,11 +69,11 @@ constexpr std::string_view legend =
 void print_table(const CompareOptions& options, const std::vector<ComparisonRow>& rows) {
   using enum TextTable::Align;
   const std::size_t width = output_width();
+  const experiment::RunText& words = options.words;
   const std::string heading = fmt::format(
       "Elections in {}: n = {}, {} trial{}, seed {}, delay {}, wake-up {}",
-      options.graph.empty() ? "complete networks" : "networks of graph " + options.graph, options.n,
-      options.trials, options.trials == "1" ? "" : "s", options.seed, options.delay,
-      options.wakeup);
+      words.graph.empty() ? "complete networks" : "networks of graph " + words.graph, words.n,
+      options.trials, options.trials == "1" ? "" : "s", words.seed, words.delay, words.wakeup);
   fmt::print("{}\n\n", wrapped(heading, width, 2));
   TextTable table({{"ALGORITHM", left},
                    {"MODEL", left, true},
@@ -119,7 +104,7 @@ void print_csv(const std::vector<ComparisonRow>& rows) {
     entries.push_back(was_run ? fmt::format("{}", row.trials) : "");
     entries.push_back(was_run ? fmt::format("{}", row.elected) : "");
     entries.push_back(row.refusal);
-    for (std::string& entry : entries) entry = experiment::csv_field(entry);
+    for (std::string& entry : entries) entry = csv_field(entry);
     fmt::print("{}\n", join_parts(entries, ","));
   }
 }
@@ -147,29 +132,22 @@ void print_json(const std::vector<ComparisonRow>& rows) {
 }
 
 // Options of tables, which mean nothing where all protocols of the catalog are run.
-void refuse_table_options(const CompareOptions& options) {
-  for (const auto& [name, value] : {std::pair{"--init", &options.init},
-                                    std::pair{"--max-parallel-time", &options.max_parallel_time}}) {
-    if (!value->empty()) throw Error(fmt::format("{} goes with --table", name));
+void refuse_table_options(const experiment::RunText& words) {
+  for (const auto member : {&experiment::RunText::init, &experiment::RunText::max_parallel_time}) {
+    if ((words.*member).empty()) continue;
+    throw Error(fmt::format("{} goes with --table", experiment::option_of(member).flag()));
   }
 }
 
 Exit compare_networks(CompareOptions options) {
-  refuse_table_options(options);
-  if (options.n.empty()) options.n = "1000";
-  if (options.delay.empty()) options.delay = "unit";
-  if (options.wakeup.empty()) options.wakeup = "all";
+  experiment::RunText& words = options.words;
+  refuse_table_options(words);
+  if (words.n.empty()) words.n = "1000";
+  if (words.delay.empty()) words.delay = "unit";
+  if (words.wakeup.empty()) words.wakeup = "all";
   const std::atomic<bool>& stop = interrupted_flag();
-  const catalog::RunRequest asked = experiment::request_of(
-      {.protocol = "", .n = options.n, .seed = options.seed, .graph = options.graph});
   const std::vector<ComparisonRow> rows =
-      experiment::compare({.n = asked.n,
-                           .trials = count_option_64("--trials", options.trials, 1, 1'000'000),
-                           .seed = asked.seed,
-                           .graph = asked.graph,
-                           .digraph = asked.digraph,
-                           .network = {.delay = options.delay, .wakeup = options.wakeup}},
-                          stop);
+      experiment::compare(words, count_option_64("--trials", options.trials, 1, 1'000'000), stop);
   const bool none_was_run =
       std::ranges::none_of(rows, [](const ComparisonRow& row) { return row.refusal.empty(); });
   if (none_was_run && !rows.empty()) throw Error(rows.front().refusal);
@@ -184,16 +162,8 @@ Exit compare_networks(CompareOptions options) {
 
 Exit compare(const CompareOptions& options) {
   if (options.table.empty()) return compare_networks(options);
-  if (!options.graph.empty()) throw Error("--graph does not go with --table");
-  return compare_table({.table = options.table,
-                        .n = options.n,
-                        .trials = options.trials,
-                        .seed = options.seed,
-                        .init = options.init,
-                        .max_parallel_time = options.max_parallel_time,
-                        .delay = options.delay,
-                        .wakeup = options.wakeup,
-                        .format = options.format});
+  if (!options.words.graph.empty()) throw Error("--graph does not go with --table");
+  return compare_table(options);
 }
 
 constexpr const char* compare_examples = R"(
@@ -215,24 +185,21 @@ void add_compare(Command& conclave) {
   command.option("--table", "NAME", options->table,
                  "electleader, kmpp, pll, ppl or prl: the table of that paper (default: all "
                  "message-passing protocols)");
-  command.option(
-      "--n", "N", options->n,
-      "Number of nodes or agents; with --table also several, as 100,1000 (default 1000; with "
-      "--table sizes that take some seconds)");
+  command.run_options(
+      experiment::by_compare, options->words,
+      {{"n",
+        "Number of nodes or agents; with --table also several, as 100,1000 (default 1000; with "
+        "--table sizes that take some seconds)"},
+       {"init",
+        "With --table: the initial configuration of all protocols that have it (default: their "
+        "own)"},
+       {"max_parallel_time",
+        "With --table: give up a trial after this much parallel time (default: never)"},
+       {"delay", "How long messages take (see `describe`; default unit)"},
+       {"wakeup", "Who is woken when (see `describe`; default all)"},
+       {"graph",
+        "Without --table: protocols that run on this graph, as in `run` (default complete)"}});
   command.option("--trials", "T", options->trials, "Trials of each (default 10)");
-  command.option("--seed", "S", options->seed,
-                 "Seed; the same seed gives the same results (default 1)");
-  command.option("--init", "NAME", options->init,
-                 "With --table: the start of all protocols that have it (default: their own)");
-  command.option("--max-parallel-time", "X", options->max_parallel_time,
-                 "With --table: give up a trial after this much parallel time (default: never)");
-  command.option("--delay", "NAME", options->delay,
-                 "How long messages take (see `describe`; default unit)");
-  command.option("--wakeup", "NAME", options->wakeup,
-                 "Who is woken when (see `describe`; default all)");
-  command.option(
-      "--graph", "G", options->graph,
-      "Without --table: protocols that run on this graph, as in `run` (default complete)");
   command.option(
       "--format", "F", options->format,
       "table, csv or json; with --table also plan, for `conclave sweep` (default table)");

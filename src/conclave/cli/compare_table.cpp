@@ -12,33 +12,21 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/base/text_table.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/paper_table.hpp"
 #include "conclave/experiment/row.hpp"
 
 namespace conclave::cli {
 namespace {
 
-using experiment::Json;
 using experiment::MeasuredRow;
 using experiment::PaperTable;
 using experiment::TableUnit;
 
 using Cells = std::vector<std::string>;
-
-std::vector<std::string> sizes_of(const std::string& text) {
-  std::vector<std::string> sizes;
-  std::size_t begin = 0;
-  for (std::size_t comma = 0; comma != std::string::npos; begin = comma + 1) {
-    comma = text.find(',', begin);
-    sizes.push_back(text.substr(begin, comma == std::string::npos ? comma : comma - begin));
-    count_option("--n", sizes.back());
-  }
-  return sizes;
-}
 
 // The name of what is measured, in a row for scripts.
 std::string_view name_of(TableUnit unit) {
@@ -124,16 +112,16 @@ void print_measured(TableUnit unit, std::span<const MeasuredRow> rows) {
   }
 }
 
-void print_table(const PaperTable& table, const TableOptions& options,
+void print_table(const PaperTable& table, const CompareOptions& options,
                  const std::vector<MeasuredRow>& rows) {
-  fmt::print(
-      "{}\n{} trial{}, seed {}, {}\n\n", table.title, options.trials,
-      options.trials == "1" ? "" : "s", options.seed,
-      table.unit == TableUnit::messages
-          ? fmt::format("delay {}, wake-up {}", options.delay.empty() ? "unit" : options.delay,
-                        options.wakeup.empty() ? "all" : options.wakeup)
-          : fmt::format("start {}",
-                        options.init.empty() ? "of each protocol's own choice" : options.init));
+  const experiment::RunText& words = options.words;
+  fmt::print("{}\n{} trial{}, seed {}, {}\n\n", table.title, options.trials,
+             options.trials == "1" ? "" : "s", words.seed,
+             table.unit == TableUnit::messages
+                 ? fmt::format("delay {}, wake-up {}", words.delay.empty() ? "unit" : words.delay,
+                               words.wakeup.empty() ? "all" : words.wakeup)
+                 : fmt::format("start {}",
+                               words.init.empty() ? "of each protocol's own choice" : words.init));
   print_promises(table);
   for (std::size_t begin = 0; begin < rows.size(); begin += table.rows.size()) {
     const std::size_t end = std::min(begin + table.rows.size(), rows.size());
@@ -150,9 +138,9 @@ void print_csv(const PaperTable& table, const std::vector<MeasuredRow>& rows) {
              "converged,{},longest,time,not_run\n",
              name_of(table.unit));
   for (const MeasuredRow& row : rows) {
-    const auto field = [](auto text) { return experiment::csv_field(std::string(text)); };
+    const auto field = [](auto text) { return csv_field(std::string(text)); };
     const auto value = [](const Summary& summary, double Summary::*member) {
-      return summary.count == 0 ? std::string() : experiment::json_number(summary.*member);
+      return summary.count == 0 ? std::string() : json_number(summary.*member);
     };
     const auto& promised = row.row->promised;
     fmt::print("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table.name,
@@ -208,17 +196,15 @@ void print_json(const PaperTable& table, const std::vector<MeasuredRow>& rows) {
 
 }  // namespace
 
-Exit compare_table(const TableOptions& options) {
+Exit compare_table(const CompareOptions& options) {
   const PaperTable& table = experiment::find_paper_table(options.table);
-  count_option_64("--seed", options.seed, 0, UINT64_MAX);
+  count_of(options.words, &experiment::RunText::seed);
+  const std::string& sizes = options.words.n;
   const experiment::TableRequest request{
-      .sizes = sizes_of(options.n.empty() ? std::string(table.sizes) : options.n),
+      .sizes = list_option("--n", sizes.empty() ? std::string(table.sizes) : sizes),
       .trials = count_option_64("--trials", options.trials, 1, 1'000'000),
-      .seed = options.seed,
-      .init = options.init,
-      .max_parallel_time = options.max_parallel_time,
-      .delay = options.delay,
-      .wakeup = options.wakeup};
+      .words = options.words};
+  for (const std::string& size : request.sizes) count_option("--n", size);
   if (options.format == "plan") {
     fmt::print("{}", experiment::plan_of(table, request));
     return Exit::done;

@@ -12,21 +12,16 @@ namespace conclave::cli {
 inline constexpr std::array<std::string_view, 4> paper_table_formats{"table", "csv", "json",
                                                                      "plan"};
 
-// The options as they stood on the command line; empty ones were not given.
-struct TableOptions {
-  std::string table;
-  std::string n;  // sizes, separated by commas; empty: those of the table
-  std::string trials;
-  std::string seed;
-  std::string init;
-  std::string max_parallel_time;
-  std::string delay;
-  std::string wakeup;
-  std::string format;
+// The options of `compare` as the user wrote them; empty ones were not given.
+struct CompareOptions {
+  std::string table{};
+  experiment::RunText words{};  // with --table, n may be several sizes with commas between them
+  std::string trials = "10";
+  std::string format = "table";
 };
 
 // Prints the table on standard output, in one of paper_table_formats: `plan` is the plan of a sweep
 // that measures it. Throws Error for options that cannot be read.
-Exit compare_table(const TableOptions& options);
+Exit compare_table(const CompareOptions& options);
 
 }  // namespace conclave::cli

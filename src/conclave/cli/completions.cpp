@@ -42,10 +42,8 @@ std::vector<std::string> values_of(const OptionHelp& option) {
   std::string list = option.meaning.substr(0, option.meaning.find_first_of("(;:"));
   for (const char* end : {", or ", " or "}) list = replaced(list, end, ", ");
   std::vector<std::string> values;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    std::string word = list.substr(0, comma);
-    list.erase(0, std::min(comma + 1, list.size()));
+  for (const std::string_view part : split_parts(list, ',')) {
+    std::string word(part);
     word.erase(0, word.find_first_not_of(' '));
     word.erase(word.find_last_not_of(' ') + 1);
     if (!is_value(word)) return {};

@@ -10,11 +10,11 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/description.hpp"
-#include "conclave/experiment/json.hpp"
 #include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
@@ -93,8 +93,8 @@ std::optional<AgentSizes> agent_sizes(const DescribeOptions& options, const cata
     if (options.run.params.empty()) return std::nullopt;
     throw Error("--param needs --n: how many states an agent has depends on both");
   }
-  const auto run =
-      entry.prepare(experiment::request_of(options.run, {.command = "describe", .n = "100"}));
+  const auto run = entry.prepare(
+      experiment::request_of(entry, options.run, {.command = "describe", .n = "100"}));
   if (entry.network)
     throw Error(fmt::format("--n says nothing about {}, whose nodes are no finite "
                             "automata",
@@ -160,7 +160,7 @@ Exit describe(const DescribeOptions& options) {
   if (entry.examine) entry.examine(entry);
   const std::optional<AgentSizes> known = agent_sizes(options, entry);
   if (options.format == "table") return describe_table(entry, known);
-  experiment::Json description = experiment::description_of(entry);
+  Json description = experiment::description_of(entry);
   if (known) description["bits_per_agent"] = known->bits;
   fmt::print("{}\n", description.dump(2));
   return Exit::done;
@@ -174,9 +174,9 @@ void add_describe(Command& conclave) {
       "describe", "Describe one protocol: paper, variables, parameters, errata");
   command.word("PROTOCOL", options->run.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
-  command.option("--n", "N", options->run.n,
-                 "Also say how many bits an agent needs in a population of this size");
-  command.param_option(options->run.params);
+  command.run_options(
+      experiment::by_describe, options->run,
+      {{"n", "Also say how many bits an agent needs in a population of this size"}});
   command.option("--format", "F", options->format, "table or json (default table)");
   command.file_size_option();
   command.footer(R"(

@@ -30,19 +30,19 @@ std::string estimates_title(std::span<const EstimateLine> estimates) {
 
 // One line for each function of each way, and one for all ways where there are several. What lines
 // of a cell have in common stands in the first.
-void add_estimate(TextTable& lines, const experiment::RareRow& row,
+void add_estimate(TextTable& lines, const rare::Row& row,
                   std::vector<std::string> about) {
-  const experiment::RareSubject& subject = row.subject();
+  const rare::Subject& subject = row.subject();
   const auto add = [&](const std::string& way, const std::string& function,
-                       const experiment::RareTime& time, const char* verdict) {
-    const experiment::RareTime shown = row.displayed(time);
+                       const rare::Time& time, const char* verdict) {
+    const rare::Time shown = row.displayed(time);
     std::vector<std::string> line = std::exchange(about, std::vector<std::string>(about.size()));
     line.insert(line.end(), {way, function, logarithm(shown.ln_time), logarithm(shown.ln_low),
                              logarithm(shown.ln_high), verdict});
     lines.add(std::move(line));
   };
   const auto verdict = [](bool confirmed) { return confirmed ? "yes" : "no"; };
-  for (const experiment::RareWayResult& way : row.ways()) {
+  for (const rare::WayResult& way : row.ways()) {
     for (const std::size_t i : way.functions) {
       const bool is_first = i == way.functions.front();
       add(is_first ? subject.ways[way.way].name : "", subject.functions[i].name,
@@ -53,7 +53,7 @@ void add_estimate(TextTable& lines, const experiment::RareRow& row,
 }
 
 std::string warnings_text(const sweep::CellEstimate& estimate, std::size_t width) {
-  const experiment::RareRow& row = estimate.row;
+  const rare::Row& row = estimate.row;
   std::string text;
   const auto add = [&](const std::string& what, const std::vector<std::string>& warnings) {
     for (const std::string& each : warnings) {
@@ -61,7 +61,7 @@ std::string warnings_text(const sweep::CellEstimate& estimate, std::size_t width
       text += wrapped(printable(line), width, 2) + '\n';
     }
   };
-  for (const experiment::RareWayResult& way : row.ways()) {
+  for (const rare::WayResult& way : row.ways()) {
     const std::string& name = row.subject().ways[way.way].name;
     for (const std::size_t i : way.functions) {
       add(fmt::format("{} by {}", name, row.subject().functions[i].name),
@@ -93,7 +93,7 @@ std::string table_of_one(Lines estimates, std::size_t width) {
                    {"CONFIRMED", left}});
   std::string warnings;
   for (const EstimateLine& each : estimates) {
-    const experiment::RareRow& row = each.estimate->row;
+    const rare::Row& row = each.estimate->row;
     add_estimate(lines, row,
                  {fmt::format("{}", each.estimate->cell), fmt::format("{}", row.subject().n),
                   each.setting, each.repetitions});

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "conclave/sweep/rare_estimates.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 
 namespace conclave::cli {
 

@@ -13,24 +13,22 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/json.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/exploration.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/exact_text.hpp"
-#include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
 
 using catalog::Exploration;
 using catalog::ExploredProperty;
-using experiment::Json;
-
 struct ExploreOptions {
-  std::string protocol;
-  experiment::ExplorationText words;
+  experiment::RunText words;
+  std::string most_configurations;
   std::string format = "table";
   bool quiet = false;
 };
@@ -76,7 +74,7 @@ void print_counterexamples(const Exploration& result) {
 }
 
 void print_text(const ExploreOptions& options, const Exploration& result) {
-  fmt::print("{}, n = {}{}, {} nodes{}\n\n", options.protocol, result.n,
+  fmt::print("{}, n = {}{}, {} nodes{}\n\n", options.words.protocol, result.n,
              options.words.graph.empty() ? "" : ", graph " + options.words.graph,
              result.has_identifiers ? "identified" : "anonymous", parameters_text(result));
   fmt::print("  {:<22} {}\n", "configurations", result.configurations);
@@ -143,7 +141,7 @@ void print_json(const ExploreOptions& options, const Exploration& result) {
   for (const ExploredProperty& property : result.properties) {
     properties.push_back(json_of(property));
   }
-  Json json{{"protocol", options.protocol},
+  Json json{{"protocol", options.words.protocol},
             {"n", result.n},
             {"params", parameters},
             {"ids", result.has_identifiers ? "unique" : "anonymous"},
@@ -162,14 +160,14 @@ void print_json(const ExploreOptions& options, const Exploration& result) {
 Exploration explored(const ExploreOptions& options, const catalog::Entry& entry,
                      const std::atomic<bool>& stop) {
   catalog::ExplorationRequest asked =
-      experiment::exploration_request(entry, options.protocol, options.words);
+      experiment::exploration_request(entry, options.words, options.most_configurations);
   PhaseLine line(options.quiet, stop);
   asked.progress = std::ref(line);
   return entry.explore(asked);
 }
 
 Exit explore(const ExploreOptions& options) {
-  const catalog::Entry& entry = catalog::find(options.protocol);
+  const catalog::Entry& entry = catalog::find(options.words.protocol);
   const std::atomic<bool>& stop = interrupted_flag();
   const Exploration result = explored(options, entry, stop);
   if (options.format == "json")
@@ -200,14 +198,14 @@ void add_explore(Command& conclave) {
   auto options = std::make_shared<ExploreOptions>();
   Command command = conclave.subcommand(
       "explore", "Try all schedules of a message-passing protocol on a few nodes");
-  command.word("PROTOCOL", options->protocol, "A name from `conclave list`");
-  command.required_option("--n", "N", options->words.n, "Number of nodes, 1 ... 6");
-  command.param_option(options->words.params);
-  command.option("--ids", "NAME", options->words.ids, "unique or anonymous nodes (default unique)");
-  command.option(
-      "--graph", "G", options->words.graph,
-      "The network, as in `run`, for protocols of any graph (default the protocol's own)");
-  command.option("--max-configurations", "X", options->words.most_configurations,
+  command.word("PROTOCOL", options->words.protocol, "A name from `conclave list`");
+  command.run_options(
+      experiment::by_explore, options->words,
+      {{"n", "Number of nodes, 1 ... 6"},
+       {"ids", "unique or anonymous nodes (default unique)"},
+       {"graph",
+        "The network, as in `run`, for protocols of any graph (default the protocol's own)"}});
+  command.option("--max-configurations", "X", options->most_configurations,
                  "End at this many configurations, about 500 bytes each (default 4e6)");
   command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--quiet", options->quiet, "No progress line");

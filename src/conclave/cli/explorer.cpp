@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -128,22 +129,28 @@ std::string answer(std::string_view status, std::string_view type, std::string_v
       status, type, body.size(), headers, body);
 }
 
-// The line of a request with this name, such as "Host"; empty where there is none.
+bool is_same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+// The value of the request's header with this name, in capital or small letters, such as "Host";
+// empty where there is none.
 std::string_view header(std::string_view request, std::string_view name) {
-  const std::size_t begin = request.find(fmt::format("\r\n{}: ", name));
-  if (begin == request.npos) return {};
-  const std::string_view line = request.substr(begin + name.size() + 4);
-  return line.substr(0, line.find('\r'));
+  const std::string begin = fmt::format("\r\n{}:", name);
+  const auto found =
+      std::search(request.begin(), request.end(), begin.begin(), begin.end(), is_same_letter);
+  if (found == request.end()) return {};
+  std::string_view value(found + static_cast<std::ptrdiff_t>(begin.size()), request.end());
+  value = value.substr(0, value.find('\r'));
+  value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
+  return value;
 }
 
 bool takes_brotli(std::string_view request) {
-  std::string_view codings = header(request, "Accept-Encoding");
-  while (!codings.empty()) {
-    const std::string_view coding = codings.substr(0, codings.find(','));
-    codings.remove_prefix(std::min(codings.size(), coding.size() + 1));
-    if (coding.substr(std::min(coding.find_first_not_of(' '), coding.size())) == "br") return true;
-  }
-  return false;
+  const auto codings = split_parts(header(request, "Accept-Encoding"), ',');
+  return std::ranges::any_of(codings, [](std::string_view coding) {
+    return coding.substr(std::min(coding.find_first_not_of(' '), coding.size())) == "br";
+  });
 }
 
 // Pages of others may send requests here, under their own names; those are refused.

@@ -1,8 +1,11 @@
-// `conclave generate`, which is not listed: what a package holds beside the program, made from the
-// commands themselves: manual pages, and completions for bash, zsh and fish.
+// Two commands that are not listed. `conclave generate` writes what a package holds beside the
+// program, made from the commands themselves: manual pages, and completions for bash, zsh and fish.
+// `conclave options` prints the table of the options of `run` for docs/command-line.md.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -13,6 +16,7 @@
 #include "conclave/cli/completions.hpp"
 #include "conclave/cli/manual.hpp"
 #include "conclave/cli/version.hpp"
+#include "conclave/experiment/run_options.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -62,9 +66,48 @@ Exit generate(const CommandHelp& program, const std::string& folder) {
   return Exit::done;
 }
 
+// The docs page about an option of the table; empty: none.
+std::string_view page_about(const std::string& flag) {
+  const auto page_in = [&](const auto& options) {
+    const auto found =
+        std::ranges::find(options, flag, [](const auto& option) { return option.flag(); });
+    return found == options.end() ? std::string_view() : found->page;
+  };
+  const std::string_view page = page_in(experiment::run_options());
+  return page.empty() ? page_in(experiment::execution_options()) : page;
+}
+
+std::string table_row(const OptionHelp& option) {
+  std::string text = "| ";
+  for (const std::string& name : option.names) {
+    const bool is_last = name == option.names.back();
+    text += fmt::format("`{}{}`{}", name, is_last && !option.type.empty() ? " " + option.type : "",
+                        is_last ? " | " : ", ");
+  }
+  const std::string_view page = page_about(option.names.back());
+  text += option.meaning;
+  if (!page.empty()) text += fmt::format(" ([{0}]({0}))", page);
+  return text + " |\n";
+}
+
+Exit print_options(const CommandHelp& program) {
+  const auto run = std::ranges::find(program.commands, "run", &CommandHelp::name);
+  fmt::print("| option | meaning |\n|---|---|\n");
+  for (const OptionHelp& option : run->options) {
+    const bool is_word = !option.names.front().starts_with('-');
+    if (!is_word && option.names.back() != "--help") fmt::print("{}", table_row(option));
+  }
+  return Exit::done;
+}
+
 }  // namespace
 
 void add_generate(Command& conclave) {
+  Command options = conclave.hidden_subcommand(
+      "options", "Print the options of `conclave run` as a table in Markdown");
+  options.footer("\nExamples:\n  conclave options");
+  options.runs([conclave] { return print_options(conclave.help()); });
+
   auto folder = std::make_shared<std::string>();
   Command command = conclave.hidden_subcommand(
       "generate", "Write manual pages and completions, as the installation has them below share");

@@ -1,8 +1,6 @@
 #include "conclave/cli/journal.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "conclave/election/wall_clock.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
+#include "election/system.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -25,15 +23,6 @@ bool has_room(int descriptor) {
 }
 
 }  // namespace
-
-void outlive_readers() {
-  ::signal(SIGPIPE, SIG_IGN);
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // The lowest free number is this one, because those below it are in use.
-    if (::fcntl(standard, F_GETFD) == -1) [[maybe_unused]]
-      const int same = ::open("/dev/null", O_RDWR);
-  }
-}
 
 bool write_line(int descriptor, std::string text) {
   if (text.size() > longest_line) text.resize(longest_line);
@@ -56,13 +45,13 @@ void Journal::add(Level level, std::string_view event, std::string_view message)
 
 std::string Journal::line(Level level, std::string_view event, std::string_view message) const {
   if (format_ == Format::text) return fmt::format("conclave: {}", message);
-  const experiment::Json json{{"time", election::wall_clock_text()},
-                              {"level", level == Level::error ? "error" : "info"},
-                              {"cluster", cluster_},
-                              {"member", member_},
-                              {"event", event},
-                              {"message", message.substr(0, longest_line / 2)}};
-  return json.dump(-1, experiment::Json::Encoding::ascii);
+  const Json json{{"time", election::wall_clock_text()},
+                  {"level", level == Level::error ? "error" : "info"},
+                  {"cluster", cluster_},
+                  {"member", member_},
+                  {"event", event},
+                  {"message", message.substr(0, longest_line / 2)}};
+  return json.dump(-1, Json::Encoding::ascii);
 }
 
 }  // namespace conclave::cli

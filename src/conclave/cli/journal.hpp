@@ -8,14 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "conclave/election/frame.hpp"
+#include "election/frame.hpp"
 
 namespace conclave::cli {
-
-// To be called first in a process that stays: ignores SIGPIPE, and puts /dev/null where standard
-// input, output or error are closed, so that no file or socket opened later takes their numbers and
-// receives lines.
-void outlive_readers();
 
 // Whether the whole text went out, in one piece. At most 4000 bytes go, the rest is cut off.
 bool write_line(int descriptor, std::string text);

@@ -16,12 +16,10 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 
 namespace conclave::cli {
 namespace {
-
-using experiment::Json;
 
 struct ListOptions {
   std::string by = "name";

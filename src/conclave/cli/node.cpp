@@ -18,8 +18,8 @@
 #include "conclave/cli/journal.hpp"
 #include "conclave/cli/supervisor.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/election/config.hpp"
-#include "conclave/election/status.hpp"
+#include "election/config_file.hpp"
+#include "election/status.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -188,7 +188,6 @@ class Node {
 };
 
 Exit node(const NodeOptions& options) {
-  outlive_readers();
   if (std::ranges::find(log_formats, options.log) == log_formats.end()) {
     throw Error(unknown_name("log format", options.log, log_formats));
   }

@@ -5,8 +5,11 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,34 +24,33 @@ namespace {
 constexpr const char* program_overview = R"(
 Examples:
   conclave demo                              every protocol elects a leader
-  conclave help run                          options and examples of a command
-  conclave list                              what there is
   conclave describe pll                      paper, variables, parameters, errata
-  conclave run pll --n 1e6 --trials 100      statistics of 100 elections
-  conclave run pll --n 1e4 --trials 400 --seed 7 --format jsonl
-  conclave sweep plan.toml -o results.db     a grid of runs, stopped and resumed at will
-  conclave results results.db                what it has found so far
-  conclave report results.db -o report.html  tables, fitted laws, figures, on one page
-  conclave reproduce -o claims               the papers' claims, measured in minutes
+  conclave run pll --n 1e6 --trials 20       statistics of 20 elections
+  conclave run protocols/approximate_majority.pp --n 1e10
   conclave verify prl --n 3                  lemmas and exact times, over all configurations
-  conclave rare ppl --n 8 --param t_virus=3  holding times that no simulation reaches
-  conclave explore kmpp-async --n 4          every schedule of four nodes
+  conclave sweep experiments/quick/pll.toml -o results.db
+  conclave report results.db -o report.html  tables, fitted laws, figures
   conclave explorer                          watch and attack protocols in a browser
-  conclave compare --n 1000                  message passing, promised and measured
-  conclave cluster --n 100                   the same election between real processes
-  conclave plot trace.csv -o trace.svg       a picture of a run with --trace
-  conclave solve chain.tra --target done     hitting times of a Markov chain, certified
-  conclave bench agents                      how fast, and how far from the machine's limit)";
+  conclave help run                          options and examples of a command)";
+
+using AddCommand = void (*)(Command&);
+
+// The commands by what they are for, in the order in which the help text lists them.
+std::vector<std::pair<std::string, std::vector<AddCommand>>> listed_commands() {
+  return {{"Run", {add_demo, add_run, add_list, add_describe}},
+          {"Study",
+           {add_sweep, add_results, add_report, add_reproduce, add_compare, add_replay, add_merge}},
+          {"Prove", {add_verify, add_search, add_rare, add_explore, add_solve}},
+          {"See", {add_explorer, add_plot}},
+          {"Operate", {add_cluster, add_node, add_bench, add_generate}}};
+}
 
 Exit run_command(int argc, char** argv) {
   Program program("conclave: a laboratory for randomized leader election",
                   "conclave " + version_and_commit(), program_overview);
-  for (const auto add :
-       {add_demo,   add_list,    add_describe, add_run,       add_sweep,  add_results,
-        add_replay, add_merge,   add_report,   add_reproduce, add_verify, add_search,
-        add_rare,   add_explore, add_compare,  add_cluster,   add_node,   add_plot,
-        add_solve,  add_bench,   add_explorer, add_generate}) {
-    add(program.root());
+  for (const auto& [heading, commands] : listed_commands()) {
+    program.root().heading(heading);
+    for (const auto add : commands) add(program.root());
   }
   return program.run(argc, argv);
 }

@@ -1,6 +1,4 @@
 // `conclave rare`: expected times of failures that are too rare to be seen by waiting.
-#include "conclave/catalog/rare.hpp"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -15,33 +13,30 @@
 
 #include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/rare_row.hpp"
-#include "conclave/experiment/rare_runner.hpp"
-#include "conclave/experiment/rare_subject.hpp"
-#include "conclave/experiment/run_text.hpp"
+#include "conclave/experiment/run_options.hpp"
+#include "conclave/rare/row.hpp"
+#include "conclave/rare/run.hpp"
 
 namespace conclave::cli {
 namespace {
 
 struct RareCommandOptions {
   experiment::RunText words;
+  experiment::ExecutionText execution;
   std::string repetitions = "20";
-  std::string threads;
-  std::string format = "table";
-  std::string output;
-  bool quiet = false;
 };
 
 unsigned threads(const RareCommandOptions& options) {
-  if (options.threads.empty()) return std::max(1u, std::thread::hardware_concurrency());
-  return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
+  return asked_threads(options.execution)
+      .value_or(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-LineParts progress_parts(const experiment::RareProgress& progress, std::size_t functions,
+LineParts progress_parts(const rare::Progress& progress, std::size_t functions,
                          std::uint64_t repetitions) {
   const std::uint64_t pilots = progress.pilots_done;
   const std::string place =
@@ -51,43 +46,45 @@ LineParts progress_parts(const experiment::RareProgress& progress, std::size_t f
   return {{place, 1}, {fmt::format("{:.3g} interactions", progress.interactions.load()), 0}};
 }
 
-std::string written(const RareCommandOptions& options, const experiment::RareRow& row) {
-  if (options.format == "table") return row.table();
-  return experiment::rows_text(std::array{&row}, options.format);
+std::string written(const RareCommandOptions& options, const rare::Row& row) {
+  if (options.execution.format == "table") return row.table();
+  return rare::rows_text(std::array{&row}, options.execution.format);
 }
 
 Exit rare(const RareCommandOptions& options) {
   const catalog::Entry entry = catalog::find(options.words.protocol);
-  experiment::require_rare(entry);
-  const catalog::RareRequest asked = experiment::rare_request_of(options.words);
-  const experiment::RareOptions effort{
-      count_option_64("--repetitions", options.repetitions, 2, 1'000'000), threads(options)};
+  catalog::require_rare(entry);
+  const catalog::RareRequest asked = experiment::rare_request_of(entry, options.words);
+  const rare::RunOptions effort{count_option_64("--repetitions", options.repetitions, 2, 1'000'000),
+                                threads(options)};
   const auto prepared = entry.rare(asked);
-  const std::size_t functions = prepared->functions().size();
-  check_output_is_not_read(options.output, catalog::files_of(options.words.protocol));
-  check_can_be_written(options.output);
+  const std::size_t functions = prepared->subject().functions.size();
+  check_output_is_not_read(options.execution.output, catalog::files_of(options.words.protocol));
+  check_can_be_written(options.execution.output);
   const std::atomic<bool>& stop = interrupted_flag();
-  experiment::RareProgress progress;
+  rare::Progress progress;
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::vector<RareRepetition>> found;
   {
-    const RepaintedLine line(
-        options.quiet, [&] { return progress_parts(progress, functions, effort.repetitions); });
-    found = experiment::run_rare(*prepared, effort, progress, stop);
+    const RepaintedLine line(options.execution.quiet, [&] {
+      return progress_parts(progress, functions, effort.repetitions);
+    });
+    found = rare::run_rare(*prepared, effort, progress, stop);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  if (!options.quiet) {
+  if (!options.execution.quiet) {
     tell("{} repetitions, {:.3g} interactions in {} on {} threads\n",
          progress.repetitions_done.load(), progress.interactions.load(),
          duration_text(elapsed.count()), effort.threads);
   }
   const bool is_interrupted = progress.repetitions_done < functions * effort.repetitions;
   if (std::ranges::any_of(found, [](const auto& each) { return each.size() < 2; })) {
-    if (!options.quiet) tell("interrupted before two repetitions of each function were done\n");
+    if (!options.execution.quiet)
+      tell("interrupted before two repetitions of each function were done\n");
     return Exit::interrupted;
   }
-  const experiment::RareRow row(experiment::subject_of(*prepared, asked), found, is_interrupted);
-  Output output(options.output);
+  const rare::Row row(prepared->subject(), found, is_interrupted);
+  Output output(options.execution.output);
   output.write(written(options, row));
   output.finish();
   return is_interrupted ? Exit::interrupted : Exit::done;
@@ -115,35 +112,19 @@ void add_rare(Command& conclave) {
       conclave.subcommand("rare", "Estimate expected times of rare failures by splitting");
   command.word("PROTOCOL", options->words.protocol,
                "A protocol that names importance functions, or a file: my.pp");
-  command.option("--n", "N", options->words.n, "Population size");
-  command.param_option(options->words.params);
-  command.option("--init", "NAME", options->words.init,
-                 "Initial configuration (default: the protocol's safe one, a text's first)");
-  command.option("--max-parallel-time", "X", options->words.max_parallel_time,
-                 "The limit of an attempt, for protocols whose failure is to miss it");
-  command.option("--max-interactions", "X", options->words.max_interactions,
-                 "The same in interactions");
-  command.option("--way", "NAME", options->words.way, "Only this way to fail (default: all)");
-  command.repeatable_option("--importance", "F", options->words.importance,
-                            "Importance function: a name or an expression; repeatable; the first "
-                            "of a way gives its estimate, the others confirm it");
-  command.option("--particles", "N", options->words.particles, "Paths per level (default 1000)");
+  command.run_options(
+      experiment::by_rare, options->words,
+      {{"init",
+        "Initial configuration (default: the protocol's safe one, the first of a protocol file)"},
+       {"max_parallel_time", "The limit of an attempt, for protocols whose failure is to miss it"},
+       {"max_interactions", "The same in interactions"}});
   command.option("--repetitions", "R", options->repetitions,
                  "Independent repetitions, the only source of the interval (default 20)");
-  command.option("--most-levels", "K", options->words.most_levels,
-                 "Give up if more levels are needed (default 2000)");
-  command.option("--seed", "S", options->words.seed,
-                 "Seed; the same seed gives the same results (default 1)");
-  command.option("--threads", "K", options->threads,
-                 "Worker threads; never changes a result (default: one per processor)");
-  command.option("--format", "F", options->format, "table, jsonl, csv or json (default table)");
-  command.option("-o,--output", "FILE", options->output,
-                 "Write to FILE instead of standard output; it appears when complete");
-  command.flag("--quiet", options->quiet, "No progress line, no timing");
+  command.run_options(experiment::by_rare, options->execution);
   command.file_size_option();
   command.footer(rare_examples);
   command.runs([options] {
-    options->format = format_option(options->format, row_formats);
+    options->execution.format = format_option(options->execution.format, row_formats);
     return rare(*options);
   });
 }

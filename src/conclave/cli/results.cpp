@@ -22,13 +22,13 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/estimates_table.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/export.hpp"
 #include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/measure.hpp"
 #include "conclave/sweep/prefix.hpp"
-#include "conclave/sweep/rare_estimates.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -240,7 +240,7 @@ void write(const sweep::Results& results, const sweep::Filter& filter, const Mea
     });
   } else {
     output.write(fmt::format(R"({{"name":{},"rows":[)",
-                             printable_json(experiment::json_string(results.meta("name")))));
+                             printable_json(json_string(results.meta("name")))));
     bool is_first = true;
     sweep::for_each_row(results, filter, [&](const sweep::PlacedRow& row) {
       output.write((is_first ? "\n" : ",\n") + printable_json(row.json));

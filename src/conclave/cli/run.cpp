@@ -21,11 +21,11 @@
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/configuration_file.hpp"
+#include "conclave/experiment/execution_text.hpp"
 #include "conclave/experiment/history.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/row.hpp"
-#include "conclave/experiment/run_outputs.hpp"
-#include "conclave/experiment/run_text.hpp"
+#include "conclave/experiment/run_options.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"
 
@@ -34,47 +34,37 @@ namespace {
 
 struct RunOptions {
   experiment::RunText words{.engine = "auto"};
-  std::string trials = "1";
-  std::string threads;
-  std::string format = "table";
-  experiment::RunOutputs outputs;
-  std::string init_from;
-  bool quiet = false;
+  experiment::ExecutionText execution;
 };
 
-catalog::RunRequest request(const RunOptions& options) {
+catalog::RunRequest request(const catalog::Entry& entry, const RunOptions& options) {
   std::shared_ptr<const catalog::GivenStart> given;
   experiment::RunText words = options.words;
-  if (!options.init_from.empty()) {
+  if (!options.execution.init_from.empty()) {
     if (!words.init.empty()) {
       throw Error("--init and --init-from contradict each other: give one");
     }
-    given = experiment::read_configuration(options.init_from);
+    given = experiment::read_configuration(options.execution.init_from);
     if (words.n.empty()) words.n = to_string(experiment::agents_in(*given));
   }
-  catalog::RunRequest result = experiment::request_of(words);
+  catalog::RunRequest result = experiment::request_of(entry, words);
   result.given = std::move(given);
-  experiment::plan_looks(options.outputs, result.n, result.plan);
+  experiment::plan_samples(options.execution, result.n, result.plan);
   return result;
-}
-
-std::optional<unsigned> asked_threads(const RunOptions& options) {
-  if (options.threads.empty()) return std::nullopt;
-  return static_cast<unsigned>(count_option_64("--threads", options.threads, 1, 1024));
 }
 
 // Writes rows in one of the row_formats.
 class RowWriter {
  public:
-  RowWriter(const RunOptions& options, const catalog::PreparedRun& run, std::uint64_t trials)
-      : format_(options.format),
-        width_(output_width(options.outputs.output)),
+  RowWriter(const experiment::ExecutionText& files, const catalog::PreparedRun& run,
+            std::uint64_t trials)
+      : format_(files.format),
+        width_(output_width(files.output)),
         rows_(run),
         summary_(run),
-        output_(options.outputs.output),
+        output_(files.output),
         has_trials_(trials > 1) {
     if (format_ == "json") output_.write("{\"rows\":[");
-    const experiment::RunOutputs& files = options.outputs;
     if (!files.trace.empty()) trace_.emplace(files.trace);
     if (!files.history.empty()) {
       history_.emplace(files.history,
@@ -88,7 +78,7 @@ class RowWriter {
 
   void take(const experiment::Row& row) {
     summary_.add(row);
-    if (format_ == "jsonl") hold_back(rows_.json(row) + '\n');
+    if (format_ == "jsonl") output_.write((first_ ? "" : "}\n") + rows_.unclosed_json(row));
     if (format_ == "json") output_.write((first_ ? "\n" : ",\n") + rows_.json(row));
     if (format_ == "csv" && first_) output_.write(rows_.csv_header() + '\n');
     if (format_ == "csv") output_.write(rows_.csv(row) + '\n');
@@ -101,10 +91,18 @@ class RowWriter {
     first_ = false;
   }
 
-  // After an interrupt the rows are the first ones in trial order, and fewer than `asked`.
+  // After an interrupt the rows are the first ones in trial order, and fewer than `asked`; then the
+  // last row says so.
   void finish(std::uint64_t asked) {
-    if (summary_.trials() < asked) mark_interrupted(asked);
-    hold_back({});
+    const bool is_interrupted = summary_.trials() < asked;
+    if (is_interrupted) summary_.mark_interrupted(asked);
+    if (format_ == "jsonl" && !first_) {
+      output_.write(is_interrupted ? experiment::interrupted_end(asked) : "}");
+      output_.write("\n");
+    }
+    if (format_ == "csv" && is_interrupted) {
+      output_.write(experiment::interrupted_line(summary_.trials(), asked));
+    }
     if (format_ == "json") output_.write("\n],\n\"summary\":" + summary_.json() + "}\n");
     if (format_ == "table") output_.write(summary_.table(width_));
     output_.finish();
@@ -116,26 +114,11 @@ class RowWriter {
   const experiment::RunSummary& summary() const { return summary_; }
 
  private:
-  // The last line is written when it is known whether a row follows: after an interrupt it says so.
-  void hold_back(std::string line) { output_.write(std::exchange(held_back_, std::move(line))); }
-
-  void mark_interrupted(std::uint64_t asked) {
-    summary_.mark_interrupted(asked);
-    if (!held_back_.empty()) {
-      held_back_.resize(held_back_.size() - 2);  // a brace and the end of the line
-      held_back_ += fmt::format(",\"interrupted\":true,\"asked\":{}}}\n", asked);
-    }
-    if (format_ == "csv") {
-      output_.write(fmt::format("# interrupted: {} of {} trials\n", summary_.trials(), asked));
-    }
-  }
-
   std::string_view format_;
   std::size_t width_;  // of the table
   experiment::RowFormat rows_;
   experiment::RunSummary summary_;
   Output output_;
-  std::string held_back_;
   std::optional<Output> trace_;
   std::optional<experiment::HistoryWriter> history_;
   std::optional<Output> final_;
@@ -170,35 +153,36 @@ void print_warnings(std::span<const std::string> warnings) {
 }
 
 Exit run(const RunOptions& options) {
-  experiment::check_outputs(options.outputs, options.words, options.init_from);
+  const experiment::ExecutionText& execution = options.execution;
+  experiment::check_outputs(execution, options.words);
   const catalog::Entry& entry = catalog::find(options.words.protocol);
-  const std::uint64_t trials = count_option_64("--trials", options.trials, 1, UINT64_MAX);
-  catalog::RunRequest wanted = request(options);
-  wanted.plan.keeps_census_at_horizon = options.format == "table";
+  const std::uint64_t trials = count_of(execution, &experiment::ExecutionText::trials);
+  catalog::RunRequest wanted = request(entry, options);
+  wanted.plan.keeps_census_at_horizon = execution.format == "table";
   wanted.trials = trials;
   wanted.threads =
-      asked_threads(options).value_or(std::max(1u, std::thread::hardware_concurrency()));
+      asked_threads(execution).value_or(std::max(1u, std::thread::hardware_concurrency()));
   const auto prepared = entry.prepare(wanted);
-  if (!options.quiet) print_warnings(prepared->warnings());
-  const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(options),
+  if (!execution.quiet) print_warnings(prepared->warnings());
+  const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(execution),
                                                     experiment::available_memory());
   const std::string_view steps = entry.network ? "messages" : "interactions";
-  RowWriter writer(options, *prepared, trials);
+  RowWriter writer(execution, *prepared, trials);
   experiment::Progress progress;
   const std::atomic<bool>& stop = interrupted_flag();
   const auto begin = std::chrono::steady_clock::now();
   {
     const ProgressLine line(fmt::format("{} n = {}", options.words.protocol, prepared->n()), trials,
-                            progress, options.quiet, steps, trial_scale(*prepared));
+                            progress, execution.quiet, steps, trial_scale(*prepared));
     experiment::run_trials(
         *prepared, {.trials = trials, .threads = threads},
         [&](const experiment::Row& row) { writer.take(row); }, progress, stop);
   }
   writer.finish(trials);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  if (!options.quiet) print_timing(writer.summary(), progress, steps, elapsed.count(), threads);
+  if (!execution.quiet) print_timing(writer.summary(), progress, steps, elapsed.count(), threads);
   if (stop && writer.summary().trials() < trials) {
-    if (!options.quiet)
+    if (!execution.quiet)
       tell("interrupted: {} of {} trials, the first ones in trial order\n",
            writer.summary().trials(), trials);
     return Exit::interrupted;
@@ -221,18 +205,6 @@ Examples:
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
 130 interrupted (finished rows are kept, and the last one says so).)";
 
-void add_network_options(Command& command, RunOptions& options) {
-  command.option("--delay", "NAME", options.words.delay,
-                 "Message passing: how long messages take (see `describe`; default unit), or their "
-                 "order by hand, order:FROM-TO/FROM-TO/...");
-  command.option("--wakeup", "NAME", options.words.wakeup,
-                 "Message passing: who is woken when (see `describe`; default all)");
-  command.option("--ids", "NAME", options.words.ids,
-                 "Message passing: unique or anonymous nodes (default unique)");
-  command.flag("--count-edges", options.words.count_edges,
-               "Message passing: count messages by edge also above 1e5 nodes");
-}
-
 }  // namespace
 
 void add_run(Command& conclave) {
@@ -240,55 +212,12 @@ void add_run(Command& conclave) {
   Command command = conclave.subcommand("run", "Run trials of a protocol");
   command.word("PROTOCOL", options->words.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
-  command.option("--n", "N", options->words.n, "Population size: 1000, 1e6, 2^20");
-  command.option("--trials", "T", options->trials, "Number of trials (default 1)");
-  command.option("--seed", "S", options->words.seed,
-                 "Seed; the same seed gives the same results (default 1)");
-  command.param_option(options->words.params);
-  command.option("--init", "NAME", options->words.init, "Initial configuration (see `describe`)");
-  command.option("--engine", "NAME", options->words.engine,
-                 "auto, or one that `describe` names (default auto)");
-  command.option("--graph", "GRAPH", options->words.graph,
-                 "complete, ring, undirected-ring, grid:RxC, regular:D, gnp:P or file:PATH, for "
-                 "protocols that allow it");
-  command.option("--max-parallel-time", "X", options->words.max_parallel_time,
-                 "Give up after this many interactions per agent");
-  command.option("--max-interactions", "X", options->words.max_interactions,
-                 "Give up after this many interactions");
-  command.option("--until", "T", options->words.until,
-                 "Run every trial to parallel time T, converged or not; convergence,T: to "
-                 "whichever comes first");
-  command.option("--init-from", "FILE", options->init_from,
-                 "Start from a configuration that --final wrote; --n follows from it");
-  command.option("--threads", "K", options->threads,
-                 "Worker threads; never changes a result (default: one per processor)");
-  command.option("--format", "F", options->format, "table, jsonl, csv or json (default table)");
-  command.option("-o,--output", "FILE", options->outputs.output,
-                 "Write to FILE instead of standard output; it appears when complete");
-  command.repeatable_option(
-      "--fault", "FAULT", options->words.faults,
-      "WHAT@TIME: corrupt:K, corrupt:P%, zero:P%, kill-leaders, make-leaders:K, at a "
-      "parallel time or at convergence+T; repeatable");
-  command.option("--trace", "FILE", options->outputs.trace,
-                 "Write leaders and observables over time to FILE (CSV, for `conclave plot`)");
-  command.option("--trace-grid", "GRID", options->outputs.trace_grid,
-                 "When to look: log, log:FACTOR or linear:STEP of parallel time (default log)");
-  command.option("--every", "DT", options->outputs.every,
-                 "Look at all multiples of this parallel time, instead of --trace-grid");
-  command.option("--history", "FILE", options->outputs.history,
-                 "Write how many agents are in each state at every look (CSV; .npy for NumPy)");
-  command.option("--history-by", "FIELD", options->outputs.history_by,
-                 "Count agents by the value of this field of their states");
-  command.option("--history-format", "F", options->outputs.history_format,
-                 "wide: a column per state, long: a line per state, or npy (default by FILE)");
-  command.option("--final", "FILE", options->outputs.final_file,
-                 "Write the configuration at the end of each trial to FILE (CSV)");
-  add_network_options(command, *options);
-  command.flag("--quiet", options->quiet, "No progress line and no timing on standard error");
+  command.run_options(experiment::by_run, options->words);
+  command.run_options(experiment::by_run, options->execution);
   command.file_size_option();
   command.footer(run_examples);
   command.runs([options] {
-    options->format = format_option(options->format, row_formats);
+    options->execution.format = format_option(options->execution.format, row_formats);
     return run(*options);
   });
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
@@ -18,12 +19,9 @@
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/exact_text.hpp"
-#include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
-
-using experiment::Json;
 
 struct SearchOptions {
   experiment::RunText run;
@@ -38,8 +36,8 @@ bool is_finite(const catalog::Searched& found) {
 }
 
 // The measure that was to be large.
-std::string searched_measure(const SearchOptions& options) {
-  if (!catalog::find(options.run.protocol).network) return "interactions";
+std::string searched_measure(const catalog::Entry& entry, const SearchOptions& options) {
+  if (!entry.network) return "interactions";
   return options.objective.empty() ? "time" : options.objective;
 }
 
@@ -52,7 +50,7 @@ Json searched_times(const catalog::Searched& found) {
 }
 
 std::string json(const SearchOptions& options, const catalog::SearchRequest& asked,
-                 const catalog::Searched& found) {
+                 const catalog::Searched& found, const std::string& measure) {
   Json params = Json::object();
   for (const catalog::ParameterValue& parameter : found.parameters) {
     std::visit([&](const auto& value) { params[std::string(parameter.name)] = value; },
@@ -67,7 +65,7 @@ std::string json(const SearchOptions& options, const catalog::SearchRequest& ask
            {"configuration", found.configuration}};
   if (!found.is_complete) all["interrupted"] = true;
   all[found.is_complete ? "fresh_trials" : "choosing_trials"] = found.times.size();
-  all[searched_measure(options)] = searched_times(found);
+  all[measure] = searched_times(found);
   return all.dump(2) + '\n';
 }
 
@@ -98,9 +96,9 @@ std::string text(const catalog::Searched& found, const std::string& measure) {
 Exit search(const SearchOptions& options) {
   const catalog::Entry entry = catalog::find(options.run.protocol);
   experiment::check_searchable(entry);
-  catalog::SearchRequest asked =
-      experiment::search_request(entry, options.budget, options.objective,
-                                 experiment::request_of(options.run, experiment::search_usage));
+  catalog::SearchRequest asked = experiment::search_request(
+      entry, options.budget, options.objective,
+      experiment::request_of(entry, options.run, experiment::search_usage));
   const std::atomic<bool>& stop = interrupted_flag();
   catalog::Searched found;
   try {
@@ -110,8 +108,9 @@ Exit search(const SearchOptions& options) {
   } catch (const Interrupted&) {
     return Exit::interrupted;  // before the first result
   }
-  fmt::print("{}", options.format == "json" ? json(options, asked, found)
-                                            : text(found, searched_measure(options)));
+  const std::string measure = searched_measure(entry, options);
+  fmt::print(
+      "{}", options.format == "json" ? json(options, asked, found, measure) : text(found, measure));
   return found.is_complete ? Exit::done : Exit::interrupted;
 }
 
@@ -136,20 +135,16 @@ void add_search(Command& conclave) {
       conclave.subcommand("search", "Look for the start, or the adversary, that takes longest");
   command.word("PROTOCOL", options->run.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
-  command.option("--n", "N", options->run.n, "Population size");
-  command.param_option(options->run.params);
-  command.option("--graph", "GRAPH", options->run.graph,
-                 "complete, ring, undirected-ring, grid:RxC, ..., for protocols that allow it");
+  command.run_options(
+      experiment::by_search, options->run,
+      {{"max_interactions",
+        "End a trial after this many interactions and count it as that long; needed where trials "
+        "may never end"}});
   command.option("--budget", "TRIALS", options->budget,
                  "Number of trials, an eighth of them for the final estimate (default 1e7 / n, "
                  "within 2e4 ... 2e6)");
   command.option("--objective", "WHAT", options->objective,
                  "time or messages (default time), of message passing");
-  command.option("--seed", "S", options->run.seed,
-                 "Seed; the same seed gives the same results (default 1)");
-  command.option("--max-interactions", "X", options->run.max_interactions,
-                 "End a trial after this many interactions and count it as that long; needed where "
-                 "trials may never end");
   command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--quiet", options->quiet, "No progress line");
   command.file_size_option();

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/chain/explicit_files.hpp"
 #include "conclave/chain/hitting_law.hpp"
 #include "conclave/chain/hitting_times.hpp"
@@ -21,13 +22,11 @@
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/json.hpp"
 
 namespace conclave::cli {
 namespace {
 
 using chain::StateIndex;
-using experiment::Json;
 // A sum of probabilities this far from 1 is reported: printing 12 digits does not explain it.
 constexpr double noteworthy_defect = 1e-10;
 
@@ -75,10 +74,8 @@ bool is_number(const std::string& text) {
 
 std::vector<StateIndex> numbered_states(const std::string& text, std::size_t states) {
   std::vector<StateIndex> result;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    result.push_back(state_number("--target", text.substr(begin, end - begin), states));
-    begin = end + 1;
+  for (const std::string& number : list_option("--target", text)) {
+    result.push_back(state_number("--target", number, states));
   }
   return result;
 }

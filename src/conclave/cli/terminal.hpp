@@ -43,6 +43,7 @@ void tell(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
 // The values of options; see there.
 using experiment::count_option;
 using experiment::count_option_64;
+using experiment::list_option;
 using experiment::param_options;
 using experiment::real_option;
 

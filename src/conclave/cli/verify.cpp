@@ -35,7 +35,7 @@ Exit verify(const VerifyCommandOptions& options) {
   const catalog::Entry entry = catalog::find(options.run.protocol);
   experiment::check_verifiable(entry, options.run.protocol);
   catalog::VerifyRequest asked = experiment::verify_request(
-      entry, options.verify, experiment::request_of(options.run, experiment::verify_usage));
+      entry, options.verify, experiment::request_of(entry, options.run, experiment::verify_usage));
   VerifyOutput output{.protocol = options.run.protocol,
                       .n = catalog::checked_population(asked.run.n),
                       .graph = options.run.graph,
@@ -89,14 +89,9 @@ void add_numbers(Command& command, VerifyCommandOptions& options) {
                  "Compare trials of these engines with the exact law of T: agents,counts,events; "
                  "later or non-converging trials are pooled into one bucket");
   command.option("--trials", "T", options.verify.trials, "Trials of each engine (default 10000)");
-  command.option("--seed", "S", options.run.seed,
-                 "The seed of trials and of random graphs (default 1)");
 }
 
 void add_space(Command& command, VerifyCommandOptions& options) {
-  command.option("--init", "NAME", options.run.init, "Initial configuration (see `describe`)");
-  command.option("--graph", "GRAPH", options.run.graph,
-                 "complete, ring, undirected-ring, grid:RxC, ..., for protocols that allow it");
   command.option("--from", "all|start", options.verify.from,
                  "all: every configuration; start: those reachable from the start (default: those "
                  "that the paper's claims are about)");
@@ -116,9 +111,9 @@ void add_verify(Command& conclave) {
       "verify", "Check the paper's lemmas and compute exact times on a small population");
   command.word("PROTOCOL", options->run.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
-  command.option("--n", "N", options->run.n,
-                 "Population size; small, since all configurations are explored");
-  command.param_option(options->run.params);
+  command.run_options(experiment::by_verify, options->run,
+                      {{"n", "Population size; small, since all configurations are explored"},
+                       {"seed", "The seed of trials and of random graphs (default 1)"}});
   add_space(command, *options);
   add_numbers(command, *options);
   command.option("--format", "F", options->format, "table or json (default table)");

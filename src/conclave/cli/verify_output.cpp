@@ -8,12 +8,11 @@
 #include <fmt/format.h>
 
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 
 namespace conclave::cli {
 namespace {
 
-using experiment::Json;
 // A count as an integer as long as a double holds it exactly; JSON has no infinity.
 Json count(double value) {
   if (value < 9e15) return static_cast<std::uint64_t>(value);

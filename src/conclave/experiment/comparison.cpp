@@ -63,34 +63,27 @@ void measure(ComparisonRow& row, const catalog::PreparedRun& run, std::uint64_t 
 
 }  // namespace
 
-std::vector<ComparisonRow> compare(const ComparisonRequest& request,
+std::vector<ComparisonRow> compare(const RunText& words, std::uint64_t trials,
                                    const std::atomic<bool>& stop) {
-  check_name("delay", request.network.delay, [](const auto& offer) { return offer.delays; });
-  check_name("wake-up", request.network.wakeup, [](const auto& offer) { return offer.wakeups; });
+  check_name("delay", words.delay, [](const auto& offer) { return offer.delays; });
+  check_name("wake-up", words.wakeup, [](const auto& offer) { return offer.wakeups; });
   std::vector<ComparisonRow> rows;
+  std::optional<catalog::RunRequest> common;  // with the graph, which is made once
   for (const catalog::Entry& entry : catalog::entries()) {
-    if (!entry.network || stop || !runs_on(*entry.network, request.graph)) continue;
+    if (!entry.network || stop || !runs_on(*entry.network, words.graph)) continue;
+    if (!common) common = request_of(entry, words);
+    catalog::RunRequest request = *common;
+    if (entry.network->delays.empty()) request.network.delay.clear();
     ComparisonRow row = row_of(entry);
-    catalog::NetworkRequest network = request.network;
-    if (entry.network->delays.empty()) network.delay.clear();
     try {
-      const auto run = entry.prepare({.n = request.n,
-                                      .settings = {},
-                                      .start = {},
-                                      .engine = {},
-                                      .seed = request.seed,
-                                      .plan = {},
-                                      .graph = request.graph,
-                                      .digraph = request.digraph,
-                                      .network = network});
-      measure(row, *run, request.trials, stop);
+      measure(row, *entry.prepare(request), trials, stop);
     } catch (const Error& error) {
       row.refusal = error.what();
     }
     rows.push_back(std::move(row));
   }
   if (rows.empty() && !stop) {
-    throw Error("no protocol of the catalog runs on --graph " + request.graph);
+    throw Error("no protocol of the catalog runs on --graph " + words.graph);
   }
   std::ranges::stable_sort(rows, {}, [](const ComparisonRow& row) {
     return row.network.find("asynchronous") == std::string_view::npos;

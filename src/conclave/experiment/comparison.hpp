@@ -4,24 +4,15 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::experiment {
-
-struct ComparisonRequest {
-  Interactions n;
-  std::uint64_t trials = 1;
-  std::uint64_t seed = 1;
-  std::string graph{};                       // empty: complete networks
-  std::shared_ptr<const Digraph> digraph{};  // the graph of that name, unless it is complete
-  catalog::NetworkRequest network{};         // delays count for asynchronous protocols only
-};
 
 struct ComparisonRow {
   std::string_view protocol;
@@ -36,8 +27,11 @@ struct ComparisonRow {
   Summary time{};  // units of time from the first wake-up to the last sending, or rounds
 };
 
-// Deterministic; sorted by model, then by name. Protocols that refuse this n say why. Stops early,
-// with the rows so far, when `stop` becomes true.
-std::vector<ComparisonRow> compare(const ComparisonRequest& request, const std::atomic<bool>& stop);
+// Trials of every protocol that runs on the graph of the words, by default complete networks; their
+// delay counts for asynchronous protocols only, and they name no protocol. Deterministic; sorted by
+// model, then by name. Protocols that refuse this n say why. Stops early, with the rows so far,
+// when `stop` becomes true. Throws Error for words that no protocol understands.
+std::vector<ComparisonRow> compare(const RunText& words, std::uint64_t trials,
+                                   const std::atomic<bool>& stop);
 
 }  // namespace conclave::experiment

@@ -1,8 +1,8 @@
 // All that is known about one protocol, as JSON: what `conclave describe --format json` prints.
 #pragma once
 
+#include "conclave/base/json.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/experiment/json.hpp"
 
 namespace conclave::experiment {
 

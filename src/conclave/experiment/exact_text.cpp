@@ -46,23 +46,14 @@ void set_comparison(const VerifyText& words, exact::VerifyOptions& options) {
   options.comparison_tail = trials_left / static_cast<double>(trials(words));
 }
 
-std::vector<std::string> names_in(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t comma = std::min(list.find(',', begin), list.size());
-    names.push_back(list.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  return names;
-}
-
 // Their trials end at the limit at the latest.
 std::vector<std::unique_ptr<const catalog::PreparedRun>> engines_of(const catalog::Entry& entry,
                                                                     const VerifyText& words,
                                                                     const catalog::RunRequest& run,
                                                                     std::uint64_t limit) {
   std::vector<std::unique_ptr<const catalog::PreparedRun>> engines;
-  for (const std::string& name : names_in(words.against)) {
+  if (words.against.empty()) return engines;
+  for (const std::string& name : list_option("--against", words.against)) {
     catalog::RunRequest with_engine = run;
     with_engine.engine = name;
     with_engine.plan.limit = limit;
@@ -137,25 +128,25 @@ catalog::SearchRequest search_request(const catalog::Entry& entry, const std::st
   return asked;
 }
 
-catalog::ExplorationRequest exploration_request(const catalog::Entry& entry,
-                                                const std::string& name,
-                                                const ExplorationText& words) {
-  if (std::ranges::find(identifiers, words.ids) == identifiers.end()) {
-    throw Error(unknown_name("kind of identifiers", words.ids, identifiers));
+catalog::ExplorationRequest exploration_request(const catalog::Entry& entry, const RunText& words,
+                                                const std::string& most_configurations) {
+  const std::string ids = words.ids.empty() ? "unique" : words.ids;
+  if (std::ranges::find(identifiers, ids) == identifiers.end()) {
+    throw Error(unknown_name("kind of identifiers", ids, identifiers));
   }
   if (!entry.explore) {
-    throw Error(
-        fmt::format("{} is not a message-passing protocol: it has no schedules of messages", name));
+    throw Error(fmt::format("{} is not a message-passing protocol: it has no schedules of messages",
+                            words.protocol));
   }
-  const catalog::RunRequest run =
-      request_of(entry, {.protocol = name, .n = words.n, .graph = words.graph});
+  const catalog::RunRequest run = request_of(entry, words, {.command = "explore", .n = "4"});
   return {.n = run.n,
-          .settings = param_options(words.params),
-          .has_identifiers = words.ids == "unique",
+          .settings = run.settings,
+          .has_identifiers = ids == "unique",
           .graph = run.graph,
           .digraph = run.digraph,
-          .most_configurations = count_option_64("--max-configurations", words.most_configurations,
-                                                 1, std::uint64_t{1} << 31)};
+          .most_configurations = count_option_64(
+              "--max-configurations", most_configurations.empty() ? "4e6" : most_configurations, 1,
+              std::uint64_t{1} << 31)};
 }
 
 }  // namespace conclave::experiment

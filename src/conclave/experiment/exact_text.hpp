@@ -1,5 +1,5 @@
-// The words of `verify`, `search` and `explore`, and the requests that they stand for. The command
-// line and the Python package use the same words and get the same error messages.
+// The options of `verify`, `search` and `explore`, and the requests that they describe. The command
+// line and the Python package share them, so that both get the same error messages.
 #pragma once
 
 #include <atomic>
@@ -44,22 +44,13 @@ std::vector<LawTest> compared_engines(const catalog::Entry& entry, const VerifyT
 
 // Where the protocol has no starts that can be searched.
 void check_searchable(const catalog::Entry& entry);
-// `budget` is a number of trials; empty: 1e7 / n, between 2e4 and 2e6.
-// An empty budget or objective stands for the usual one.
+// `budget` is a number of trials; empty: 1e7 / n, between 2e4 and 2e6. An empty objective is time.
 catalog::SearchRequest search_request(const catalog::Entry& entry, const std::string& budget,
                                       const std::string& objective, catalog::RunRequest run);
 
-struct ExplorationText {
-  std::string n{};
-  std::vector<std::string> params{};
-  std::string ids = "unique";
-  std::string graph{};  // empty: the protocol's own
-  std::string most_configurations = "4e6";
-};
-
-// The entry is that of the protocol of this name.
-catalog::ExplorationRequest exploration_request(const catalog::Entry& entry,
-                                                const std::string& name,
-                                                const ExplorationText& words);
+// All schedules of the words' protocol, which is that of the entry; an empty number of
+// configurations stands for 4e6.
+catalog::ExplorationRequest exploration_request(const catalog::Entry& entry, const RunText& words,
+                                                const std::string& most_configurations);
 
 }  // namespace conclave::experiment

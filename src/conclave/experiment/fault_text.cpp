@@ -10,6 +10,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/base/printable.hpp"
 
 namespace conclave::experiment {
 namespace {
@@ -99,6 +100,19 @@ TraceGrid parse_grid(const std::string& text) {
   }
   grid.step = *step;
   return grid;
+}
+
+TraceGrid grid_of(const std::string& every, Interactions n) {
+  const auto step = parse_fraction(every);
+  if (!step || step->numerator == 0u) {
+    throw Error(
+        fmt::format("--every takes a parallel time such as 1 or 0.25, not '{}'", excerpt(every)));
+  }
+  if (step->numerator < Interactions::max() / n && step->numerator * n < step->denominator) {
+    throw Error(fmt::format("--every {} is less than one interaction, 1/{} of parallel time",
+                            excerpt(every), to_string(n)));
+  }
+  return {.is_logarithmic = false, .step = step->as_double(), .every = *step};
 }
 
 }  // namespace conclave::experiment

@@ -9,6 +9,7 @@
 
 #include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/experiment/row.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/join_parts.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/experiment/row.hpp"
 
 namespace conclave::experiment {

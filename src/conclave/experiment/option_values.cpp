@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 
@@ -61,6 +62,18 @@ std::size_t size_option(std::string_view option, const std::string& text) {
                             option, excerpt(text)));
   }
   return static_cast<std::size_t>(*size << shift);
+}
+
+std::vector<std::string> list_option(std::string_view option, const std::string& text) {
+  std::vector<std::string> values;
+  for (const std::string_view part : split_parts(text, ',')) {
+    if (part.empty()) {
+      throw Error(fmt::format("{} takes values with a comma between them; one is empty in '{}'",
+                              option, excerpt(text)));
+    }
+    values.emplace_back(part);
+  }
+  return values;
 }
 
 std::vector<catalog::Setting> param_options(const std::vector<std::string>& texts) {

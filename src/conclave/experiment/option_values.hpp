@@ -24,6 +24,8 @@ std::uint64_t count_option_64(std::string_view option, const std::string& text, 
 double real_option(std::string_view option, const std::string& text);
 // Bytes, up to 64 TiB: 4GiB, 512MiB or 1e9.
 std::size_t size_option(std::string_view option, const std::string& text);
+// Values with commas between them, at least one and none of them empty.
+std::vector<std::string> list_option(std::string_view option, const std::string& text);
 // Parameters, each given as NAME=VALUE.
 std::vector<catalog::Setting> param_options(const std::vector<std::string>& texts);
 

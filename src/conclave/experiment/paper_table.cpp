@@ -10,7 +10,7 @@
 #include "conclave/base/join_parts.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/option_values.hpp"
-#include "conclave/experiment/run_text.hpp"
+#include "conclave/experiment/run_options.hpp"
 #include "conclave/experiment/runner.hpp"
 
 namespace conclave::experiment {
@@ -168,16 +168,12 @@ std::vector<std::string> parameters_of(const PromisedRow& row, const std::string
 
 RunText run_text(const PromisedRow& row, const TableRequest& request, const std::string& size,
                  const catalog::Entry& entry) {
-  const bool has_delays = entry.network && !entry.network->delays.empty();
-  const bool drops_delay = entry.network && !has_delays;  // rounds take their time
-  return {.protocol = std::string(row.protocol),
-          .n = size,
-          .seed = request.seed,
-          .params = parameters_of(row, size),
-          .init = request.init,
-          .max_parallel_time = request.max_parallel_time,
-          .delay = drops_delay ? std::string() : request.delay,
-          .wakeup = request.wakeup};
+  RunText words = request.words;
+  words.protocol = row.protocol;
+  words.n = size;
+  words.params = parameters_of(row, size);
+  if (entry.network && entry.network->delays.empty()) words.delay.clear();  // rounds have none
+  return words;
 }
 
 double amount_of(const TrialResult& result, TableUnit unit, double n) {
@@ -215,7 +211,7 @@ MeasuredRow measured_row(const PaperTable& table, const PromisedRow& row,
   try {
     const catalog::Entry entry = catalog::find(row.protocol);
     measured.source = name_of(entry.info.source);
-    const auto run = entry.prepare(request_of(run_text(row, request, size, entry)));
+    const auto run = entry.prepare(request_of(entry, run_text(row, request, size, entry)));
     measured.start = run->start();
     if (run->state_count() != Interactions::max()) measured.states = run->state_count();
     measure(measured, *run, table.unit, request.trials, stop);
@@ -230,7 +226,7 @@ std::string objection(const PromisedRow& row, const TableRequest& request,
                       const std::string& size) {
   try {
     const catalog::Entry entry = catalog::find(row.protocol);
-    entry.prepare(request_of(run_text(row, request, size, entry)));
+    entry.prepare(request_of(entry, run_text(row, request, size, entry)));
     return {};
   } catch (const Error& error) {
     return error.what();
@@ -248,10 +244,12 @@ std::string run_of_plan(const PromisedRow& row, const TableRequest& request,
                         row.parameter.substr(equals + 1));
   }
   const RunText words = run_text(row, request, sizes.front(), catalog::find(row.protocol));
-  for (const auto& [key, value] :
-       {std::pair{"init", &words.init}, std::pair{"max_parallel_time", &words.max_parallel_time},
-        std::pair{"delay", &words.delay}, std::pair{"wakeup", &words.wakeup}}) {
-    if (!value->empty()) plan += fmt::format("{} = \"{}\"\n", key, *value);
+  for (const Option<RunText>& option : run_options()) {
+    const auto* const text = std::get_if<std::string RunText::*>(&option.value);
+    const bool is_of_row = text != nullptr && option.is_accepted_by(by_compare) &&
+                           *text != &RunText::n && *text != &RunText::seed;
+    if (!is_of_row || (words.**text).empty()) continue;
+    plan += fmt::format("{} = \"{}\"\n", option.plan_key(), words.**text);
   }
   return plan;
 }
@@ -308,7 +306,7 @@ const PaperTable* table_of_plan(std::string_view plan_name) {
 
 std::string plan_of(const PaperTable& table, const TableRequest& request) {
   std::string plan = fmt::format("# {}\nname = \"{}\"\nseed = {}\ntrials = {}\n", table.title,
-                                 table_plan_name(table), request.seed, request.trials);
+                                 table_plan_name(table), request.words.seed, request.trials);
   std::string refusal;
   bool has_run = false;
   for (const PromisedRow& row : table.rows) {

@@ -1,5 +1,5 @@
 // The tables in which papers compare themselves with others: what each row promises, and what comes
-// of it where its algorithm is in the catalog. A row whose algorithm could not be had says so.
+// of it where its algorithm is in the catalog. A row whose algorithm is not available says so.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::experiment {
 
@@ -42,16 +43,12 @@ std::span<const PaperTable> paper_tables();
 // Throws Error, with the nearest name, for an unknown one.
 const PaperTable& find_paper_table(std::string_view name);
 
-// A request for a table. All values are texts of the command line; empty ones are the
-// protocols' own choices.
+// A request for a table: the sizes, and the options of all runs without protocol and size; an empty
+// option is each protocol's own choice.
 struct TableRequest {
   std::vector<std::string> sizes;
   std::uint64_t trials = 1;
-  std::string seed = "1";
-  std::string init{};
-  std::string max_parallel_time{};
-  std::string delay{};
-  std::string wakeup{};
+  RunText words{};
 };
 
 // A row of the table at one size. Where `refusal` is not empty, nothing was measured.

@@ -1,14 +1,13 @@
 #include "conclave/experiment/row.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "conclave/base/join_parts.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/experiment/network_row.hpp"
 
 namespace conclave::experiment {
@@ -100,8 +99,12 @@ std::string observation_text(const Observation& observation) {
   return text != nullptr ? *text : json_value(observation.value);
 }
 
-std::string json_number(double value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : "null";
+std::string interrupted_end(std::uint64_t asked) {
+  return fmt::format(R"(,"interrupted":true,"asked":{}}})", asked);
+}
+
+std::string interrupted_line(std::uint64_t trials, std::uint64_t asked) {
+  return fmt::format("# interrupted: {} of {} trials\n", trials, asked);
 }
 
 RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
@@ -124,7 +127,9 @@ double RowFormat::parallel_time(const Row& row) const {
   return row.result.interactions.as_double() / static_cast<double>(run_->n());
 }
 
-std::string RowFormat::json(const Row& row) const {
+std::string RowFormat::json(const Row& row) const { return unclosed_json(row) + '}'; }
+
+std::string RowFormat::unclosed_json(const Row& row) const {
   const TrialResult& result = row.result;
   std::string cost =
       result.network ? network_json(result)
@@ -140,7 +145,7 @@ std::string RowFormat::json(const Row& row) const {
                         first_convergence(result, "null"));
   }
   if (!result.faults.empty()) text += fmt::format(R"(,"faults":{})", json_faults(result.faults));
-  return text + '}';
+  return text;
 }
 
 std::string RowFormat::csv_header() const {

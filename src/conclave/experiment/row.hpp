@@ -24,9 +24,12 @@ class RowFormat {
   explicit RowFormat(const catalog::PreparedRun& run);
 
   std::string json(const Row& row) const;  // one object, no newline
-  std::string json_head() const;           // the members that all rows share, as an object
-  std::string csv(const Row& row) const;   // one line, no newline
-  std::string csv_header() const;          // the same columns for every row of a run
+  // The same without the brace that closes it, so that a writer can add members once it knows
+  // whether another row follows; see interrupted_end.
+  std::string unclosed_json(const Row& row) const;
+  std::string json_head() const;          // the members that all rows share, as an object
+  std::string csv(const Row& row) const;  // one line, no newline
+  std::string csv_header() const;         // the same columns for every row of a run
   double parallel_time(const Row& row) const;
 
   // The trace of one trial in CSV: a line per recorded point, with newlines.
@@ -39,13 +42,12 @@ class RowFormat {
   std::string csv_head_;
 };
 
-using conclave::csv_field;
+// The end of the last row of an interrupted run that should have had `asked` trials: further
+// members and the closing brace. And the line that says so at the end of CSV, with a newline.
+std::string interrupted_end(std::uint64_t asked);
+std::string interrupted_line(std::uint64_t trials, std::uint64_t asked);
 
 // The value of an observable as rows show it, without quotes; empty where it has none.
 std::string observation_text(const Observation& observation);
-
-// The shortest decimal that reads back as the same double; "null" for infinities and NaN, which
-// JSON lacks.
-std::string json_number(double value);
 
 }  // namespace conclave::experiment

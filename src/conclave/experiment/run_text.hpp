@@ -1,6 +1,6 @@
-// A run as the user writes it: every option is still text, as it stood on the command line, in a
-// plan or in a stored result. `run`, `rare`, `sweep` and `replay` all start from this text, so that
-// equal texts give equal rows.
+// A run as the user writes it: every option is still text, as on the command line, in a plan or in
+// a stored result. `run`, `rare`, `sweep` and `replay` all begin with this text, so that equal
+// texts give equal rows. run_options.hpp says of each member what it is.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/catalog/rare_request.hpp"
 
 namespace conclave::experiment {
 
 struct RunText {
-  std::string protocol{};  // a name of the catalog, or the path of a text
+  std::string protocol{};  // a name of the catalog, or the path of a protocol file
   std::string n{};
   std::string seed = "1";
   std::vector<std::string> params{};  // NAME=VALUE
@@ -27,7 +28,7 @@ struct RunText {
   std::string wakeup{};
   std::string ids{};
   bool count_edges = false;
-  // These belong to estimates of rare failures (rare_subject.hpp).
+  // These belong to estimates of rare failures (conclave/rare).
   std::string kind{};  // "rare"; empty: trials
   std::string way{};
   std::vector<std::string> importance{};
@@ -37,17 +38,6 @@ struct RunText {
   friend bool operator==(const RunText&, const RunText&) = default;
 };
 
-// One option of the command line, without its dashes, and its value; a flag has no value.
-struct RunOption {
-  std::string_view option;
-  std::string value{};
-};
-
-// The options of a run that have a value, in the order in which a command shows them. Each
-// parameter, fault and importance function is an option of its own; `kind` is none. The views refer
-// to literals.
-std::vector<RunOption> given_options(const RunText& words);
-
 // The command and the population size that an error message shows as an example where --n is
 // missing.
 struct UsageExample {
@@ -55,16 +45,14 @@ struct UsageExample {
   std::string_view n = "1e6";
 };
 
-// The run that the text describes; a graph that it names is built or read here. Leaves the plan's
-// trace empty. Throws Error with one sentence if an option is missing, cannot be read or
-// contradicts another.
-catalog::RunRequest request_of(const RunText& words, const UsageExample& usage = {});
-// The same for the entry of a protocol that need not be listed or lie in a file.
+// The run that the words describe, of the protocol of this entry; a graph that they name is built
+// or read here. Leaves the plan's trace empty. Throws Error with one sentence if an option is
+// missing, cannot be read or contradicts another.
 catalog::RunRequest request_of(const catalog::Entry& entry, const RunText& words,
                                const UsageExample& usage = {});
 
-// The grid of all multiples of a parallel time, given as text, in a population of n: no finer than
-// interactions. Throws Error.
-TraceGrid grid_of(const std::string& every, Interactions n);
+// The estimate of rare failures that the words describe, with defaults for what they do not say.
+// Throws Error if an option cannot be read.
+catalog::RareRequest rare_request_of(const catalog::Entry& entry, const RunText& words);
 
 }  // namespace conclave::experiment

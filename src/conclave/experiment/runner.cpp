@@ -5,15 +5,11 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include "conclave/base/workers.hpp"
 
 namespace conclave::experiment {
 namespace {
@@ -142,22 +138,6 @@ class Pool {
 };
 
 }  // namespace
-
-std::exception_ptr start_workers(std::vector<std::jthread>& workers, unsigned threads,
-                                 const std::function<void()>& work) {
-  const auto cannot_start = [&](const std::string& reason) {
-    return std::make_exception_ptr(std::runtime_error(
-        fmt::format("cannot start {} threads: {}; give a smaller --threads", threads, reason)));
-  };
-  try {
-    for (unsigned i = 1; i < threads; ++i) workers.emplace_back(work);
-  } catch (const std::system_error& error) {
-    return cannot_start(error.code().message());
-  } catch (const std::bad_alloc&) {
-    return cannot_start("out of memory");
-  }
-  return nullptr;
-}
 
 std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& options,
                          const std::function<void(const Row&)>& take, Progress& progress,

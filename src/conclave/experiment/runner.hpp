@@ -4,11 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -62,11 +60,5 @@ struct RunnerOptions {
 std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& options,
                          const std::function<void(const Row&)>& take, Progress& progress,
                          const std::atomic<bool>& stop);
-
-// Starts threads - 1 workers; the caller is the last one. Where the system gives fewer, returns the
-// exception to throw once all are joined: it comes before those of the workers, which may only have
-// found no memory beside so many stacks. Null if all have started.
-std::exception_ptr start_workers(std::vector<std::jthread>& workers, unsigned threads,
-                                 const std::function<void()>& work);
 
 }  // namespace conclave::experiment

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 
 namespace conclave::experiment {
 namespace {

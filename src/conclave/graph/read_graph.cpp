@@ -2,9 +2,8 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <istream>
+#include <cstdio>
+#include <memory>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -26,10 +25,14 @@ constexpr std::size_t longest_line = 1000;
   throw Error(fmt::format("cannot read the graph '{}': {}", path, reason));
 }
 
-// Like std::getline, but gives a line that is too long only as far as it shows that.
-bool read_line(std::istream& file, std::string& line) {
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// Reads up to the end of the line; of a line that is too long only as much as shows that.
+bool read_line(std::FILE* file, std::string& line) {
   line.clear();
-  for (int c = file.get(); c != std::istream::traits_type::eof(); c = file.get()) {
+  for (int c = std::getc(file); c != EOF; c = std::getc(file)) {
     if (c == '\n') return true;
     line += static_cast<char>(c);
     if (line.size() > longest_line) return true;
@@ -40,19 +43,18 @@ bool read_line(std::istream& file, std::string& line) {
 }  // namespace
 
 Arcs arcs_in_file(const std::string& path, AgentCount n) {
-  std::ifstream file(path);
-  if (!file) refuse(path, std::generic_category().message(errno));
-  std::error_code problem;
-  if (std::filesystem::is_directory(path, problem)) refuse(path, "it is a folder");
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
+  if (file == nullptr) refuse(path, std::generic_category().message(errno));
   Arcs arcs;
   std::string line;
-  for (std::uint64_t number = 1; read_line(file, line); ++number) {
+  for (std::uint64_t number = 1; read_line(file.get(), line); ++number) {
     if (number == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
     if (line.size() > longest_line) {
       throw Error(fmt::format("'{}', line {}: no arc takes more than {} characters, unlike '{}'",
                               path, number, longest_line, excerpt(line)));
     }
-    if (arcs.size() == most_arcs) {
+    const std::uint64_t read = arcs.size();  // whose type has 32 bits on the page
+    if (read == most_arcs) {
       throw Error(fmt::format("'{}' has more than {} arcs", path, most_arcs));
     }
     std::istringstream words(line.substr(0, line.find('#')));
@@ -74,6 +76,9 @@ Arcs arcs_in_file(const std::string& path, AgentCount n) {
     }
     arcs.emplace_back(static_cast<std::uint32_t>(*initiator->as_uint64()),
                       static_cast<std::uint32_t>(*responder->as_uint64()));
+  }
+  if (std::ferror(file.get()) != 0) {
+    refuse(path, errno == EISDIR ? "it is a folder" : std::generic_category().message(errno));
   }
   return arcs;
 }

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t most_distributions = 5;  // in one figure
 constexpr std::size_t most_laws = 4;           // in one figure of residuals
 constexpr std::size_t most_stairs = 100;       // of one distribution function
+constexpr double most_bounded = 1000;          // values at which a bound on chances is drawn
 
 // Which of many cells are drawn: the first, the last and others evenly between them.
 std::vector<std::size_t> chosen(std::size_t count, std::size_t most) {
@@ -265,7 +266,7 @@ Figure chance(const RunSample& run, const RunNames& names, const Part& part) {
   }
   if (part.measure.bound) {
     Series bound{.name = part.measure.bound->name, .style = Style::bound};
-    for (double i = 2; i <= most; ++i) {
+    for (double i = 2; i <= std::min(most, most_bounded); ++i) {
       const double y = part.measure.bound->value({{"i", i}});
       bound.points.push_back({i, y, y, y});
     }
@@ -286,12 +287,14 @@ std::span<const double> numbers_of(const CellSample& sample, std::string_view fi
 std::vector<Mark> chances(std::span<const double> values) {
   std::vector<Mark> points;
   if (values.empty()) return points;
-  for (double i = 1; i <= values.back(); ++i) {
-    const auto [from, to] = std::equal_range(values.begin(), values.end(), i);
+  for (auto from = values.begin(); from != values.end();) {
+    const double value = *from;
+    const auto to = std::upper_bound(from, values.end(), value);
     const auto count = static_cast<std::uint64_t>(to - from);
-    if (count == 0) continue;
+    from = to;
+    if (value < 1 || value != std::floor(value)) continue;
     const Interval interval = proportion_interval(count, values.size());
-    points.push_back({i, static_cast<double>(count) / static_cast<double>(values.size()),
+    points.push_back({value, static_cast<double>(count) / static_cast<double>(values.size()),
                       interval.low, interval.high});
   }
   return points;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "conclave/experiment/json.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/experiment/row.hpp"
 
 namespace conclave::report {
@@ -30,7 +30,7 @@ std::string_view name_of(Style style) {
 }
 
 std::string axis_json(const Axis& axis) {
-  return fmt::format(R"({{"title":{},"log":{}}})", experiment::json_string(axis.title),
+  return fmt::format(R"({{"title":{},"log":{}}})", json_string(axis.title),
                      axis.logarithmic);
 }
 
@@ -44,7 +44,7 @@ std::string numbers(const Series& series, double Mark::*value) {
 
 std::string series_json(const Series& series) {
   std::string text = fmt::format(R"({{"name":{},"style":"{}","look":{},"x":[{}],"y":[{}])",
-                                 experiment::json_string(series.name), name_of(series.style),
+                                 json_string(series.name), name_of(series.style),
                                  series.look, numbers(series, &Mark::x), numbers(series, &Mark::y));
   const bool has_intervals = series.style == Style::marks || series.style == Style::joined;
   if (has_intervals) {

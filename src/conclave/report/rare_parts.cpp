@@ -12,21 +12,19 @@
 namespace conclave::report {
 namespace {
 
-using experiment::RareRow;
-using experiment::RareTime;
-
 constexpr const char* all_ways = "any failure";
 
 // The estimate of a cell; null where it has no repetition yet.
-const RareRow* estimated_row(const std::vector<sweep::CellEstimate>& estimates, std::size_t cell) {
+const rare::Row* estimated_row(const std::vector<sweep::CellEstimate>& estimates,
+                               std::size_t cell) {
   const auto found = std::ranges::find(estimates, cell, &sweep::CellEstimate::cell);
   return found == estimates.end() ? nullptr : &found->row;
 }
 
-EstimateLine estimate_line(const RareRow& row, const std::string& label,
-                           const std::string& function, const RareTime& time,
+EstimateLine estimate_line(const rare::Row& row, const std::string& label,
+                           const std::string& function, const rare::Time& time,
                            std::uint64_t repetitions) {
-  const RareTime shown = row.displayed(time);
+  const rare::Time shown = row.displayed(time);
   return {.label = label,
           .function = function,
           .repetitions = repetitions,
@@ -35,17 +33,17 @@ EstimateLine estimate_line(const RareRow& row, const std::string& label,
 }
 
 // The estimates of one way, or of all of them; none where the cell does not have that way.
-std::vector<EstimateLine> estimate_lines(const RareRow& row, const std::string& way,
+std::vector<EstimateLine> estimate_lines(const rare::Row& row, const std::string& way,
                                          const std::string& label) {
   std::vector<EstimateLine> lines;
   bool confirmed = row.confirmed();
   if (way == all_ways)
     lines.push_back(estimate_line(row, label, "", row.time(), row.repetitions()));
-  for (const experiment::RareWayResult& each : row.ways()) {
+  for (const rare::WayResult& each : row.ways()) {
     if (row.subject().ways[each.way].name != way) continue;
     confirmed = each.confirmed;
     for (const std::size_t i : each.functions) {
-      const experiment::RareEstimate& estimate = row.estimates()[i];
+      const rare::Estimate& estimate = row.estimates()[i];
       lines.push_back(estimate_line(row, label, row.subject().functions[i].name, estimate.time,
                                     estimate.repetitions));
     }
@@ -59,7 +57,7 @@ std::vector<std::string> ways_in(const RunSample& run,
   std::vector<std::string> ways;
   bool has_several = false;
   for (const CellSample& cell : run.cells) {
-    const RareRow* const row = estimated_row(estimates, cell.cell.id);
+    const rare::Row* const row = estimated_row(estimates, cell.cell.id);
     if (row == nullptr) continue;
     has_several = has_several || row->ways().size() > 1;
     for (const auto& way : row->subject().ways) {
@@ -72,7 +70,7 @@ std::vector<std::string> ways_in(const RunSample& run,
 
 std::string rare_title(const RunSample& run, const std::vector<sweep::CellEstimate>& estimates,
                        const std::string& way) {
-  const RareRow* const row = estimated_row(estimates, run.cells.front().cell.id);
+  const rare::Row* const row = estimated_row(estimates, run.cells.front().cell.id);
   const bool by_attempt = row != nullptr && row->subject().by_attempt();
   return fmt::format("ln of the {} ({})",
                      by_attempt ? "probability" : "expected interactions until it fails", way);
@@ -121,7 +119,7 @@ Part rare_part(const RunSample& run, const RunNames& names,
   std::set<double> places;
   for (std::size_t i = 0; i < run.cells.size(); ++i) {
     const CellSample& cell = run.cells[i];
-    const RareRow* const row = estimated_row(estimates, cell.cell.id);
+    const rare::Row* const row = estimated_row(estimates, cell.cell.id);
     part.lines.push_back({.label = names.cells[i].label,
                           .command = command_of(cell.cell.words, cell.cell.sampling.trials)});
     if (row == nullptr) continue;

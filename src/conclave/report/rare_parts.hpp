@@ -6,7 +6,7 @@
 
 #include "conclave/report/sample.hpp"
 #include "conclave/report/study.hpp"
-#include "conclave/sweep/rare_estimates.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 
 namespace conclave::report {
 

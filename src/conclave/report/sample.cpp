@@ -14,6 +14,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/experiment/run_options.hpp"
 #include "conclave/report/figure.hpp"
 #include "conclave/report/measures.hpp"
 #include "conclave/sweep/export.hpp"

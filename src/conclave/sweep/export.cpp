@@ -42,7 +42,7 @@ std::vector<std::string> columns_of(const Results& results, const Filter& filter
 std::string csv_line(const PlacedRow& row, const std::vector<std::string>& columns) {
   std::string line = fmt::format("{},{}", row.row, row.cell);
   for (const std::string& name : columns) {
-    line += ',' + experiment::csv_field(printable(field(row.fields, name).value_or("")));
+    line += ',' + csv_field(printable(field(row.fields, name).value_or("")));
   }
   return line + '\n';
 }
@@ -182,7 +182,7 @@ void write_csv(const Results& results, const Filter& filter,
                const std::function<void(std::string_view)>& write) {
   const std::vector<std::string> columns = columns_of(results, filter);
   std::string header = "row,cell";
-  for (const std::string& name : columns) header += ',' + experiment::csv_field(printable(name));
+  for (const std::string& name : columns) header += ',' + csv_field(printable(name));
   write(header + '\n');
   for_each_row(results, filter, [&](const PlacedRow& row) { write(csv_line(row, columns)); });
 }

@@ -2,110 +2,80 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "conclave/base/json.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
-#include "conclave/experiment/json.hpp"
+#include "conclave/experiment/run_options.hpp"
 
 namespace conclave::sweep {
 namespace {
 
-using experiment::Json;
-using experiment::JsonLeaf;
+using experiment::Option;
 using experiment::RunText;
 
-constexpr std::array<std::pair<const char*, std::string RunText::*>, 16> texts{
-    {{"protocol", &RunText::protocol},
-     {"n", &RunText::n},
-     {"seed", &RunText::seed},
-     {"init", &RunText::init},
-     {"engine", &RunText::engine},
-     {"graph", &RunText::graph},
-     {"max_parallel_time", &RunText::max_parallel_time},
-     {"max_interactions", &RunText::max_interactions},
-     {"until", &RunText::until},
-     {"delay", &RunText::delay},
-     {"wakeup", &RunText::wakeup},
-     {"ids", &RunText::ids},
-     {"kind", &RunText::kind},
-     {"way", &RunText::way},
-     {"particles", &RunText::particles},
-     {"most_levels", &RunText::most_levels}}};
+[[noreturn]] void refuse(std::string_view text) {
+  throw std::runtime_error(fmt::format("'{}' was not stored by a sweep", excerpt(text)));
+}
 
-// The members of a JSON object that json_of made.
-class Stored {
+Json stored_object(std::string_view text) {
+  auto json = Json::parse(text);
+  if (!json || !json->is_object()) refuse(text);
+  return std::move(*json);
+}
+
+std::string string_of(const Json* member, std::string_view text) {
+  if (member == nullptr) return {};
+  if (!member->is_string()) refuse(text);
+  return member->text();
+}
+
+// The fields of a request have an order of their own, which seeds depend on.
+std::vector<const Option<RunText>*> stored_options() {
+  std::vector<const Option<RunText>*> options;
+  for (const Option<RunText>& option : experiment::run_options()) {
+    if (option.stored > 0) options.push_back(&option);
+  }
+  std::ranges::sort(options, {}, [](const auto* option) { return option->stored; });
+  return options;
+}
+
+// Puts a member of a request into the words; one that is missing is empty.
+class MemberReader {
  public:
-  explicit Stored(std::string_view text) : text_(text) {
-    auto leaves = experiment::json_leaves(text);
-    if (!leaves || !text.starts_with('{')) refuse();
-    leaves_ = std::move(*leaves);
-  }
+  MemberReader(const Json* member, std::string_view text, RunText& words)
+      : member_(member), text_(text), words_(words) {}
 
-  std::string text(std::string_view name) const {
-    const auto found = std::ranges::find(leaves_, name, &JsonLeaf::path);
-    if (found == leaves_.end()) return {};
-    if (!found->is_string) refuse();
-    return found->value;
+  void operator()(std::string RunText::*value) const { words_.*value = string_of(member_, text_); }
+  void operator()(bool RunText::*value) const {
+    const auto flag = member_ != nullptr ? member_->flag() : false;
+    if (!flag) refuse(text_);
+    words_.*value = *flag;
   }
-
-  std::vector<std::string> list(std::string_view name) const {
-    std::vector<std::string> items;
-    const auto path = [&] { return fmt::format("{}.{}", name, items.size()); };
-    while (std::ranges::find(leaves_, path(), &JsonLeaf::path) != leaves_.end()) {
-      items.push_back(text(path()));
-    }
-    return items;
-  }
-
-  bool flag(std::string_view name) const {
-    const auto found = std::ranges::find(leaves_, name, &JsonLeaf::path);
-    return found != leaves_.end() && found->value == "true";
-  }
-
-  double real(std::string_view name, double fallback) const {
-    return number(name, fallback, [](const std::string& text) { return parse_real(text); });
-  }
-
-  std::uint64_t count(std::string_view name, std::uint64_t fallback) const {
-    return number(name, fallback, [](const std::string& text) -> std::optional<std::uint64_t> {
-      const auto count = parse_count(text);
-      return count ? count->as_uint64() : std::nullopt;
-    });
+  void operator()(std::vector<std::string> RunText::*value) const {
+    if (member_ == nullptr) return;
+    if (!member_->is_array()) refuse(text_);
+    for (const Json& item : member_->items()) (words_.*value).push_back(string_of(&item, text_));
   }
 
  private:
-  template <class Number, class Parse>
-  Number number(std::string_view name, Number fallback, Parse parse) const {
-    const auto found = std::ranges::find(leaves_, name, &JsonLeaf::path);
-    if (found == leaves_.end()) return fallback;
-    const std::optional<Number> value = parse(found->value);
-    if (!value || found->is_string) refuse();
-    return *value;
-  }
-
-  [[noreturn]] void refuse() const {
-    throw std::runtime_error(fmt::format("'{}' was not stored by a sweep", excerpt(text_)));
-  }
-
+  const Json* member_;
   std::string_view text_;
-  std::vector<JsonLeaf> leaves_;
+  RunText& words_;
 };
 
 }  // namespace
 
 Fields fields_of(std::string_view json) {
-  auto leaves = experiment::json_leaves(json);
-  if (!leaves) {
+  const auto parsed = Json::parse(json);
+  if (!parsed || (!parsed->is_object() && !parsed->is_array())) {
     throw std::runtime_error(fmt::format("'{}' is no row of results", excerpt(json)));
   }
-  Fields fields;
-  fields.reserve(leaves->size());
-  for (JsonLeaf& leaf : *leaves) {
-    fields.emplace_back(std::move(leaf.path), std::move(leaf.value));
-  }
-  return fields;
+  return parsed->leaves();
 }
 
 std::optional<std::string> field(const Fields& fields, std::string_view name) {
@@ -120,25 +90,24 @@ std::optional<double> number_field(const Fields& fields, std::string_view name) 
 }
 
 std::string json_of(const RunText& words) {
-  Json json;
-  for (const auto& [name, member] : texts) {
-    if (!(words.*member).empty()) json[name] = words.*member;
+  Json json = Json::object();
+  for (const Option<RunText>* const option : stored_options()) {
+    std::visit(
+        [&](auto value) {
+          if (words.*value != std::remove_cvref_t<decltype(words.*value)>())
+            json[option->plan_key()] = words.*value;
+        },
+        option->value);
   }
-  if (!words.params.empty()) json["params"] = words.params;
-  if (!words.faults.empty()) json["faults"] = words.faults;
-  if (!words.importance.empty()) json["importance"] = words.importance;
-  if (words.count_edges) json["count_edges"] = true;
   return json.dump();
 }
 
 RunText words_of(std::string_view text) {
-  const Stored stored(text);
+  const Json json = stored_object(text);
   RunText words;
-  for (const auto& [name, member] : texts) words.*member = stored.text(name);
-  words.params = stored.list("params");
-  words.faults = stored.list("faults");
-  words.importance = stored.list("importance");
-  words.count_edges = stored.flag("count_edges");
+  for (const Option<RunText>& option : experiment::run_options()) {
+    std::visit(MemberReader(json.find(option.plan_key()), text, words), option.value);
+  }
   return words;
 }
 
@@ -153,11 +122,17 @@ std::string json_of(const Sampling& sampling) {
 }
 
 Sampling sampling_of(std::string_view text) {
-  const Stored stored(text);
-  return {.trials = stored.count("trials", 1),
-          .precision = stored.real("precision", 0),
-          .batch = stored.count("batch", 100),
-          .measure = stored.text("measure")};
+  const Json json = stored_object(text);
+  const auto number = [&](std::string_view name, auto fallback, auto read) {
+    const Json* const member = json.find(name);
+    const auto value = member != nullptr ? (member->*read)() : fallback;
+    if (!value) refuse(text);
+    return *value;
+  };
+  return {.trials = number("trials", std::optional<std::uint64_t>(1), &Json::count),
+          .precision = number("precision", std::optional<double>(0), &Json::real),
+          .batch = number("batch", std::optional<std::uint64_t>(100), &Json::count),
+          .measure = string_of(json.find("measure"), text)};
 }
 
 }  // namespace conclave::sweep

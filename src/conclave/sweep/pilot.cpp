@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "conclave/base/progress.hpp"
-#include "conclave/sweep/rare_cell.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 
 namespace conclave::sweep {
 

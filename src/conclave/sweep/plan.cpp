@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/experiment/run_options.hpp"
 
 namespace conclave::sweep {
 
@@ -15,7 +16,7 @@ catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts) {
 std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunText& words,
                                                     const KeptTexts& texts, unsigned device) {
   const catalog::Entry entry = entry_of(words.protocol, texts);
-  catalog::RunRequest request = experiment::request_of(words);
+  catalog::RunRequest request = experiment::request_of(entry, words);
   request.device = device;
   return entry.prepare(request);
 }

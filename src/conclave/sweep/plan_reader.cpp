@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,11 +16,12 @@
 #include "conclave/base/read_text.hpp"
 #include "conclave/base/toml.hpp"
 #include "conclave/experiment/row.hpp"
+#include "conclave/experiment/run_options.hpp"
 #include "conclave/sweep/detail/run_table.hpp"
 #include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
-#include "conclave/sweep/rare_cell.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 #include "conclave/text/compiled.hpp"
 #include "conclave/text/protocol_text.hpp"
 
@@ -33,25 +35,28 @@ using experiment::RunText;
 
 constexpr std::size_t most_cells = 1'000'000;
 
-// The keys that are copied into the words of a run as they stand.
-constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 11> plain_keys{
-    {{"init", &RunText::init},
-     {"engine", &RunText::engine},
-     {"graph", &RunText::graph},
-     {"delay", &RunText::delay},
-     {"wakeup", &RunText::wakeup},
-     {"ids", &RunText::ids},
-     {"until", &RunText::until},
-     {"way", &RunText::way},
-     {"particles", &RunText::particles},
-     {"most_levels", &RunText::most_levels},
-     {"seed", &RunText::seed}}};
-// The keys whose value is a list; a list of lists has alternatives.
-constexpr std::array<std::pair<std::string_view, std::vector<std::string> RunText::*>, 2> list_keys{
-    {{"faults", &RunText::faults}, {"importance", &RunText::importance}}};
-constexpr std::array<std::pair<std::string_view, std::string RunText::*>, 2> limit_keys{
-    {{"max_parallel_time", &RunText::max_parallel_time},
-     {"max_interactions", &RunText::max_interactions}}};
+using RunOption = experiment::Option<RunText>;
+
+// The options of runs whose alternatives are copied into the words as they stand, those whose value
+// is a list (a list of lists has alternatives), and the limits, which may be expressions.
+enum class Loop : std::uint8_t { words, lists, limits };
+
+// Parameters, sizes and protocols have loops of their own.
+std::vector<const RunOption*> options_in(Loop loop) {
+  std::vector<const RunOption*> result;
+  for (const RunOption& option : experiment::run_options()) {
+    const bool is_list = std::holds_alternative<std::vector<std::string> RunText::*>(option.value);
+    const bool is_text = std::holds_alternative<std::string RunText::*>(option.value);
+    const bool is_limit = option.kind == experiment::ValueKind::limit;
+    const bool has_own = option.name == "n" || option.name == "param";
+    if (option.accepted_by == 0 || has_own) continue;
+    if ((loop == Loop::words && is_text && !is_limit) || (loop == Loop::lists && is_list) ||
+        (loop == Loop::limits && is_limit)) {
+      result.push_back(&option);
+    }
+  }
+  return result;
+}
 
 // Limits on the plan itself, and on a text or a graph that it names, which is kept with the
 // results.
@@ -68,7 +73,7 @@ class PlanReader {
   }
 
   Plan read() {
-    parse();
+    root_ = parse_toml(plan_.text, path_);
     const RunTable top(path_, root_, root_);
     if (const toml::node* name = root_.get("name")) plan_.name = top.only("name", *name).text;
     const toml::node* const runs = root_.get("run");
@@ -89,8 +94,6 @@ class PlanReader {
   }
 
  private:
-  void parse() { root_ = parse_toml(plan_.text, path_); }
-
   void expand(const RunTable& table) {
     table_ = &table;
     table_->need("protocol");
@@ -99,18 +102,14 @@ class PlanReader {
     for (const Value& protocol : table_->values("protocol")) {
       keep_text(protocol);
       for (const Value& n : table_->values("n")) {
-        RunText words{.protocol = protocol.text,
-                      .n = size_of(n),
-                      .count_edges = counts_edges(),
-                      .kind = table_->kind()};
-        expand_plain(0, words, [&] { expand_lists(0, words, sampling); });
+        RunText words{.protocol = protocol.text, .n = size_of(n), .kind = table_->kind()};
+        for (const RunOption& option : experiment::run_options()) {
+          const auto* const flag = std::get_if<bool RunText::*>(&option.value);
+          if (flag != nullptr) words.** flag = table_->flag(option.plan_key());
+        }
+        expand_words(0, words, sampling);
       }
     }
-  }
-
-  bool counts_edges() const {
-    const toml::node* const flag = table_->find("count_edges");
-    return flag != nullptr && table_->only("count_edges", *flag).text == "true";
   }
 
   std::string size_of(const Value& value) const {
@@ -124,22 +123,24 @@ class PlanReader {
     return to_string(*n);
   }
 
-  // One loop per key that is copied, then `inner`.
-  void expand_plain(std::size_t index, RunText& words, const std::function<void()>& inner) {
-    if (index == plain_keys.size()) return inner();
-    const auto& [key, member] = plain_keys[index];
+  // One loop per key that is copied.
+  void expand_words(std::size_t index, RunText& words, const Sampling& sampling) {
+    if (index == words_.size()) return expand_lists(0, words, sampling);
+    const std::string_view key = words_[index]->plan_key();
+    const auto member = std::get<std::string RunText::*>(words_[index]->value);
     const std::vector<Value> all = table_->values(key);
-    if (all.empty()) return expand_plain(index + 1, words, inner);
+    if (all.empty()) return expand_words(index + 1, words, sampling);
     for (const Value& each : all) {
-      words.*member = key == "graph" ? kept_graph(each) : each.text;
-      expand_plain(index + 1, words, inner);
+      words.*member = member == &RunText::graph ? kept_graph(each) : each.text;
+      expand_words(index + 1, words, sampling);
     }
     words.*member = RunText{}.*member;
   }
 
   void expand_lists(std::size_t index, RunText& words, const Sampling& sampling) {
-    if (index == list_keys.size()) return expand_params(0, words, constants_of(words), sampling);
-    const auto& [key, member] = list_keys[index];
+    if (index == lists_.size()) return expand_params(0, words, constants_of(words), sampling);
+    const std::string_view key = lists_[index]->plan_key();
+    const auto member = std::get<std::vector<std::string> RunText::*>(lists_[index]->value);
     const toml::node* const node = table_->find(key);
     std::vector<std::vector<Value>> all{{}};
     if (node != nullptr) all = table_->about(key, [&] { return list_alternatives(*node); });
@@ -158,10 +159,11 @@ class PlanReader {
   // A limit may speak of n and of the parameters.
   void expand_limits(std::size_t index, RunText& words, const text::Constants& constants,
                      const Sampling& sampling) {
-    if (index == limit_keys.size()) return add(words, sampling);
-    const std::string_view key = limit_keys[index].first;
-    const auto member = limit_keys[index].second;
-    const Rounding rounding = key == "max_interactions" ? Rounding::down : Rounding::none;
+    if (index == limits_.size()) return add(words, sampling);
+    const std::string_view key = limits_[index]->plan_key();
+    const auto member = std::get<std::string RunText::*>(limits_[index]->value);
+    const bool is_count = member == &RunText::max_interactions;
+    const Rounding rounding = is_count ? Rounding::down : Rounding::none;
     const std::vector<Value> all = table_->values(key);
     if (all.empty()) return expand_limits(index + 1, words, constants, sampling);
     for (const Value& each : all) {
@@ -327,16 +329,19 @@ class PlanReader {
         return false;
       }
     };
-    const auto try_without = [&](std::string_view key, auto member) {
+    const auto try_without = [&](const RunOption& option) {
+      const std::string_view key = option.plan_key();
+      if (table_->find(key) == nullptr) return;
       RunText without = words;
-      without.*member = RunText{}.*member;
-      if (table_->find(key) == nullptr || !is_cured(without)) return;
-      table_->object(RunTable::line_of(*table_->find(key)), key, sentence);
+      std::visit([&](auto member) { without.*member = RunText{}.*member; }, option.value);
+      if (is_cured(without)) table_->object(RunTable::line_of(*table_->find(key)), key, sentence);
     };
-    for (const auto& [key, member] : plain_keys) try_without(key, member);
-    for (const auto& [key, member] : limit_keys) try_without(key, member);
-    for (const auto& [key, member] : list_keys) try_without(key, member);
-    try_without("count_edges", &RunText::count_edges);
+    for (const auto* const options : {&words_, &limits_, &lists_}) {
+      for (const RunOption* const option : *options) try_without(*option);
+    }
+    for (const RunOption& option : experiment::run_options()) {
+      if (std::holds_alternative<bool RunText::*>(option.value)) try_without(option);
+    }
     const std::vector<RunTable::Param> all = table_->params();
     for (std::size_t i = 0; i < all.size(); ++i) {
       RunText without = words;
@@ -344,13 +349,16 @@ class PlanReader {
       if (!is_cured(without)) continue;
       table_->object(RunTable::line_of(*all[i].node), "params." + all[i].name, sentence);
     }
-    try_without("kind", &RunText::kind);  // last: without it most mistakes are none
+    try_without(experiment::option_of(&RunText::kind));  // last: without it most mistakes are none
     table_->object(RunTable::line_of(table_->need("n")), "",
                    fmt::format("{} n={}: {}", words.protocol, words.n, sentence));
   }
 
   std::string path_;
   std::filesystem::path folder_;
+  const std::vector<const RunOption*> words_ = options_in(Loop::words);
+  const std::vector<const RunOption*> lists_ = options_in(Loop::lists);
+  const std::vector<const RunOption*> limits_ = options_in(Loop::limits);
   Plan plan_;
   toml::table root_;
   const RunTable* table_ = nullptr;  // the run that is being expanded

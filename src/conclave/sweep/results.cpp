@@ -12,6 +12,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
+#include "conclave/experiment/run_options.hpp"
 #include "conclave/sweep/detail/schema.hpp"
 #include "conclave/sweep/detail/sqlite.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "conclave/base/numbers.hpp"
-#include "conclave/experiment/runner.hpp"
+#include "conclave/base/workers.hpp"
 
 namespace conclave::sweep {
 namespace {
@@ -102,7 +102,7 @@ void Sweep::work(unsigned threads, const std::atomic<bool>& stop) {
   {
     const auto work = [&] { run_worker(cells, stop); };
     std::vector<std::jthread> workers;
-    unstarted = experiment::start_workers(workers, threads, work);
+    unstarted = start_workers(workers, threads, work);
     if (unstarted) fail(unstarted);
     work();
   }

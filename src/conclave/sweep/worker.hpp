@@ -11,7 +11,7 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/plan.hpp"
-#include "conclave/sweep/rare_cell.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 #include "conclave/sweep/schedule.hpp"
 
 namespace conclave::sweep {

@@ -89,10 +89,15 @@ TEST(RunTextInJson, ReadBackAsTheSame) {
                                   .faults = {"corrupt:1@2"},
                                   .count_edges = true};
   EXPECT_EQ(words_of(json_of(words)), words);
+  EXPECT_EQ(json_of(words),
+            R"({"protocol":"pll","n":"10","seed":"7","params":["m=3"],"faults":["corrupt:1@2"],)"
+            R"("count_edges":true})");
   const Sampling sampling{.trials = 9, .precision = 0.5, .batch = 3, .measure = "time"};
   EXPECT_EQ(sampling_of(json_of(sampling)), sampling);
   EXPECT_THROW(words_of("{\"n\":5}"), std::runtime_error);
   EXPECT_THROW(words_of("[]"), std::runtime_error);
+  EXPECT_THROW(words_of(R"({"n":"5","count_edges":1})"), std::runtime_error);
+  EXPECT_THROW(words_of(R"({"n":"5","params":"m=3"})"), std::runtime_error);
   EXPECT_THROW(sampling_of("{\"trials\":\"x\"}"), std::runtime_error);
 }
 

@@ -60,6 +60,16 @@ TEST_F(PlanFile, HasItsMistakesNamedByLineAndKey) {
   EXPECT_EQ(mistake("run = 1\n").substr(0, 16), "plan.toml:1: run");
 }
 
+TEST_F(PlanFile, TakesTrueAndFalseAloneForFlags) {
+  const std::string head = "protocol = \"kmpp-async\"\nn = 4\n";
+  EXPECT_TRUE(plan(head + "count_edges = true\n").cells[0].words.count_edges);
+  EXPECT_FALSE(plan(head + "count_edges = false\n").cells[0].words.count_edges);
+  for (const std::string value : {"1", "\"yes\"", "\"true\"", "[true]"}) {
+    EXPECT_EQ(mistake(head + "count_edges = " + value + "\n"),
+              "plan.toml:3: count_edges: true or false is expected here, without quotes");
+  }
+}
+
 TEST_F(PlanFile, MayAskForEstimatesOfRareFailures) {
   const Plan read = plan("kind = \"rare\"\nprotocol = \"ppl\"\nn = [4, 8]\nway = \"timeout\"\n"
                          "importance = [[\"group\"], [\"group\", \"second\"]]\n"

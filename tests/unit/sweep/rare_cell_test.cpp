@@ -1,7 +1,5 @@
 // Sweeps of rare failures: rows are repetitions, and what they say together is what
 // `conclave rare` says.
-#include "conclave/sweep/rare_cell.hpp"
-
 #include <atomic>
 #include <limits>
 #include <stdexcept>
@@ -11,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/experiment/rare_runner.hpp"
+#include "conclave/rare/run.hpp"
 #include "conclave/sweep/merge.hpp"
-#include "conclave/sweep/rare_estimates.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 #include "conclave/sweep/sweep.hpp"
 
 #include "tests/unit/sweep/sweep_folder.hpp"
@@ -35,13 +33,13 @@ class RareSweep : public testing_support::SweepFolder {
 
   // The row that `conclave rare` prints for so many repetitions of a cell.
   static std::string told_by_rare(const Cell& cell, std::uint64_t repetitions) {
-    const catalog::RareRequest request = experiment::rare_request_of(cell.words);
-    const auto rare = catalog::find(cell.words.protocol).rare(request);
-    experiment::RareProgress progress;
+    const catalog::Entry entry = catalog::find(cell.words.protocol);
+    const auto rare = entry.rare(experiment::rare_request_of(entry, cell.words));
+    rare::Progress progress;
     const std::atomic<bool> stop = false;
-    const auto found = experiment::run_rare(*rare, {repetitions, 2}, progress, stop);
+    const auto found = rare::run_rare(*rare, {repetitions, 2}, progress, stop);
     const bool is_cut = repetitions < cell.sampling.trials;
-    return experiment::RareRow(experiment::subject_of(*rare, request), found, is_cut).json() + '\n';
+    return rare::Row((*rare).subject(), found, is_cut).json() + '\n';
   }
 
   std::string swept(const Plan& read, const std::string& file, unsigned threads,
@@ -97,14 +95,14 @@ TEST_F(RareSweep, UsesRepetitionsBeforeTheFirstMissingOne) {
 
 TEST_F(RareSweep, RowsHoldEveryBit) {
   const Plan read = plan(text);
-  const experiment::RareSubject subject = experiment::subject_of_head(read.cells[0].head);
+  const rare::Subject subject = rare::subject_of_head(read.cells[0].head);
   const std::vector<RareRepetition> given{
       {.ln_rate = -0.1 - 1e-16, .factors = {1.0 / 3, 0}, .ancestors = 7},
       {.ln_rate = -40000.1, .factors = {}, .ancestors = 0},
       {.ln_rate = -std::numeric_limits<double>::infinity(), .factors = {0.7}, .ancestors = 0}};
   ASSERT_EQ(subject.functions.size(), given.size());
-  const auto read_back = experiment::repetitions_of_row(
-      subject, experiment::repetition_json(subject, read.cells[0].head, 3, given));
+  const auto read_back = rare::repetitions_of_row(
+      subject, rare::repetition_json(subject, read.cells[0].head, 3, given));
   for (std::size_t i = 0; i < given.size(); ++i) {
     EXPECT_EQ(read_back[i].ln_rate, given[i].ln_rate);
     EXPECT_EQ(read_back[i].factors, given[i].factors);
@@ -117,7 +115,7 @@ TEST_F(RareSweep, HeadsReadBackAsTheyWere) {
       plan(std::string(text) + "[[run]]\n[[run]]\nprotocol = \"electleader\"\nn = 16\n"
                                "params = { r = 4 }\nmax_interactions = \"9*n^2/r\"\n");
   for (const Cell& cell : read.cells) {
-    EXPECT_EQ(experiment::subject_of_head(cell.head).head(), cell.head);
+    EXPECT_EQ(rare::subject_of_head(cell.head).head(), cell.head);
   }
   EXPECT_EQ(read.cells.back().words.max_interactions, "576");
 }
@@ -125,16 +123,16 @@ TEST_F(RareSweep, HeadsReadBackAsTheyWere) {
 TEST_F(RareSweep, RefusesRowsThatAreNone) {
   const Plan read = plan(text);
   const std::string& head = read.cells[0].head;
-  const experiment::RareSubject subject = experiment::subject_of_head(head);
+  const rare::Subject subject = rare::subject_of_head(head);
   for (const std::string& row :
        {std::string("{}"), std::string("[1"), head,
         std::string(R"({"rates":[{"ln_rate":"x","ancestors":1,"factors":""}]})"),
         std::string(R"({"rates":[{"ln_rate":-1,"ancestors":1,"factors":"0.5 y"}]})"),
         std::string(R"({"rates":[{"ln_rate":-1,"ancestors":-1,"factors":"0.5"}]})")}) {
-    EXPECT_THROW(experiment::repetitions_of_row(subject, row), std::runtime_error) << row;
+    EXPECT_THROW(rare::repetitions_of_row(subject, row), std::runtime_error) << row;
   }
   for (const char* wrong : {"{}", R"({"protocol":"ppl","n":4,"init":"safe","seed":1})"}) {
-    EXPECT_THROW(experiment::subject_of_head(wrong), std::runtime_error);
+    EXPECT_THROW(rare::subject_of_head(wrong), std::runtime_error);
   }
 }
 

@@ -156,11 +156,12 @@ class KmppAsync {
   static constexpr std::array errata{
       Erratum{
           "F1", "Alg 3 lines 5-6",
-          "a chosen candidate that asks again is recorded but not answered, and waits for ever; "
-          "here it is approved (reading=printed keeps the mistake)"},
-      Erratum{"F2", "Alg 3 line 5",
-              "whether the sender is the chosen must be asked first in C1, C2 and C3; asked in C1 "
-              "only, a candidate can be disputed against itself (reading=chosen-in-c1)"},
+          "a chosen candidate that asks again is recorded but not answered, and waits for ever, in "
+          "phase K at the latest; here it is approved (reading=printed keeps the mistake)"},
+      Erratum{"F2", "Section 2, C1",
+              "whether the sender is the chosen is asked first in C1, C2 and C3, as in Alg 3; the "
+              "prose asks in C1 only, where a candidate can dispute with itself "
+              "(reading=chosen-in-c1)"},
       Erratum{"F3", "Alg 3 line 5",
               "the chosen is recognized by its port; by rank, two anonymous candidates with equal "
               "ranks can both be elected (reading=by-rank)"},
@@ -422,7 +423,9 @@ class KmppAsync {
     }
     if (is_chosen(node, port, u)) {  // lines 5-6
       node.chosen_phase = u.phase;
-      if (reading_ == Reading::printed) return;
+      // As printed nothing is sent. Only in the last phase is the node itself in S, whose answers
+      // it awaits (footnote 9).
+      if (reading_ == Reading::printed && (port != no_port || u.phase == last_phase_)) return;
       return send(node, port, answer(Kind::approved, u.phase), effects, choice);
     }
     if (node.referee == Referee::c1) {  // lines 7-13

@@ -12,8 +12,8 @@
 //   round t+2   the candidate sends WINNER, or retires
 //   round t+3   everybody receives WINNER
 //
-// The bound of nine rounds holds only with the order of steps in `on`: see docs/errata-kmpp.md. The
-// other readings keep one mistake each.
+// Messages are handled in the order of `on` (docs/errata-kmpp.md); the other readings change one
+// step each.
 #pragma once
 
 #include <algorithm>
@@ -121,10 +121,11 @@ class KmppSync {
       Variable{"leader", "rank", "the highest WINNER received"},
   };
   static constexpr std::array errata{
-      Erratum{"F1", "Lemma 10",
-              "a candidate active one round late receives WINNER together with its last replies; "
-              "WINNER counts first, and whoever has received it never announces "
-              "(reading=replies-first: two announcements, ten rounds)"},
+      Erratum{
+          "F1", "Lemma 10",
+          "a reading, no error: a candidate active one round late receives WINNER together with "
+          "its last replies; WINNER counts first, as the paper says of active candidates "
+          "(reading=replies-first: two announcements, ten rounds)"},
       Erratum{"F2", "Section 3",
               "a request or WINNER in the round of a coin toss: the node retires and does not toss "
               "(reading=toss-first: ten rounds)"},

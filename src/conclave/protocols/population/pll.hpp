@@ -76,13 +76,16 @@ class Pll {
               "printed max(epoch+1, 3); must be min: with max nobody plays the Tournament and the "
               "second tick freezes all leaders"},
       Erratum{"L2", "Algorithm 4, line 46",
-              "printed: both agents need rand >= 2^k, which a follower never has, so nonces do not "
-              "spread; must be demanded of leaders only"},
+              "printed: both agents need rand >= 2^k, which of the followers only those have that "
+              "have lost by line 47, so nonces hardly spread; must be demanded of leaders only"},
       Erratum{
           "L3", "lines 1-3, 35-36",
           "the interaction X,X itself gives the new leader its first head; harmless, as printed"},
       Erratum{"L4", "lines 3, 24", "a new timer counts the interaction of its birth; as printed"},
       Erratum{"L7", "Table 3", "an agent in status X is a leader; as printed"},
+      Erratum{
+          "L12", "Lemma 9",
+          "the Chernoff bound gives n^-0.92 for 6 n lg n steps, not O(1/n); 9 n ln n repair it"},
   };
   static constexpr std::array steps{
       PseudocodeStep{

@@ -9,22 +9,37 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/experiment/option_values.hpp"
+#include "conclave/experiment/run_options.hpp"
 
 namespace conclave::sweep::detail {
 namespace {
 
-// clang-format off
-constexpr std::array<std::string_view, 27> run_keys{
-    "protocol", "n", "params", "init", "engine", "graph", "faults", "delay", "wakeup", "ids",
-    "count_edges", "seed", "cell_seeds", "trials", "precision", "measure", "batch", "max_trials",
-    "max_parallel_time", "max_interactions", "until", "kind", "way", "importance", "particles",
-    "most_levels", "repetitions"};
-constexpr std::array<std::string_view, 13> trial_keys{
-    "engine", "graph", "faults", "delay", "wakeup", "ids", "count_edges", "until", "trials",
-    "precision", "measure", "batch", "max_trials"};
-constexpr std::array<std::string_view, 5> rare_keys{
-    "way", "importance", "particles", "most_levels", "repetitions"};
-// clang-format on
+using experiment::by_rare;
+using experiment::by_run;
+
+// The keys besides the options of runs: how many trials or repetitions there are.
+constexpr std::array<std::string_view, 5> trial_keys{"trials", "precision", "measure", "batch",
+                                                     "max_trials"};
+constexpr std::string_view rare_key = "repetitions";
+
+// The keys of options that `kind` accepts and `other` does not.
+std::vector<std::string_view> keys_only_of(unsigned kind, unsigned other) {
+  std::vector<std::string_view> keys;
+  for (const auto& option : experiment::run_options()) {
+    if (option.is_accepted_by(kind) && !option.is_accepted_by(other)) {
+      keys.push_back(option.plan_key());
+    }
+  }
+  return keys;
+}
+
+std::vector<std::string_view> all_keys() {
+  std::vector<std::string_view> keys;
+  for (const auto& option : experiment::run_options()) keys.push_back(option.plan_key());
+  keys.insert(keys.end(), trial_keys.begin(), trial_keys.end());
+  keys.insert(keys.end(), {rare_key, "cell_seeds"});
+  return keys;
+}
 
 }  // namespace
 
@@ -34,7 +49,7 @@ RunTable::RunTable(std::string path, const toml::table& root, const toml::table&
 }
 
 void RunTable::check_keys() const {
-  std::vector<std::string_view> names(run_keys.begin(), run_keys.end());
+  std::vector<std::string_view> names = all_keys();
   if (own_ == root_) names.insert(names.end(), {"name", "run"});
   for (const auto& [key, node] : *own_) {
     if (std::ranges::find(names, key.str()) != names.end()) continue;
@@ -89,16 +104,27 @@ std::string RunTable::kind() const {
     if (const toml::node* const found = find(key)) object(line_of(*found), key, sentence);
   };
   if (value.text == "trials") {
-    for (const std::string_view key : rare_keys) {
+    std::vector<std::string_view> keys = keys_only_of(by_rare, by_run);
+    keys.push_back(rare_key);
+    for (const std::string_view key : keys) {
       refuse(key, "only estimates of rare failures have it: add kind = \"rare\"");
     }
     return {};
   }
   refuse("trials", "an estimate of rare failures has repetitions instead");
-  for (const std::string_view key : trial_keys) {
+  std::vector<std::string_view> keys = keys_only_of(by_run, by_rare);
+  keys.insert(keys.end(), trial_keys.begin(), trial_keys.end());
+  for (const std::string_view key : keys) {
     refuse(key, "an estimate of rare failures does not have it");
   }
   return value.text;
+}
+
+bool RunTable::flag(std::string_view key) const {
+  const toml::node* const node = find(key);
+  if (node == nullptr) return false;
+  if (const auto* const value = node->as_boolean()) return value->get();
+  object(line_of(*node), key, "true or false is expected here, without quotes");
 }
 
 Sampling RunTable::sampling() const {

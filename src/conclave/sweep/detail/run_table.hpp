@@ -27,6 +27,7 @@ class RunTable {
   Value only(std::string_view key, const toml::node& node) const;
   std::vector<Value> values(std::string_view key) const;
   std::uint64_t count(std::string_view key, std::uint64_t low, std::uint64_t fallback) const;
+  bool flag(std::string_view key) const;
   // "" for trials, or "rare". Throws Error if there is a key that runs of this kind lack.
   std::string kind() const;
   Sampling sampling() const;

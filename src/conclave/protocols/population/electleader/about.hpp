@@ -67,6 +67,12 @@ inline constexpr std::array errata{
     Erratum{"46", "Appendix B",
             "derandomized identifiers wait for 2 * 3 lg n coins, else all may tie "
             "(early-identifier)"},
+    Erratum{"51", "Lemma D.9",
+            "an agent is in 2f' ln n of f' n ln n interactions on average, the proof says f' ln n; "
+            "c_sleep = 3f' must be 6f'"},
+    Erratum{"52", "Lemma A.1",
+            "the same factor 2 in (1), and (3) fails for alpha < 9.74; the "
+            "lemma holds"},
 };
 
 inline constexpr std::string_view every_column =

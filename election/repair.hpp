@@ -1,0 +1,44 @@
+// A member's promise file in the hands of an operator: what it holds, what is wrong with it, and
+// another in its place. docs/elections.md says when which of these is safe.
+#pragma once
+
+#include <string>
+
+#include "election/config_file.hpp"
+#include "election/promise_file.hpp"
+
+namespace conclave::election {
+
+// The member must be down. The sentences are for people, on one line or more. Not thread-safe.
+class PromiseRepair {
+ public:
+  // Reads the configuration and the state file that it names; a state file that is damaged or
+  // missing is no error. Throws Error where one of them cannot be read.
+  explicit PromiseRepair(const std::string& config_file);
+
+  bool is_elastic() const { return config_.service.is_elastic; }
+  const PromiseRecord& record() const { return record_; }
+  std::string diagnosis() const;
+  std::string advice() const;  // what an operator can do about a damaged file
+
+  // Each keeps the old file as FILE.damaged and returns what it has done. Throws Error if a process
+  // uses the file, std::system_error if it cannot be written.
+  //
+  // Leaves no file: the member comes back as one that has lost it. For elastic clusters.
+  std::string forget() const;
+  // Writes a file that allows no promise in terms up to this one. An elastic cluster needs a list
+  // of members: that of the old file, or that of another member's state file where `list_file` is
+  // not empty. Throws Error where there is none that can be relied on, or `term` is before the
+  // list's.
+  std::string write_anew(Term term, const std::string& list_file) const;
+
+ private:
+  const std::string& path() const { return config_.service.state_file; }
+  PromiseOwner owner() const { return promise_owner(config_.service); }
+  Configuration list_to_write(const std::string& list_file) const;
+
+  NodeConfig config_;
+  PromiseRecord record_;
+};
+
+}  // namespace conclave::election

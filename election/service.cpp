@@ -1,0 +1,302 @@
+#include "election/service.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <bit>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "conclave/base/error.hpp"
+#include "election/agreement.hpp"
+#include "election/system.hpp"
+
+namespace conclave::election {
+namespace {
+
+Promise stored(const std::optional<PromiseFile>& file) {
+  return file ? file->promise() : Promise{};
+}
+
+// Those of which an address is known.
+std::vector<MemberIndex> known_of(const std::vector<Endpoint>& members) {
+  std::vector<MemberIndex> result;
+  for (MemberIndex each = 0; each < members.size(); ++each) {
+    if (!members[each].host.empty()) result.push_back(each);
+  }
+  return result;
+}
+
+Agreement agreement_of(const ServiceOptions& options) {
+  if (options.is_elastic) return agreement_on({}, options.timing);
+  return agreement_on(options.transport.members, options.timing);
+}
+
+MemberOptions member_options(const ServiceOptions& options,
+                             const std::optional<PromiseFile>& file) {
+  return {.self = options.transport.self,
+          .n = static_cast<MemberIndex>(options.transport.members.size()),
+          .configuration = file ? file->configuration() : Configuration{},
+          .is_blank = options.is_elastic && (!file || !file->has_existed()),
+          .hints =
+              options.is_elastic ? known_of(options.transport.members) : std::vector<MemberIndex>{},
+          .timing = options.timing,
+          .remembered = stored(file),
+          .may_have_promised = !options.is_first_start,
+          .coins = {.seed = options.seed ? *options.seed : unforeseeable_number(),
+                    .trial = 0,
+                    .purpose = Purpose::node,
+                    .part = options.transport.self}};
+}
+
+}  // namespace
+
+PromiseOwner promise_owner(const ServiceOptions& options) {
+  return {{options.transport.cluster, options.transport.self},
+          options.is_elastic ? std::string(elastic_list) : list_name(agreement_of(options))};
+}
+
+void write_founding_file(const std::string& path, const Identity& member,
+                         const std::vector<Endpoint>& members, const Timing& timing) {
+  PromiseFile file(path, {member, std::string(elastic_list)});
+  if (file.has_existed()) throw Error(fmt::format("'{}' exists", path));
+  file.store({.term = 0, .to = nobody, .lease = timing.lease}, founded_by(members));
+}
+
+void check_timing(const Timing& timing) {
+  const auto demand = [](bool holds, std::string_view sentence) {
+    if (!holds) throw Error(std::string(sentence));
+  };
+  demand(timing.renewal >= milliseconds(1), "renewal_ms must be at least 1");
+  demand(timing.lease >= 2 * timing.renewal, "lease_ms must be at least twice renewal_ms");
+  demand(timing.patience >= timing.lease, "patience_ms must be at least lease_ms");
+  demand(timing.answer >= milliseconds(1), "answer_ms must be at least 1");
+  demand(timing.election > timing.lease, "election_ms must be more than lease_ms");
+  demand(timing.election <= std::chrono::hours(24), "election_ms must be at most a day");
+  demand(timing.clock_drift >= 0 && timing.clock_drift <= 0.2,
+         "clock_drift must be between 0 and 0.2");
+}
+
+// Counts on while the machine is asleep, as the lease does.
+Instant Service::local_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+Service::Service(Loop& loop, ServiceOptions options, Callbacks callbacks)
+    : loop_(loop),
+      options_(std::move(options)),
+      callbacks_(std::move(callbacks)),
+      alive_(std::make_shared<bool>(true)) {
+  check_timing(options_.timing);
+  if (options_.transport.members.empty()) throw Error("a cluster needs at least one member");
+  if (options_.is_elastic && options_.state_file.empty())
+    throw Error("a cluster whose list may change needs state files");
+  options_.transport.agreement = agreement_of(options_);
+  options_.transport.is_elastic = options_.is_elastic;
+  if (!options_.state_file.empty()) open_file();
+  transport_ = std::make_unique<Transport>(loop, options_.transport, *this);
+  member_ = std::make_unique<Member>(member_options(options_, file_), local_time());
+  meet();
+  arm();
+}
+
+// A new file is written at once: it names the list of members before there is a promise, and a disk
+// that cannot be written to is found out at the start.
+void Service::open_file() {
+  file_.emplace(options_.state_file, promise_owner(options_));
+  if (file_->has_existed() || options_.is_elastic) return;
+  try {
+    file_->store({.term = 0, .to = nobody, .lease = options_.timing.lease});
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("cannot write '{}': {}", options_.state_file, error.what()));
+  }
+}
+
+Service::~Service() {
+  *alive_ = false;
+  loop_.cancel(timer_);
+}
+
+void Service::wake() {
+  member_->wake(local_time());
+  after_step();
+}
+
+void Service::resign() {
+  if (is_leaving_) return;
+  member_->resign(local_time());
+  after_step();
+}
+
+void Service::resign_and_leave(std::function<void()> left) {
+  left_ = std::move(left);
+  resign();
+  leave_if_resigned();
+}
+
+// Resigning ends within timing.renewal, with an heir or without.
+void Service::leave_if_resigned() {
+  if (left_ && !is_leaving_ && !member_->is_claimant()) leave(std::exchange(left_, nullptr));
+}
+
+void Service::leave(std::function<void()> left) {
+  is_leaving_ = true;
+  lease_.set({.term = member_->view().term});
+  loop_.cancel(timer_);
+  transport_->close(std::move(left));
+}
+
+std::string Service::change(const Change& change) {
+  if (is_leaving_) return "this member is leaving";
+  std::string objection = member_->request(local_time(), change);
+  after_step();
+  return objection;
+}
+
+Endpoint Service::address_of(MemberIndex member) const {
+  if (const Seat* seat = member_->configuration().find(member);
+      seat != nullptr && options_.is_elastic)
+    return seat->endpoint;
+  const auto& members = options_.transport.members;
+  return member < members.size() ? members[member] : Endpoint{};
+}
+
+void Service::reload(const std::optional<Credentials>& credentials,
+                     const std::vector<std::string>& revoked) {
+  transport_->reload(credentials, revoked);
+}
+
+milliseconds Service::lease_left() const {
+  const Instant left = lease_.get().until - local_time();
+  return std::chrono::duration_cast<milliseconds>(std::max(left, Instant(0)));
+}
+
+void Service::on_message(MemberIndex from, std::span<const std::byte> bytes) {
+  if (is_leaving_) return;
+  const std::optional<Note> note = decode_note(bytes);
+  if (!note) {
+    ++malformed_;
+    return on_log(fmt::format("member {} has sent a note that makes no sense", from));
+  }
+  const std::uint64_t disbelieved = view().disbelieved;
+  member_->receive(local_time(), from, *note);
+  if (view().disbelieved > disbelieved && std::has_single_bit(disbelieved + 1)) {
+    on_log(fmt::format("member {} speaks of term {}, far beyond what a majority has reached: its "
+                       "promise may be damaged (conclave cluster repair)",
+                       from, std::max(note->term, note->next)));
+  }
+  after_step();
+}
+
+void Service::on_unreachable(MemberIndex peer, std::string_view why) {
+  on_log(fmt::format("member {} is unreachable: {}", peer, why));
+  lose(peer);
+}
+
+void Service::on_restarted(MemberIndex peer) { lose(peer); }
+
+// A process that is killed closes its connections. For the leader's this is reason to elect as soon
+// as promises allow, unless it is heard of again; for others it means nothing yet.
+void Service::on_disconnected(MemberIndex peer, std::string_view /*why*/) {
+  if (peer == member_->view().leader) lose(peer);
+}
+
+void Service::on_log(std::string_view line) {
+  if (callbacks_.log) callbacks_.log(line);
+}
+
+void Service::lose(MemberIndex peer) {
+  if (is_leaving_) return;
+  member_->lose(local_time(), peer);
+  after_step();
+}
+
+// A promise is on the disk before anybody hears of it, and a lease that has been given up is known
+// to all threads and to the caller before anybody else may have it.
+void Service::after_step() {
+  try {
+    store();
+  } catch (const std::exception& error) {
+    is_leaving_ = true;
+    lease_.set({.term = member_->view().term});
+    if (callbacks_.failed) callbacks_.failed(error);
+    return;
+  }
+  publish();
+  meet();
+  const bool has_lost_lease = known_.holds && !holds_lease();
+  if (has_lost_lease) announce();
+  for (const OutgoingNote& outgoing : member_->take_outgoing()) send(outgoing);
+  arm();
+  announce();
+  leave_if_resigned();
+  leave_if_removed();
+}
+
+void Service::store() {
+  if (!file_ || member_->view().is_blank) return;
+  const Configuration kept = options_.is_elastic ? member_->configuration() : Configuration{};
+  if (member_->promise() != file_->promise() || kept != file_->configuration())
+    file_->store(member_->promise(), kept);
+}
+
+// The transport must know where to reach whom, before the first note goes there.
+void Service::meet() {
+  if (!options_.is_elastic) return;
+  const auto& seats =
+      member_->view().is_blank ? member_->rumours() : member_->configuration().seats;
+  if (seats == met_) return;
+  for (const Seat& seat : seats) {
+    if (seat.member != self()) transport_->move_member(seat.member, seat.endpoint);
+  }
+  met_ = seats;
+}
+
+void Service::leave_if_removed() {
+  if (is_leaving_ || !member_->view().is_dismissed) return;
+  leave([this] {
+    if (callbacks_.removed) callbacks_.removed();
+  });
+}
+
+void Service::publish() {
+  const MemberView view = member_->view();
+  lease_.set({.term = view.term, .until = view.leads ? member_->lease_until() : Instant{}});
+}
+
+// A full queue is a peer that takes nothing.
+void Service::send(const OutgoingNote& outgoing) {
+  if (transport_->send(outgoing.to, encode(outgoing.note))) return;
+  loop_.post([this, alive = alive_, peer = outgoing.to] {
+    if (*alive) lose(peer);
+  });
+}
+
+// The timer does not count while the machine is asleep, so one that should have fired is set anew.
+void Service::arm() {
+  const Instant deadline = member_->deadline();
+  if (timer_ != 0 && deadline == armed_for_ && local_time() < deadline) return;
+  loop_.cancel(timer_);
+  timer_ = 0;
+  armed_for_ = deadline;
+  if (deadline == Instant::max()) return;
+  const Instant wait = std::max(deadline - local_time(), Instant(0));
+  timer_ = loop_.after(wait, [this] {
+    timer_ = 0;
+    member_->pass(local_time());
+    after_step();
+  });
+}
+
+void Service::announce() {
+  const MemberView view = member_->view();
+  const Known known{view.leader, view.term, holds_lease()};
+  if (std::exchange(known_, known) == known) return;
+  if (callbacks_.changed) callbacks_.changed();
+}
+
+}  // namespace conclave::election

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Writes copies of election/member.hpp and .cpp in which one guard at a time can be switched off.
+
+    break_members.py SOURCE_FOLDER OUTPUT_FOLDER
+
+Each mutant is what it does, a piece of the source in which the guard stands between {{ and }}, what
+takes the guard's place while the mutant is chosen, and whether troubled clusters show it. The piece
+must occur once. `mutants.hpp`, written beside the copies, lists the mutants and holds the choice.
+"""
+import sys
+from pathlib import Path
+
+CHANGES = "changes"  # only where the list of members changes
+
+MUTANTS = [
+    ("answers questions of an older term",
+     "if ({{note.term < term_}}) {\n    if (asks)",
+     "note.term < term_ && !asks", True),
+    ("takes answers of an older term",
+     "if ({{note.term < term_}}) {\n    if (asks)",
+     "note.term < term_ && asks", True),
+    ("leaves no margin for drift",
+     "const double share = {{(1 - drift) / (1 + drift)}};",
+     "1.0", True),
+    ("counts a renewed lease from the answer",
+     "since <= renewed_at_) support(now, from, {{since}}, promised);",
+     "now", True),
+    ("counts the first lease from the answer",
+     "support(now, from, {{*claimed_at_}}, promised);",
+     "now", True),
+    ("takes half for a majority, which is that of the list before it grew",
+     "static_cast<std::ptrdiff_t>({{configuration.majority()}} - 1);",
+     "(configuration.seats.size() + 1) / 2", True),
+    ("forgets its promise in a restart",
+     "promise_({{options.remembered}}),",
+     "Promise{}", True),
+    ("promises at once after a restart",
+     "if ({{options.may_have_promised}}) promised_until_",
+     "false", True),
+    ("promises at once where nothing is remembered",
+     " promised_until_ = {{now + last_lease}};",
+     "options.remembered.term > 0 ? now + last_lease : now", True),
+    ("waits by its own lease after a restart, not by that of its promise",
+     "options.remembered.term > 0 ? {{options.remembered.lease}} : options.timing.lease;",
+     "options.timing.lease", True),
+    ("claims without a promise of its own",
+     "} else if ({{promise_.term < term_}}) {",
+     "false", True),
+    ("forgets with its claim how long an older promise lasts",
+     "std::max({{promise_.lease}}, options_.timing.lease)};",
+     "milliseconds(0)", False),
+    ("promises twice in a term",
+     "term == promise_.term && {{promise_.to != to}}",
+     "false", True),
+    ("promises in an older term",
+     "if ({{term < promise_.term}}) return false;",
+     "false", True),
+    ("breaks a running promise",
+     "return {{now >= promised_until_ || bound_to_ == to}};",
+     "true", True),
+    ("ends a promise early",
+     "promised_until_ = {{now + options_.timing.lease}};\n  return true;",
+     "now + options_.timing.lease / 2", True),
+    ("leads beyond its lease",
+     "return is_confirmed_ && {{now < lease_until_}};",
+     "true", True),
+    ("leads on in the next term",
+     "is_confirmed_ = {{false}};\n  claimed_at_.reset();",
+     "is_confirmed_", True),
+    ("takes support along into the next term",
+     "peer.supports_until = {{Instant{}}};",
+     "peer.supports_until", False),
+    ("counts promises of another term",
+     "if (!is_claimant() || {{note.term != term_}}) return;",
+     "false", False),
+    ("counts promises to an older claim",
+     "if ({{since >= *claimed_at_ && since <= renewed_at_}})",
+     "true", False),
+    ("counts promises to another rank",
+     "if ({{note.stamp == node_.rank}}) support",
+     "true", False),
+    ("goes on acting when it has resigned",
+     "{{leave_election()}};\n  retired_ = term_;",
+     "void()", True),
+    ("claims again in a term in which it has resigned",
+     "note.next <= {{std::max(term_, retired_)}}) return;",
+     "term_", False),
+    ("ends promises to others than the one that has resigned",
+     "if ({{bound_to_ == from && promise_.term <= note.term}})",
+     "promise_.term <= note.term", False),
+    ("ends promises of newer terms than that of the resignation",
+     "if ({{bound_to_ == from && promise_.term <= note.term}})",
+     "bound_to_ == from", False),
+    ("counts the lease of an heir from the news of the handover",
+     "const Instant since = {{was_ready ? *prepared_at_ : now}};",
+     "now", False),
+    ("believes any term",
+     "spoken_by_majority());\n  if ({{term <= confirmed_ + term_leap}})",
+     "true", False),
+    ("believes a list of any term",
+     "if ({{!is_blank() && !believes(from, note.configuration.term)}}) return",
+     "false", False),
+    ("believes a term of which half have spoken",
+     "terms.begin() + {{(majority() - 1)}};",
+     "(majority() - 2)", False),
+    ("goes back to a leader of an older term",
+     "if ({{note.term < led_}}) return refuse(from);",
+     "false", True),
+    ("believes what it is told of a leader of an older term",
+     "names_leader && {{note.term >= led_}}",
+     "true", True),
+    ("leads on below a term that has been led",
+     "if ({{is_confirmed_ && has_known_newer}} &&",
+     "false", False),
+    ("supports a claimant with an older list",
+     "if ({{!stamp.is_at_least(config_.stamp)}}) return false;",
+     "false", CHANGES),
+    ("changes the list while the last change is not settled",
+     "is_stamp_due_ = false;\n  if ({{!is_committed()}}) return;",
+     "false", CHANGES),
+    ("changes the list before a majority has confirmed it in this term",
+     "config_.stamp.term = term_;\n    {{renew(now)}};",
+     "static_cast<void>(std::ranges::for_each(peers_, [&](Peer& peer) { "
+     "if (peer.stamp.has_list_of(config_.stamp)) peer.stamp = config_.stamp; }))", False),
+    ("settles a change with less than a majority",
+     "count_if(config_.seats, has_it) >= {{majority()}};",
+     "std::ptrdiff_t{1}", CHANGES),
+    ("shortens a lease that was told of by a change",
+     "if ({{supported_until(next) < lease_until_}}) return;",
+     "false", False),
+    ("takes part without having been told the list",
+     "const bool is_answer = {{nonce_ != 0 && note.stamp == nonce_ && note.holds}};",
+     "true", CHANGES),
+    ("takes the list of a leader it has not promised to",
+     "if ({{promise_.term != note.term || promise_.to != from}}) return;",
+     "false", False),
+    ("starts a term again",
+     "enter(now, {{std::max(term_, newest_)}} + 1);",
+     "term_", False),
+]
+
+HEADER = """#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace conclave::election::testing {
+
+struct Mutant {
+  const char* name;
+  bool shows_in_clusters;
+  bool shows_in_changes;
+};
+
+inline constexpr std::array mutants{%s
+};
+inline constexpr std::size_t no_mutant = mutants.size();
+inline std::size_t chosen_mutant = no_mutant;
+
+}  // namespace conclave::election::testing
+"""
+
+
+def parts(piece):
+    before, rest = piece.split("{{", 1)
+    guard, after = rest.rsplit("}}", 1)
+    return before, guard, after
+
+
+def broken(texts):
+    """The texts with all mutants in them; several may share a guard."""
+    sites = {}
+    for index, (name, piece, other, _) in enumerate(MUTANTS):
+        sites.setdefault(piece, []).append((index, name, other))
+    for piece, mutants in sites.items():
+        before, guard, after = parts(piece)
+        original = before + guard + after
+        places = [file for file in texts for _ in range(texts[file].count(original))]
+        if len(places) != 1:
+            sys.exit(f"mutant '{mutants[0][1]}': its place is found {len(places)} times, not once")
+        choice = f"({guard})"
+        for index, _, other in mutants:
+            choice = f"(testing::chosen_mutant == {index} ? ({other}) : {choice})"
+        texts[places[0]] = texts[places[0]].replace(original, before + choice + after)
+    return texts
+
+
+def main():
+    source, output = map(Path, sys.argv[1:])
+    files = ["member.hpp", "member.cpp"]
+    texts = broken({file: (source / file).read_text() for file in files})
+    rows = [f'\n    Mutant{{"{name}", {str(shows is True).lower()}, '
+            f'{str(shows == CHANGES).lower()}}},' for name, _, _, shows in MUTANTS]
+    texts["mutants.hpp"] = HEADER % "".join(rows)
+    texts["member.hpp"] = texts["member.hpp"].replace(
+        "#pragma once\n", '#pragma once\n#include "election/mutants.hpp"\n', 1)
+    output.mkdir(parents=True, exist_ok=True)
+    for file, text in texts.items():
+        (output / file).write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,746 @@
+// A cluster of election members in virtual time, from one seed: messages take random times, FIFO
+// per edge, on some edges much longer than on others; processes crash and start again, or are
+// stopped and continued; disks lose what members have promised, or spoil it; members come back with
+// another lease; leaders resign; edges break and cut groups of members off; clocks drift, many as
+// far as they may; old messages come a second time, which is more than the transport allows itself.
+// Where the list of members may change, leaders are asked to add and to remove members.
+// After every step it is checked that no term has two leaders (unless a file was lost), no moment
+// two holders of the lease, not even one of which a visitor was told before its holder died, and
+// that questions and answers of different terms are kept apart
+// (`PaperAudit`). The same seed gives the same run. The file is long because it is one simulation,
+// read from top to bottom: plan of the trouble, events, checks.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conclave/base/random.hpp"
+#include "election/member.hpp"
+
+#include "election/tests/support/paper_audit.hpp"
+
+namespace conclave::election::testing {
+
+using namespace std::chrono_literals;
+
+// Duties of the host; a broken host neglects one of them.
+struct Host {
+  bool stores_promises = true;       // and gives them to the member when it starts again
+  bool tells_of_restart = true;      // so that the member waits until old promises must be over
+  bool doubts_missing_files = true;  // otherwise a lost file is taken for a first start
+  bool checks_lists = true;   // of members: against the file at a start, and against each peer's
+  bool stores_leases = true;  // with the promises; otherwise the new process's own is used
+  std::int64_t more_drift_ppm = 0;  // of clocks, beyond what members are told
+};
+
+struct Trouble {
+  unsigned crashes = 0;
+  unsigned cuts = 0;            // a random group is cut off for a while
+  unsigned panics = 0;          // a member takes many others for dead which are not
+  unsigned pauses = 0;          // a process is stopped for a while
+  unsigned coups = 0;           // the leader is stopped or silenced for a while
+  unsigned resignations = 0;    // the leader hands over
+  unsigned changes = 0;         // the leader is asked to add or to remove a member
+  MemberIndex newcomers = 0;    // may be added, at most; with any, the list may change
+  unsigned turncoats = 0;       // a supporter of a half isolated leader restarts on the other side
+  bool loses_files = false;     // one crash in three, and each turncoat
+  bool changes_lists = false;   // the first three may be started as a cluster of three
+  bool spoils_terms = false;    // of a minority: a crash may leave any term in the file, which is
+                                // also that of its list
+  bool changes_leases = false;  // with each start
+  bool is_new = true;           // the cluster, and members are told so at their first start
+  bool has_slow_edges = false;  // a quarter of them, each in one direction
+  bool repeats_messages = false;      // one in ten, up to 20 s later
+  bool leaves_minority_dead = false;  // otherwise all crashed processes are back in the end
+  milliseconds longest_delay{50};
+  std::int64_t drift_ppm = 10'000;  // of clocks, at most; members are told so
+
+  bool is_none() const {
+    return crashes + cuts + panics + pauses + coups + resignations + turncoats + changes == 0 &&
+           !has_slow_edges && !repeats_messages;
+  }
+};
+
+struct Verdict {
+  std::string violation;    // empty: none
+  bool has_leader = false;  // in the end one leads, and every live member knows it
+  Term term = 0;
+  std::uint64_t version = 0;  // of the list, in the end
+  std::uint64_t steps = 0;
+  NoteCounts sent{};
+};
+
+class VirtualCluster {
+ public:
+  VirtualCluster(MemberIndex n, std::uint64_t seed, const Host& host, const Trouble& trouble)
+      : n_(n + trouble.newcomers),
+        founders_(n),
+        seed_(seed),
+        host_(host),
+        trouble_(trouble),
+        coins_({.seed = seed}),
+        seats_(n + trouble.newcomers),
+        audit_(n + trouble.newcomers) {
+    const std::size_t edges = std::size_t{n_} * n_;
+    arrival_.resize(edges);
+    blocked_until_.resize(edges);
+    epoch_.resize(edges);
+    for (std::size_t i = 0; i < edges; ++i) {
+      is_slow_.push_back(trouble.has_slow_edges && coins_.chance(1, 4));
+    }
+    for (Seat& seat : seats_) {
+      seat.rate_ppm = random_rate(trouble.drift_ppm + host.more_drift_ppm);
+      seat.offset = Instant(between(0, 1'000'000'000'000));
+    }
+    if (is_elastic()) found();
+  }
+
+  Verdict run() {
+    schedule_trouble();
+    schedule_starts();
+    while (!events_.empty() && verdict_.violation.empty()) {
+      const Event event = events_.top();
+      if (event.at > trouble_ends_ + 300s) break;
+      events_.pop();
+      now_ = event.at;
+      if (!carry_out(event)) continue;
+      if (++verdict_.steps > most_steps) verdict_.violation = "no rest";
+      if (now_ > trouble_ends_ + 1s && is_settled()) {
+        verdict_.has_leader = true;
+        break;
+      }
+    }
+    if (is_elastic() && has_lost_majority()) verdict_.has_leader = true;  // more than is promised
+    return verdict_;
+  }
+
+ private:
+  enum class What {
+    start,
+    wake,
+    deliver,
+    lose,
+    timer,
+    crash,
+    cut,
+    heal,
+    panic,
+    pause,
+    coup,
+    resign,
+    change,
+    isolate,
+    turn
+  };
+  struct Event {
+    Instant at{};
+    std::uint64_t order = 0;
+    What what = What::timer;
+    MemberIndex member = 0;
+    MemberIndex other = 0;
+    std::uint64_t stamp = 0;  // of the timer, the edge or the cut
+    Instant until{};          // of the pause, coup or isolation
+    Note note{};
+
+    bool operator<(const Event& right) const {  // the queue gives the largest
+      return at != right.at ? at > right.at : order > right.order;
+    }
+  };
+  struct Seat {
+    std::optional<Member> member;
+    Promise stored;
+    Configuration configuration;  // the same
+    bool is_gone = false;         // has been told that it has no seat any more
+    bool has_run = false;
+    std::uint64_t starts = 0;
+    std::uint64_t timer = 0;
+    std::int64_t rate_ppm = 0;
+    Instant offset{};
+    unsigned group = 0;    // who is cut off together
+    MemberIndex list = 0;  // members in its configuration, the first so many
+    Term reported = 0;     // the newest term of a leader that this process has known
+    Instant told_until{};  // the end of the lease it has told visitors of, in true time
+    Instant stopped_until{};
+  };
+
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low +
+           static_cast<std::int64_t>(coins_.below64(static_cast<std::uint64_t>(high - low) + 1));
+  }
+  std::int64_t random_rate(std::int64_t most_ppm) {
+    if (coins_.chance(1, 3)) return between(-most_ppm, most_ppm);
+    return coins_.chance(1, 2) ? most_ppm : -most_ppm;
+  }
+  Instant random_time(Instant longest) { return Instant(between(1, longest.count())); }
+  Instant local(const Seat& seat) const {
+    return seat.offset + now_ + now_ * seat.rate_ppm / 1'000'000;
+  }
+  Instant global(const Seat& seat, Instant time) const {
+    const auto passed = (time - seat.offset).count();
+    return Instant(static_cast<std::int64_t>(static_cast<double>(passed) * 1e6 /
+                                             (1e6 + static_cast<double>(seat.rate_ppm))) +
+                   2);
+  }
+  void plan(Event event) {
+    event.order = ++order_;
+    events_.push(event);
+  }
+
+  // One that will be alive in the end is woken in any case.
+  void schedule_starts() {
+    MemberIndex survivor = 0;
+    while (dead_.contains(survivor)) ++survivor;
+    for (MemberIndex each = 0; each < founders_; ++each) {
+      const Instant at = random_time(2s);
+      plan({.at = at, .what = What::start, .member = each});
+      const bool wakes = each == survivor || coins_.chance(1, 2);
+      if (wakes) plan({.at = at + random_time(2s), .what = What::wake, .member = each});
+    }
+  }
+
+  void schedule_trouble() {
+    const Instant span = trouble_.is_none() ? Instant(2s) : Instant(60s);
+    if (trouble_.has_slow_edges || trouble_.repeats_messages) trouble_ends_ = span;
+    for (unsigned i = 0; i < trouble_.crashes; ++i) {
+      const auto who = static_cast<MemberIndex>(coins_.below(n_));
+      const Instant at = random_time(span);
+      // Mostly back before promises are over; sometimes at once, sometimes much later.
+      const Instant back = at + random_time(coins_.chance(1, 3) ? Instant(20s) : Instant(3s));
+      plan({.at = at, .what = What::crash, .member = who});
+      const bool stays_dead = trouble_.leaves_minority_dead && dead_.size() < (n_ - 1) / 2;
+      if (stays_dead) dead_.insert(who);
+      if (!dead_.contains(who)) plan({.at = back, .what = What::start, .member = who});
+      trouble_ends_ = std::max(trouble_ends_, back);
+    }
+    for (unsigned i = 0; i < trouble_.cuts; ++i) {
+      const Instant at = random_time(span);
+      const Instant back = at + random_time(15s);
+      plan({.at = at, .what = What::cut, .stamp = i + 1});
+      plan({.at = back, .what = What::heal, .stamp = i + 1});
+      trouble_ends_ = std::max(trouble_ends_, back);
+    }
+    for (unsigned i = 0; i < trouble_.panics; ++i) {
+      const auto who = static_cast<MemberIndex>(coins_.below(n_));
+      plan({.at = random_time(span), .what = What::panic, .member = who});
+    }
+    for (unsigned i = 0; i < trouble_.pauses; ++i) {
+      const auto who = static_cast<MemberIndex>(coins_.below(n_));
+      const Instant at = random_time(span);
+      const Instant until = at + random_time(10s);
+      plan({.at = at, .what = What::pause, .member = who, .until = until});
+      trouble_ends_ = std::max(trouble_ends_, until);
+    }
+    for (unsigned i = 0; i < trouble_.coups; ++i) {
+      const Instant at = random_time(span);
+      const Instant until = at + random_time(15s);
+      plan({.at = at, .what = What::coup, .until = until});
+      trouble_ends_ = std::max(trouble_ends_, until);
+    }
+    for (unsigned i = 0; i < trouble_.resignations; ++i) {
+      const Instant at = random_time(span);
+      plan({.at = at, .what = What::resign});
+      trouble_ends_ = std::max(trouble_ends_, at);
+    }
+    for (unsigned i = 0; i < trouble_.changes; ++i) {
+      const Instant at = random_time(span);
+      plan({.at = at, .what = What::change});
+      trouble_ends_ = std::max(trouble_ends_, at + 5s);
+    }
+    for (unsigned i = 0; i < trouble_.turncoats; ++i) {
+      const Instant at = 6s + random_time(span);
+      const Instant until = at + 10s + random_time(15s);
+      plan({.at = at, .what = What::isolate, .until = until});
+      trouble_ends_ = std::max(trouble_ends_, until);
+    }
+  }
+
+  bool carry_out(const Event& event) {
+    Seat& seat = seats_[event.member];
+    switch (event.what) {
+      case What::start:
+        return start(event.member);
+      case What::crash:
+        return crash(event.member);
+      case What::cut:
+        return cut(event.stamp);
+      case What::heal:
+        if (cut_ != event.stamp) return false;
+        cut_ = 0;
+        return true;
+      case What::pause:
+        seat.stopped_until = event.until;
+        return false;
+      case What::coup:
+        return strike_leader(event);
+      case What::resign:
+        return hand_over();
+      case What::change:
+        return change_list();
+      case What::isolate:
+        return isolate_leader(event);
+      case What::turn:
+        return turn(event);
+      default:
+        break;
+    }
+    if (!seat.member && event.what == What::wake) return put_off(event, now_ + 1s);
+    if (!seat.member) return event.what == What::deliver && hold(event);
+    if (now_ < seat.stopped_until) return put_off(event, seat.stopped_until);
+    const Instant time = local(seat);
+    if (event.what == What::wake) seat.member->wake(time);
+    if (event.what == What::panic) return panic(event.member);
+    if (event.what == What::lose) {
+      audit_.excuse(event.member);
+      seat.member->lose(time, event.other);
+    }
+    if (event.what == What::timer) {
+      if (event.stamp != seat.timer) return false;
+      seat.member->pass(time);
+    }
+    if (event.what == What::deliver) {
+      if (!is_current(event)) return false;
+      if (is_cut(event.other, event.member)) return hold(event);
+      if (host_.checks_lists && seats_[event.other].list != seat.list) return false;
+      audit_.delivered(event.other, event.member, event.note);
+      seat.member->receive(time, event.other, event.note);
+    }
+    after_step(event.member);
+    return true;
+  }
+
+  bool is_current(const Event& event) const {
+    return event.stamp == patient || event.stamp == epoch_[edge(event.other, event.member)];
+  }
+
+  // Nothing crosses a cut or arrives at a member that is down; it goes again later, in order.
+  bool hold(const Event& event) {
+    if (!is_current(event)) return false;
+    Event later = event;
+    Instant& last = arrival_[edge(event.other, event.member)];
+    later.at = last = std::max(last, now_ + 200ms) + 1ns;
+    plan(later);
+    return false;
+  }
+
+  // A process that is stopped finds everything when it goes on, in the order of arrival.
+  bool put_off(Event event, Instant until) {
+    event.at = until;
+    plan(event);
+    return false;
+  }
+
+  std::size_t edge(MemberIndex from, MemberIndex to) const { return std::size_t{from} * n_ + to; }
+  bool is_cut(MemberIndex from, MemberIndex to) const {
+    if (now_ < blocked_until_[edge(from, to)]) return true;
+    return cut_ != 0 && seats_[from].group != seats_[to].group;
+  }
+
+  bool start(MemberIndex who) {
+    Seat& seat = seats_[who];
+    if (seat.member || seat.is_gone) return false;
+    const Timing timing = timing_of_start();
+    seat.list = list_of_start(who);
+    // The file names the list it was written with.
+    if (host_.checks_lists && seat.has_run && seat.list != founders_) {
+      plan({.at = now_ + random_time(2s), .what = What::start, .member = who});
+      return false;
+    }
+    seat.member.emplace(
+        MemberOptions{.self = who,
+                      .n = seat.list,
+                      .configuration = seat.configuration,
+                      .is_blank = is_elastic() && seat.configuration.seats.empty(),
+                      .hints = founders(),
+                      .timing = timing,
+                      .remembered = remembered(seat, timing),
+                      .may_have_promised = may_have_promised(seat),
+                      .coins = {.seed = seed_, .trial = ++seat.starts, .part = who}},
+        local(seat));
+    if (seat.has_run && coins_.chance(1, 2)) {
+      plan({.at = now_ + random_time(1s), .what = What::wake, .member = who});
+    }
+    if (seat.has_run) break_edges(who, 1, 1, 100ms);
+    seat.has_run = true;
+    after_step(who);
+    return true;
+  }
+
+  MemberIndex list_of_start(MemberIndex who) {
+    if (is_elastic()) return founders_;
+    const bool is_tempted = trouble_.changes_lists && seats_[who].has_run && now_ < trouble_ends_;
+    return is_tempted && n_ >= 5 && who < 3 && coins_.chance(2, 3) ? 3 : n_;
+  }
+  Timing timing_of_start() {
+    Timing timing;
+    if (trouble_.changes_leases)
+      timing = timing_for(milliseconds(coins_.chance(1, 2) ? 1500 : 6000));
+    timing.clock_drift = static_cast<double>(trouble_.drift_ppm) * 1e-6;
+    return timing;
+  }
+  Promise remembered(const Seat& seat, const Timing& timing) const {
+    Promise promise = host_.stores_promises ? seat.stored : Promise{};
+    if (!host_.stores_leases) promise.lease = timing.lease;
+    return promise;
+  }
+  bool may_have_promised(const Seat& seat) const {
+    if (is_elastic() && seat.configuration.seats.empty()) return true;
+    const bool has_file = seat.stored.term > 0;
+    if (!seat.has_run) return !trouble_.is_new;
+    return host_.tells_of_restart && (has_file || host_.doubts_missing_files);
+  }
+
+  bool crash(MemberIndex who) {
+    Seat& seat = seats_[who];
+    if (!seat.member) return false;
+    if (trouble_.loses_files && coins_.chance(1, 3)) lose_file(seat);
+    if (trouble_.spoils_terms && who < (founders_ - 1) / 2 && coins_.chance(1, 2)) spoil_term(seat);
+    add_counts(seat);
+    seat.member.reset();
+    seat.reported = 0;
+    seat.stopped_until = {};
+    audit_.restart(who);
+    ++seat.timer;
+    break_edges(who, 1, 2, 5s);
+    return true;
+  }
+
+  // Messages on their way are lost; the others learn it, each with probability p/q.
+  void break_edges(MemberIndex who, std::uint32_t p, std::uint32_t q, Instant longest) {
+    for (MemberIndex other = 0; other < n_; ++other) {
+      if (other == who) continue;
+      ++epoch_[edge(who, other)];
+      ++epoch_[edge(other, who)];
+      if (!coins_.chance(p, q)) continue;
+      plan({.at = now_ + random_time(longest), .what = What::lose, .member = other, .other = who});
+    }
+  }
+
+  bool cut(std::uint64_t stamp) {
+    cut_ = stamp;
+    const bool isolates_leader = coins_.chance(1, 2);
+    for (Seat& seat : seats_) {
+      const bool leads = seat.member && seat.member->view().leads;
+      seat.group = isolates_leader ? (leads ? 1 : 0) : coins_.below(2);
+    }
+    for (MemberIndex a = 0; a < n_; ++a) {
+      for (MemberIndex b = 0; b < n_; ++b) {
+        if (!is_cut(a, b) || !coins_.chance(1, 3)) continue;
+        ++epoch_[edge(b, a)];  // given up: what was on its way to a is lost
+        plan({.at = now_ + random_time(10s), .what = What::lose, .member = b, .other = a});
+      }
+    }
+    return true;
+  }
+
+  // The leader is stopped, or some or all of the others hear no more of it. Most of them learn at
+  // once that it is lost and elect as soon as promises allow, while it may still go by its lease.
+  // One of them restarts meanwhile, and must keep the promise it does not remember the end of.
+  bool strike_leader(const Event& event) {
+    const MemberIndex leader = holder();
+    if (leader == nobody) return false;
+    const std::uint32_t how = coins_.below(3);
+    if (how == 0) seats_[leader].stopped_until = event.until;
+    for (MemberIndex each = 0; each < n_; ++each) {
+      if (each == leader) continue;
+      const bool is_blocked = how == 1 || (how == 2 && coins_.chance(1, 2));
+      if (is_blocked) blocked_until_[edge(leader, each)] = event.until;
+      if (coins_.chance(1, 4)) continue;
+      plan({.at = now_ + random_time(1s), .what = What::lose, .member = each, .other = leader});
+    }
+    restart_one_beside(leader);
+    return false;
+  }
+
+  bool hand_over() {
+    const MemberIndex leader = holder();
+    if (leader == nobody || now_ < seats_[leader].stopped_until) return false;
+    seats_[leader].member->resign(local(seats_[leader]));
+    after_step(leader);
+    return true;
+  }
+
+  // Where a forgotten promise does most harm: the leader sees just enough others for a majority,
+  // and one of these dies and comes back where it sees all but the leader.
+  bool isolate_leader(const Event& event) {
+    const MemberIndex leader = holder();
+    if (leader == nobody || n_ < 2) return false;
+    const MemberIndex witness = (leader + 1 + coins_.below(n_ - 1)) % n_;
+    MemberIndex isolated = 0;
+    for (MemberIndex each = 0; each < n_ && isolated < (n_ - 1) / 2; ++each) {
+      if (each == leader || each == witness) continue;
+      separate(leader, each, event.until);
+      ++isolated;
+    }
+    if (dead_.contains(witness)) return false;
+    plan({.at = now_ + 3s + random_time(6s),
+          .what = What::turn,
+          .member = witness,
+          .other = leader,
+          .until = event.until});
+    return false;
+  }
+
+  void separate(MemberIndex leader, MemberIndex other, Instant until) {
+    blocked_until_[edge(leader, other)] = blocked_until_[edge(other, leader)] = until;
+    plan({.at = now_ + random_time(1s), .what = What::lose, .member = other, .other = leader});
+  }
+
+  bool turn(const Event& event) {
+    if (!crash(event.member)) return false;
+    if (trouble_.loses_files) lose_file(seats_[event.member]);
+    const Instant back = now_ + random_time(500ms);
+    const Instant soon = back + random_time(200ms);
+    separate(event.other, event.member, event.until);
+    plan({.at = back, .what = What::start, .member = event.member});
+    for (MemberIndex each = 0; each < n_; ++each) {
+      if (each == event.other || !is_cut(event.other, each)) continue;
+      plan({.at = soon, .what = What::lose, .member = each, .other = event.other});
+    }
+    return true;
+  }
+
+  void spoil_term(Seat& seat) {
+    seat.stored.term = static_cast<Term>(between(std::int64_t{1} << 40, std::int64_t{1} << 61));
+    seat.stored.lease = std::max(seat.stored.lease, milliseconds(1));
+    if (!seat.configuration.seats.empty()) seat.configuration.stamp.term = seat.stored.term;
+  }
+
+  // Where the list may change, a lost file counts as a failure until a leader has told the member
+  // what it has forgotten; so a majority of each list must have kept theirs.
+  void lose_file(Seat& seat) {
+    if (is_elastic() && !may_lose(seat)) return;
+    seat.stored = {};
+    seat.configuration = {};
+    has_lost_file_ = !is_elastic();
+  }
+  bool may_lose(const Seat& loser) const {
+    return std::ranges::all_of(seats_, [&](const Seat& seat) {
+      const auto& list = seat.configuration.seats;
+      const auto keeps = [&](const auto& each) {
+        const Seat& other = seats_[each.member];
+        return &other != &loser && !other.configuration.seats.empty();
+      };
+      return list.empty() ||
+             std::ranges::count_if(list, keeps) >= static_cast<std::ptrdiff_t>(list.size() / 2 + 1);
+    });
+  }
+
+  // A list may have become so short, since a file was lost, that too few have kept theirs: a leader
+  // that does not know of the loss yet has counted on a promise that was still running.
+  bool has_lost_majority() const { return !may_lose({}); }
+
+  bool is_elastic() const { return trouble_.newcomers > 0; }
+  std::vector<MemberIndex> founders() const {
+    std::vector<MemberIndex> all(founders_);
+    std::iota(all.begin(), all.end(), MemberIndex{0});
+    return all;
+  }
+  void found() {
+    std::vector<Endpoint> addresses(founders_);
+    for (MemberIndex each = 0; each < founders_; ++each) addresses[each] = address_of(each);
+    for (MemberIndex each = 0; each < founders_; ++each)
+      seats_[each].configuration = founded_by(addresses);
+  }
+  static Endpoint address_of(MemberIndex member) {
+    return {"member", static_cast<std::uint16_t>(member)};
+  }
+
+  // Whoever leads, or believes so, is asked; a member that is to be added starts soon.
+  bool change_list() {
+    const MemberIndex leader = holder();
+    if (leader == nobody || now_ < seats_[leader].stopped_until) return false;
+    Seat& seat = seats_[leader];
+    const Configuration& list = seat.member->configuration();
+    const MemberIndex next = list.next_member;
+    Change change{.kind = Change::Kind::add, .member = next, .endpoint = address_of(next)};
+    if (next >= n_ || coins_.chance(1, 2)) {
+      const auto place = coins_.below(static_cast<std::uint32_t>(list.seats.size()));
+      change = {.kind = Change::Kind::remove, .member = list.seats[place].member, .endpoint = {}};
+    }
+    const bool is_accepted = seat.member->request(local(seat), change).empty();
+    if (is_accepted && change.kind == Change::Kind::add)
+      plan({.at = now_ + random_time(4s), .what = What::start, .member = next});
+    after_step(leader);
+    // Where a change is half done, much can go wrong.
+    if (is_accepted && coins_.chance(1, 3)) {
+      plan({.at = now_ + random_time(2 * trouble_.longest_delay),
+            .what = What::coup,
+            .until = std::min(now_ + random_time(15s), trouble_ends_)});
+    }
+    return true;
+  }
+
+  void restart_one_beside(MemberIndex leader) {
+    const auto who = static_cast<MemberIndex>(coins_.below(n_));
+    if (who == leader || dead_.contains(who)) return;
+    const Instant at = now_ + random_time(4s);
+    plan({.at = at, .what = What::crash, .member = who});
+    plan({.at = at + random_time(1s), .what = What::start, .member = who});
+  }
+
+  MemberIndex holder() const {
+    for (MemberIndex each = 0; each < n_; ++each) {
+      const Seat& seat = seats_[each];
+      if (seat.member && seat.member->holds_lease(local(seat))) return each;
+    }
+    return nobody;
+  }
+
+  bool panic(MemberIndex who) {
+    audit_.excuse(who);
+    for (MemberIndex other = 0; other < n_; ++other) {
+      if (other == who || coins_.chance(1, 4)) continue;
+      seats_[who].member->lose(local(seats_[who]), other);
+    }
+    after_step(who);
+    return true;
+  }
+
+  void after_step(MemberIndex who) {
+    Seat& seat = seats_[who];
+    seat.stored = seat.member->promise();
+    audit_.stepped(who, seat.member->view());
+    if (is_elastic()) keep_configuration(who);
+    const bool holds = seat.member->holds_lease(local(seat));
+    seat.told_until =
+        holds ? global(seat, seat.member->lease_until()) : std::min(seat.told_until, now_);
+    for (const OutgoingNote& outgoing : seat.member->take_outgoing()) {
+      audit_.sent(who, outgoing);
+      post(who, outgoing);
+    }
+    if (verdict_.violation.empty()) verdict_.violation = audit_.violation();
+    const Instant deadline = seat.member->deadline();
+    ++seat.timer;
+    if (deadline != Instant::max()) {
+      plan({.at = std::max(now_, global(seat, deadline)) + 1ns,
+            .what = What::timer,
+            .member = who,
+            .stamp = seat.timer});
+    }
+    check(who);
+  }
+
+  // A member that has been removed ends.
+  void keep_configuration(MemberIndex who) {
+    Seat& seat = seats_[who];
+    seat.configuration = seat.member->configuration();
+    audit_.excuse(who);  // elections in which lists differ may end with two winners
+    if (seat.member->view().is_dismissed && !std::exchange(seat.is_gone, true))
+      plan({.at = now_ + 1ns, .what = What::crash, .member = who});
+    const Stamp& stamp = seat.configuration.stamp;
+    const auto [known, is_new] = lists_.try_emplace({stamp.term, stamp.version}, stamp.list);
+    const bool is_other = !seat.configuration.seats.empty() && known->second != stamp.list;
+    if (is_new && seat.configuration.seats.empty()) lists_.erase(known);
+    if (is_other) verdict_.violation = "two lists with one stamp";
+  }
+
+  void post(MemberIndex from, const OutgoingNote& outgoing) {
+    const bool waits = !seats_[outgoing.to].member;  // until the process starts
+    if (waits && seats_[outgoing.to].has_run && coins_.chance(1, 2)) return;
+    const std::size_t on = edge(from, outgoing.to);
+    const bool is_slow = is_slow_[on] && now_ < trouble_ends_;
+    arrival_[on] = std::max(arrival_[on] + 1ns,
+                            now_ + random_time(is_slow ? Instant(8s) : trouble_.longest_delay));
+    const Event delivery{.at = arrival_[on],
+                         .what = What::deliver,
+                         .member = outgoing.to,
+                         .other = from,
+                         .stamp = waits ? patient : epoch_[on],
+                         .note = outgoing.note};
+    plan(delivery);
+    const bool comes_again =
+        trouble_.repeats_messages && now_ < trouble_ends_ && coins_.chance(1, 10);
+    if (comes_again) put_off(delivery, delivery.at + random_time(20s));
+  }
+
+  void check(MemberIndex who) {
+    Member& member = *seats_[who].member;
+    const MemberView view = member.view();
+    if (view.leader != nobody && view.term < std::exchange(seats_[who].reported, view.term)) {
+      verdict_.violation = "a member has gone back to an older leader";
+    }
+    if (!view.leads) return;
+    const std::pair process(who, seats_[who].starts);
+    const auto [first, is_new] = leaders_.try_emplace(view.term, process);
+    if (first->second != process && !has_lost_file_) {
+      verdict_.violation = "two leaders in term " + std::to_string(view.term);
+    }
+    if (!member.holds_lease(local(seats_[who]))) return;
+    for (MemberIndex other = 0; other < n_; ++other) {
+      Seat& seat = seats_[other];
+      if (other != who && seat.member && seat.member->holds_lease(local(seat))) {
+        verdict_.violation = "two leases at once";
+      } else if (other != who && now_ < seat.told_until) {
+        verdict_.violation = "a lease that was told of belongs to another";
+      }
+    }
+  }
+
+  bool is_settled() {
+    MemberIndex leader = nobody;
+    for (MemberIndex each = 0; each < n_; ++each) {
+      const Seat& seat = seats_[each];
+      if (!seat.member || !has_seat(each)) continue;
+      const MemberView view = seat.member->view();
+      if (view.leader == nobody || (leader != nobody && view.leader != leader)) return false;
+      leader = view.leader;
+    }
+    if (leader == nobody) return false;
+    const Seat& seat = seats_[leader];
+    if (!seat.member || !seat.member->holds_lease(local(seat))) return false;
+    verdict_.version = seat.member->configuration().stamp.version;
+    verdict_.term = seat.member->view().term;
+    for (const Seat& each : seats_) add_counts(each);
+    return true;
+  }
+
+  // Where the list may change: by what the holder of the lease says.
+  bool has_seat(MemberIndex who) const {
+    if (!is_elastic()) return true;
+    const MemberIndex leader = holder();
+    return leader == nobody || seats_[leader].configuration.has(who);
+  }
+
+  void add_counts(const Seat& seat) {
+    if (!seat.member) return;
+    for (std::size_t i = 0; i < verdict_.sent.size(); ++i) {
+      verdict_.sent[i] += seat.member->sent()[i];
+    }
+  }
+
+  static constexpr std::uint64_t most_steps = 2'000'000;  // ten times what any cluster has taken
+  static constexpr std::uint64_t patient = UINT64_MAX;    // arrives at whichever process comes next
+
+  MemberIndex n_;  // with those that may be added
+  MemberIndex founders_;
+  std::uint64_t seed_;
+  Host host_;
+  Trouble trouble_;
+  Stream coins_;
+  std::vector<Seat> seats_;
+  std::vector<Instant> arrival_;  // of the last message on each edge
+  std::vector<Instant> blocked_until_;
+  std::vector<bool> is_slow_;         // by edge
+  std::vector<std::uint64_t> epoch_;  // of each edge: messages of an earlier one are lost
+  std::priority_queue<Event> events_;
+  std::set<MemberIndex> dead_;
+  std::map<Term, std::pair<MemberIndex, std::uint64_t>> leaders_;  // and which start of it
+  std::map<std::pair<Term, std::uint64_t>, std::uint64_t> lists_;  // by term and version
+  std::uint64_t order_ = 0;
+  std::uint64_t cut_ = 0;  // 0: none now
+  bool has_lost_file_ = false;
+  Instant now_{};
+  Instant trouble_ends_ = 4s;
+  PaperAudit audit_;
+  Verdict verdict_;
+};
+
+}  // namespace conclave::election::testing

@@ -1,0 +1,256 @@
+#include "conclave/rare/row.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "conclave/base/csv.hpp"
+#include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
+#include "conclave/base/real_functions.hpp"
+
+namespace conclave::rare {
+namespace {
+
+// Logarithms are shown with four decimals; a time is exp of that, with six digits.
+double shown(double ln) { return std::isfinite(ln) ? std::round(ln * 1e4) / 1e4 : ln; }
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json rounded(double value, double scale) { return number(std::round(value * scale) / scale); }
+
+std::string text(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+std::string_view value_name(bool by_attempt) {
+  return by_attempt ? "ln_probability" : "ln_holding";
+}
+
+void add_time(Json& json, const Time& time, bool by_attempt) {
+  json[std::string(value_name(by_attempt))] = number(shown(time.ln_time));
+  json["ln_low"] = number(shown(time.ln_low));
+  json["ln_high"] = number(shown(time.ln_high));
+}
+
+bool fits_double(double ln) { return ln < 690; }
+
+double six_digits(double value) { return std::stod(fmt::format("{:.5e}", value)); }
+
+Json function_json(const std::string& name, const Estimate& estimate, const Time& time,
+                   bool by_attempt) {
+  Json json{{"name", name}};
+  add_time(json, time, by_attempt);
+  json["repetitions"] = estimate.repetitions;
+  json["zeros"] = estimate.zeros;
+  json["sd_ln"] = rounded(estimate.sd_ln_rate, 1e4);
+  if (estimate.levels > 0) {
+    json["levels"] = estimate.levels;
+    json["last_factor"] = rounded(estimate.last_factor, 1e6);
+    json["least_factor"] = rounded(estimate.least_factor, 1e6);
+    json["ancestors"] = rounded(estimate.ancestors, 1e2);
+  }
+  json["warnings"] = Json(estimate.warnings);
+  return json;
+}
+
+std::string interval_text(const Time& time) {
+  if (!std::isfinite(time.ln_time)) return "no failure seen";
+  return fmt::format("{:.4f}   [{:.4f}, {:.4f}]", time.ln_time, time.ln_low, time.ln_high);
+}
+
+}  // namespace
+
+Time Row::displayed(const Time& time) const {
+  if (!by_attempt()) return time;
+  return {-time.ln_time, -time.ln_high, -time.ln_low};
+}
+
+Row::Row(Subject subject, std::span<const std::vector<RareRepetition>> repetitions,
+         bool is_interrupted)
+    : subject_(std::move(subject)), is_interrupted_(is_interrupted) {
+  for (const auto& each : repetitions) estimates_.push_back(estimate_of(each));
+  std::vector<Estimate> first;
+  for (std::size_t way = 0; way < subject_.ways.size(); ++way) {
+    ways_.push_back(way_result(way));
+    first.push_back(estimates_[ways_.back().functions.front()]);
+    confirmed_ = confirmed_ && ways_.back().confirmed;
+  }
+  time_ = time_of_all(first);
+}
+
+WayResult Row::way_result(std::size_t way) const {
+  WayResult result{.way = way};
+  for (std::size_t i = 0; i < subject_.functions.size(); ++i) {
+    if (subject_.functions[i].way == way) result.functions.push_back(i);
+  }
+  const Estimate& chosen = estimates_[result.functions.front()];
+  const Time& first = chosen.time;
+  for (std::size_t i = 1; i < result.functions.size(); ++i) {
+    const Estimate& other = estimates_[result.functions[i]];
+    if (overlap(first, other.time)) {
+      result.confirmed = result.confirmed || (chosen.warnings.empty() && other.warnings.empty());
+      continue;
+    }
+    result.warnings.push_back(fmt::format("{} and {} do not agree: a route may be missing",
+                                          subject_.functions[result.functions.front()].name,
+                                          subject_.functions[result.functions[i]].name));
+  }
+  if (result.functions.size() == 1) {
+    result.warnings.emplace_back("one importance function alone confirms nothing");
+  }
+  const auto bound = subject_.ways[way].ln_bound;
+  if (bound && std::isfinite(first.ln_high) && first.ln_high < *bound) {
+    result.confirmed = false;
+    result.warnings.emplace_back("the estimate is below the union bound, which is an error of it");
+  }
+  return result;
+}
+
+std::string Row::json() const {
+  Json json = subject_.json();
+  add_time(json, displayed(time_), by_attempt());
+  if (fits_double(time_.ln_time)) {
+    json[by_attempt() ? "probability" : "expected_holding"] =
+        six_digits(exponential_of(displayed(time_).ln_time));
+  }
+  json["confirmed"] = confirmed_;
+  if (is_interrupted_) json["interrupted"] = true;
+  Json ways = Json::array();
+  for (const WayResult& each : ways_) {
+    Json way{{"way", subject_.ways[each.way].name}};
+    add_time(way, displayed(estimates_[each.functions.front()].time), by_attempt());
+    way["confirmed"] = each.confirmed;
+    const auto bound = subject_.ways[each.way].ln_bound;
+    if (bound) way["ln_union_bound"] = number(shown(*bound));
+    Json functions = Json::array();
+    for (const std::size_t i : each.functions) {
+      functions.push_back(function_json(subject_.functions[i].name, estimates_[i],
+                                        displayed(estimates_[i].time), by_attempt()));
+    }
+    way["importance"] = functions;
+    way["warnings"] = Json(each.warnings);
+    ways.push_back(way);
+  }
+  json["ways"] = ways;
+  return json.dump();
+}
+
+std::string Row::csv_header() const {
+  return fmt::format("protocol,n,params,init,seed,particles,way,importance,{},ln_low,ln_high,"
+                     "confirmed,ln_union_bound,repetitions,zeros,sd_ln,levels,last_factor,"
+                     "interrupted",
+                     value_name(by_attempt()));
+}
+
+std::string Row::csv_line(std::string_view way, std::string_view function, const Time& time,
+                          bool confirmed, const Estimate* estimate) const {
+  const Time shown_time = displayed(time);
+  std::string params;
+  for (const Subject::Parameter& each : subject_.parameters) {
+    params += (params.empty() ? "" : " ") + each.name + "=";
+    std::visit([&](const auto& value) { params += fmt::format("{}", value); }, each.value);
+  }
+  std::string line =
+      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", subject_.protocol, subject_.n,
+                  csv_field(params), subject_.start, subject_.seed, subject_.particles, way,
+                  csv_field(std::string(function)), text(shown(shown_time.ln_time)),
+                  text(shown(shown_time.ln_low)), text(shown(shown_time.ln_high)), confirmed);
+  std::string bound;
+  for (const Subject::Way& each : subject_.ways) {
+    if (each.name == way && each.ln_bound) bound = text(shown(*each.ln_bound));
+  }
+  line += "," + bound;
+  if (estimate != nullptr) {
+    line += fmt::format(",{},{},{:.4f},{},{:.6f}", estimate->repetitions, estimate->zeros,
+                        estimate->sd_ln_rate, estimate->levels, estimate->last_factor);
+  } else {
+    line += ",,,,,";
+  }
+  return line + fmt::format(",{}\n", is_interrupted_);
+}
+
+std::string Row::csv() const {
+  std::string lines;
+  for (const WayResult& way : ways_) {
+    for (const std::size_t i : way.functions) {
+      lines += csv_line(subject_.ways[way.way].name, subject_.functions[i].name, estimates_[i].time,
+                        way.confirmed, &estimates_[i]);
+    }
+  }
+  return lines + csv_line("all", "", time_, confirmed_, nullptr);
+}
+
+std::string Row::table() const {
+  std::string text =
+      fmt::format("{}   n = {}   start {}   seed {}   {} particles\n", subject_.protocol,
+                  subject_.n, subject_.start, subject_.seed, subject_.particles);
+  if (by_attempt()) {
+    text +=
+        fmt::format("attempts of at most {} interactions\n", to_string(*subject_.attempt_limit));
+  }
+  if (is_interrupted_) text += "interrupted: fewer repetitions than asked for\n";
+  for (const WayResult& way : ways_) {
+    const Subject::Way& info = subject_.ways[way.way];
+    text += fmt::format("\n{}: {}\n", info.name, info.meaning);
+    for (const std::size_t i : way.functions) {
+      const Estimate& estimate = estimates_[i];
+      text += fmt::format("  {:<16} ln {} = {}   {} repetitions, sd of ln {} {:.2f}",
+                          subject_.functions[i].name, by_attempt() ? 'P' : 'T',
+                          interval_text(displayed(estimate.time)), estimate.repetitions,
+                          by_attempt() ? 'P' : 'J', estimate.sd_ln_rate);
+      if (estimate.levels > 0) {
+        text +=
+            fmt::format(", {} levels, last factor {:.2f}", estimate.levels, estimate.last_factor);
+      }
+      text += '\n';
+      for (const std::string& warning : estimate.warnings) {
+        text += fmt::format("    warning: {}\n", warning);
+      }
+    }
+    if (info.ln_bound && std::isfinite(*info.ln_bound)) {
+      text += fmt::format("  union bound      ln T > {:.4f}\n", *info.ln_bound);
+    }
+    for (const std::string& warning : way.warnings) {
+      text += fmt::format("  warning: {}\n", warning);
+    }
+  }
+  return text + ending();
+}
+
+std::string Row::ending() const {
+  const char* const verdict = confirmed_ ? "confirmed" : "not confirmed";
+  if (by_attempt()) {
+    const Time probability = displayed(time_);
+    return fmt::format(
+        "\nln of the probability that an attempt fails: {}   {}\nprobability: {:.4g} ({:.4g} to "
+        "{:.4g})\n",
+        interval_text(probability), verdict, exponential_of(probability.ln_time),
+        exponential_of(probability.ln_low), exponential_of(probability.ln_high));
+  }
+  std::string text = fmt::format("\nln of the expected holding time, in interactions: {}   {}\n",
+                                 interval_text(time_), verdict);
+  if (fits_double(time_.ln_time)) {
+    text +=
+        fmt::format("expected holding time: {:.4g} interactions\n", exponential_of(time_.ln_time));
+  }
+  return text;
+}
+
+std::string rows_text(std::span<const Row* const> rows, std::string_view format) {
+  const std::string header = rows.front()->csv_header();
+  std::string text;
+  for (const Row* const row : rows) {
+    if (format == "csv") {
+      if (row->csv_header() != header) {
+        throw Error("times and probabilities have different columns: choose cells with --where");
+      }
+      text += row->csv();
+    } else {
+      text += row->json() + (format == "json" && row != rows.back() ? ",\n" : "\n");
+    }
+  }
+  if (format == "csv") return header + '\n' + text;
+  return format == "json" ? "{\"rows\":[\n" + text + "]}\n" : text;
+}
+
+}  // namespace conclave::rare

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""tools/modules on a tree of three modules: the drawing, the page that names them, the table."""
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import pathlib
+import sys
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "modules"
+sys.dont_write_bytecode = True
+loader = importlib.machinery.SourceFileLoader("modules", str(TOOL))
+modules = importlib.util.module_from_spec(importlib.util.spec_from_loader("modules", loader))
+loader.exec_module(modules)
+
+FILES = {
+    "CONTRIBUTING.md": "## Layers\n| `base` | | |\n| `model` | base | |\n"
+                       "| `cli` | model, base | |\n",
+    "docs/architecture.md": "`src/conclave/base/`, `src/conclave/model/`, `src/conclave/cli/`\n",
+    "src/conclave/base/a.hpp": "// A.\n#pragma once\n\nint a();\n",
+    "src/conclave/model/b.hpp": '// B.\n#pragma once\n#include "conclave/base/a.hpp"\n',
+    "src/conclave/cli/a.cpp": "// C.\n",
+}
+
+
+class ModulesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        for path, content in FILES.items():
+            self.write(path, content)
+
+    def write(self, path, content):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(content)
+
+    def run_tool(self, *arguments):
+        """Exit status, and what was printed."""
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            status = modules.main(["--root", str(self.root), *arguments])
+        return status, output.getvalue()
+
+    def test_an_arrow_is_left_out_where_a_longer_way_leads(self):
+        table = {"base": set(), "model": {"base"}, "cli": {"model", "base"}}
+        self.assertEqual(modules.reduced(table), {"base": [], "model": ["base"], "cli": ["model"]})
+        self.assertEqual(modules.levels(modules.reduced(table)), [["base"], ["model"], ["cli"]])
+
+    def test_the_drawing_must_be_up_to_date(self):
+        self.assertEqual(self.run_tool("--check")[0], 1)
+        self.run_tool("--draw")
+        self.assertEqual(self.run_tool("--check")[0], 0)
+        table = FILES["CONTRIBUTING.md"].replace("model, base", "base")
+        self.write("CONTRIBUTING.md", table)
+        self.assertIn("tools/modules --draw", self.run_tool("--check")[1])
+
+    def test_every_folder_is_on_the_page(self):
+        self.run_tool("--draw")
+        self.write("src/conclave/plot/d.hpp", "// D.\n")
+        self.write("web/e.ts", "\n")
+        self.assertEqual(self.run_tool("--check"), (
+            1, "docs/architecture.md does not mention the folder `src/conclave/plot/`\n"
+               "docs/architecture.md does not mention the folder `web/`\n"))
+
+    def test_table_and_report(self):
+        self.assertIn("base               4      1        1     33.3%\n", self.run_tool()[1])
+        report = self.run_tool("--report")[1]
+        self.assertIn("a: in base, cli\n", report)
+        self.assertIn("src/conclave/base/a.hpp: one user\n", report)
+        self.assertIn("src/conclave/cli/a.cpp: 1 lines\n", report)
+
+
+if __name__ == "__main__":
+    unittest.main()
