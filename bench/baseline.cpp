@@ -12,11 +12,11 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
-#include "conclave/base/json.hpp"
 
 #include "bench/cell.hpp"
 #include "bench/cpu_seconds.hpp"
@@ -24,7 +24,6 @@
 
 namespace conclave::bench {
 namespace {
-
 
 constexpr std::size_t most_record_bytes = std::size_t{1} << 20;  // of a file of ratios
 constexpr unsigned second_looks = 2;                             // at a cell that seems slower

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"
-#include "conclave/base/json.hpp"
 
 namespace conclave::bench {
 namespace {
@@ -38,8 +38,8 @@ Peers::Peers(const std::string& path) : path_(path), machine_("a machine without
     const std::optional<double> n = parse_real(place.substr(dot + 1));
     const std::optional<double> rate = parse_real(value);
     if (!n || !rate || !(*n >= 2 && *n <= most_peer_agents && *rate > 0) || std::floor(*n) != *n) {
-      object_to(path, fmt::format("{} = '{}' is no rate of a size", excerpt(place),
-                                  excerpt(value)));
+      object_to(path,
+                fmt::format("{} = '{}' is no rate of a size", excerpt(place), excerpt(value)));
     }
     rates_[{work, static_cast<std::uint64_t>(*n)}] = *rate;
   }

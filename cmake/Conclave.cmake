@@ -203,7 +203,7 @@ function(conclave_list_protocols out folder)
       if(EXISTS ${folder}/${kind}/importance/${file}.hpp)
         set(importance "#include \"conclave/catalog/make_rare.hpp\"
 #include \"conclave/protocols/${kind}/importance/${file}.hpp\"\n")
-        set(rare "  add_rarity<protocols::${type}>(entry);\n")
+        set(rare "    add_rarity<P>(entry);\n")
       endif()
       set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/${file}.cpp)
       configure_file(${PROJECT_SOURCE_DIR}/cmake/${kind}_entry.cpp.in ${source} @ONLY)

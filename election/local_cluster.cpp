@@ -262,7 +262,7 @@ LocalElection elect_locally(const LocalClusterOptions& options, const std::atomi
   const auto begin = Clock::now();
   const auto until = begin + options.timeout;
   std::vector<Listening> seats = listen_for_all(options.n);
-  if (!options.credentials.empty()) warm_up_tls(options.credentials.front());
+  if (!options.credentials.empty()) warm_up_tls(options.credentials);
   Pipe gate;
   Pipe leaving;
   Pipe reports;

@@ -101,9 +101,10 @@ class TransportEvents {
   virtual void on_log(std::string_view /*line*/) {}
 };
 
-// Does one handshake in memory, so that processes which are forked afterwards need not load what
-// OpenSSL loads at its first use. Takes some milliseconds, is never needed. Throws Error.
-void warm_up_tls(const Credentials& member);
+// Verifies the certificates of these members, at least one, and does one handshake in memory, so
+// that processes which are forked afterwards need neither verify them again nor load what OpenSSL
+// loads at its first use. Takes some milliseconds, is never needed. Throws Error.
+void warm_up_tls(std::span<const Credentials> members);
 
 class Transport {
  public:

@@ -56,7 +56,7 @@ BANNED = [(re.compile(pattern, re.M), *rest) for pattern, *rest in (
      "the library never prints, exits or reads the environment"),
     (r"\bstd::" + INEXACT + r"\s*\(|" + CALL + INEXACT + r"\s*\(", DECIDES_ROWS,
      INEXACT_ALLOWED, "libm differs between machines, and this decides rows"),
-    (r"^(?!.*(?:always_inline|CONCLAVE_INLINE)).*\bvoid\s+\w*fetch\w*(?=\([^;{]*\{)", LIBRARY, (),
+    (r"^(?!.*(?:always_inline)).*\bvoid\s+\w*fetch\w*(?=\([^;{]*\{)", LIBRARY, (),
      "GCC 12 drops calls of a function that only prefetches unless it is [[gnu::always_inline]]"),
     (r"(?<![\w.>:])get_\w+\s*\(", LIBRARY, (), "name a function without get_"),
     (r"\b\w*(?:Manager|Helper|Util|Impl)\b", LIBRARY, (), "name what the thing is"),

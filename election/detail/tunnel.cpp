@@ -11,6 +11,7 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
 #include "election/detail/openssl.hpp"
+#include "election/detail/verified_certificates.hpp"
 #include "election/transport.hpp"
 
 namespace conclave::election::detail {
@@ -79,6 +80,7 @@ SslContextPtr context_of(const Credentials& credentials) {
   require(authority && certificate && key, "read the credentials");
   require(X509_STORE_add_cert(SSL_CTX_get_cert_store(raw), authority.get()) == 1,
           "trust the authority");
+  remember_verified(*raw, *authority);
   require(SSL_CTX_use_certificate(raw, certificate.get()) == 1, "use the certificate");
   require(SSL_CTX_use_PrivateKey(raw, key.get()) == 1, "use the key");
   return context;
@@ -248,8 +250,14 @@ void Tunnel::fail() { failure_ = failure_in(*native_->ssl); }
 
 namespace conclave::election {
 
-void warm_up_tls(const Credentials& member) {
-  const detail::TlsSettings settings(member);
+void warm_up_tls(std::span<const Credentials> members) {
+  for (const Credentials& each : members) {
+    const auto authority = detail::certificate_in(each.authority);
+    const auto certificate = detail::certificate_in(each.certificate);
+    if (!authority || !certificate) throw Error("cannot read the credentials");
+    detail::verify_ahead(*authority, *certificate);
+  }
+  const detail::TlsSettings settings(members.front());
   detail::Tunnel client(&settings, detail::Side::opened);
   detail::Tunnel server(&settings, detail::Side::accepted);
   for (int turn = 0; turn < 4 && !(client.is_open() && server.is_open()); ++turn) {

@@ -17,6 +17,7 @@
 #include "conclave/base/error.hpp"
 #include "election/detail/openssl.hpp"
 #include "election/detail/tunnel.hpp"
+#include "election/detail/verified_certificates.hpp"
 
 namespace conclave::election {
 namespace {
@@ -132,6 +133,56 @@ TEST_F(CertificatesTest, GoWithoutThatOfTheAuthority) {
   }
   ASSERT_TRUE(client.is_open() && server.is_open());
   EXPECT_LT(bytes, 2600u) << "two certificates of some 600 bytes, and not four";
+}
+
+// Where the store is empty, only what is remembered is good.
+struct Looking {
+  bool has_authority = true;
+  detail::Role role = detail::Role::client;
+  days later{0};
+};
+bool is_verified(const std::string& authority, const std::string& certificate, Looking how) {
+  const detail::CertificatePtr issuer = detail::certificate_in(authority);
+  const detail::CertificatePtr subject = detail::certificate_in(certificate);
+  const detail::StorePtr store{X509_STORE_new()};
+  const detail::StoreContextPtr context{X509_STORE_CTX_new()};
+  if (how.has_authority) X509_STORE_add_cert(store.get(), issuer.get());
+  X509_STORE_CTX_init(context.get(), store.get(), subject.get(), nullptr);
+  using Clock = std::chrono::system_clock;
+  X509_STORE_CTX_set_time(context.get(), 0, Clock::to_time_t(Clock::now() + how.later));
+  const bool result = detail::verify_once(*context, *issuer, how.role);
+  EXPECT_EQ(result, X509_STORE_CTX_get_error(context.get()) == X509_V_OK);
+  return result;
+}
+
+TEST_F(CertificatesTest, AreVerifiedOncePerAuthorityAndRole) {
+  const std::string& certificate = good_.certificate;
+  EXPECT_FALSE(is_verified(good_.authority, certificate, {.has_authority = false}));
+  EXPECT_TRUE(is_verified(good_.authority, certificate, {}));
+  EXPECT_TRUE(is_verified(good_.authority, certificate, {.has_authority = false}));
+  EXPECT_FALSE(is_verified(good_.authority, certificate,
+                           {.has_authority = false, .role = detail::Role::server}));
+  const Authority other = make_authority("alpha", valid_for(days{10}));
+  EXPECT_FALSE(is_verified(other.certificate, certificate, {.has_authority = false}));
+  EXPECT_FALSE(is_verified(other.certificate, certificate, {}));
+  EXPECT_FALSE(
+      is_verified(good_.authority, certificate, {.has_authority = false, .later = days{2}}))
+      << "it has expired";
+}
+
+TEST_F(CertificatesTest, AreWorthNothingOnceTheirAuthorityHasExpired) {
+  const Credentials longer = issue_credentials(authority_, me_, valid_for(days{30}));
+  EXPECT_TRUE(is_verified(longer.authority, longer.certificate, {}));
+  EXPECT_FALSE(is_verified(longer.authority, longer.certificate, {.later = days{20}}));
+}
+
+TEST_F(CertificatesTest, AreVerifiedAheadForBothRoles) {
+  const detail::CertificatePtr authority = detail::certificate_in(good_.authority);
+  const detail::CertificatePtr certificate = detail::certificate_in(good_.certificate);
+  detail::verify_ahead(*authority, *certificate);
+  for (const detail::Role role : {detail::Role::client, detail::Role::server})
+    EXPECT_TRUE(
+        is_verified(good_.authority, good_.certificate, {.has_authority = false, .role = role}));
 }
 
 class CertificateFilesTest : public CertificatesTest {

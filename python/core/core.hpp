@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,9 @@ bool flag(const py::dict& options, const char* name);
 // truth values by the names in the table of options.
 experiment::RunText words_of(const py::dict& options, const std::string& protocol);
 experiment::ExecutionText execution_of(const py::dict& options);
+
+// The values of a run's parameters, by name.
+py::dict parameters_of(std::span<const catalog::ParameterValue> parameters);
 
 // The parts of a request that are no words: a configuration, the arcs of a graph, what is kept.
 struct Extras {

@@ -4,11 +4,10 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
-#include "conclave/catalog/exploration.hpp"
+#include "conclave/catalog/catalog.hpp"
 #include "conclave/chain/hitting_times.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"
 #include "conclave/experiment/exact_text.hpp"
@@ -17,15 +16,6 @@
 
 namespace conclave::python {
 namespace {
-
-py::dict dict_of(std::span<const catalog::ParameterValue> parameters) {
-  py::dict result;
-  for (const catalog::ParameterValue& each : parameters) {
-    result[py::str(each.name)] =
-        std::visit([](const auto& value) { return py::object(py::cast(value)); }, each.value);
-  }
-  return result;
-}
 
 // Work that asks a callback now and then whether to go on.
 template <class Work>
@@ -62,7 +52,7 @@ py::dict dict_of(const catalog::Verified& verified) {
   py::dict result;
   py::list claims;
   for (const exact::ClaimReport& claim : report.claims) claims.append(dict_of(claim));
-  result["params"] = dict_of(verified.parameters);
+  result["params"] = parameters_of(verified.parameters);
   result["start"] = std::string(verified.start);
   result["from_everywhere"] = report.from_everywhere;
   result["symmetry"] = report.symmetry;
@@ -152,7 +142,7 @@ py::dict search(const Protocol& protocol, const py::dict& options) {
   result["times"] = found.times;
   result["candidates"] = found.candidates;
   result["trials"] = found.trials;
-  result["params"] = dict_of(found.parameters);
+  result["params"] = parameters_of(found.parameters);
   return result;
 }
 
@@ -173,7 +163,7 @@ py::dict explore(const Protocol& protocol, const py::dict& options) {
     properties.append(py::make_tuple(std::string(each.name), each.holds, steps));
   }
   py::dict result;
-  result["params"] = dict_of(found.parameters);
+  result["params"] = parameters_of(found.parameters);
   result["configurations"] = found.configurations;
   result["transitions"] = found.transitions;
   result["ends"] = found.final_configurations;

@@ -225,15 +225,6 @@ std::unique_ptr<Trials> run(const Prepared& prepared, const py::dict& options,
   return result;
 }
 
-py::dict parameters_of(const catalog::PreparedRun& run) {
-  py::dict result;
-  for (const catalog::ParameterValue& each : run.parameters()) {
-    result[py::str(each.name)] =
-        std::visit([](const auto& value) { return py::object(py::cast(value)); }, each.value);
-  }
-  return result;
-}
-
 template <class Number>
 void bind_array(py::module_& module, const char* name) {
   py::class_<Array<Number>>(module, name, py::buffer_protocol())
@@ -242,6 +233,15 @@ void bind_array(py::module_& module, const char* name) {
 }
 
 }  // namespace
+
+py::dict parameters_of(std::span<const catalog::ParameterValue> parameters) {
+  py::dict result;
+  for (const catalog::ParameterValue& each : parameters) {
+    result[py::str(each.name)] =
+        std::visit([](const auto& value) { return py::object(py::cast(value)); }, each.value);
+  }
+  return result;
+}
 
 void bind_runs(py::module_& module) {
   bind_array<double>(module, "Doubles");
@@ -260,7 +260,8 @@ void bind_runs(py::module_& module) {
       .def_property_readonly("engine", [](const Prepared& p) { return p.run->engine(); })
       .def_property_readonly("start", [](const Prepared& p) { return p.run->start(); })
       .def_property_readonly("seed", [](const Prepared& p) { return p.run->seed(); })
-      .def_property_readonly("params", [](const Prepared& p) { return parameters_of(*p.run); })
+      .def_property_readonly("params",
+                             [](const Prepared& p) { return parameters_of(p.run->parameters()); })
       .def_property_readonly("has_clock", [](const Prepared& p) { return p.run->has_clock(); })
       .def_property_readonly("warnings", [](const Prepared& p) {
         return std::vector<std::string>(p.run->warnings().begin(), p.run->warnings().end());

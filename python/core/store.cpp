@@ -20,7 +20,7 @@
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/rare_cells.hpp"
 #include "conclave/sweep/results.hpp"
-#include "conclave/sweep/shard.hpp"
+#include "conclave/sweep/schedule.hpp"
 #include "conclave/sweep/sweep.hpp"
 
 #include "python/core/core.hpp"

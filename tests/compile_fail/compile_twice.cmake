@@ -8,8 +8,11 @@ if(NOT result EQUAL 0)
   message(FATAL_ERROR "Without the mistake, ${SOURCE} should compile:\n${message}")
 endif()
 
-execute_process(COMMAND ${command} -DCONCLAVE_MISTAKE RESULT_VARIABLE result
-                ERROR_VARIABLE message)
+set(mistake -DCONCLAVE_MISTAKE)
+if(MISTAKE)
+  string(APPEND mistake "=${MISTAKE}")
+endif()
+execute_process(COMMAND ${command} ${mistake} RESULT_VARIABLE result ERROR_VARIABLE message)
 if(result EQUAL 0)
   message(FATAL_ERROR "With the mistake, ${SOURCE} should not compile")
 endif()

@@ -1,6 +1,7 @@
 // The protocol texts that are shipped, through the catalog.
 #include "tests/support/texts.hpp"
 
+#include <cstdint>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -26,6 +27,18 @@ TEST(Catalog, FindsTextsByTheirPathAndRunsThemOnEveryEngine) {
     }
   }
   EXPECT_THROW(catalog::find("no-such-file.pp"), Error);
+}
+
+// An array is twice as fast as jumping for some files of few states, and much slower for others.
+TEST(EngineAuto, FindsOutDuringTheRunWhetherAFileOfFewStatesJumps) {
+  const auto engine_of = [](const std::string& protocol, std::uint64_t n) {
+    const catalog::Entry entry = catalog::find(protocol);
+    return std::string(entry.prepare({.n = n, .settings = {}, .start = {}})->engine());
+  };
+  EXPECT_EQ(engine_of(example_path("approximate_majority"), 1000), "auto");
+  EXPECT_EQ(engine_of(example_path("approximate_majority"), 63), "agents");
+  EXPECT_EQ(engine_of(example_path("junta_clock"), 1000), "agents");  // many states
+  EXPECT_EQ(engine_of("fratricide", 1000), "events");                 // declares it
 }
 
 }  // namespace

@@ -339,7 +339,8 @@ class Mistakes(unittest.TestCase):
         (["plot", "/nowhere/trace.csv", "-o", "trace.svg"], "cannot read '/nowhere/trace.csv'"),
         (["run", "pll", "--n"], "--n needs a value: --n N; try: conclave run --help"),
         (["run", "pll", "--n", "10", "--trials"], "--trials needs a value: --trials T"),
-        (["explore", "kmpp-async"], "--n is required"),
+        (["explore", "kmpp-async"],
+         "the population size is missing, for example: conclave explore kmpp-async --n 4"),
         (["explore", "chang-roberts", "--n", "3", "--graph", "complete"],
          "chang-roberts is made for directed rings: --graph ring, not 'complete'"),
         (["run", "hirschberg-sinclair", "--n", "5", "--graph", "ring"],
@@ -548,7 +549,7 @@ class Solve(unittest.TestCase):
         self.assertEqual(answer["method"], "elimination")
         self.assertIn("one division", answer["method_reason"])
         self.assertEqual(answer["method_states"], {"elimination": 2})
-        self.assertEqual(self.answer("--exact", "--method", "refinement")["method"], "refinement")
+        self.assertEqual(self.answer("--exact", "--method", "lifting")["method"], "lifting")
         self.assertRegex(conclave("solve", self.chain).stdout, "(?m)^method +elimination, because ")
 
     def test_says_where_the_target_may_be_missed(self):
@@ -562,9 +563,11 @@ class Solve(unittest.TestCase):
                 (["--format", "jsn"], "did you mean 'json'?"),
                 (["--rewards", "x.rew"], "--rewards takes a .srew or a .trew file"),
                 (["--exact", "--rewards", "x.srew"], "cannot be combined"),
-                (["--method", "multigird"], "(did you mean 'multigrid'?); known: auto"),
-                (["--exact", "--method", "sweeps"], "known: auto, lifting, refinement"),
-                (["--method", "multigrid"], "applies to no component of this chain")):
+                (["--method", "eliminaton"], "(did you mean 'elimination'?); known: auto"),
+                (["--method", "multigrid"],
+                 "known: auto, sweeps, elimination, bicgstab, clusters, multiprecision"),
+                (["--exact", "--method", "refinement"], "known: auto, lifting"),
+                (["--method", "clusters"], "applies to no component of this chain")):
             with self.subTest(words):
                 result = conclave("solve", self.chain, *words)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
@@ -611,6 +614,20 @@ class Interruption(unittest.TestCase):
         self.assertEqual((finished[-1].pop("interrupted"), finished[-1].pop("asked")),
                          (True, 1000000))
         self.assertEqual(finished, rows(*words, "--trials", str(len(finished))))
+
+
+class Pipes(unittest.TestCase):
+    def test_hold_a_reaction_file_that_says_how_many_molecules_there_are(self):
+        text = "A + B -> A + A\ninit A = 5, B = 15\nstop when B == 0\n"
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = os.path.join(folder, "fixed.crn")
+            os.mkfifo(pipe)
+            write = pathlib.Path(pipe).write_text
+            threading.Thread(target=write, args=(text,), daemon=True).start()
+            # Written once: a second reader would wait for ever.
+            result = subprocess.run([BINARY, "run", pipe, "--format", "jsonl", "--quiet"],
+                                    capture_output=True, text=True, timeout=120)
+        self.assertEqual(json.loads(result.stdout)["n"], 20, result.stderr)
 
 
 class Rare(unittest.TestCase):

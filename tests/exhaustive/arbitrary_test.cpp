@@ -19,7 +19,6 @@ namespace {
 using protocols::Fratricide;
 using protocols::Pll;
 using State = Pll::State;
-using exact::arbitrary_states;
 
 Pll pll_with(std::uint64_t c_max, std::uint64_t k, Pll::Reading reading) {
   Pll::Parameters parameters;

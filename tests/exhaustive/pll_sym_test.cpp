@@ -22,7 +22,6 @@ namespace {
 using protocols::PllSym;
 using State = PllSym::State;
 using Coin = PllSym::Coin;
-using exact::arbitrary_states;
 
 constexpr PllSym::Reading corrected = PllSym::Reading::corrected;
 constexpr PllSym::Reading printed = PllSym::Reading::printed;

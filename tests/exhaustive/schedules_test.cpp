@@ -17,7 +17,6 @@
 #include "conclave/protocols/message/kmpp_async.hpp"
 #include "conclave/protocols/message/kmpp_sync.hpp"
 #include "conclave/schedules/asynchronous.hpp"
-#include "conclave/schedules/estimate.hpp"
 #include "conclave/schedules/search.hpp"
 #include "conclave/schedules/synchronous.hpp"
 

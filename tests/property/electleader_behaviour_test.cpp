@@ -10,10 +10,10 @@
 
 #include "conclave/base/statistics.hpp"
 #include "conclave/model/fault.hpp"
-#include "conclave/population/run.hpp"
 #include "conclave/protocols/population/electleader/parts.hpp"
 
 #include "tests/support/electleader_definitions.hpp"
+#include "tests/support/run_trial.hpp"
 
 namespace conclave::tests {
 namespace {

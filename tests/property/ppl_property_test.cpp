@@ -13,8 +13,9 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/population/agents.hpp"
-#include "conclave/population/run.hpp"
 #include "conclave/protocols/population/ppl.hpp"
+
+#include "tests/support/run_trial.hpp"
 
 namespace conclave::tests {
 namespace {
@@ -122,8 +123,8 @@ TEST(PplOnAgents, AgreesWithARecountAfterEveryInteraction) {
   }
 }
 
-// From every start the domains hold and the engine's groups do what single interactions do.
-TEST(PplOnAgents, EndsInGroupsWhereSingleInteractionsEnd) {
+// From every start, many interactions at once do what single ones do.
+TEST(PplOnAgents, EndsWhereSingleInteractionsEnd) {
   for (const AgentCount n : {64u, 65u, 200u, 1000u}) {
     for (std::size_t start = 0; start < Ppl::starts.size(); ++start) {
       for (const Constants& constants : {toy, hasty, of_the_paper}) {
@@ -131,19 +132,19 @@ TEST(PplOnAgents, EndsInGroupsWhereSingleInteractionsEnd) {
         SCOPED_TRACE(trial.text());
         AgentMemory memory;
         AgentMemory other_memory;
-        Engine in_groups(trial.protocol(), n, start, trial.name(), memory);
+        Engine at_once(trial.protocol(), n, start, trial.name(), memory);
         Engine one_by_one(trial.protocol(), n, start, trial.name(), other_memory);
-        if (in_groups.converged()) {
-          in_groups.hold();
+        if (at_once.converged()) {
+          at_once.hold();
           one_by_one.hold();
         }
-        in_groups.advance(50'000u);
-        while (one_by_one.now() < in_groups.now() && one_by_one.advance(1u) > 0u) continue;
-        EXPECT_EQ(one_by_one.now(), in_groups.now());
-        EXPECT_EQ(one_by_one.converged(), in_groups.converged());
-        EXPECT_EQ(one_by_one.violated(), in_groups.violated());
-        EXPECT_EQ(states_of(one_by_one), states_of(in_groups));
-        EXPECT_EQ(in_groups.leaders(), Census(in_groups, trial.protocol()).leaders);
+        at_once.advance(50'000u);
+        while (one_by_one.now() < at_once.now() && one_by_one.advance(1u) > 0u) continue;
+        EXPECT_EQ(one_by_one.now(), at_once.now());
+        EXPECT_EQ(one_by_one.converged(), at_once.converged());
+        EXPECT_EQ(one_by_one.violated(), at_once.violated());
+        EXPECT_EQ(states_of(one_by_one), states_of(at_once));
+        EXPECT_EQ(at_once.leaders(), Census(at_once, trial.protocol()).leaders);
         if (HasFailure()) return;
       }
     }

@@ -17,13 +17,13 @@
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
 #include "conclave/population/census_events.hpp"
-#include "conclave/population/run.hpp"
 #include "conclave/protocols/population/fratricide.hpp"
 #include "conclave/protocols/population/pll.hpp"
 #include "conclave/protocols/population/pll_sym.hpp"
 #include "conclave/protocols/population/ppl.hpp"
 #include "conclave/protocols/population/prl.hpp"
 
+#include "tests/support/run_trial.hpp"
 #include "tests/unit/uniformity.hpp"
 
 namespace conclave::tests {

@@ -9,7 +9,8 @@
 
 #include "conclave/gpu/batch.hpp"
 #include "conclave/population/agents.hpp"
-#include "conclave/population/run.hpp"
+
+#include "tests/support/run_trial.hpp"
 
 namespace conclave::gpu {
 

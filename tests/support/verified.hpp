@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/exact/verification.hpp"
+#include "conclave/exact/verifier.hpp"
 #include "conclave/protocols/population/lemmas/ppl.hpp"
 #include "conclave/protocols/population/lemmas/prl.hpp"
 
@@ -16,7 +16,7 @@ namespace conclave::tests {
 template <class P>
 exact::Report verified(const P& protocol, const exact::Network& network,
                        const exact::VerifyOptions& options = {}, std::size_t start = 0) {
-  exact::Verification<P> verification(protocol, network, options, start);
+  exact::Verifier<P> verification(protocol, network, options, start);
   return verification.run();
 }
 

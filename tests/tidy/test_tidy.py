@@ -123,10 +123,10 @@ class TidyTest(unittest.TestCase):
 
     def test_lower_module_includes_higher(self):
         duel = "src/conclave/protocols/population/duel.hpp"
-        self.rejects({**source("src/conclave/population/run.hpp",
+        self.rejects({**source("src/conclave/population/trial.hpp",
                                '\n#include "conclave/protocols/population/duel.hpp"\n'),
-                      duel: CLEAN[duel] + '#include "conclave/population/run.hpp"\n'},
-                     "src/conclave/population/run.hpp:4: layers", f"{duel}:5: layers")
+                      duel: CLEAN[duel] + '#include "conclave/population/trial.hpp"\n'},
+                     "src/conclave/population/trial.hpp:4: layers", f"{duel}:5: layers")
 
     def test_higher_module_includes_lower(self):
         self.accepts(source("src/conclave/catalog/list.cpp",

@@ -1,5 +1,5 @@
 // See conclave_web.h. Errors of the catalog become a sentence; everything else is a thin layer over
-// experiment::WatchedTrial.
+// population::Trial.
 #include "web/engine/conclave_web.h"
 
 #include <cstdlib>
@@ -18,29 +18,89 @@
 #include "conclave/base/json.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/experiment/description.hpp"
-#include "conclave/experiment/fault_text.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/run_options.hpp"
-#include "conclave/experiment/watched_trial.hpp"
 #include "conclave/graph/make_graph.hpp"
+#include "conclave/population/trial.hpp"
 
 namespace conclave {
 namespace {
 
-using experiment::WatchedTrial;
+using population::Trial;
 
 // A page has less memory than a machine.
 constexpr std::uint64_t most_bytes = std::uint64_t{512} << 20;
+
+// A page cannot interrupt its module.
+const KeepGoing always = [](const Moment&) { return true; };
+
+struct WatchRequest {
+  experiment::RunText words{};
+  std::uint64_t trial = 0;
+  std::string content{};  // of the protocol file that `words.protocol` names; empty: a listed one
+  std::optional<TraceGrid> grid{};  // none: no trace
+};
+
+catalog::Entry entry_of(const WatchRequest& request) {
+  const std::string& name = request.words.protocol;
+  if (request.content.empty()) return catalog::find(name);
+  return catalog::kept_text_entry(name, request.content);
+}
+
+std::unique_ptr<const catalog::PreparedRun> prepared(const WatchRequest& request,
+                                                     const catalog::Entry& entry) {
+  catalog::RunRequest wanted = request_of(entry, request.words);
+  wanted.plan.grid = request.grid;
+  auto run = entry.prepare(wanted);
+  if (run->bytes_per_trial() <= most_bytes) return run;
+  throw Error(fmt::format("there is no room for n = {} with engine {}: it takes about {} MB, and "
+                          "{} MB are allowed",
+                          run->n(), run->engine(), run->bytes_per_trial() / 1'000'000,
+                          most_bytes / 1'000'000));
+}
+
+// The trial that is watched, with what it refers to. A trial of message passing runs to its end at
+// once, and is its result.
+struct Watched {
+  explicit Watched(const WatchRequest& request)
+      : words(request.words),
+        number(request.trial),
+        entry(entry_of(request)),
+        run(prepared(request, entry)),
+        workspace(run->workspace()),
+        trial(run->begin({.seed = run->seed(), .trial = number}, *workspace, {})) {
+    if (trial) {
+      trial->follow_steps();
+      trial->advance_to(0u, always);
+    } else {
+      result_at_once = run->run(number, *workspace, always);
+    }
+  }
+
+  const TrialResult& result() const { return trial ? trial->result() : result_at_once; }
+  bool is_over() const { return !trial || trial->is_over(); }
+  // The trial must be over.
+  experiment::Row row() const {
+    if (!is_over()) throw Error("the trial is not over");
+    return {number, result()};
+  }
+
+  experiment::RunText words;
+  std::uint64_t number;
+  catalog::Entry entry;  // before the run, which looks at its strings
+  std::unique_ptr<const catalog::PreparedRun> run;
+  std::unique_ptr<catalog::Workspace> workspace;
+  std::unique_ptr<Trial> trial;  // of populations
+  TrialResult result_at_once;    // of message passing
+};
 
 // Everything that an instance remembers.
 struct Page {
   std::string error;
   std::string answer;
-  std::unique_ptr<WatchedTrial> trial;
-  experiment::RunText words;
+  std::unique_ptr<Watched> watched;
   population::AgentTable table;
   std::vector<double> counts;
 };
@@ -62,9 +122,9 @@ const char* answer(Work work) {
   }
 }
 
-WatchedTrial& trial() {
-  if (!page().trial) throw Error("no trial was begun");
-  return *page().trial;
+Watched& watched() {
+  if (!page().watched) throw Error("no trial was begun");
+  return *page().watched;
 }
 
 Interactions interactions(double number) {
@@ -75,7 +135,7 @@ Interactions interactions(double number) {
 
 // Puts the value of an option into the request: the protocol, the number of the trial, or an option
 // of the table that the explorer accepts.
-void read_option(std::string_view name, const std::string& value, experiment::WatchRequest& into) {
+void read_option(std::string_view name, const std::string& value, WatchRequest& into) {
   if (name == "trial") {
     into.trial = experiment::count_option_64("--trial", value, 0, UINT64_MAX);
     return;
@@ -94,9 +154,8 @@ void read_option(std::string_view name, const std::string& value, experiment::Wa
   throw Error(fmt::format("the explorer does not know the option --{}", name));
 }
 
-experiment::WatchRequest request_of(std::string_view words, std::string content,
-                                    const std::string& grid) {
-  experiment::WatchRequest request{.content = std::move(content), .most_bytes = most_bytes};
+WatchRequest request_of(std::string_view words, std::string content, const std::string& grid) {
+  WatchRequest request{.content = std::move(content)};
   for (const std::string_view line : split_parts(words, '\n')) {
     const std::size_t space = line.find(' ');
     if (line.empty()) continue;
@@ -115,18 +174,18 @@ Json agents_of(const std::optional<std::pair<AgentCount, AgentCount>>& agents) {
   return pair;
 }
 
-Json observables_of(const WatchedTrial& watched) {
+Json observables_of(const std::vector<Observation>& observations) {
   Json all = Json::object();
-  for (const Observation& each : watched.observations()) {
+  for (const Observation& each : observations) {
     const std::string text = experiment::observation_text(each);
     if (!text.empty()) all[each.name] = text;
   }
   return all;
 }
 
-Json faults_of(const WatchedTrial& watched) {
+Json faults_of(const std::vector<FaultOutcome>& faults) {
   Json all = Json::array();
-  for (const FaultOutcome& each : watched.faults()) {
+  for (const FaultOutcome& each : faults) {
     Json fault{{"text", each.text},
                {"at", each.at.as_double()},
                {"agents", each.agents},
@@ -147,29 +206,40 @@ std::vector<std::string> option_names(const experiment::RunText& words) {
   return names;
 }
 
-Json look_of(WatchedTrial& watched) {
-  Json look{{"now", to_string(watched.now())},
-            {"time", watched.time()},
-            {"leaders", watched.leaders()},
-            {"converged", watched.is_converged()},
-            {"over", watched.is_over()},
-            {"engine", watched.run().engine()},
-            {"start", watched.run().start()},
-            {"n", watched.run().n()},
-            {"population", watched.is_population()},
-            {"observables", observables_of(watched)},
-            {"faults", faults_of(watched)},
-            {"options", option_names(page().words)}};
-  if (!watched.is_population()) return look;
-  const population::NextMeeting next = watched.next_meeting();
-  if (!watched.steps().empty()) look["steps"] = watched.steps();
+Json look_of(Watched& watched) {
+  const catalog::PreparedRun& run = *watched.run;
+  Json look{{"over", watched.is_over()},
+            {"engine", run.engine()},
+            {"start", run.start()},
+            {"n", run.n()},
+            {"population", watched.trial != nullptr},
+            {"faults", faults_of(watched.result().faults)},
+            {"options", option_names(watched.words)}};
+  if (!watched.trial) {
+    const TrialResult& result = watched.result();
+    look["now"] = to_string(result.interactions);
+    look["time"] = result.network ? result.network->time : 0;
+    look["leaders"] = result.leaders;
+    look["converged"] = result.ending == Ending::converged;
+    look["observables"] = observables_of(result.observations);
+    return look;
+  }
+  Trial& trial = *watched.trial;
+  look["now"] = to_string(trial.now());
+  look["time"] = trial.clock().time_after(trial.now());
+  look["leaders"] = trial.engine().leaders();
+  look["converged"] = trial.engine().converged();
+  look["observables"] = observables_of(trial.engine().observations());
+  if (!trial.steps().empty()) look["steps"] = trial.steps();
+  const population::NextMeeting next = trial.engine().next_meeting();
   look["next"] = Json{{"number", next.number.as_double()}, {"agents", agents_of(next.agents)}};
   return look;
 }
 
-Json events_of(const WatchedTrial& watched) {
+Json events_of(const TrialResult& result) {
   Json all = Json::array();
-  for (const NetworkEvent& each : watched.events()) {
+  if (!result.network) return all;
+  for (const NetworkEvent& each : result.network->trace) {
     Json event{{"time", each.time}, {"event", each.event}, {"node", each.node}};
     if (each.message.empty()) {
       event["phase"] = each.phase;
@@ -191,8 +261,8 @@ Json columns_of(const population::AgentTable& table) {
   return all;
 }
 
-Json arcs_of(const experiment::RunText& words) {
-  const auto graph = experiment::request_of(trial().entry(), words).digraph;
+Json arcs_of(const Watched& watched) {
+  const auto graph = request_of(watched.entry, watched.words).digraph;
   if (!graph) return {};
   Json all = Json::array();
   for (Arc arc = 0; arc < graph->arcs(); ++arc) {
@@ -248,18 +318,20 @@ __attribute__((export_name("conclave_describe"))) const char* conclave_describe(
 __attribute__((export_name("conclave_open"))) uint32_t conclave_open(const char* words,
                                                                      const char* content,
                                                                      const char* grid) {
-  page().trial.reset();
+  page().watched.reset();
   const char* const done = answer([&]() -> std::string {
-    const auto request = request_of(words, content, grid);
-    page().trial = std::make_unique<WatchedTrial>(request);
-    page().words = request.words;
+    page().watched = std::make_unique<Watched>(request_of(words, content, grid));
     return {};
   });
   return done != nullptr ? 1 : 0;
 }
 
 __attribute__((export_name("conclave_advance"))) void conclave_advance(double number) {
-  trial().advance_to(interactions(number));
+  Trial* const trial = watched().trial.get();
+  if (trial == nullptr) return;
+  const Interactions time = interactions(number);
+  if (time == Interactions::max()) return trial->advance_to_end(always);
+  trial->advance_to(time, always);
 }
 
 __attribute__((export_name("conclave_interactions_at"))) const char* conclave_interactions_at(
@@ -267,28 +339,32 @@ __attribute__((export_name("conclave_interactions_at"))) const char* conclave_in
   return answer([&] {
     const auto fraction = parse_fraction(time);
     if (!fraction) throw Error(fmt::format("'{}' is no time, such as 12.5", time));
-    return Json(trial().interactions_at(*fraction).as_double()).dump();
+    Trial* const trial = watched().trial.get();
+    if (trial == nullptr) return std::string("0.0");
+    return Json(trial->clock().interactions_at(*fraction).as_double()).dump();
   });
 }
 
 __attribute__((export_name("conclave_change"))) const char* conclave_change(double most) {
   return answer([&]() -> std::string {
-    const auto change = trial().advance_to_change(interactions(most));
+    Trial* const trial = watched().trial.get();
+    if (trial == nullptr) return "null";
+    const auto change = trial->advance_to_change(interactions(most), always);
     if (!change) return "null";
-    Json told{{"number", change->number.as_double()}};
-    if (change->has_agents)
-      told["agents"] = agents_of(std::pair(change->initiator, change->responder));
-    return told.dump();
+    Json found{{"number", change->number.as_double()}};
+    if (change->agents) found["agents"] = agents_of(change->agents);
+    return found.dump();
   });
 }
 
 __attribute__((export_name("conclave_look"))) const char* conclave_look(void) {
-  return answer([] { return look_of(trial()).dump(); });
+  return answer([] { return look_of(watched()).dump(); });
 }
 
 __attribute__((export_name("conclave_table"))) uint32_t conclave_table(void) {
   Page& all = page();
-  all.table = trial().table();
+  const Trial* const trial = watched().trial.get();
+  all.table = trial != nullptr ? trial->engine().table() : population::AgentTable{};
   all.counts.assign(all.table.counts.begin(), all.table.counts.end());
   return static_cast<uint32_t>(all.table.values.size() / (1 + all.table.variables.size()));
 }
@@ -306,19 +382,23 @@ __attribute__((export_name("conclave_columns"))) const char* conclave_columns(vo
 }
 
 __attribute__((export_name("conclave_row"))) const char* conclave_row(void) {
-  return answer([] { return trial().row(); });
+  return answer([] { return experiment::RowFormat(*watched().run).json(watched().row()); });
 }
 
 __attribute__((export_name("conclave_trace"))) const char* conclave_trace(void) {
-  return answer([] { return trial().trace(); });
+  return answer([] {
+    const experiment::RowFormat format(*watched().run);
+    const experiment::Row row = watched().row();
+    return format.trace_header(row) + format.trace(row);
+  });
 }
 
 __attribute__((export_name("conclave_events"))) const char* conclave_events(void) {
-  return answer([] { return events_of(trial()).dump(); });
+  return answer([] { return events_of(watched().result()).dump(); });
 }
 
 __attribute__((export_name("conclave_arcs"))) const char* conclave_arcs(void) {
-  return answer([] { return arcs_of(page().words).dump(); });
+  return answer([] { return arcs_of(watched()).dump(); });
 }
 
 }  // extern "C"

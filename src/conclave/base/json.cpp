@@ -187,8 +187,13 @@ std::optional<double> Json::real() const {
 std::string Json::plain() const {
   if (is_null()) return {};
   if (is_string()) return text();
-  const auto* const digits = std::get_if<Digits>(&value_);
-  return digits != nullptr ? digits->text : dump();
+  // The usual values without the library's tree: exports ask for every value of every row.
+  if (const auto* const digits = std::get_if<Digits>(&value_)) return digits->text;
+  if (const auto* const whole = std::get_if<std::uint64_t>(&value_)) {
+    return fmt::format_int(*whole).str();
+  }
+  if (const auto* const flag = std::get_if<bool>(&value_)) return *flag ? "true" : "false";
+  return dump();
 }
 
 std::vector<std::pair<std::string, std::string>> Json::leaves() const {

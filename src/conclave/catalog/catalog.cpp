@@ -10,10 +10,8 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/catalog/electleader.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/text_entry.hpp"
-#include "conclave/population/live_trial.hpp"
-#include "conclave/population/run.hpp"
+#include "conclave/population/trial.hpp"
 #include "conclave/text/protocol_text.hpp"
 
 namespace conclave::catalog {
@@ -23,15 +21,23 @@ std::vector<Entry> all_entries();  // generated from the protocol folder
 TrialResult PreparedRun::run(std::uint64_t trial, Workspace& workspace,
                              const KeepGoing& keep_going) const {
   try {
-    const auto live = begin({.seed = seed(), .trial = trial}, workspace, keep_going);
-    return population::run_planned(live->engine(), plan(), keep_going, live->clock());
+    const auto begun = begin({.seed = seed(), .trial = trial}, workspace, keep_going);
+    begun->advance_to_end(keep_going);
+    return std::move(*begun).result();
   } catch (const Interrupted&) {  // before its first interaction
     return {.ending = Ending::interrupted};
   }
 }
 
-std::unique_ptr<population::LiveTrial> PreparedRun::begin(const StreamName&, Workspace&,
-                                                          const KeepGoing&) const {
+std::unique_ptr<population::Trial> PreparedRun::begin(const StreamName& name, Workspace& workspace,
+                                                      const KeepGoing& keep_going) const {
+  auto engine = engine_at_start(name, workspace, keep_going);
+  if (!engine) return nullptr;
+  return std::make_unique<population::Trial>(std::move(engine), plan(), clock_of(name));
+}
+
+std::unique_ptr<population::TrialEngine> PreparedRun::engine_at_start(const StreamName&, Workspace&,
+                                                                      const KeepGoing&) const {
   return nullptr;
 }
 

@@ -16,16 +16,19 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
-#include "conclave/exact/report.hpp"
+#include "conclave/exact/findings.hpp"
 #include "conclave/exact/verify_options.hpp"
+#include "conclave/model/clock.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/rare.hpp"
 #include "conclave/model/trial.hpp"
+#include "conclave/schedules/trace_step.hpp"
 
 namespace conclave::population {
-class LiveTrial;  // live_trial.hpp
-}
+class Trial;        // trial.hpp
+class TrialEngine;  // trial_engine.hpp
+}  // namespace conclave::population
 
 namespace conclave::rare {
 class Prepared;
@@ -121,8 +124,8 @@ class PreparedRun {
   // long as it lives. Null for message passing and engine gpu, whose trials run to their end.
   // `keep_going`, unless it is empty, is called while very many agents are made; throws Interrupted
   // if it returns false.
-  virtual std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace& workspace,
-                                                       const KeepGoing& keep_going) const;
+  std::unique_ptr<population::Trial> begin(const StreamName& name, Workspace& workspace,
+                                           const KeepGoing& keep_going) const;
   // Throws Error if its trials cannot be struck by this fault.
   virtual void check_fault(const Fault& fault) const;
 
@@ -156,6 +159,13 @@ class PreparedRun {
   // For a protocol made from a text: the hash of the text, and what looks like an oversight in it.
   virtual std::string_view source_hash() const { return {}; }
   virtual std::span<const std::string> warnings() const { return {}; }
+
+ protected:
+  // The engine of a trial at its start; see `begin`.
+  virtual std::unique_ptr<population::TrialEngine> engine_at_start(
+      const StreamName& name, Workspace& workspace, const KeepGoing& keep_going) const;
+  // The clock of a protocol that measures time its own way; null where parallel time is used.
+  virtual std::unique_ptr<Clock> clock_of(const StreamName& /*name*/) const { return nullptr; }
 };
 
 struct Detail {
@@ -198,6 +208,36 @@ struct Searched {
   std::vector<ParameterValue> parameters{};
 };
 
+// An exploration: all schedules of a message-passing protocol on a few nodes.
+struct ExplorationRequest {
+  Interactions n;
+  std::vector<Setting> settings{};
+  bool has_identifiers = true;
+  std::string graph{};                            // empty: the protocol's own
+  std::shared_ptr<const Digraph> digraph{};       // the graph of that name, unless it is complete
+  std::uint64_t most_configurations = 4'000'000;  // about 500 bytes each
+  ProgressCallback progress{};
+};
+
+struct ExploredProperty {
+  std::string_view name;
+  bool holds = true;
+  std::vector<schedules::TraceStep> counterexample{};  // a shortest schedule, then where it ends
+};
+
+struct Exploration {
+  std::uint64_t n = 0;
+  std::vector<ParameterValue> parameters{};
+  bool has_identifiers = true;  // false also if the protocol does not use them
+  std::uint64_t configurations = 0;
+  std::uint64_t transitions = 0;
+  std::uint64_t final_configurations = 0;
+  double schedules = 0;       // exact up to 2^53; 0 unless is_complete; may be infinity
+  std::uint64_t longest = 0;  // steps; 0 unless is_complete
+  bool is_complete = false;   // false: interrupted, or ended at the limit with a counterexample
+  std::vector<ExploredProperty> properties{};
+};
+
 // An option that can be chosen by its name, with a sentence about it.
 struct Named {
   std::string_view name;
@@ -214,8 +254,6 @@ struct NetworkOffer {
   bool runs_on_any_graph = false;
 };
 
-struct ExplorationRequest;  // exploration.hpp
-struct Exploration;
 struct RareRequest;  // rare_request.hpp
 
 struct Entry {

@@ -15,13 +15,11 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/configuration_protocol.hpp"
-#include "conclave/population/live_trial.hpp"
-#include "conclave/population/run.hpp"
 #include "conclave/population/stepping.hpp"
+#include "conclave/population/trial_engine.hpp"
 
 namespace conclave::catalog {
 
@@ -30,6 +28,7 @@ inline constexpr EngineInfo stepping_engine{
 inline constexpr EngineInfo dense_engine{
     "dense", "the same with literal arrays of messages, slow: the reference for small r"};
 
+// A run of a protocol that owns its configuration.
 template <ConfigurationProtocol C, ConfigurationProtocol Dense = C>
 class PreparedConfiguration final : public PreparedRun {
  public:
@@ -53,12 +52,6 @@ class PreparedConfiguration final : public PreparedRun {
   }
 
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Workspace>(); }
-
-  std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace&,
-                                               const KeepGoing& keep_going) const override {
-    if (is_dense_) return begin_with<Dense>(name, keep_going);
-    return begin_with<C>(name, keep_going);
-  }
 
   void check_fault(const Fault& fault) const override {
     if (!CorruptibleConfiguration<C>) PreparedRun::check_fault(fault);
@@ -91,12 +84,19 @@ class PreparedConfiguration final : public PreparedRun {
   const TrialPlan& plan() const override { return plan_; }
   std::string_view graph() const override { return {}; }
 
+ protected:
+  std::unique_ptr<population::TrialEngine> engine_at_start(
+      const StreamName& name, Workspace&, const KeepGoing& keep_going) const override {
+    if (is_dense_) return stepping<Dense>(name, keep_going);
+    return stepping<C>(name, keep_going);
+  }
+
  private:
   template <class Which>
-  std::unique_ptr<population::LiveTrial> begin_with(const StreamName& name,
+  std::unique_ptr<population::TrialEngine> stepping(const StreamName& name,
                                                     const KeepGoing& keep_going) const {
-    return std::make_unique<population::LiveTrialOf<population::Stepping<Which>>>(
-        nullptr, settings_, n_, start_, name, keep_going ? &keep_going : nullptr);
+    return std::make_unique<population::TrialEngineOf<population::Stepping<Which>>>(
+        settings_, n_, start_, name, keep_going ? &keep_going : nullptr);
   }
 
   static bool choose_dense(const std::string& name) {
@@ -130,6 +130,7 @@ class PreparedConfiguration final : public PreparedRun {
   std::vector<ParameterValue> parameters_;
 };
 
+// The entry; `bytes_per_agent` is what `describe` reports.
 template <ConfigurationProtocol C, ConfigurationProtocol Dense = C>
 Entry configuration_entry(std::size_t bytes_per_agent) {
   Entry entry{

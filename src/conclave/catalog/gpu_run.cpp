@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/population_run.hpp"
 
 namespace conclave::catalog {
 namespace {
@@ -112,7 +112,8 @@ std::unique_ptr<gpu::Engine> engine_for(const PreparedRun& agents, const DeviceR
   std::unique_ptr<gpu::Engine> engine = run.make(run.protocol.get(), run.device);
   if (engine) return engine;
   throw Error(fmt::format("engine gpu does not run {}: it is for protocols whose agents and tally "
-                          "are plain memory and which ask no oracle; use engine agents",
+                          "are plain memory, whose functions are constexpr, and which ask no "
+                          "oracle; use engine agents",
                           agents.protocol()));
 }
 

@@ -14,8 +14,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/engines.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/population_run.hpp"
 #include "conclave/catalog/resolve.hpp"
@@ -28,9 +26,8 @@
 #include "conclave/population/adaptive.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
-#include "conclave/population/census_trial.hpp"
-#include "conclave/population/live_trial.hpp"
-#include "conclave/population/run.hpp"
+#include "conclave/population/census_engines.hpp"
+#include "conclave/population/trial_engine.hpp"
 
 namespace conclave::catalog {
 
@@ -42,6 +39,7 @@ struct Subject {
   RunLabels labels;
 };
 
+// The protocol of a request. Throws Error if its n or parameters make no sense.
 template <ListedProtocol P>
 Subject<P> subject_of(const RunRequest& request) {
   const AgentCount n = checked_population(request.n);
@@ -60,6 +58,7 @@ concept HasClock = requires(const P& protocol, const StreamName& name) {
   { protocol.clock(name) } -> std::same_as<std::unique_ptr<Clock>>;
 };
 
+// A run of a population protocol: makes the engine that was chosen for it at the start of a trial.
 template <PopulationProtocol P>
 class PreparedPopulation final : public PopulationRun {
  public:
@@ -71,7 +70,8 @@ class PreparedPopulation final : public PopulationRun {
       : PopulationRun(request, std::move(subject.labels), topology_of<P>),
         protocol_(std::move(subject.protocol)),
         given_agents_(given_agents(protocol_, protocol(), given(), n())) {
-    choose_engine(request, {.is_mostly_null = is_mostly_null(protocol_),
+    choose_engine(request, {.is_mostly_null = is_mostly_null<P>(),
+                            .may_become_null = may_become_null(protocol_),
                             .has_clock = has_clock(),
                             .has_small_census = is_census_small(),
                             .most_agents = Agents::most_agents});
@@ -80,28 +80,6 @@ class PreparedPopulation final : public PopulationRun {
 
   std::unique_ptr<Workspace> workspace() const override {
     return std::make_unique<Memory>(protocol_);
-  }
-
-  std::unique_ptr<population::LiveTrial> begin(const StreamName& name, Workspace& workspace,
-                                               const KeepGoing& keep_going) const override {
-    const StartingPoint<typename P::State> start = start_point(keep_going);
-    if constexpr (is_for_any_graph) {
-      if (digraph() != nullptr) return begin_on_graph(name, workspace, start);
-    }
-    Memory& memory = static_cast<Memory&>(workspace);
-    if (chosen_engine() == Engine::agents) {
-      return live<Agents>(name, protocol_, n(), start, name, memory.agents, n(), &memory.table);
-    }
-    if constexpr (is_ring) {
-      return live<population::ArcEvents<P, DirectedRing>>(name, protocol_, DirectedRing(n()), start,
-                                                          name);
-    } else if (chosen_engine() == Engine::counts) {
-      return population::counts_trial(clock_of(name), protocol_, n(), start, name);
-    } else if (chosen_engine() == Engine::adaptive) {
-      return population::adaptive_trial(clock_of(name), protocol_, n(), start, name, memory.agents);
-    } else {
-      return population::events_trial(clock_of(name), protocol_, n(), start, name);
-    }
   }
 
   void check_fault(const Fault& fault) const override { check(fault); }
@@ -130,6 +108,37 @@ class PreparedPopulation final : public PopulationRun {
     return false;
   }
 
+ protected:
+  std::unique_ptr<population::TrialEngine> engine_at_start(
+      const StreamName& name, Workspace& workspace, const KeepGoing& keep_going) const override {
+    const StartingPoint<typename P::State> start = start_point(keep_going);
+    Memory& memory = static_cast<Memory&>(workspace);
+    if constexpr (is_for_any_graph) {
+      if (digraph() != nullptr) return engine_on_graph(name, memory, start);
+    }
+    if (chosen_engine() == Engine::agents) {
+      return std::make_unique<population::TrialEngineOf<Agents>>(protocol_, n(), start, name,
+                                                                 memory.agents, n(), &memory.table);
+    }
+    if constexpr (is_ring) {
+      return std::make_unique<population::TrialEngineOf<population::ArcEvents<P, DirectedRing>>>(
+          protocol_, DirectedRing(n()), start, name);
+    } else if (chosen_engine() == Engine::counts) {
+      return population::counts_engine(protocol_, n(), start, name);
+    } else if (chosen_engine() == Engine::adaptive) {
+      return population::adaptive_engine(protocol_, n(), start, name, memory.agents);
+    } else {
+      return population::events_engine(protocol_, n(), start, name);
+    }
+  }
+
+  std::unique_ptr<Clock> clock_of(const StreamName& name) const override {
+    if constexpr (HasClock<P>) {
+      if (digraph() == nullptr) return protocol_.clock(name);
+    }
+    return nullptr;
+  }
+
  private:
   struct Memory final : Workspace {
     explicit Memory(const P& protocol) : table(protocol) {}
@@ -137,31 +146,16 @@ class PreparedPopulation final : public PopulationRun {
     typename Agents::MeetingTable table;
   };
 
-  template <class E, class... Arguments>
-  std::unique_ptr<population::LiveTrial> live(const StreamName& name,
-                                              Arguments&&... arguments) const {
-    return std::make_unique<population::LiveTrialOf<E>>(clock_of(name),
-                                                        std::forward<Arguments>(arguments)...);
-  }
-
-  std::unique_ptr<population::LiveTrial> begin_on_graph(
-      const StreamName& name, Workspace& workspace,
-      const StartingPoint<typename P::State>& start) const {
+  std::unique_ptr<population::TrialEngine> engine_on_graph(
+      const StreamName& name, Memory& memory, const StartingPoint<typename P::State>& start) const {
+    using Events = population::ArcEvents<P, const Digraph&>;
+    using OnGraph = population::Agents<P, population::GraphPipeline>;
     if (chosen_engine() == Engine::events) {
-      return live<population::ArcEvents<P, const Digraph&>>(name, protocol_, *digraph(), start,
-                                                            name);
+      return std::make_unique<population::TrialEngineOf<Events>>(protocol_, *digraph(), start,
+                                                                 name);
     }
-    return live<population::Agents<P, population::GraphPipeline>>(
-        name, protocol_, n(), start, name, static_cast<Memory&>(workspace).agents,
-        population::GraphArcs(*digraph()));
-  }
-
-  // The clock of a protocol that measures time its own way; null where parallel time is used.
-  std::unique_ptr<Clock> clock_of(const StreamName& name) const {
-    if constexpr (HasClock<P>) {
-      if (digraph() == nullptr) return protocol_.clock(name);
-    }
-    return nullptr;
+    return std::make_unique<population::TrialEngineOf<OnGraph>>(
+        protocol_, n(), start, name, memory.agents, population::GraphArcs(*digraph()));
   }
 
   StartingPoint<typename P::State> start_point(const KeepGoing& keep_going) const {
@@ -188,11 +182,13 @@ class PreparedPopulation final : public PopulationRun {
   Census<typename P::State> given_agents_;
 };
 
+// The run of a subject. Throws Error if the request does not fit it.
 template <PopulationProtocol P>
 std::unique_ptr<const PreparedRun> prepared(const RunRequest& request, Subject<P> subject) {
   return std::make_unique<const PreparedPopulation<P>>(request, std::move(subject));
 }
 
+// The engines that can run P in this program.
 template <PopulationProtocol P>
 std::vector<EngineInfo> engines_for() {
   std::vector<EngineInfo> engines{agents_engine, events_engine};
@@ -211,6 +207,7 @@ DeviceRun device_run(const RunRequest& request, const Subject<P>& subject, gpu::
           .is_ring = topology_of<P> == Topology::directed_ring};
 }
 
+// On a device. Throws Error if there is none, or if it cannot do this run.
 template <ListedProtocol P>
 std::unique_ptr<const PreparedRun> prepared_on_gpu(RunRequest request, gpu::MakeEngine make) {
   if (request.given) throw Error("engine gpu does not support --init-from; engine agents does");
@@ -231,22 +228,25 @@ std::unique_ptr<const PreparedRun> prepared_on_any(const RunRequest& request,
   });
 }
 
-// `make_gpu_engine` is the protocol's, whether or not it has one.
-template <ListedProtocol P>
-Entry make_entry(gpu::MakeEngine make_gpu_engine) {
-  return {
-      .info = P::info,
-      .starts = {P::starts.begin(), P::starts.end()},
-      .parameters = parameter_infos<typename P::Parameters>(),
-      .engines = engines_for<P>(),
-      .bytes_per_agent = sizeof(typename population::Agents<P>::Touched),
-      .most_bytes_per_agent = population::Agents<P>::bytes_per_agent,
-      .keeps_census = true,
-      .prepare =
-          [make_gpu_engine](const RunRequest& request) {
-            return prepared_on_any<P>(request, make_gpu_engine);
-          },
-  };
+// `make_gpu_engine` is the protocol's, whether or not it has one. Where P is no ListedProtocol, the
+// compiler says in a sentence what is missing.
+template <class P>
+Entry make_entry([[maybe_unused]] gpu::MakeEngine make_gpu_engine) {
+  demand_listed_protocol<P>();
+  if constexpr (ListedProtocol<P>)
+    return {
+        .info = P::info,
+        .starts = {P::starts.begin(), P::starts.end()},
+        .parameters = parameter_infos<typename P::Parameters>(),
+        .engines = engines_for<P>(),
+        .bytes_per_agent = sizeof(typename population::Agents<P>::Touched),
+        .most_bytes_per_agent = population::Agents<P>::bytes_per_agent,
+        .keeps_census = true,
+        .prepare =
+            [make_gpu_engine](const RunRequest& request) {
+              return prepared_on_any<P>(request, make_gpu_engine);
+            },
+    };
 }
 
 }  // namespace conclave::catalog

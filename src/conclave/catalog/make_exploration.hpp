@@ -1,25 +1,39 @@
 // Joins a message-passing protocol with the search through all its schedules. A generated source
-// includes this once per protocol.
+// includes this once per protocol. What does not depend on its type is compiled once.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/catalog/exploration.hpp"
-#include "conclave/catalog/explored.hpp"
 #include "conclave/catalog/network_graph.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/message.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/schedules/asynchronous.hpp"
 #include "conclave/schedules/search.hpp"
 #include "conclave/schedules/synchronous.hpp"
+#include "conclave/schedules/trace_step.hpp"
 
 namespace conclave::catalog {
+
+// Explores all schedules; `trace` describes a schedule in words. Throws Error, with an estimate of
+// what the whole exploration would take, if the limit is reached before a counterexample is found.
+Exploration explored(
+    std::string_view protocol, const ExplorationRequest& request,
+    const schedules::AnySystem& system,
+    const std::function<std::vector<schedules::TraceStep>(const schedules::Schedule&)>& trace);
+
+// Throws Error: there are too many nodes to walk through all schedules. `largest` is the system of
+// the largest network for which they are.
+[[noreturn]] void refuse_nodes(const ProtocolInfo& info, const ExplorationRequest& request,
+                               const schedules::AnySystem& largest);
 
 // Ranks are only compared. With identifiers, which break ties, all orders of the nodes are alike up
 // to their names, so that one rank will do; without, n ranks give all orders and all ties. Two

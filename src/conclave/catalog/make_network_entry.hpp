@@ -15,16 +15,15 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/catalog/network_graph.hpp"
 #include "conclave/catalog/network_run.hpp"
 #include "conclave/catalog/settings.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/asynchronous.hpp"
-#include "conclave/network/recorder.hpp"
 #include "conclave/network/rules.hpp"
 #include "conclave/network/synchronous.hpp"
+#include "conclave/network/watcher.hpp"
 
 namespace conclave::catalog {
 

@@ -1,5 +1,7 @@
-// Joins one protocol with the search for bad starts. A generated source includes this once per
-// protocol, with the protocol's file of lemmas where there is one.
+// Joins one protocol with the search for bad initial configurations. A generated source includes
+// this once per protocol, with the protocol's file of lemmas where there is one. What does not
+// depend on its type is compiled once: how large a population and how long a trial may be, and
+// configurations in words.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +10,51 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/function_ref.hpp"
+#include "conclave/base/interactions.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/resolve.hpp"
-#include "conclave/catalog/search_limits.hpp"
 #include "conclave/model/claims.hpp"
 #include "conclave/model/graph.hpp"
+#include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/arc_events.hpp"
-#include "conclave/population/run.hpp"
+#include "conclave/population/trial.hpp"
 #include "conclave/population/worst_start.hpp"
 
 namespace conclave::catalog {
+
+// Throws Error for populations of which some hundred configurations do not fit into memory.
+AgentCount searchable_population(AgentCount n);
+
+// Called between the chunks of one trial. Throws Interrupted if the caller ends the search, and
+// Error if the trial has taken so long that it may never end.
+class TrialPatience {
+ public:
+  TrialPatience(const SearchRequest& request, std::uint64_t trials_done);
+
+  bool operator()(Interactions now);
+
+ private:
+  const SearchRequest& request_;
+  std::uint64_t done_;
+  std::uint64_t left_;
+};
+
+// The agents in their order, runs of equal ones counted: "3 x F-s.0 L-S.0".
+std::string text_of_agents(std::size_t agents,
+                           FunctionRef<bool(std::size_t, std::size_t)> are_equal,
+                           FunctionRef<std::string(std::size_t)> notation);
 
 // A configuration as a trial may begin with it.
 template <class State>
@@ -64,18 +91,23 @@ class GivenStarts {
   TrialResult run(const StartingPoint<State>& start, const StreamName& name,
                   const KeepGoing& keep_going) {
     if constexpr (topology_of<P> == Topology::directed_ring) {
-      population::ArcEvents<P, DirectedRing> engine(protocol_, DirectedRing(n_), start, name);
-      return population::run_trial(engine, plan_, keep_going);
+      return run_on<population::ArcEvents<P, DirectedRing>>(keep_going, DirectedRing(n_), start,
+                                                            name);
     } else if constexpr (topology_of<P> == Topology::any) {
       if (digraph_) {
-        population::ArcEvents<P, const Digraph&> engine(protocol_, *digraph_, start, name);
-        return population::run_trial(engine, plan_, keep_going);
+        return run_on<population::ArcEvents<P, const Digraph&>>(keep_going, *digraph_, start, name);
       }
     }
     if constexpr (topology_of<P> != Topology::directed_ring) {
-      population::Agents<P> engine(protocol_, n_, start, name, memory_);
-      return population::run_trial(engine, plan_, keep_going);
+      return run_on<population::Agents<P>>(keep_going, n_, start, name, memory_);
     }
+  }
+
+  template <class E, class... Arguments>
+  TrialResult run_on(const KeepGoing& keep_going, Arguments&&... arguments) {
+    return population::run_trial(std::make_unique<population::TrialEngineOf<E>>(
+                                     protocol_, std::forward<Arguments>(arguments)...),
+                                 plan_, keep_going);
   }
 
   P protocol_;

@@ -10,14 +10,18 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/exact/network.hpp"
-#include "conclave/exact/verification.hpp"
+#include "conclave/exact/verifier.hpp"
 #include "conclave/model/oracle.hpp"
 
 namespace conclave::catalog {
 
 // The network on which the agents of a request meet. The request must have passed accepted_graph
 // for a protocol of this topology. Throws Error above 2^20 agents.
-exact::Network exact_network(Topology topology, const RunRequest& request, AgentCount n);
+inline exact::Network exact_network(Topology topology, const RunRequest& request, AgentCount n) {
+  if (topology == Topology::directed_ring) return exact::Network::directed_ring(n);
+  if (request.graph.empty() || !request.digraph) return exact::Network::complete(n);
+  return exact::Network::of(*request.digraph);
+}
 
 // Throws Error if agents ask an oracle that errs: what it says then depends on the past. One that
 // is right from some interaction on is covered all the same, where every configuration is a start.
@@ -39,8 +43,8 @@ Verified verify(const VerifyRequest& request) {
   accepted_graph(P::info, topology_of<P>, request.run.graph);
   const P protocol(parameters, n);
   refuse_erring_oracle(protocol);
-  exact::Verification<P> verification(protocol, exact_network(topology_of<P>, request.run, n),
-                                      request.options, start);
+  exact::Verifier<P> verification(protocol, exact_network(topology_of<P>, request.run, n),
+                                  request.options, start);
   return {verification.run(), values_in_effect(parameters), P::starts[start].name};
 }
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/catalog/exploration.hpp"  // an Entry is made here
 #include "conclave/catalog/network_graph.hpp"
 #include "conclave/catalog/resolve.hpp"
 #include "conclave/network/chosen_order.hpp"

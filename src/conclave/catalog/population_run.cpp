@@ -1,5 +1,6 @@
 #include "conclave/catalog/population_run.hpp"
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -17,7 +18,31 @@ constexpr AgentCount adaptive_from_agents = AgentCount{1} << 14;
 // Below this size nothing is gained by jumping.
 constexpr AgentCount events_from_agents = 64;
 
+// The engine of that name; nothing for "auto" and for no name. Throws Error for an unknown name,
+// and for `counts` unless the graph is complete.
+std::optional<Engine> named_engine(const std::string& name, bool is_complete,
+                                   std::string_view protocol) {
+  if (name.empty() || name == auto_engine.name) return std::nullopt;
+  for (const Engine engine : {Engine::agents, Engine::events, Engine::counts}) {
+    if (name != engine_info(engine).name) continue;
+    if (engine == Engine::counts && !is_complete) {
+      throw Error(
+          fmt::format("engine counts is for the complete graph; {} runs on another", protocol));
+    }
+    return engine;
+  }
+  const std::array names{auto_engine.name, agents_engine.name, events_engine.name,
+                         counts_engine.name};
+  throw Error(unknown_name("engine", name, names));
+}
+
 }  // namespace
+
+const EngineInfo& engine_info(Engine engine) {
+  if (engine == Engine::agents) return agents_engine;
+  if (engine == Engine::adaptive) return auto_engine;
+  return engine == Engine::events ? events_engine : counts_engine;
+}
 
 PopulationRun::PopulationRun(const RunRequest& request, RunLabels labels, Topology topology)
     : labels_(std::move(labels)),
@@ -48,13 +73,17 @@ void PopulationRun::choose_engine(const RunRequest& request, const EngineHints& 
 }
 
 Engine PopulationRun::best_engine(const EngineHints& hints) const {
-  const bool jumps = is_ring_ || hints.is_mostly_null;
-  if (!is_complete()) return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
-  if (!hints.has_small_census) return Engine::agents;
-  if (n_ >= adaptive_from_agents) return Engine::adaptive;
-  // Which pairs react, and how rarely, changes while a network of reactions runs.
-  if (hints.has_clock && n_ >= events_from_agents) return Engine::adaptive;
-  return jumps && n_ >= events_from_agents ? Engine::events : Engine::agents;
+  const bool is_small = n_ < events_from_agents;
+  if (!is_complete()) {
+    const bool jumps = is_ring_ || hints.is_mostly_null || hints.may_become_null;
+    return jumps && !is_small ? Engine::events : Engine::agents;
+  }
+  if (!hints.has_small_census || is_small) return Engine::agents;
+  // Which pairs react, and how rarely, changes while a protocol file or a network of reactions
+  // runs.
+  const bool is_open = hints.has_clock || hints.may_become_null;
+  if (n_ >= adaptive_from_agents || is_open) return Engine::adaptive;
+  return hints.is_mostly_null ? Engine::events : Engine::agents;
 }
 
 }  // namespace conclave::catalog

@@ -1,5 +1,5 @@
-// The part of a prepared run of a population protocol that does not depend on the protocol's type:
-// the request, and the engine that is chosen for it.
+// The engines of population protocols as users know them, and the part of a prepared run that does
+// not depend on the protocol's type: the request, and the engine that is chosen for it.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,29 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/engines.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/protocol_info.hpp"
 
 namespace conclave::catalog {
+
+enum class Engine : std::uint8_t { agents, events, counts, adaptive };
+
+inline constexpr EngineInfo agents_engine{
+    "agents", "one state per agent in an array; exact, one interaction after the other"};
+inline constexpr EngineInfo events_engine{
+    "events",
+    "jumps over interactions that change nothing; exact, for protocols with many of them"};
+inline constexpr EngineInfo counts_engine{
+    "counts",
+    "how many agents are in which state, many interactions at once; exact, complete graph only"};
+inline constexpr EngineInfo gpu_engine{
+    "gpu", "the same trials as agents, thousands at a time on a CUDA device; rows say agents"};
+inline constexpr EngineInfo auto_engine{
+    "auto", "counts or agents, whichever takes less work at the time; exact"};
+
+// The name and the sentence by which users know an engine.
+const EngineInfo& engine_info(Engine engine);
 
 // The description of a protocol built for n and its parameters; `source_hash` identifies the text
 // it was made from, if any.
@@ -31,12 +48,14 @@ struct RunLabels {
 
 // The properties of a protocol and of its start that decide which engine runs it best.
 struct EngineHints {
-  bool is_mostly_null = false;  // most interactions change nothing
-  bool has_clock = false;       // a network of reactions
+  bool is_mostly_null = false;   // most interactions change nothing
+  bool may_become_null = false;  // or it must be found out during the run
+  bool has_clock = false;        // a network of reactions
   bool has_small_census = false;
   AgentCount most_agents = 0;  // that engine agents can hold
 };
 
+// A run whose engine is chosen by properties of the protocol; how trials begin is left to the type.
 class PopulationRun : public PreparedRun {
  public:
   // The events engine on the complete graph keeps a table of all pairs of states it has met; agents

@@ -77,7 +77,7 @@ Census<typename P::State> given_agents(const P& protocol, std::string_view name,
 }
 
 // All parameters of P, those that follow from n filled in. Not inlined, for all requests begin so.
-template <ListedProtocol P>
+template <PopulationProtocol P>
 [[gnu::noinline]] typename P::Parameters resolved_parameters(const std::vector<Setting>& settings,
                                                              AgentCount n) {
   auto parameters = parse_settings<typename P::Parameters>(P::info.name, settings);

@@ -17,6 +17,7 @@
 
 namespace conclave::catalog {
 
+// Calls `visit` with each field of the Parameters, a Parameter of model/parameters.hpp, in order.
 template <class Parameters, class Visit>
 void for_each_parameter(Visit&& visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, Parameters::fields);
@@ -38,6 +39,7 @@ double real_value(std::string_view parameter, const std::string& text, std::uint
 void check_settings(std::string_view protocol, std::span<const std::string_view> names,
                     const std::vector<Setting>& settings);
 
+// The values that a field may have, in words.
 template <class Owner, class E>
 std::string allowed_text(const Parameter<Owner, E>&) {
   return allowed_names(names_of<E>);
@@ -51,6 +53,7 @@ std::string allowed_text(const Parameter<Owner, std::optional<double>>& field) {
   return allowed_range(field.low, field.high, true);
 }
 
+// Sets the field of `owner` from the user's text. Throws Error if the value is not allowed.
 template <class Owner, class E>
 void assign(const Parameter<Owner, E>& field, std::type_identity_t<Owner>& owner,
             const std::string& text) {
@@ -103,6 +106,7 @@ std::vector<ParameterValue> values_in_effect(const Parameters& parameters) {
   return values;
 }
 
+// The parameters as `describe` lists them.
 template <class Parameters>
 std::vector<ParameterInfo> parameter_infos() {
   std::vector<ParameterInfo> infos;

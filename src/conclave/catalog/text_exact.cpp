@@ -15,7 +15,7 @@
 #include "conclave/catalog/make_verifier.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/chain/export.hpp"
-#include "conclave/population/census_events.hpp"
+#include "conclave/population/census_engines.hpp"
 #include "conclave/text/text_protocol.hpp"
 
 namespace conclave::text {
@@ -71,12 +71,13 @@ class GivenStarts<text::Protocol> {
   TrialResult run(const StartingPoint<State>& start, const StreamName& name,
                   const KeepGoing& keep_going) const {
     if (request_.digraph) {
-      population::ArcEvents<text::Protocol, const Digraph&> engine(protocol_, *request_.digraph,
-                                                                   start, name);
-      return population::run_trial(engine, request_.plan, keep_going);
+      using Events = population::ArcEvents<text::Protocol, const Digraph&>;
+      return population::run_trial(std::make_unique<population::TrialEngineOf<Events>>(
+                                       protocol_, *request_.digraph, start, name),
+                                   request_.plan, keep_going);
     }
-    population::CensusEvents<text::Protocol> engine(protocol_, n_, start, name);
-    return population::run_trial(engine, request_.plan, keep_going);
+    return population::run_trial(population::events_engine(protocol_, n_, start, name),
+                                 request_.plan, keep_going);
   }
 
   text::Protocol protocol_;
@@ -121,7 +122,7 @@ Verified verify_text(const VerifyRequest& request, const text::Compiled& compile
   check_fractions(compiled);
   const auto& starts = compiled.text().starts();
   const std::size_t start = start_index(info_of(compiled), starts, request.run.start);
-  exact::Verification<text::Protocol> verification(
+  exact::Verifier<text::Protocol> verification(
       text::Protocol(compiled),
       exact_network(text::Protocol::topology, request.run, compiled.agents()), request.options,
       start);

@@ -18,6 +18,7 @@ struct Components {
   std::vector<StateIndex> order;
   std::vector<std::uint32_t> starts;  // component c is order[starts[c]] to order[starts[c + 1] - 1]
 
+  // The number of components, and the states of one.
   std::size_t count() const { return starts.size() - 1; }
   std::span<const StateIndex> states(std::size_t component) const {
     return std::span(order).subspan(starts[component], starts[component + 1] - starts[component]);

@@ -169,23 +169,6 @@ void write_states(const std::string& variables, const StateText& values, std::si
   file.close();
 }
 
-void write_transition_rewards(const MarkovChain& chain, const TransitionReward& reward,
-                              const std::string& path) {
-  std::string lines;
-  std::size_t count = 0;
-  for (StateIndex state = 0; state < chain.size(); ++state) {
-    for (const StateIndex to : chain.successors(state)) {
-      const double value = reward(state, to);
-      if (value == 0) continue;
-      lines += fmt::format("{} {} {}\n", state, to, value);
-      ++count;
-    }
-  }
-  TextFile file(path);
-  file.print("{} {}\n{}", chain.size(), count, lines);
-  file.close();
-}
-
 void write_dot(const MarkovChain& chain, const StateSet& target, const StateText& name,
                const std::string& path) {
   if (chain.size() > most_drawn_states) {

@@ -26,11 +26,6 @@ using StateText = std::function<std::string(StateIndex)>;
 void write_states(const std::string& variables, const StateText& values, std::size_t states,
                   const std::string& path);
 
-// A .trew file: what `reward` says of every transition, where it is not 0.
-using TransitionReward = std::function<double(StateIndex from, StateIndex to)>;
-void write_transition_rewards(const MarkovChain& chain, const TransitionReward& reward,
-                              const std::string& path);
-
 // A Graphviz drawing, targets as double circles. Throws Error above 200 states: larger drawings are
 // not readable.
 void write_dot(const MarkovChain& chain, const StateSet& target, const StateText& name,

@@ -19,6 +19,7 @@ class StateSet {
   explicit StateSet(std::size_t states) : states_(states), words_((states + 63) / 64) {}
 
   std::size_t size() const { return states_; }  // of the chain, not of the set
+  // The state must be one of the chain.
   bool contains(StateIndex state) const { return (words_[state / 64] >> (state % 64) & 1) != 0; }
   void insert(StateIndex state) { words_[state / 64] |= std::uint64_t{1} << (state % 64); }
   std::size_t count() const;  // members; O(states)
@@ -65,6 +66,7 @@ class ChainBuilder {
  public:
   void reserve(std::size_t states, std::uint64_t transitions);
 
+  // A transition of the present row.
   void add(StateIndex to, double probability) {
     if (probability == 0) return;
     is_sorted_ = is_sorted_ && to >= past_last_;
@@ -72,8 +74,10 @@ class ChainBuilder {
     chain_.columns_.push_back(to);
     chain_.values_.push_back(probability);
   }
+  // The present row is complete.
   void end_row();
 
+  // The rows and transitions so far.
   std::size_t rows() const { return chain_.size(); }
   std::uint64_t transitions() const { return chain_.transitions(); }
 

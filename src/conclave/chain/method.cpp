@@ -17,23 +17,19 @@ constexpr std::array numerical{
         "Gauss-Seidel sweeps over the whole chain, and now and then one common factor.",
         "First, on chains of 50 000 states and more: those that mix well need some 30 sweeps "
         "however far the target is, and no analysis of their structure."},
-    MethodInfo{Method::elimination, "elimination",
-               "Eliminates the states of each strongly connected component one by one, without a "
-               "subtraction.",
-               "Where the order of the component fills in little, as on lines and trees: it is "
-               "direct, and slow chains keep all digits."},
-    MethodInfo{Method::frontal, "frontal",
-               "The same elimination in minimum-degree order, by products of dense matrices.",
-               "In components of up to 5000 states where it takes little work; in larger ones if "
-               "BiCGSTAB stalls and it takes moderate work, as on squares."},
+    MethodInfo{
+        Method::elimination, "elimination",
+        "Eliminates the states of each strongly connected component one by one, without a "
+        "subtraction, in the order given or in that of minimum degree.",
+        "Where it fills in little, as on lines and trees; in components of up to 5000 states "
+        "where it takes little work; in larger ones if BiCGSTAB stalls, as on squares. It is "
+        "direct, and slow chains keep all digits."},
     MethodInfo{Method::bicgstab, "bicgstab", "BiCGSTAB, preconditioned by incomplete elimination.",
                "In larger components, for 30 iterations: enough where the walk mixes well."},
     MethodInfo{Method::clusters, "clusters",
                "BiCGSTAB, preconditioned by a correction of whole clusters.",
                "If BiCGSTAB stalls and there are clusters that the walk leaves with a probability "
                "below 10^-3 per step."},
-    MethodInfo{Method::multigrid, "multigrid", "BiCGSTAB, preconditioned by aggregation multigrid.",
-               "If BiCGSTAB stalls and elimination is too much work, as on cubes."},
     MethodInfo{Method::multiprecision, "multiprecision",
                "Elimination in numbers of as many bits as the expectations need.",
                "At last, where the others cannot certify the error because doubles do not hold the "
@@ -41,16 +37,11 @@ constexpr std::array numerical{
 };
 
 constexpr std::array fractions{
-    MethodInfo{Method::automatic, "auto", "Tries lifting, then refinement, then lifting again.",
-               "It is the default, and says which method it took and why."},
+    MethodInfo{Method::automatic, "auto", "Takes lifting.", "It is the default."},
     MethodInfo{Method::lifting, "lifting",
                "Factors the equations modulo a prime of 60 bits and lifts the solution digit by "
                "digit.",
-               "Where elimination fills in little, and where refinement gains too few bits."},
-    MethodInfo{Method::refinement, "refinement",
-               "Solves in doubles some 40 bits at a time, and keeps what is left exactly.",
-               "Where elimination fills in much: the chains that are worst for lifting, those that "
-               "mix well, are best for this."},
+               "Always."},
 };
 
 }  // namespace

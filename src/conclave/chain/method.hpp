@@ -15,13 +15,10 @@ enum class Method : std::uint8_t {
   automatic,
   sweeps,
   elimination,
-  frontal,
   bicgstab,
   clusters,
-  multigrid,
   multiprecision,
-  lifting,
-  refinement
+  lifting
 };
 
 struct MethodInfo {
@@ -37,6 +34,7 @@ std::span<const MethodInfo> numerical_methods();
 // Those for exact fractions, `auto` first.
 std::span<const MethodInfo> fraction_methods();
 
+// As the command line spells it.
 std::string_view name_of(Method method);
 
 // The method of this name among the given ones. Throws Error, with all names and the nearest, if

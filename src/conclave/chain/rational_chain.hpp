@@ -25,12 +25,14 @@ class RationalChain {
     Rational probability;
   };
 
+  // A transition of the present row, whose end end_row() marks.
   void add(StateIndex to, Rational probability) {
     if (probability == 0) return;
     rows_.back().push_back({to, std::move(probability)});
   }
   void end_row();
 
+  // The number of states, and the transitions of one, ascending.
   std::size_t size() const { return rows_.size() - 1; }
   const std::vector<Transition>& row(StateIndex state) const { return rows_[state]; }
 

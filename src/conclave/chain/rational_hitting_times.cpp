@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/chain/detail/elimination.hpp"
 #include "conclave/chain/detail/lifting.hpp"
-#include "conclave/chain/detail/refinement.hpp"
 #include "conclave/chain/hitting_times.hpp"
 
 namespace conclave::chain {
@@ -20,8 +16,7 @@ using detail::IntegerEquations;
 
 using detail::nowhere;
 
-// Multiplications in a factorization modulo a prime: half a second, and some minutes.
-constexpr double little_work = 3e8;
+// Multiplications in a factorization modulo a prime: some minutes.
 constexpr double most_work = 1e11;
 
 // The states that walks from the given ones can be in before they reach the target.
@@ -78,14 +73,6 @@ void add_equation(const std::vector<RationalChain::Transition>& row, StateIndex 
   equations.right.push_back(denominator);
 }
 
-// The denominators of the unknowns divide the determinant, which is at most the product of the
-// diagonal, because the matrix is an M-matrix.
-mpz_class largest_determinant(const IntegerEquations& equations) {
-  mpz_class product = 1;
-  for (const mpz_class& value : equations.diagonal) product *= value;
-  return product;
-}
-
 double largest_time(const MarkovChain& chain, const StateSet& target,
                     const std::vector<StateIndex>& states) {
   const HittingTimes times = hitting_times(chain, target, {.tolerance = 1e-4});
@@ -95,40 +82,6 @@ double largest_time(const MarkovChain& chain, const StateSet& target,
     throw Error("the expectation is infinite: the target may be missed from this state");
   }
   return 1.001 * largest + 1;  // the error counted
-}
-
-struct Fractions {
-  std::vector<Rational> values;
-  MethodUse use;
-};
-
-// The one place where `auto` chooses: lifting where elimination fills in little; otherwise
-// refinement, for which chains that mix well are the easiest; if that gains too few bits at a time,
-// lifting at any price.
-Fractions solve(const IntegerEquations& equations, std::span<const std::uint32_t> unknowns,
-                double largest, Method method) {
-  const mpz_class determinant = largest_determinant(equations);
-  const auto result = [&](const auto& digits, Method used, const char* reason) -> Fractions {
-    return {detail::reconstruct(digits, determinant),
-            {used, equations.size(), method == used ? "it was requested" : reason}};
-  };
-  const mpz_class modulus = 2 * determinant * determinant * mpz_class(std::ceil(largest));
-  if (method != Method::refinement) {
-    const double limit = method == Method::lifting ? most_work : little_work;
-    const auto found = detail::lift(equations, unknowns, modulus, limit);
-    if (found) return result(*found, Method::lifting, "elimination fills in little");
-  }
-  const std::size_t bits = 2 * mpz_sizeinbase(determinant.get_mpz_t(), 2) + 1;
-  if (method != Method::lifting) {
-    const auto found = detail::refine(equations, unknowns, {.largest = largest, .bits = bits});
-    if (found) return result(*found, Method::refinement, "elimination would fill in much");
-  }
-  if (method == Method::refinement) throw Error("refinement gains too few bits on this chain");
-  if (method == Method::automatic) {
-    const auto found = detail::lift(equations, unknowns, modulus, most_work);
-    if (found) return result(*found, Method::lifting, "refinement gains too few bits");
-  }
-  throw Error("the chain is too intricate for exact fractions; leave out --exact");
 }
 
 }  // namespace
@@ -147,9 +100,13 @@ RationalHittingTimes rational_hitting_times(const RationalChain& chain, const St
   for (const StateIndex state : from) {
     if (places[state] != nowhere) unknowns.push_back(places[state]);
   }
-  Fractions found = solve(equations, unknowns, largest, method);
-  RationalHittingTimes times{{}, std::move(found.use)};
-  auto next = found.values.begin();
+  auto found = detail::lift(equations, unknowns, largest, most_work);
+  if (!found) throw Error("the chain is too intricate for exact fractions; leave out --exact");
+  const bool is_requested = method == Method::lifting;
+  RationalHittingTimes times{{},
+                             {Method::lifting, equations.size(),
+                              is_requested ? "it was requested" : "fractions were requested"}};
+  auto next = found->begin();
   for (const StateIndex state : from) {
     times.mean.push_back(places[state] == nowhere ? Rational(0) : std::move(*next++));
   }

@@ -2,7 +2,7 @@
 // its probabilities, the coefficients are integers. The denominators of all expectations divide the
 // determinant, which for an M-matrix is at most the product of the diagonal, and the certified
 // numerical solution bounds the numerators. So it is known how many digits determine the fractions;
-// lifting or refinement finds them, and a continued fraction turns them into fractions.
+// lifting finds them, and a continued fraction turns them into fractions.
 #pragma once
 
 #include <vector>

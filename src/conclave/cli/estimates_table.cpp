@@ -30,11 +30,10 @@ std::string estimates_title(std::span<const EstimateLine> estimates) {
 
 // One line for each function of each way, and one for all ways where there are several. What lines
 // of a cell have in common stands in the first.
-void add_estimate(TextTable& lines, const rare::Row& row,
-                  std::vector<std::string> about) {
+void add_estimate(TextTable& lines, const rare::Row& row, std::vector<std::string> about) {
   const rare::Subject& subject = row.subject();
-  const auto add = [&](const std::string& way, const std::string& function,
-                       const rare::Time& time, const char* verdict) {
+  const auto add = [&](const std::string& way, const std::string& function, const rare::Time& time,
+                       const char* verdict) {
     const rare::Time shown = row.displayed(time);
     std::vector<std::string> line = std::exchange(about, std::vector<std::string>(about.size()));
     line.insert(line.end(), {way, function, logarithm(shown.ln_time), logarithm(shown.ln_low),

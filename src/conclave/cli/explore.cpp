@@ -15,10 +15,10 @@
 
 #include "conclave/base/json.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/description.hpp"
 #include "conclave/experiment/exact_text.hpp"
 
 namespace conclave::cli {
@@ -132,18 +132,13 @@ Json json_of(const ExploredProperty& property) {
 }
 
 void print_json(const ExploreOptions& options, const Exploration& result) {
-  Json parameters = Json::object();
-  for (const auto& [name, value] : result.parameters) {
-    Json& parameter = parameters[std::string(name)];
-    std::visit([&](const auto& v) { parameter = v; }, value);
-  }
   Json properties = Json::array();
   for (const ExploredProperty& property : result.properties) {
     properties.push_back(json_of(property));
   }
   Json json{{"protocol", options.words.protocol},
             {"n", result.n},
-            {"params", parameters},
+            {"params", experiment::json_of(result.parameters)},
             {"ids", result.has_identifiers ? "unique" : "anonymous"},
             {"complete", result.is_complete},
             {"configurations", result.configurations},

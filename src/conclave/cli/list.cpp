@@ -12,11 +12,11 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/text_table.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/base/json.hpp"
 
 namespace conclave::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
-#include "conclave/catalog/engines.hpp"
+#include "conclave/catalog/population_run.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"

@@ -14,6 +14,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
@@ -22,7 +23,6 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/estimates_table.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/base/json.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/export.hpp"
 #include "conclave/sweep/fields.hpp"
@@ -239,8 +239,8 @@ void write(const sweep::Results& results, const sweep::Filter& filter, const Mea
       output.write(printable_json(row.json) + '\n');
     });
   } else {
-    output.write(fmt::format(R"({{"name":{},"rows":[)",
-                             printable_json(json_string(results.meta("name")))));
+    output.write(
+        fmt::format(R"({{"name":{},"rows":[)", printable_json(json_string(results.meta("name")))));
     bool is_first = true;
     sweep::for_each_row(results, filter, [&](const sweep::PlacedRow& row) {
       output.write((is_first ? "\n" : ",\n") + printable_json(row.json));

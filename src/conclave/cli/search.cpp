@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/description.hpp"
 #include "conclave/experiment/exact_text.hpp"
 
 namespace conclave::cli {
@@ -51,14 +51,9 @@ Json searched_times(const catalog::Searched& found) {
 
 std::string json(const SearchOptions& options, const catalog::SearchRequest& asked,
                  const catalog::Searched& found, const std::string& measure) {
-  Json params = Json::object();
-  for (const catalog::ParameterValue& parameter : found.parameters) {
-    std::visit([&](const auto& value) { params[std::string(parameter.name)] = value; },
-               parameter.value);
-  }
   Json all{{"protocol", options.run.protocol},
            {"n", *asked.run.n.as_uint64()},
-           {"params", params},
+           {"params", experiment::json_of(found.parameters)},
            {"seed", asked.run.seed},
            {"candidates", found.candidates},
            {"trials", found.trials},

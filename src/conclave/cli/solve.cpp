@@ -16,7 +16,6 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/json.hpp"
 #include "conclave/chain/explicit_files.hpp"
-#include "conclave/chain/hitting_law.hpp"
 #include "conclave/chain/hitting_times.hpp"
 #include "conclave/chain/method.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"

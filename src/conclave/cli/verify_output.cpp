@@ -7,8 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "conclave/cli/terminal.hpp"
 #include "conclave/base/json.hpp"
+#include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/description.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -22,15 +23,6 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json("in
 
 Json extreme(const exact::Extreme& found, std::string_view quantity) {
   return {{quantity, number(found.value)}, {"configuration", found.configuration}};
-}
-
-Json parameters(const catalog::Verified& verified) {
-  Json all = Json::object();
-  for (const catalog::ParameterValue& parameter : verified.parameters) {
-    std::visit([&](const auto& value) { all[std::string(parameter.name)] = value; },
-               parameter.value);
-  }
-  return all;
 }
 
 Json claims(const exact::Report& report) {
@@ -230,7 +222,7 @@ std::string fitted(const std::string& text, std::size_t width) {
 
 std::string VerifyOutput::json() const {
   const exact::Report& report = verified.report;
-  Json all{{"protocol", protocol}, {"n", n}, {"params", parameters(verified)}};
+  Json all{{"protocol", protocol}, {"n", n}, {"params", experiment::json_of(verified.parameters)}};
   if (!graph.empty()) all["graph"] = graph;
   all["init"] = verified.start;
   if (!target.empty()) all["target"] = target;

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "conclave/base/check.hpp"
-#include "conclave/exact/exploration.hpp"
+#include "conclave/exact/configuration_chain.hpp"
 
 namespace conclave::exact {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/exact/chains.hpp"
-#include "conclave/exact/report.hpp"
+#include "conclave/exact/configuration_index.hpp"
+#include "conclave/exact/findings.hpp"
 
 namespace conclave::exact {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "conclave/base/check.hpp"
-#include "conclave/exact/exploration.hpp"
+#include "conclave/exact/configuration_chain.hpp"
 #include "conclave/exact/state_table.hpp"
 #include "conclave/model/claims.hpp"
 #include "conclave/model/tally.hpp"
@@ -60,15 +60,18 @@ class ClaimsRecord : public Visitor {
   // Sets that every protocol has; those that it names come after them.
   enum SetNumber : std::size_t { whole, converged, one_leader, output_changes, first_named_set };
 
+  // Whether a configuration that was visited belongs to a set, by the number of the set.
   bool is_in(StateIndex number, std::size_t set) const {
     return (marks_[number] & mark_of(set)) != 0;
   }
+  // All configurations of a set. O(configurations).
   StateSet set(std::size_t number) const;
 
   // The number of a set by its name, as claims refer to it; nothing if there is no such set.
   std::optional<std::size_t> find(const std::string& name) const;
   const std::vector<std::string>& named_sets() const { return sets_; }
 
+  // The claims, in the order of their numbers.
   const std::vector<ClaimOutline>& claims() const { return outlines_; }
   // The set that a claim is about.
   StateSet set_of(std::size_t claim) const { return set(bits_[claim]); }
@@ -104,6 +107,7 @@ class ClaimsCheck final : public ClaimsRecord {
  public:
   using State = typename P::State;
 
+  // Nothing is visited yet; explore() shows it the configurations.
   ClaimsCheck(const StateTable<P>& table, const Claims<State>& claims, const Network& network)
       : ClaimsRecord(names_of(claims), outlines_of(claims)),
         table_(table),

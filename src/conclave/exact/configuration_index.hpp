@@ -9,11 +9,24 @@
 #include <vector>
 
 #include "conclave/base/progress.hpp"
-#include "conclave/exact/chains.hpp"
+#include "conclave/chain/components.hpp"
+#include "conclave/chain/hitting_times.hpp"
+#include "conclave/chain/markov_chain.hpp"
+#include "conclave/chain/rational_chain.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/pair_outcomes.hpp"
 
 namespace conclave::exact {
+
+// The number of a configuration is a state of a chain.
+using chain::can_reach;
+using chain::ChainBuilder;
+using chain::HittingTimes;
+using chain::MarkovChain;
+using chain::Rational;
+using chain::RationalChain;
+using chain::StateIndex;
+using chain::StateSet;
 
 class ConfigurationIndex {
  public:

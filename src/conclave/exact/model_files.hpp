@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/exact/chains.hpp"
+#include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/pair_outcomes.hpp"
 
 namespace conclave::exact {

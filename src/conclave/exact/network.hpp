@@ -30,11 +30,13 @@ class Network {
  public:
   using Pair = Digraph::Pair;
 
+  // Every ordered pair of agents can interact; in a ring, agent i with i + 1.
   static Network complete(AgentCount n);
   static Network directed_ring(AgentCount n);
   // Uses the symmetry of rotation if it maps the arcs onto themselves, otherwise none.
   static Network of(const Digraph& graph);
 
+  // The number of agents, what is done about symmetry, and whether it is a ring of one direction.
   std::size_t agents() const { return agents_; }
   Symmetry symmetry() const { return symmetry_; }
   bool is_directed_ring() const { return is_directed_ring_; }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "conclave/base/progress.hpp"
-#include "conclave/exact/chains.hpp"
 #include "conclave/exact/configuration_index.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/state_table.hpp"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ class NumberedStates : public PairOutcomes {
  public:
   ~NumberedStates() override;
 
+  // The number of states so far.
   std::size_t size() const { return numbers_.size(); }
 
   // The fields and the output of a state.
@@ -88,9 +90,11 @@ class StateTable final : public NumberedStates {
   using State = typename P::State;
   using NormalForm = SmallFunction<State(const State&)>;
 
+  // Copies the protocol. No state is numbered yet.
   explicit StateTable(P protocol, NormalForm normal_form = {})
       : protocol_(std::move(protocol)), normal_form_(std::move(normal_form)) {}
 
+  // The protocol; the state with a number below size(); all states, by number.
   const P& protocol() const { return protocol_; }
   const State& state(StateNumber number) const { return states_[number]; }
   const std::vector<State>& states() const { return states_; }
@@ -169,28 +173,13 @@ class StateTable final : public NumberedStates {
   std::vector<State> states_;
 };
 
-// All states that `arbitrary` can return, each as often as outcomes of its choices lead to it.
-template <SelfStabilizing P>
-std::vector<typename P::State> arbitrary_states(const P& protocol) {
-  std::vector<typename P::State> all;
-  EveryWeightedChoice choice;
-  do {
-    all.push_back(protocol.arbitrary(choice));
-  } while (choice.next());
-  return all;
-}
-
-// All states that agents can have in any number of interactions from the initial states of a start;
-// `start` is an index among the protocol's starts, and all agents start like agent 0.
-template <PopulationProtocol P>
-StateTable<P> reachable_states(const P& protocol, std::size_t start = 0) {
-  StateTable<P> table(protocol);
-  EveryWeightedChoice choice;
-  do {
-    table.number(protocol.initial(start, 0, choice));
-  } while (choice.next());
-  table.close();
-  return table;
-}
+// Whether states with the same normal form behave alike, so that the chain over normal forms (the
+// quotient) has the same hitting times as the chain over states.
+//
+// The first violation among the states of `plain` and all their ordered pairs, in words: a state
+// whose normal form has another output, or two states whose interaction has other outcomes, up to
+// normal forms, than that of their normal forms. Nothing if there is none. `plain` is a table
+// without, `normal` one with the congruence, of the same protocol. O(states^2) interactions.
+std::optional<std::string> quotient_violation(NumberedStates& plain, NumberedStates& normal);
 
 }  // namespace conclave::exact

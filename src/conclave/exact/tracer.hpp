@@ -10,9 +10,9 @@
 
 #include "conclave/exact/claims_check.hpp"
 #include "conclave/exact/configuration_index.hpp"
+#include "conclave/exact/findings.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/pair_outcomes.hpp"
-#include "conclave/exact/report.hpp"
 
 namespace conclave::exact {
 
@@ -25,6 +25,7 @@ class Tracer {
   Tracer(const Network& network, PairOutcomes& pairs,
          const std::unique_ptr<ConfigurationIndex>& index, Notation notation);
 
+  // The states of the agents in a canonical configuration.
   std::vector<StateNumber> read(StateIndex number) const;
 
   // A canonical configuration, one word per agent.

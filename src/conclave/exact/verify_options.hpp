@@ -1,5 +1,5 @@
 // The questions that an exact verification answers, and what it may spend on them. The command
-// line fills this struct in, the catalog passes it on, exact/verification.hpp acts on it.
+// line fills this struct in, the catalog passes it on, exact/verifier.hpp acts on it.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +25,7 @@ struct Bounds {
   std::uint64_t memory_while_unknown = UINT64_MAX;
   ProgressCallback progress{};  // called before, during and between all long steps
 
+  // The bounds for an exploration of unknown size.
   Bounds while_unknown() const {
     Bounds bounds = *this;
     bounds.memory = std::min(memory, memory_while_unknown);

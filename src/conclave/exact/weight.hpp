@@ -18,10 +18,12 @@ struct Weight {
 
   friend bool operator==(const Weight&, const Weight&) = default;
 
+  // Rounded once.
   double as_double() const {
     return static_cast<double>(numerator) / static_cast<double>(denominator);
   }
 
+  // The sum, reduced.
   Weight plus(const Weight& other) const {
     const std::uint64_t common = std::gcd(denominator, other.denominator);
     Weight sum;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 
 namespace conclave::experiment {
 namespace {
@@ -90,6 +91,14 @@ Json description_of(const catalog::Entry& entry) {
   }
   if (entry.network) append_network(*entry.network, description);
   return description;
+}
+
+Json json_of(std::span<const catalog::ParameterValue> parameters) {
+  Json all = Json::object();
+  for (const catalog::ParameterValue& each : parameters) {
+    std::visit([&](const auto& value) { all[each.name] = value; }, each.value);
+  }
+  return all;
 }
 
 }  // namespace conclave::experiment

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/catalog/exploration.hpp"
 #include "conclave/experiment/law_test.hpp"
 #include "conclave/experiment/run_text.hpp"
 

@@ -12,7 +12,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/catalog/text_entry.hpp"
-#include "conclave/experiment/fault_text.hpp"
+#include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/run_options.hpp"
 
 namespace conclave::experiment {

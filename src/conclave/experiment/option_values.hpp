@@ -10,6 +10,8 @@
 
 #include "conclave/base/interactions.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/model/fault.hpp"
+#include "conclave/model/trace.hpp"
 
 namespace conclave::experiment {
 
@@ -28,5 +30,14 @@ std::size_t size_option(std::string_view option, const std::string& text);
 std::vector<std::string> list_option(std::string_view option, const std::string& text);
 // Parameters, each given as NAME=VALUE.
 std::vector<catalog::Setting> param_options(const std::vector<std::string>& texts);
+
+// "corrupt:50%@200", "kill-leaders@convergence+10"; throws Error with one sentence.
+Fault parse_fault(const std::string& text);
+
+// "log", "log:1.5", "linear:0.5"; throws Error with one sentence.
+TraceGrid parse_grid(const std::string& text);
+// The grid of all multiples of a parallel time in a population of n: no finer than interactions.
+// Throws Error.
+TraceGrid grid_of(const std::string& every, Interactions n);
 
 }  // namespace conclave::experiment

@@ -10,7 +10,6 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
-#include "conclave/experiment/fault_text.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/run_options.hpp"
 #include "conclave/graph/make_graph.hpp"

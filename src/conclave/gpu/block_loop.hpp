@@ -242,7 +242,7 @@ class BlockLoop {
     const auto next = protocol_.shortcut(old_u_[thread], old_v_[thread]);
     Packed new_u = next.u;
     Packed new_v = next.v;
-    if (next.applies == 0 || next.leaders_lost != 0) meet_in_general(thread, new_u, new_v);
+    if (next.applies == 0) meet_in_general(thread, new_u, new_v);
     agents_[initiator_[thread]] = new_u;
     agents_[responder_[thread]] = new_v;
   }

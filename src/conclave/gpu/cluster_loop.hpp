@@ -210,7 +210,7 @@ class ClusterLoop {
 
   CONCLAVE_HOST_DEVICE void meet(std::uint64_t stretch, PlacedMeeting meeting, Packed u, Packed v) {
     auto next = protocol_.shortcut(u, v);
-    if (next.applies == 0 || next.leaders_lost != 0) {
+    if (next.applies == 0) {
       const Both both = meet_in_full(*batch_.protocol, place_, stretch, meeting, u, v);
       next.u = both.u;
       next.v = both.v;

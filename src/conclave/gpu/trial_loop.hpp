@@ -20,6 +20,7 @@
 // their order; the one that ends a trial is the last that is executed.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -29,22 +30,42 @@
 #include "conclave/gpu/device_tally.hpp"
 #include "conclave/gpu/lane_stream.hpp"
 #include "conclave/gpu/warp.hpp"
+#include "conclave/model/brief_words.hpp"
 #include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/trial.hpp"
 
 namespace conclave::gpu {
 
+// A CUDA compiler takes a function that is constexpr for one that is "also for the device". Whether
+// a protocol of the catalog starts and interacts in a constant expression; other protocols are this
+// module's own. Its constants have some value here, none of them 0; some constructor of it must be
+// constexpr, too.
+template <class P>
+constexpr bool interacts_in_constant_expression() {
+  std::array<unsigned char, sizeof(P)> ones{};
+  ones.fill(1);
+  const P protocol = std::bit_cast<P>(ones);
+  NoticedChoice choice;
+  typename P::State u = protocol.initial(0, 0, choice);
+  typename P::State v = protocol.initial(0, 1, choice);
+  protocol.interact(u, v, choice);
+  return protocol.role(u) == protocol.role(u);
+}
+template <class P>
+concept IsConstexpr = !ListedProtocol<P> || requires {
+  typename std::bool_constant<interacts_in_constant_expression<P>()>;
+};
+
 // A protocol whose trials can be run on a device: on the complete graph, with a tally that counts
 // states, or on the directed ring, with a tally that knows who is where; without an oracle, all of
-// it plain memory. Its functions must be constexpr, which is what a CUDA compiler takes for "also
-// on the device".
+// it plain memory, and constexpr.
 template <class P>
 concept DeviceProtocol =
     PopulationProtocol<P> && !AsksOracle<P> &&
     (CensusTallyOf<DeviceTallyFor<P>, P> || is_positional<P>)&&std::is_trivially_copyable_v<P> &&
     std::is_trivially_copyable_v<DeviceTallyFor<P>> &&
-    std::is_trivially_copyable_v<typename Stored<P>::type>;
+    std::is_trivially_copyable_v<typename Stored<P>::type> && IsConstexpr<P>;
 
 // The streams of one trial besides its schedule, whose generators the lanes keep.
 struct TrialStreams {
@@ -334,7 +355,7 @@ class TrialLoop {
       const auto next = protocol_.shortcut(old_u_[lane], old_v_[lane]);
       new_u_[lane] = next.u;
       new_v_[lane] = next.v;
-      return next.applies != 0 && next.leaders_lost == 0;
+      return next.applies != 0;
     } else if constexpr (HasNullTest<P>) {
       new_u_[lane] = old_u_[lane];
       new_v_[lane] = old_v_[lane];

@@ -1,4 +1,6 @@
-// Agents in words of 32 bits, for stretches in which a protocol does little but count.
+// The offers by which a protocol that counts down at every interaction is hurried: a shortcut for
+// its most frequent interactions, and agents in words of 32 bits, for stretches in which it does
+// little but count.
 //
 // The high half of a word is its level: after a meeting both agents have the larger of the two less
 // one. In ppl that is the virus, which lasts as long as its level is above 0. The low half counts
@@ -18,6 +20,17 @@
 
 namespace conclave {
 
+// A protocol may compute its most frequent interactions on packed states without branches; marked
+// always_inline, for a call would undo that. Where `applies` is 0, the rest means nothing and
+// `interact` is needed; where it is 1, the new states u and v are right, no random choice is made,
+// and nothing that the protocol's Tally looks at has changed. ppl and timers do.
+template <class P>
+concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Packed packed) {
+  { protocol.shortcut(packed, packed).u } -> std::convertible_to<typename P::Packed>;
+  { protocol.shortcut(packed, packed).v } -> std::convertible_to<typename P::Packed>;
+  { protocol.shortcut(packed, packed).applies } -> std::convertible_to<typename P::Packed>;
+};
+
 class BriefWord {
  public:
   static constexpr std::uint32_t most_level = 0x7fff;
@@ -36,6 +49,7 @@ class BriefWord {
   constexpr std::uint32_t level() const {
     return std::max(word_ / one_level, zero_level) - zero_level;
   }
+  // How many interactions the agent has had since its word was made with this patience.
   constexpr std::uint32_t interactions(std::uint32_t patience) const {
     return (word_ & low_half) - start(patience);
   }

@@ -5,7 +5,7 @@
 // In a population protocol n interactions are one unit of parallel time, so the clock is a product.
 // In a network of reactions time is continuous: the number of interactions up to a time is random
 // (Poisson), and so is the time of an interaction (Gamma). Such a network brings a clock of its
-// own, which draws them from a stream of its own, and gives it to population::run_trial; the grid,
+// own, which draws them from a stream of its own, and gives it to population::Trial; the grid,
 // the horizon, histories and rows then work as they are.
 #pragma once
 

@@ -4,8 +4,7 @@
 // call its functions, which are all const, from one thread at a time; different copies may be used
 // by different threads at once. Everything random in it goes through the Choice that it is given.
 // Members beyond those of `PopulationProtocol` are offers to engines, which make it faster or tell
-// more about it, and never change what happens: a smaller storage, a shortcut, a null test, a
-// tally.
+// more about it, and never change what happens: a smaller storage, a null test, a tally.
 #pragma once
 
 #include <concepts>
@@ -46,15 +45,73 @@ concept PopulationProtocol = Described<typename P::State> &&
 };
 
 // A protocol of the catalog says what it is. It is built from its Parameters and n; `objection`
-// says in one sentence why these do not fit together, or is empty.
+// says in one sentence why these do not fit together, or is empty; `state_count` is how many states
+// an agent can be in with these parameters. The concept names every required member: what
+// satisfies it, make_entry compiles.
 template <class P>
 concept ListedProtocol = PopulationProtocol<P> &&
-    requires(const typename P::Parameters& parameters, AgentCount n) {
+    requires(const P& protocol, const typename P::Parameters& parameters, AgentCount n) {
+  P::Parameters::fields;
   { P::info } -> std::convertible_to<const ProtocolInfo&>;
+  { *P::starts.begin() } -> std::convertible_to<const Start&>;
   { P::starts.size() } -> std::convertible_to<std::size_t>;
   { P::objection(parameters, n) } -> std::same_as<std::string>;
   P(parameters, n);
+  { protocol.state_count() } -> std::same_as<Interactions>;
 };
+
+// Fails to compile unless P is a ListedProtocol, with a sentence for each member that is missing.
+template <class P>
+constexpr void demand_listed_protocol() {
+  if constexpr (!requires { requires Described<typename P::State>; }) {
+    static_assert(ListedProtocol<P>, "a protocol needs `struct State`, which has a default value, "
+                                     "operator== and a line `fields` (base/fields.hpp)");
+  } else if constexpr (!requires { P::Parameters::fields; }) {
+    static_assert(ListedProtocol<P>, "a protocol needs `struct Parameters` with a line `fields`, "
+                                     "or `using Parameters = NoParameters;`");
+  } else {
+    using State = typename P::State;
+    using Parameters = typename P::Parameters;
+    static_assert(
+        requires(const P& p, AgentCount agent, AnyChoice& choice) {
+          { p.initial(std::size_t{0}, agent, choice) } -> std::same_as<State>;
+        },
+        "a protocol needs `State initial(std::size_t start, AgentCount agent, Choice auto&) "
+        "const`");
+    static_assert(
+        requires(const P& p, State u, State v, AnyChoice& choice) {
+          { p.interact(u, v, choice) } -> std::same_as<void>;
+        },
+        "a protocol needs `void interact(State& u, State& v, Choice auto& choice) const`");
+    static_assert(
+        requires(const P& p, const State& state) {
+          { p.role(state) } -> std::same_as<Role>;
+        },
+        "a protocol needs `Role role(const State&) const`");
+    static_assert(
+        requires(const P& p) {
+          { p.state_count() } -> std::same_as<Interactions>;
+        },
+        "a protocol needs `Interactions state_count() const`");
+    static_assert(
+        requires {
+          { P::info } -> std::convertible_to<const ProtocolInfo&>;
+        },
+        "a protocol needs `static constexpr ProtocolInfo info`");
+    static_assert(
+        requires {
+          { *P::starts.begin() } -> std::convertible_to<const Start&>;
+        },
+        "a protocol needs `static constexpr std::array starts{Start{...}}`");
+    static_assert(
+        requires(const Parameters& parameters, AgentCount n) {
+          { P::objection(parameters, n) } -> std::same_as<std::string>;
+        },
+        "a protocol needs `static std::string objection(const Parameters&, AgentCount n)`");
+    static_assert(std::constructible_from<P, const Parameters&, AgentCount>,
+                  "a protocol needs a constructor from (const Parameters&, AgentCount n)");
+  }
+}
 
 // A protocol that starts anywhere can name any state.
 template <class P>
@@ -78,28 +135,6 @@ concept Packing = PopulationProtocol<P> &&
   { protocol.unpack(packed) } -> std::same_as<typename P::State>;
 };
 
-// The result of a protocol's branch-free transition function on packed states. Where `applies` is
-// 0, the rest means nothing and the general transition function is needed; where it is 1, the new
-// states are right, `leaders_lost` agents (0, 1 or 2) have become followers, and nothing else that
-// the protocol's Tally looks at has changed.
-template <class Packed>
-struct Shortcut {
-  Packed u;
-  Packed v;
-  Packed applies;
-  Packed leaders_lost;
-};
-
-// A protocol may do its most frequent interactions without branches, so that an engine can do many
-// at once in SIMD registers; marked always_inline, for a call in the loop would undo all of that.
-// `no_state` is a word that packs no state. ppl alone does: its timers run down at every meeting,
-// and in groups it is 2 (n = 10^3) to 3.5 (n = 10^5) times as fast as one by one.
-template <class P>
-concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Packed packed) {
-  { protocol.shortcut(packed, packed) } -> std::same_as<Shortcut<typename P::Packed>>;
-  { P::no_state } -> std::convertible_to<typename P::Packed>;
-};
-
 // A protocol with many states of which few, some hundreds at most, are occupied at a time may say
 // so: an engine then gives these short names and looks up what comes of a meeting.
 template <class P>
@@ -115,26 +150,29 @@ concept FetchesAhead = PopulationProtocol<P> &&
   { protocol.fetch(state, state) } -> std::same_as<void>;
 };
 
-// A protocol whose interactions mostly change nothing may say so without branches, so that an
-// engine can look at many meetings at once in SIMD registers. Where `may_change` is 0, the
-// interaction leaves both states as they are and makes no random choice.
+// A protocol whose interactions mostly change nothing may test that on packed states, without
+// branches. Where `may_change` is 0, the interaction leaves both states as they are and makes no
+// random choice; `events` on graphs keeps the arcs for which it is not 0.
 template <class P>
 concept HasNullTest = Packing<P> && requires(const P& protocol, typename P::Packed packed) {
   { protocol.may_change(packed, packed) } -> std::same_as<typename P::Packed>;
 };
 
-// Whether most interactions of a protocol change nothing; `--engine auto` uses it. A protocol may
-// say so for all parameters (`static constexpr bool is_mostly_null`) or for the given ones (a
-// member function of that name); otherwise the answer is no.
+// A protocol may say that most of its interactions change nothing (`static constexpr bool
+// is_mostly_null`): `--engine auto` then jumps over them in small populations.
 template <PopulationProtocol P>
-bool is_mostly_null(const P& protocol) {
-  if constexpr (requires { protocol.is_mostly_null(); }) {
-    return protocol.is_mostly_null();
-  } else if constexpr (requires { P::is_mostly_null; }) {
-    return P::is_mostly_null;
-  } else {
-    return false;
-  }
+constexpr bool is_mostly_null() {
+  if constexpr (requires { P::is_mostly_null; }) return P::is_mostly_null;
+  return false;
+}
+
+// A protocol file is not known beforehand: whether most of its interactions come to change nothing
+// while it runs, so that jumping may pay, is for `--engine auto` to find out. Built-in protocols
+// know.
+template <PopulationProtocol P>
+bool may_become_null(const P& protocol) {
+  if constexpr (requires { protocol.may_become_null(); }) return protocol.may_become_null();
+  return false;
 }
 
 // How an engine stores states of a protocol: packed where it can be.
@@ -191,12 +229,6 @@ concept HasMilestones = CensusTallyOf<T, P> &&
     requires(const T& view, const typename P::State& state) {
   { view.milestone_of(state, state) } -> std::same_as<std::uint8_t>;  // of u, v after a meeting
   { view.milestone() } -> std::same_as<std::uint8_t>;  // the last one reached; they only grow
-};
-
-// A tally that can take the losses of many shortcuts at once.
-template <class T, class P>
-concept ShortcutTallyOf = TallyOf<T, P> && requires(T& tally, AgentCount count) {
-  { tally.lose_leaders(count) } -> std::same_as<void>;
 };
 
 // A protocol that elects for long but not for ever can measure how long: after convergence, `hold`

@@ -16,6 +16,7 @@ class LeaderTally {
 
   explicit constexpr LeaderTally(const P& protocol) : protocol_(&protocol) {}
 
+  // Agents that come in, are replaced by an interaction, or leave. Only their roles matter.
   constexpr void add(const State& state, AgentCount count = 1) {
     leaders_ += one_if_leader(state) * count;
   }
@@ -29,12 +30,15 @@ class LeaderTally {
     leaders_ -= one_if_leader(state) * count;
   }
 
+  // Whether the number of leaders may change: some role does.
   constexpr bool is_counted(const State& u, const State& v, const State& new_u,
                             const State& new_v) const {
     return one_if_leader(u) != one_if_leader(new_u) || one_if_leader(v) != one_if_leader(new_v);
   }
+  // Each agent that changes is one leader less at most.
   AgentCount changes_to_stop() const { return leaders_ - 1; }
 
+  // Converged with one leader; without one it never will be, since none is made.
   constexpr AgentCount leaders() const { return leaders_; }
   constexpr bool converged() const { return leaders_ == 1; }
   constexpr bool hopeless() const { return leaders_ == 0; }

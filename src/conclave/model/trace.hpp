@@ -63,9 +63,12 @@ struct TraceGrid {
 // grid goes through here, and all that this knows of time goes through the clock.
 class LookTimes {
  public:
-  // Without a grid there is never a look. The clock must outlive it.
+  // Without a grid there is never a look. The clock must outlive it, or another take its place.
   LookTimes(const std::optional<TraceGrid>& grid, Clock& clock, AgentCount n)
       : grid_(grid), clock_(&clock), n_(n), next_(grid ? 0u : Interactions::max()) {}
+
+  // The clock of a copy: it has the same answers.
+  void use(Clock& clock) { clock_ = &clock; }
 
   // Interactions::max() if never.
   Interactions next() const { return next_; }

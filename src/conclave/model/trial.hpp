@@ -98,6 +98,7 @@ struct TrialResult {
 // A trial as observers see it while it runs.
 class TrialView {
  public:
+  // O(1). Observations may take O(n), and are exact at the time of the call.
   virtual AgentCount leaders() const = 0;
   virtual std::vector<Observation> observations() const = 0;
 

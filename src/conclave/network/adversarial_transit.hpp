@@ -25,6 +25,7 @@ class DelayedTransit {
  public:
   using Message = typename P::Message;
 
+  // The adversary and the view must outlive it. It asks the adversary once per message.
   DelayedTransit(NodeCount n, DelayAdversary* adversary, const NetworkView* view)
       : n_(n), adversary_(adversary), view_(view), calendar_(20 * n), arrivals_(n), envelopes_(n) {}
 
@@ -41,6 +42,7 @@ class DelayedTransit {
     post_each(now, from, message, to.size(), [&](std::size_t which) { return to[which]; });
   }
 
+  // Sends a copy to every other node. O(n) questions to the adversary.
   void post_all(Ticks now, NodeIndex from, const Message& message) {
     arrivals_.begin_broadcast(now, from);
     post_each(now, from, message, n_ - 1,

@@ -14,6 +14,7 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/model/message.hpp"
+#include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 
 namespace conclave::network {
@@ -26,6 +27,7 @@ inline constexpr Ticks never = ~Ticks{0};
 // The delay of fast messages, under adversaries that slow others down.
 inline constexpr Ticks soon = unit >> 10;
 
+// Time in units of the longest delay, rounded to a double.
 inline double in_units(Ticks ticks) {
   return static_cast<double>(ticks) / static_cast<double>(unit);
 }
@@ -40,6 +42,8 @@ class NetworkView {
  public:
   virtual ~NetworkView() = default;
 
+  // The number of nodes, the present time, and the view of a node: its standing, phase and
+  // identifier.
   virtual NodeCount n() const = 0;
   virtual Ticks now() const = 0;
   virtual NodeView node(NodeIndex index) const = 0;
@@ -89,6 +93,30 @@ class WakeupAdversary {
   virtual std::optional<NodeIndex> before(const Parcel*, const NetworkView&) {
     return std::nullopt;
   }
+};
+
+// Sleeping nodes in random order, for adversaries that wake fresh ones.
+class Sleepers {
+ public:
+  Sleepers(NodeCount n, const StreamName& name)
+      : n_(n), order_(n, Stream(name.with(Purpose::wakeup)).word()) {}
+
+  // A node that still sleeps, or nothing if all are awake. O(n) for all calls together.
+  std::optional<NodeIndex> next(const NetworkView& view) {
+    while (seen_ < n_ && view.asleep() > 0) {
+      const auto node = static_cast<NodeIndex>(order_(seen_++));
+      if (view.node(node).standing == Standing::asleep) return node;
+    }
+    return std::nullopt;
+  }
+
+  // The first node of the order, for before any is awake.
+  NodeIndex first() { return static_cast<NodeIndex>(order_(seen_++)); }
+
+ private:
+  NodeCount n_;
+  Permutation order_;
+  NodeCount seen_ = 0;
 };
 
 // An adversary that --delay or --wakeup can choose.

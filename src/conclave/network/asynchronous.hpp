@@ -66,6 +66,7 @@ class Asynchronous {
     }
   }
 
+  // The nodes and counts, for tests and benchmarks; before, during and after the run.
   const NetworkState<P>& state() const { return state_; }
   // Memory of the nodes and of the messages on their way, at most so far.
   std::size_t bytes() const { return state_.node_bytes() + transit_.bytes() + timers_.bytes(); }

@@ -32,6 +32,7 @@ class ConstantTransit {
  public:
   using Message = typename P::Message;
 
+  // Asks nobody: the adversary and the view are there for the sake of the common interface.
   ConstantTransit(NodeCount n, DelayAdversary*, const NetworkView*) : n_(n) {}
 
   // Returns the time of arrival.
@@ -44,6 +45,7 @@ class ConstantTransit {
     return now + unit;
   }
 
+  // Sends a copy to each of the given nodes, or to every other one; they arrive one unit from now.
   void post_some(Ticks now, NodeIndex from, std::span<const NodeIndex> to, const Message& message) {
     for (; !to.empty(); to = to.subspan(std::min(to.size(), most_listed))) {
       const auto count = static_cast<std::uint32_t>(std::min(to.size(), most_listed));

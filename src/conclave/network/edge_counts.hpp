@@ -16,11 +16,13 @@ namespace conclave::network {
 
 class EdgeCounts {
  public:
+  // A message passes between two nodes, in either direction. O(1) expected.
   void add(NodeIndex from, NodeIndex to) {
     waiting_[collected_++] = {std::min(from, to), std::max(from, to)};
     if (collected_ == waiting_.size()) count();
   }
 
+  // The most messages that one edge has carried since clear().
   std::uint64_t most() {
     count();
     return most_;

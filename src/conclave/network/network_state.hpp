@@ -3,6 +3,7 @@
 // not know how messages travel: engines deliver them and call `act`.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,16 +18,51 @@
 #include "conclave/model/message.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/accounts.hpp"
-#include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/node_store.hpp"
-#include "conclave/network/detail/nodes_at_rest.hpp"
+#include "conclave/network/detail/run_result.hpp"
 #include "conclave/network/edge_counts.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 #include "conclave/network/watcher.hpp"
 
 namespace conclave::network {
+namespace detail {
+
+// The live candidate ahead of all others, known at any moment: a heap of positions that are looked
+// at again when they come to the top. A candidate's position only rises until it retires.
+class FrontRunner {
+ public:
+  void saw(NodeIndex node, const NodeView& view) {
+    if (view.standing != Standing::candidate) return;
+    heap_.push_back({view, node});
+    std::ranges::push_heap(heap_, behind);
+  }
+
+  // `view_of` tells what has become of a node.
+  std::optional<NodeIndex> find(const auto& view_of) {
+    while (!heap_.empty()) {
+      const Seen& top = heap_.front();
+      const NodeView now = view_of(top.node);
+      if (now.standing == Standing::candidate && now.phase == top.view.phase) return top.node;
+      std::ranges::pop_heap(heap_, behind);
+      heap_.pop_back();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Seen {
+    NodeView view;
+    NodeIndex node;
+  };
+  static bool behind(const Seen& left, const Seen& right) {
+    return is_ahead(right.view, left.view);
+  }
+
+  std::vector<Seen> heap_;
+};
+
+}  // namespace detail
 
 struct NetworkOptions {
   bool has_identifiers = true;       // otherwise every node has identifier 0
@@ -47,6 +83,8 @@ class NetworkState final : public NetworkView {
   // Places matter on a graph: there all orders of the identifiers are equally likely, exactly.
   using Identifiers = std::conditional_t<is_complete, Permutation, Shuffle>;
 
+  // All nodes sleep. The coins, the ports and the identifiers follow from the name alone. Copies
+  // the protocol; O(n) memory, which is written where nodes are touched.
   NetworkState(const P& protocol, NodeCount n, const StreamName& name,
                const NetworkOptions& options)
       : protocol_(protocol),
@@ -74,7 +112,9 @@ class NetworkState final : public NetworkView {
     return front_runner_->find([this](NodeIndex index) { return node(index); });
   }
 
+  // Time as engines set it; it never goes back.
   void set_now(Ticks now) { now_ = now; }
+  // Access for engines; the state of a node is there once it is touched.
   const Ports& ports() const { return ports_; }
   bool is_touched(NodeIndex index) const { return nodes_.is_touched(index); }
   const Node& state(NodeIndex index) const { return nodes_[index]; }

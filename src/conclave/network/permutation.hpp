@@ -25,6 +25,7 @@ constexpr std::uint64_t mixed(std::uint64_t key, std::uint64_t value) {
 
 class Permutation {
  public:
+  // Permutes 0 ... size - 1; equal keys give equal permutations. O(1), without a table.
   Permutation(std::uint64_t size, std::uint64_t key)
       : size_(size),
         key_(key),
@@ -37,6 +38,7 @@ class Permutation {
     return value;
   }
 
+  // The number that is mapped to this one. Expected O(1).
   std::uint64_t inverse(std::uint64_t value) const {
     do value = backward(value);
     while (value >= size_);
@@ -89,6 +91,7 @@ class Shuffle {
     }
   }
 
+  // Where a number is mapped to. O(1).
   std::uint64_t operator()(std::uint64_t value) const { return places_[value]; }
 
  private:

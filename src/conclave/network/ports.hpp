@@ -21,6 +21,7 @@ class RotatedPorts {
  public:
   RotatedPorts(NodeCount n, const StreamName&) : n_(static_cast<NodeIndex>(n)) {}
 
+  // The node that a port leads to. O(1).
   NodeIndex neighbour(NodeIndex node, Port port) const {
     const NodeCount sum = NodeCount{node} + 1 + port;
     return static_cast<NodeIndex>(sum < n_ ? sum : sum - n_);
@@ -41,10 +42,12 @@ class ScatteredPorts {
   ScatteredPorts(NodeCount n, const StreamName& name)
       : neighbours_(n - 1), key_(Stream(name.with(Purpose::port)).word()) {}
 
+  // The node that a port leads to, and the port that leads to a node. Expected O(1).
   NodeIndex neighbour(NodeIndex node, Port port) const {
     const std::uint64_t other = permutation(node)(port);
     return static_cast<NodeIndex>(other + (other >= node ? 1 : 0));
   }
+  // The port of `node` that leads to `other`.
   Port port(NodeIndex node, NodeIndex other) const {
     return static_cast<Port>(permutation(node).inverse(other - (other > node ? 1u : 0u)));
   }
@@ -61,6 +64,7 @@ class GraphPorts {
  public:
   explicit GraphPorts(const PortGraph* graph) : graph_(graph) {}
 
+  // The node that a port leads to, and the port that leads to a neighbour.
   NodeIndex neighbour(NodeIndex node, Port port) const { return graph_->neighbour(node, port); }
   Port port(NodeIndex node, NodeIndex other) const { return graph_->port(node, other); }
   // Messages leave by the ports below this.

@@ -23,7 +23,6 @@
 #include "conclave/base/choice.hpp"
 #include "conclave/base/fields.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/sleepers.hpp"
 
 namespace conclave::network {
 
@@ -44,10 +43,13 @@ class Situations {
  public:
   static constexpr std::size_t per_kind = 12;
 
+  // Keeps a reference to the names of the kinds.
   explicit Situations(std::span<const std::string_view> kinds) : kinds_(kinds) {}
 
+  // The number of situations: the length of a table of rules.
   std::size_t count() const { return 1 + kinds_.size() * per_kind; }
 
+  // The situation of a message that is being sent; 0 is that before the first one.
   std::size_t of(const Parcel& parcel, const NetworkView& view) const {
     const NodeView from = view.node(parcel.from);
     const NodeView to = view.node(parcel.to);
@@ -63,6 +65,7 @@ class Situations {
     return 1 + kind * per_kind + party * 4 + (is_ahead ? 2 : 0) + (is_last ? 1 : 0);
   }
 
+  // The kind of messages that a situation other than 0 is about.
   std::string_view kind_of(std::size_t situation) const {
     return kinds_[(situation - 1) / per_kind];
   }
@@ -100,6 +103,7 @@ class RuledDelays final : public DelayAdversary {
 
 class RuledWakeups final : public WakeupAdversary {
  public:
+  // The table has one rule per situation and must outlive the adversary.
   RuledWakeups(const Situations& situations, std::span<const Rule> table, NodeCount n,
                const StreamName& name)
       : situations_(situations), table_(table), sleepers_(n, name) {

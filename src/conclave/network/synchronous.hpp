@@ -21,6 +21,7 @@ class Synchronous {
  public:
   using Message = typename P::Message;
 
+  // The adversary must outlive the network. 1 <= n < 2^32.
   Synchronous(const P& protocol, NodeCount n, const StreamName& name, WakeupAdversary& wakeup,
               const NetworkOptions& options = {})
       : state_(protocol, n, name, options), wakeup_(wakeup), mail_(n), next_mail_(n) {}
@@ -46,6 +47,7 @@ class Synchronous {
     return {};
   }
 
+  // The nodes and counts, for tests and benchmarks; before, during and after the run.
   const NetworkState<P>& state() const { return state_; }
 
  private:

@@ -15,9 +15,12 @@ AdaptiveEngine::AdaptiveEngine(std::shared_ptr<const detail::AdaptiveStages> sta
     : stages_(std::move(stages)), n_(n), name_(name), memory_(memory) {
   if (n < least_agents_to_batch && offers_channels()) {
     begin_small_network(*species, species->take_first_counts());
+  } else if (n < least_agents_to_batch && stages_->may_use_agents(n)) {
+    agents_ = stages_->agents_after(*species, species->take_first_counts(), n_, name_, memory_);
+    look_after_ = 4u;
+    set_next_look();
   } else {
-    counts_ = std::make_unique<CountsTrial>(nullptr, std::move(species), n, name,
-                                            cost_table<CountsCosts>);
+    counts_ = std::make_unique<Counts>(std::move(species), n, name, cost_table<CountsCosts>);
   }
 }
 
@@ -32,9 +35,7 @@ AdaptiveEngine::AdaptiveEngine(const AdaptiveEngine& other, AgentMemory& memory)
       next_look_(other.next_look_),
       compare_at_(other.compare_at_),
       most_cost_(other.most_cost_) {
-  if (other.counts_) {
-    counts_ = std::make_unique<CountsTrial>(CountsTrial::Copy{}, *other.counts_);
-  }
+  if (other.counts_) counts_ = other.counts_->exact_copy();
   if (other.agents_) agents_ = other.agents_->copy();
   if (other.direct_) direct_ = other.direct_->copy();
 }
@@ -66,7 +67,7 @@ AgentCount AdaptiveEngine::strike(const Fault& fault) {
 
 TrialEngine& AdaptiveEngine::running() const {
   if (direct_) return direct_->engine();
-  return agents_ ? agents_->engine() : counts_->engine();
+  return agents_ ? *agents_ : *counts_;
 }
 
 bool AdaptiveEngine::offers_channels() const {
@@ -84,18 +85,18 @@ void AdaptiveEngine::begin_small_network(const detail::Species& species,
 
 std::uint64_t AdaptiveEngine::step_agents(Interactions budget, std::uint64_t most_work) {
   const std::uint64_t most = std::min({most_work, until_next_look(), interactions_per_chunk});
-  agents_->engine().advance_a_chunk(std::min<Interactions>(budget, most), budget);
+  agents_->advance_a_chunk(std::min<Interactions>(budget, most), budget);
   if (!has_stopped() && until_next_look() == 0) use_counts();
   return std::max<std::uint64_t>(1, most);
 }
 
 std::uint64_t AdaptiveEngine::step_counts(Interactions budget, Interactions horizon) {
-  CountsEngine& counts = counts_->exact_engine();
+  CountsEngine& counts = counts_->engine();
   const Interactions done =
       counts.advance(budget, compare_at_ - std::min(compare_at_, counts.work()), horizon);
   const bool is_due = counts.work() >= compare_at_ && counts.stands_still();
   if (!is_due && done < horizon && !has_stopped()) return work_per_look;  // only a look
-  compare_at_ = counts.work() + work_per_look;
+  compare_at_ = counts.work() + work_before_comparing();
   if (!has_stopped()) change_over();
   return work_per_look;
 }
@@ -113,8 +114,12 @@ std::uint64_t AdaptiveEngine::step_directly(Interactions budget, std::uint64_t m
   return 1 + after - before;
 }
 
+std::uint64_t AdaptiveEngine::work_before_comparing() const {
+  return offers_channels() ? work_per_look : std::min<std::uint64_t>(work_per_look, 64 + n_ / 4);
+}
+
 void AdaptiveEngine::change_over() {
-  const double cost = counts_->exact_engine().cost();
+  const double cost = counts_->engine().cost();
   const bool is_small = n_ < least_agents_to_batch;
   if (offers_channels() && use_direct_method(is_small ? std::min(cost, cost_of_chance) : cost)) {
     return;
@@ -125,7 +130,7 @@ void AdaptiveEngine::change_over() {
 bool AdaptiveEngine::use_direct_method(double cost_of_others) {
   StreamName name = name_;
   ++name.part;
-  const CountsEngine& counts = counts_->exact_engine();
+  const CountsEngine& counts = counts_->engine();
   auto next = stages_->direct_after(counts.species(), counts.shown(), n_, name);
   if (next->cost() > 0.75 * cost_of_others) return false;
   name_ = name;
@@ -162,7 +167,7 @@ void AdaptiveEngine::use_agents() {
   if (direct_) {
     go_on_with(nullptr, stages_->agents_after(*direct_, n_, name, memory_), nullptr);
   } else {
-    const CountsEngine& counts = counts_->exact_engine();
+    const CountsEngine& counts = counts_->engine();
     auto next = stages_->agents_after(counts.species(), counts.shown(), n_, name, memory_);
     go_on_with(nullptr, std::move(next), nullptr);
   }
@@ -171,14 +176,12 @@ void AdaptiveEngine::use_agents() {
 
 void AdaptiveEngine::use_counts() {
   auto species = direct_ ? stages_->species_after(*direct_) : stages_->species_after(*agents_);
-  go_on_with(std::make_unique<CountsTrial>(nullptr, std::move(species), n_, next_part(),
-                                           cost_table<CountsCosts>),
+  go_on_with(std::make_unique<Counts>(std::move(species), n_, next_part(), cost_table<CountsCosts>),
              nullptr, nullptr);
-  compare_at_ = work_per_look;
+  compare_at_ = work_before_comparing();
 }
 
-void AdaptiveEngine::go_on_with(std::unique_ptr<CountsTrial> counts,
-                                std::unique_ptr<LiveTrial> agents,
+void AdaptiveEngine::go_on_with(std::unique_ptr<Counts> counts, std::unique_ptr<TrialEngine> agents,
                                 std::unique_ptr<detail::DirectStage> direct) {
   before_ = now();
   counts_ = std::move(counts);

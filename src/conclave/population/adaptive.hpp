@@ -1,9 +1,9 @@
-// The engine behind `auto` for large populations on the complete graph: starts with the `counts`
-// engine, and where that takes more work per interaction than an array of agents would, goes on
-// with the `agents` engine; from time to time it looks whether to go back. Networks of reactions of
-// which few ticks are reactions go on, or begin, with the direct method. Exact in law, for agents
-// in the same state are exchangeable; the decisions follow from the census and the work counted,
-// never from a clock.
+// The engine behind `auto` on the complete graph, for large populations and for protocol files of
+// few states: starts with the `counts` engine, small populations with the `agents` engine. Where
+// `counts` takes more work per interaction than an array of agents would, it goes on with `agents`;
+// from time to time it looks whether to go back. Networks of reactions of which few ticks are
+// reactions go on, or begin, with the direct method. Exact in law, for agents in the same state are
+// exchangeable; the decisions follow from the census and the work counted, never from a clock.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,7 @@
 #include "conclave/population/detail/adaptive_stages.hpp"
 #include "conclave/population/detail/species.hpp"
 #include "conclave/population/detail/species_of.hpp"
-#include "conclave/population/live_trial.hpp"
-#include "conclave/population/run.hpp"
+#include "conclave/population/trial_engine.hpp"
 
 namespace conclave::population {
 
@@ -43,10 +42,12 @@ class AdaptiveEngine {
   // this much work. Where the budget ends before the horizon, the trial goes on after it as if it
   // had not ended there.
   Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon);
+  // The same where nothing is looked at before the budget ends.
   Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
     return advance(budget, most_work, budget);
   }
 
+  // The event that ends `advance`; stays the same when the engine changes.
   void watch(Watch what) {
     watch_ = what;
     running().watch(what);
@@ -60,11 +61,15 @@ class AdaptiveEngine {
   std::vector<Observation> observations() const { return running().observations(); }
   // In words and numbers, in the order of the states; O(n) where there is an array of agents.
   std::vector<NamedCount> named_census() const { return running().census(); }
+  // The same, with a question whether to go on now and then; throws Interrupted if not.
   std::vector<NamedCount> named_census(const KeepGoing* keep_going) const {
     return running().agents(keep_going);
   }
+  // Rows are states. O(n) where there is an array of agents.
   AgentTable table() const;
+  // A fault; returns how many agents it hit, all sets of that many candidates equally likely.
   AgentCount strike(const Fault& fault);
+  // Called at convergence: from now on, the trial ends at the first violation.
   void hold() {
     watch_ = Watch::violation;
     running().hold();
@@ -73,11 +78,11 @@ class AdaptiveEngine {
   bool violated() const { return running().violated(); }
 
  private:
-  using CountsTrial = LiveTrialOf<CountsEngine>;
+  using Counts = TrialEngineOf<CountsEngine>;
 
   static constexpr std::uint64_t work_per_look = 4096;
-  // Networks of fewer molecules begin in an array; the second constant is the cost of one of its
-  // random interactions, in nanoseconds.
+  // Fewer agents begin in an array, but for networks of reactions that suit the direct method; the
+  // second constant is the cost of a random interaction in an array, in nanoseconds.
   static constexpr AgentCount least_agents_to_batch = AgentCount{1} << 14;
   static constexpr double cost_of_chance = 10;
 
@@ -91,6 +96,8 @@ class AdaptiveEngine {
   std::uint64_t step_counts(Interactions budget, Interactions horizon);
   std::uint64_t step_directly(Interactions budget, std::uint64_t most_work);
 
+  // Trials of small populations are short, and so must be what they lose by trying `counts`.
+  std::uint64_t work_before_comparing() const;
   // Called when the counts engine stands still: changes to another engine if that is cheaper.
   void change_over();
   // False if that would cost more than the others do per interaction, or hardly less. It is left
@@ -104,7 +111,7 @@ class AdaptiveEngine {
   void use_agents();
   void use_counts();
   // The engine that ran before has been taken over, but for the watched event.
-  void go_on_with(std::unique_ptr<CountsTrial> counts, std::unique_ptr<LiveTrial> agents,
+  void go_on_with(std::unique_ptr<Counts> counts, std::unique_ptr<TrialEngine> agents,
                   std::unique_ptr<detail::DirectStage> direct);
 
   std::shared_ptr<const detail::AdaptiveStages> stages_;
@@ -112,9 +119,9 @@ class AdaptiveEngine {
   StreamName name_;
   AgentMemory& memory_;
   Watch watch_ = Watch::convergence;
-  Interactions before_;                  // simulated by the engines before this one
-  std::unique_ptr<CountsTrial> counts_;  // one of these three
-  std::unique_ptr<LiveTrial> agents_;
+  Interactions before_;             // simulated by the engines before this one
+  std::unique_ptr<Counts> counts_;  // one of these three
+  std::unique_ptr<TrialEngine> agents_;
   std::unique_ptr<detail::DirectStage> direct_;
   Interactions look_after_ = 16u;  // interactions per agent, twice as many each time
   Interactions next_look_;

@@ -1,13 +1,17 @@
 // The bytes of one agent array, kept from trial to trial, in huge pages where the system gives
-// them: most of the time of a random access to a large array goes into finding its page.
+// them.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <new>
 #include <span>
+
+#include "conclave/base/large_pages.hpp"
 
 namespace conclave::population {
 
-// Owns one mapping, which only grows. One engine at a time may use it.
+// Owns one piece of memory, which only grows. One engine at a time may use it.
 class AgentMemory {
  public:
   AgentMemory() = default;
@@ -16,15 +20,31 @@ class AgentMemory {
   ~AgentMemory() { release(); }
 
   // At least `bytes` bytes, aligned to a cache line, with unspecified contents; what an earlier
-  // call returned is invalid. Throws std::bad_alloc.
-  std::span<std::byte> reserve(std::size_t bytes);
+  // call returned is invalid. O(1) but for what the system does. Throws std::bad_alloc.
+  std::span<std::byte> reserve(std::size_t bytes) {
+    const std::size_t lines = bytes / sizeof(Line) + 1;
+    if (lines > lines_) {
+      if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
+      release();
+      first_ = LargePages<Line>().allocate(lines);
+      lines_ = lines;
+    }
+    return {reinterpret_cast<std::byte*>(first_), lines_ * sizeof(Line)};
+  }
 
  private:
-  void release();
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
 
-  std::byte* mapping_ = nullptr;
-  std::size_t mapped_ = 0;
-  std::span<std::byte> usable_;
+  void release() {
+    if (first_ != nullptr) LargePages<Line>().deallocate(first_, lines_);
+    first_ = nullptr;
+    lines_ = 0;
+  }
+
+  Line* first_ = nullptr;
+  std::size_t lines_ = 0;
 };
 
 }  // namespace conclave::population

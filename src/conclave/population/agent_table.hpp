@@ -35,6 +35,8 @@ struct NextMeeting {
   std::optional<std::pair<AgentCount, AgentCount>> agents{};  // initiator, responder
 };
 
+// The columns of a table after the first, which says who leads: the fields of a state, or those
+// that the protocol names.
 template <PopulationProtocol P>
 std::vector<AgentTable::Variable> table_variables(const P& protocol) {
   std::vector<AgentTable::Variable> result;
@@ -47,6 +49,7 @@ std::vector<AgentTable::Variable> table_variables(const P& protocol) {
   return result;
 }
 
+// One row: 1 for a leader, then the value of each variable, rounded to double.
 template <PopulationProtocol P>
 void append_row(const P& protocol, const typename P::State& state, std::vector<double>& values) {
   values.push_back(protocol.role(state) == Role::leader ? 1 : 0);
@@ -79,6 +82,7 @@ AgentTable table_of_configuration(const Configuration& configuration) {
   return table;
 }
 
+// Rows are agents, in their order. O(n) time and memory.
 template <PopulationProtocol P>
 AgentTable table_of_agents(const P& protocol, AgentCount n,
                            StateOfAgent<typename P::State> state_of) {
@@ -90,6 +94,7 @@ AgentTable table_of_agents(const P& protocol, AgentCount n,
   return table;
 }
 
+// Rows are the occupied states, in their order, each with its number of agents.
 template <PopulationProtocol P>
 AgentTable table_of_census(const P& protocol, Census<typename P::State> census) {
   AgentTable table{.variables = table_variables(protocol)};

@@ -93,6 +93,7 @@ class CensusEvents : public CensusEventsEngine {
   using State = typename P::State;
   using Species = detail::SpeciesOf<P>;
 
+  // Starts in that configuration; the streams are those of this name.
   CensusEvents(const P& protocol, AgentCount n, const StartingPoint<State>& start,
                const StreamName& name)
       : CensusEventsEngine(std::make_unique<Species>(protocol, n, start, name), n, name) {}

@@ -77,6 +77,8 @@ inline constexpr CostTable cost_table{Costs::batch,    Costs::sample, Costs::lea
 // per agent revealed in a batch. Knows the protocol by its species only.
 class CountsEngine : public detail::CensusKeeper {
  public:
+  // The n agents are those that the species were built with. The costs decide how batches are
+  // planned, and so which of many equally likely trials a seed gives.
   CountsEngine(std::unique_ptr<detail::Species> species, AgentCount n, const StreamName& name,
                const CostTable& costs);
 
@@ -86,14 +88,17 @@ class CountsEngine : public detail::CensusKeeper {
   // what is shown there is exact in law and follows from the seed and the time alone, and the trial
   // goes on as if it had not been looked at.
   Interactions advance(Interactions budget, std::uint64_t most_work, Interactions horizon);
+  // The same where nothing is looked at before the budget ends.
   Interactions advance(Interactions budget, std::uint64_t most_work = UINT64_MAX) {
     return advance(budget, most_work, budget);
   }
 
+  // All of these show the trial at the moment at which it is looked at, also inside a batch.
   Interactions now() const { return inside_ ? inside_->time : now_; }
   AgentCount leaders() const { return seen_tally().leaders(); }
   bool converged() const { return seen_tally().converged(); }
   std::vector<Observation> observations() const;
+  // Also where no two agents are left whose interaction would change something.
   bool hopeless() const;
   bool has_stopped() const;
   // In words and numbers, in the order of the states.

@@ -84,13 +84,16 @@ class DirectMethod : public detail::TallyHost<P> {
   }
 
   AgentCount size() const { return n_; }
+  // Interactions so far, and how many of them were reactions.
   Interactions now() const { return now_; }
   std::uint64_t reactions() const { return reactions_; }
   std::vector<Observation> observations() const { return detail::observations_of(tally_, *this); }
   bool hopeless() const { return tally_.hopeless() || (is_silent() && !tally_.converged()); }
+  // The watched event has happened, or, while convergence is watched, nothing can react any more.
   bool has_stopped() const {
     return this->is_over() || (is_silent() && this->watch_ == Watch::convergence);
   }
+  // The occupied species, in the order of their numbers. O(species).
   Census<State> census() const {
     Census<State> result;
     for (std::size_t i = 0; i < no_species_; ++i) {

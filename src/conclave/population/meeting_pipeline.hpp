@@ -1,6 +1,6 @@
-// Meetings, drawn in blocks ahead of their use so that the agents' cache lines can be fetched in
-// time. The source decides which meetings there are: a scheduler is one small struct (AllPairs,
-// RingArcs, GraphArcs).
+// Who interacts with whom, drawn in blocks ahead of their use so that the agents' cache lines can
+// be fetched in time. The source decides which interactions there are: a scheduler is one small
+// struct (AllPairs, RingArcs, GraphArcs).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,9 @@
 #include <span>
 
 #include "conclave/base/check.hpp"
+#include "conclave/base/lanes.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/model/graph.hpp"
 #include "conclave/model/population.hpp"
 
 namespace conclave::population {
@@ -44,8 +46,8 @@ template <std::size_t ahead, class T>
   __builtin_prefetch(agents + soon.responder(), 1);
 }
 
-// Turns `words` words of the stream (a multiple of 8) into at most as many meetings, independent
-// and of the right law, and returns how many it wrote.
+// A source of interactions. fill turns `words` words of the stream (a multiple of 8) into at most
+// as many interactions, independent and of the right law, and returns how many it wrote.
 template <class S>
 concept MeetingSource = requires(const S& source, Lanes::State& state, std::uint64_t* meetings,
                                  std::size_t words) {
@@ -95,5 +97,51 @@ class MeetingPipeline {
   std::size_t end_ = 0;
   alignas(64) std::array<std::uint64_t, block + 2 * lookahead> meetings_;
 };
+
+// The complete graph: ordered pairs of distinct agents, independent and uniform over all n(n-1),
+// exactly.
+class AllPairs {
+ public:
+  explicit AllPairs(AgentCount n) : n_(n) {}
+  std::size_t fill(Lanes::State& state, std::uint64_t* meetings, std::size_t words) const {
+    return fill_pairs(state, n_, meetings, words);
+  }
+
+ private:
+  AgentCount n_;
+};
+using PairPipeline = MeetingPipeline<AllPairs>;
+
+// The directed ring: the arcs (i, i + 1 mod n), independent and uniform over all n, exactly.
+class RingArcs {
+ public:
+  explicit RingArcs(AgentCount n) : n_(n) {}
+  std::size_t fill(Lanes::State& state, std::uint64_t* meetings, std::size_t words) const {
+    return fill_arcs(state, n_, meetings, words);
+  }
+
+ private:
+  AgentCount n_;
+};
+using RingPipeline = MeetingPipeline<RingArcs>;
+
+// The arcs of any digraph, independent and uniform over all of them, exactly. The graph must
+// outlive the source.
+class GraphArcs {
+ public:
+  explicit GraphArcs(const Digraph& graph) : graph_(&graph) {}
+  std::size_t fill(Lanes::State& state, std::uint64_t* meetings, std::size_t words) const {
+    const std::size_t count = fill_arcs(state, graph_->arcs(), meetings, words);
+    for (std::size_t k = 0; k < count; ++k) {
+      const Arc arc = meetings[k] & 0xffffffffu;
+      meetings[k] = graph_->initiator(arc) | graph_->responder(arc) << 32;
+    }
+    return count;
+  }
+
+ private:
+  const Digraph* graph_;
+};
+using GraphPipeline = MeetingPipeline<GraphArcs>;
 
 }  // namespace conclave::population

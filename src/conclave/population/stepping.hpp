@@ -15,8 +15,8 @@
 #include "conclave/model/configuration_protocol.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/population/agent_table.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 #include "conclave/population/noting_stream.hpp"
-#include "conclave/population/pair_pipeline.hpp"
 
 namespace conclave::population {
 

@@ -30,8 +30,7 @@ std::string_view name_of(Style style) {
 }
 
 std::string axis_json(const Axis& axis) {
-  return fmt::format(R"({{"title":{},"log":{}}})", json_string(axis.title),
-                     axis.logarithmic);
+  return fmt::format(R"({{"title":{},"log":{}}})", json_string(axis.title), axis.logarithmic);
 }
 
 std::string numbers(const Series& series, double Mark::*value) {
@@ -44,8 +43,8 @@ std::string numbers(const Series& series, double Mark::*value) {
 
 std::string series_json(const Series& series) {
   std::string text = fmt::format(R"({{"name":{},"style":"{}","look":{},"x":[{}],"y":[{}])",
-                                 json_string(series.name), name_of(series.style),
-                                 series.look, numbers(series, &Mark::x), numbers(series, &Mark::y));
+                                 json_string(series.name), name_of(series.style), series.look,
+                                 numbers(series, &Mark::x), numbers(series, &Mark::y));
   const bool has_intervals = series.style == Style::marks || series.style == Style::joined;
   if (has_intervals) {
     text += fmt::format(R"(,"low":[{}],"high":[{}])", numbers(series, &Mark::low),

@@ -15,7 +15,6 @@
 #include "conclave/schedules/detail/configuration.hpp"
 #include "conclave/schedules/detail/describe.hpp"
 #include "conclave/schedules/detail/election.hpp"
-#include "conclave/schedules/detail/outcomes.hpp"
 #include "conclave/schedules/search.hpp"
 #include "conclave/schedules/trace_step.hpp"
 
@@ -31,10 +30,13 @@ class AsynchronousSchedules {
   static constexpr auto properties = detail::election_properties<P>;
   static constexpr bool draws_again = requires { requires P::draws_again; };
 
+  // Copies the protocol. n is at most most_nodes; a graph has n nodes.
   AsynchronousSchedules(const P& protocol, std::size_t n, bool has_ids,
                         const PortGraph* graph = nullptr)
       : protocol_(protocol), n_(n), has_ids_(has_ids), graph_(graph) {}
 
+  // These three as TransitionSystem (search.hpp) asks for them. A step is a delivery, a wake-up or
+  // a timeout with one outcome of its coins.
   Configuration beginning() const { return detail::beginning_of(protocol_, n_, has_ids_, graph_); }
 
   void encode(const Configuration& c, std::string& bytes) const { c.encode(bytes); }
@@ -53,6 +55,7 @@ class AsynchronousSchedules {
     });
   }
 
+  // Bit i is set where properties[i] does not hold.
   std::uint32_t violated(const Configuration& c) const {
     bool all_sleep = true;
     for (std::size_t i = 0; i < n_; ++i) all_sleep = all_sleep && is_asleep(c, i);

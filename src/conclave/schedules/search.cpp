@@ -1,13 +1,52 @@
 #include "conclave/schedules/search.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "conclave/schedules/detail/interned.hpp"
+#include "conclave/base/key_index.hpp"
+#include "conclave/base/random.hpp"
 #include "conclave/schedules/trap.hpp"
 
 namespace conclave::schedules {
 namespace {
+
+// Numbers byte strings in the order in which they are first seen; the strings lie one after the
+// other in one block, with eight bytes each for where they end.
+class Interned {
+ public:
+  // The number of the string, and whether it is new. Expected O(length). At most 2^32 - 1 strings.
+  std::pair<std::uint32_t, bool> number(std::string_view bytes) {
+    const auto [number, is_new] = index_.find_or_add(
+        hash(bytes), [&](std::uint32_t other) { return at(other) == bytes; },
+        [this](std::uint32_t other) { return hash(at(other)); });
+    if (is_new) {
+      bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+      ends_.push_back(bytes_.size());
+    }
+    return {number, is_new};
+  }
+
+  std::size_t size() const { return ends_.size(); }
+
+ private:
+  static std::uint64_t hash(std::string_view bytes) { return std::hash<std::string_view>{}(bytes); }
+
+  std::string_view at(std::uint32_t number) const {
+    const std::size_t begin = number == 0 ? 0 : ends_[number - 1];
+    return {bytes_.data() + begin, ends_[number] - begin};
+  }
+
+  std::vector<char> bytes_;
+  std::vector<std::size_t> ends_;
+  KeyIndex<TaggedSlot> index_{50};
+};
 
 // Searches once. Keeps a reference to the system.
 class Search {
@@ -167,7 +206,7 @@ class Search {
   SearchResult result_;
   std::size_t expanded_ = 0;
   std::string bytes_;
-  detail::Interned known_;
+  Interned known_;
   std::deque<std::unique_ptr<AnyConfiguration>> open_;
   std::vector<Origin> origins_;
   std::vector<std::uint32_t> targets_;  // of all steps, configuration by configuration
@@ -182,6 +221,26 @@ class Search {
 
 SearchResult search(const AnySystem& system, SearchLimits limits) {
   return Search(system, std::move(limits)).run();
+}
+
+Estimate estimate_schedules(const AnySystem& system, std::uint32_t samples) {
+  constexpr std::uint32_t most_steps = 10'000;
+  Stream stream(StreamName{.seed = 1, .trial = 0, .purpose = Purpose::schedule});
+  Estimate estimate;
+  for (std::uint32_t i = 0; i < samples; ++i) {
+    std::unique_ptr<AnyConfiguration> now = system.beginning();
+    double product = 1;
+    for (std::uint32_t step = 0; step < most_steps; ++step) {
+      std::vector<std::unique_ptr<AnyConfiguration>> next;
+      now->for_each_step([&](AnyConfiguration& each, std::size_t) { next.push_back(each.kept()); });
+      if (next.empty()) break;
+      product *= static_cast<double>(next.size());
+      estimate.steps += 1.0 / samples;
+      now = std::move(next[stream.below64(next.size())]);
+    }
+    estimate.schedules += product / samples;
+  }
+  return estimate;
 }
 
 }  // namespace conclave::schedules

@@ -19,6 +19,9 @@
 
 namespace conclave::schedules {
 
+// The most nodes of a network whose schedules can be walked through.
+inline constexpr std::size_t most_nodes = 6;
+
 // A system whose configurations each have a list of possible steps, always in the same order.
 // for_each_step calls visit with the configuration after each of them.
 template <class S>
@@ -136,6 +139,7 @@ struct SearchResult {
   bool is_complete = false;                // false: the limit came first, or the caller's wish
   std::vector<Verdict> verdicts{};
 
+  // Whether the search came to its end and found no counterexample.
   bool all_hold() const { return is_complete && std::ranges::all_of(verdicts, &Verdict::holds); }
 };
 
@@ -148,9 +152,28 @@ struct SearchLimits {
 // bytes per configuration on top of its encoding.
 SearchResult search(const AnySystem& system, SearchLimits limits);
 
+// The same for a system of any type.
 template <TransitionSystem S>
 SearchResult search(const S& system, SearchLimits limits) {
   return search(SystemOf<S>(system), std::move(limits));
+}
+
+// How many schedules there are, roughly, where they are too many to walk through.
+struct Estimate {
+  double schedules = 0;
+  double steps = 0;  // the mean length of a random schedule
+};
+
+// The method of D. E. Knuth: Estimating the efficiency of backtrack programs. Mathematics of
+// Computation 29, 1975. The product of the numbers of possible steps along a random schedule has
+// the number of schedules as its expectation. Its variance is large: only the order of magnitude
+// can be relied on. The random schedules have a fixed seed; each is cut after 10 000 steps.
+Estimate estimate_schedules(const AnySystem& system, std::uint32_t samples = 500);
+
+// The same for a system of any type.
+template <TransitionSystem S>
+Estimate estimate_schedules(const S& system, std::uint32_t samples = 500) {
+  return estimate_schedules(SystemOf<S>(system), samples);
 }
 
 }  // namespace conclave::schedules

@@ -15,7 +15,6 @@
 #include "conclave/schedules/detail/configuration.hpp"
 #include "conclave/schedules/detail/describe.hpp"
 #include "conclave/schedules/detail/election.hpp"
-#include "conclave/schedules/detail/outcomes.hpp"
 #include "conclave/schedules/search.hpp"
 #include "conclave/schedules/trace_step.hpp"
 
@@ -39,10 +38,13 @@ class SynchronousSchedules {
       detail::election_properties<P>[2], detail::election_properties<P>[3],
       "no message is sent later than promised"};
 
+  // Copies the protocol. n is at most most_nodes; a graph has n nodes.
   SynchronousSchedules(const P& protocol, std::size_t n, bool has_ids,
                        const PortGraph* graph = nullptr)
       : protocol_(protocol), n_(n), has_ids_(has_ids), graph_(graph) {}
 
+  // These three as TransitionSystem (search.hpp) asks for them. A step is a round, with some nodes
+  // woken and one outcome of all coins.
   Configuration beginning() const { return detail::beginning_of(protocol_, n_, has_ids_, graph_); }
 
   void encode(const Configuration& c, std::string& bytes) const { c.encode(bytes); }
@@ -63,6 +65,7 @@ class SynchronousSchedules {
     } while (choice.next());
   }
 
+  // Bit i is set where properties[i] does not hold.
   std::uint32_t violated(const Configuration& c) const {
     const bool is_at_rest = is_over(c) || is_idle(c);
     std::uint32_t result = detail::violations(protocol_, c, is_at_rest);

@@ -40,6 +40,7 @@ class TrapSearch {
     turn_edges_round();
   }
 
+  // The first configuration that is not safe; nothing if all are. Once only.
   std::optional<std::uint32_t> find() {
     std::vector<std::uint32_t> open;
     std::vector<bool> is_safe(size_);

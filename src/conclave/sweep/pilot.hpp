@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "conclave/sweep/plan.hpp"
-#include "conclave/sweep/shard.hpp"
+#include "conclave/sweep/schedule.hpp"
 
 namespace conclave::sweep {
 

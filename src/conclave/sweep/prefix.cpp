@@ -1,7 +1,6 @@
 #include "conclave/sweep/prefix.hpp"
 
 #include "conclave/sweep/schedule.hpp"
-#include "conclave/sweep/shard.hpp"
 #include "conclave/sweep/store.hpp"
 
 namespace conclave::sweep {

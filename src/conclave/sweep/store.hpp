@@ -10,7 +10,7 @@
 
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/results.hpp"
-#include "conclave/sweep/shard.hpp"
+#include "conclave/sweep/schedule.hpp"
 
 namespace conclave::sweep {
 

@@ -62,8 +62,7 @@ class TextProtocol {
   // Small words stand for dense states, which have a table; large ones for states of either kind.
   static constexpr bool is_small = sizeof(Word) <= 2;
 
-  // Up to this many states, the events engine costs little more per interaction than the agents
-  // engine and may cost much less.
+  // Up to this many states, jumping over null interactions may cost much less than an array.
   static constexpr StateIndex few_states = 16;
 
   // `compiled` must outlive the protocol, which engines copy in their inner loops.
@@ -166,7 +165,7 @@ class TextProtocol {
 
   Interactions state_count() const { return states_; }
   bool is_deterministic() const { return compiled_->transitions().is_deterministic(); }
-  bool is_mostly_null() const { return states_ <= few_states; }
+  bool may_become_null() const { return states_ <= few_states; }
   const Compiled& compiled() const { return *compiled_; }
   std::string name_of(const State& state) const { return compiled_->space().name(state.index); }
 

@@ -10,7 +10,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/fields.hpp"
 #include "conclave/exact/reachable_bound.hpp"
-#include "conclave/exact/verification.hpp"
+#include "conclave/exact/verifier.hpp"
 #include "conclave/protocols/population/lemmas/coalescence.hpp"
 #include "conclave/protocols/population/lemmas/fratricide.hpp"
 #include "conclave/protocols/population/lemmas/pll.hpp"

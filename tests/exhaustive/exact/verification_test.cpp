@@ -1,7 +1,5 @@
 // The exact module against values computed independently (docs/errata-*.md, closed forms), and
 // against protocols that are broken on purpose.
-#include "conclave/exact/verification.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/exact/quotient_violation.hpp"
+#include "conclave/exact/verifier.hpp"
 #include "conclave/protocols/population/lemmas/coalescence.hpp"
 #include "conclave/protocols/population/lemmas/fratricide.hpp"
 #include "conclave/protocols/population/lemmas/pll.hpp"
@@ -22,6 +20,7 @@
 
 #include "tests/mutants/broken_prl.hpp"
 #include "tests/support/fratricide_law.hpp"
+#include "tests/support/state_table.hpp"
 #include "tests/support/verified.hpp"
 
 namespace conclave::exact {
@@ -33,6 +32,7 @@ using protocols::Pll;
 using protocols::PllSym;
 using protocols::Ppl;
 using protocols::Prl;
+using tests::arbitrary_states;
 using tests::BrokenPrl;
 using tests::failing;
 using tests::holds;
@@ -40,6 +40,7 @@ using tests::pll;
 using tests::ppl;
 using tests::prl;
 using tests::PrlFlaw;
+using tests::quotient_violation;
 using tests::verified;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -177,12 +177,9 @@ TEST_F(Files, LabelsSayTheNearestName) {
 TEST_F(Files, RewardsOfTransitionsAreWeightedWithTheirProbabilities) {
   const MarkovChain chain = read_transitions(write("c.tra", "2 3\n0 0 0.75\n0 1 0.25\n1 1 1\n"));
   write_state_rewards(std::vector<double>{2.5, 0}, path("c.srew"));
-  write_transition_rewards(
-      chain, [](StateIndex from, StateIndex to) { return from == 0 && to == 1 ? 8.0 : 0.0; },
-      path("c.trew"));
   EXPECT_EQ(read_state_rewards(path("c.srew"), 2), (std::vector<double>{2.5, 0}));
-  EXPECT_EQ(read_transition_rewards(path("c.trew"), chain), (std::vector<double>{2, 0}));
-  EXPECT_EQ(read("c.trew"), "2 1\n0 1 8\n");
+  EXPECT_EQ(read_transition_rewards(write("c.trew", "2 1\n0 1 8\n"), chain),
+            (std::vector<double>{2, 0}));
 }
 
 TEST_F(Files, DrawingsAndStatesShowNames) {

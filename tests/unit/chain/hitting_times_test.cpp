@@ -8,11 +8,9 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/chain/components.hpp"
+#include "conclave/chain/detail/clusters.hpp"
+#include "conclave/chain/detail/elimination.hpp"
 #include "conclave/chain/detail/equations.hpp"
-#include "conclave/chain/detail/frontal_elimination.hpp"
-#include "conclave/chain/detail/multigrid.hpp"
-#include "conclave/chain/detail/refinement.hpp"
-#include "conclave/chain/hitting_law.hpp"
 
 #include "tests/support/known_chains.hpp"
 
@@ -334,7 +332,7 @@ TEST(HittingTimes, KnowWhereNothingIsPaid) {
 }
 
 // A walk on a square, more or less attracted by some states: much slower to mix than the sweeps and
-// BiCGSTAB can bear, and elimination would fill in much.
+// BiCGSTAB can bear, and elimination in the order given would fill in much.
 MarkovChain square(StateIndex width, std::uint64_t seed) {
   Stream stream({.seed = seed});
   ChainBuilder builder;
@@ -371,12 +369,6 @@ LocalSystem system_of(const MarkovChain& chain) {
   return system;
 }
 
-double largest_residual(const LocalSystem& system, const std::vector<double>& x) {
-  std::vector<double> rest(x.size());
-  system.residual(x, std::vector<double>(x.size(), 1.0), rest);
-  return std::abs(*std::ranges::max_element(rest, {}, [](double r) { return std::abs(r); }));
-}
-
 // State 0 leads to 1 with 9/10 and to 98 others, all lead back to it with 1/2. Without 0, state 1
 // stays with 9/20, goes to the others with 1/20, which incomplete elimination takes to be lost, and
 // leaves with 1/2.
@@ -395,46 +387,48 @@ TEST(IncompleteFactors, LoseOnlyWhatFallsOutsideOfTheirPattern) {
   EXPECT_NEAR(x[1], 1 / (0.5 + 0.05), 1e-12);
 }
 
-TEST(FrontalFactors, SolveLikeThoseRowByRow) {
+// In another order the factors are others, and the solution is the same.
+TEST(Factors, SolveInAnyOrder) {
   for (const bool is_random : {false, true}) {
     const LocalSystem system =
         system_of(is_random ? tests::random_chain(700, 3, 7).chain.rounded() : square(40, 3));
-    Fronts plan = planned_fronts(system.pattern, elimination_order(system));
-    EXPECT_LT(plan.count(), system.size());
-    const FrontalFactors factors(system, std::move(plan));
-    const std::vector<double> x = factors.solve(std::vector<double>(system.size(), 1.0));
-    std::vector<double> slow(system.size(), 1.0);
-    Factors(system, *filled_pattern(system.pattern, 1e12), Factors::Extent::complete).solve(slow);
-    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i] / slow[i], 1, 1e-12) << i;
+    const auto order = elimination_order(system);
+    const LocalSystem ordered = reordered(system, order);
+    std::vector<double> x(system.size(), 1.0);
+    Factors(ordered, *filled_pattern(ordered.pattern, 1e12), Factors::Extent::complete).solve(x);
+    std::vector<double> plain(system.size(), 1.0);
+    Factors(system, *filled_pattern(system.pattern, 1e12), Factors::Extent::complete).solve(plain);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i] / plain[order[i]], 1, 1e-12) << i;
   }
 }
 
-TEST(DeflatedSweeps, GiveAllBitsOfWellMixingChains) {
-  const LocalSystem system = system_of(tests::random_chain(2000, 5, 8).chain.rounded());
-  auto sweeps = DeflatedSweeps::of(system, 45);
-  ASSERT_TRUE(sweeps);
-  const std::vector<double> ones(system.size(), 1.0);
-  std::vector<long double> fine(system.size());
-  sweeps->solve(ones, fine);
-  const std::vector<double> x(fine.begin(), fine.end());
-  EXPECT_GT(x[0], 1000);
-  EXPECT_LT(largest_residual(system, x), 1e-11);
-  EXPECT_FALSE(DeflatedSweeps::of(system_of(square(40, 3)), 45));
+// Twenty clusters of 100 states in a circle; each state leads to the next cluster once in 10^7
+// steps.
+MarkovChain circle_of_clusters() {
+  constexpr StateIndex size = 100;
+  constexpr StateIndex states = 20 * size;
+  Stream stream({.seed = 4});
+  ChainBuilder builder;
+  for (StateIndex state = 0; state < states; ++state) {
+    builder.add((state + size) % states, 1e-7);
+    for (int k = 0; k < 4; ++k) builder.add(state / size * size + stream.below(size), 0.24);
+    builder.add(state / size * size, 0.04 - 1e-7);
+    builder.end_row();
+  }
+  return std::move(builder).build();
 }
 
-TEST(Multigrid, SolvesWalksOnSquares) {
-  const MarkovChain chain = square(120, 5);
-  const LocalSystem system = system_of(chain);
-  const auto multigrid = Multigrid::of_neighbours(system);
-  ASSERT_TRUE(multigrid);
-  const std::vector<double> ones(system.size(), 1.0);
-  std::vector<double> x(system.size());
-  ASSERT_TRUE(multigrid->solve(system, ones, x));
+TEST(Clusters, SolveWhatTheWalkRarelyLeaves) {
+  const MarkovChain chain = circle_of_clusters();
+  const auto target = static_cast<StateIndex>(chain.size() - 1);
+  const HittingTimes expected = hitting_times(chain, single(chain.size(), target));
   const HittingTimes times =
-      hitting_times(chain, set_of(std::vector<StateIndex>{119 + 119 * 120}, chain.size()));
-  for (const StateIndex i : {0u, 100u, 7000u, 14398u}) {
-    EXPECT_NEAR(x[i], times.mean[i], 1e-4 * times.mean[i]);
-  }
+      hitting_times(chain, single(chain.size(), target), {.method = Method::clusters});
+  EXPECT_EQ(main_use(times.methods).method, Method::clusters);
+  EXPECT_GT(times.mean[0], 1e8);
+  EXPECT_LE(times.relative_error, 1e-9);
+  EXPECT_NEAR(times.mean[0], expected.mean[0], 2e-9 * expected.mean[0]);
+  EXPECT_FALSE(Clusters::of(system_of(square(40, 3))));  // no transition is rare
 }
 
 TEST(Methods, AllAgreeOnAChainThatSuitsThem) {
@@ -462,15 +456,15 @@ TEST(Methods, AllAgreeOnAChainThatSuitsThem) {
 
 TEST(Methods, ThatDoNotApplySaySo) {
   const MarkovChain chain = line(100);
-  for (const Method method : {Method::sweeps, Method::clusters, Method::multigrid}) {
+  for (const Method method : {Method::sweeps, Method::clusters}) {
     EXPECT_THROW(hitting_times(chain, single(100, 99), {.method = method}), Error);
   }
   try {
-    parse_method("multigird", numerical_methods());
+    parse_method("eliminaton", numerical_methods());
     FAIL();
   } catch (const Error& error) {
     const std::string text = error.what();
-    EXPECT_NE(text.find("did you mean 'multigrid'"), std::string::npos);
+    EXPECT_NE(text.find("did you mean 'elimination'"), std::string::npos);
     EXPECT_NE(text.find("known: auto, sweeps, elimination"), std::string::npos);
   }
 }

@@ -1,10 +1,10 @@
 #include <cmath>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/chain/detail/lifting.hpp"
-#include "conclave/chain/detail/refinement.hpp"
 #include "conclave/chain/hitting_times.hpp"
 #include "conclave/chain/rational_hitting_times.hpp"
 
@@ -43,36 +43,6 @@ TEST(RationalChain, MergesTransitionsToTheSameState) {
   EXPECT_EQ(chain.row(0)[1].probability, ratio(1, 2));
 }
 
-// Plain Euclid, one step after the other.
-mpz_class slow_convergent(mpz_class numerator, mpz_class denominator, const mpz_class& most) {
-  mpz_class before = 0;
-  mpz_class now = 1;
-  while (numerator != 0) {
-    const mpz_class next = before + denominator / numerator * now;
-    if (next > most) break;
-    before = now;
-    now = next;
-    const mpz_class rest = denominator % numerator;
-    denominator = numerator;
-    numerator = rest;
-  }
-  return now;
-}
-
-TEST(Fractions, ConvergentsAreThoseOfEuclid) {
-  gmp_randclass random(gmp_randinit_default);
-  for (unsigned long bits = 1; bits < 2000; bits = bits * 3 / 2 + 1) {
-    const mpz_class denominator = random.get_z_bits(bits) + 1;
-    const mpz_class numerator = random.get_z_range(denominator);
-    for (unsigned long half = 1; half <= bits + 1; half = half * 3 / 2 + 1) {
-      const mpz_class most = random.get_z_bits(half) + 1;
-      EXPECT_EQ(convergent_denominator(numerator, denominator, most),
-                slow_convergent(numerator, denominator, most))
-          << numerator << " / " << denominator << ", at most " << most;
-    }
-  }
-}
-
 // Sparse rows with a surplus on the diagonal, as those of a chain; coefficients of many bits.
 IntegerEquations random_equations(std::uint32_t size, unsigned long bits) {
   gmp_randclass random(gmp_randinit_default);
@@ -92,24 +62,28 @@ IntegerEquations random_equations(std::uint32_t size, unsigned long bits) {
   return equations;
 }
 
-// Digits from the left and digits from the right give the same fractions.
-TEST(Fractions, RefinementAgreesWithLifting) {
+// Coefficients within 64 bits and beyond; every equation is checked with the fractions.
+TEST(Lifting, SatisfiesTheEquationsExactly) {
   for (const unsigned long bits : {3UL, 50UL, 75UL, 200UL}) {
     const IntegerEquations equations = random_equations(60, bits);
-    mpz_class determinant = 1;
-    for (const mpz_class& value : equations.diagonal) determinant *= value;
-    const std::vector<std::uint32_t> unknowns{0, 17, 59};
-    const double largest = 1e4;
-    const auto lifted = lift(equations, unknowns, 20000 * determinant * determinant, 1e9);
-    const auto refined =
-        refine(equations, unknowns,
-               {.largest = largest, .bits = 2 * mpz_sizeinbase(determinant.get_mpz_t(), 2) + 1});
-    ASSERT_TRUE(lifted && refined) << bits;
-    const auto fractions = reconstruct(*refined, determinant);
-    EXPECT_EQ(fractions, reconstruct(*lifted, determinant)) << bits;
-    EXPECT_LT(fractions[1], largest);
-    EXPECT_GT(fractions[1].get_den(), 1);
+    std::vector<std::uint32_t> unknowns(equations.size());
+    std::iota(unknowns.begin(), unknowns.end(), 0u);
+    const auto x = lift(equations, unknowns, 1e4, 1e9);
+    ASSERT_TRUE(x) << bits;
+    EXPECT_GT((*x)[1].get_den(), 1);
+    for (std::size_t i = 0; i < equations.size(); ++i) {
+      Rational left = equations.diagonal[i] * (*x)[i];
+      for (std::uint64_t k = equations.pattern.starts[i]; k < equations.pattern.starts[i + 1];
+           ++k) {
+        left -= equations.values[k] * (*x)[equations.pattern.columns[k]];
+      }
+      EXPECT_EQ(left, equations.right[i]) << bits << ' ' << i;
+    }
   }
+}
+
+TEST(Lifting, GivesUpWhereTheFactorsAreTooMuchWork) {
+  EXPECT_FALSE(lift(random_equations(60, 3), std::vector<std::uint32_t>{0}, 1e4, 10));
 }
 
 TEST(RationalHittingTimes, AreTheKnownFractions) {
@@ -176,34 +150,15 @@ TEST(HittingTimes, NeverErrByMoreThanTheyCertify) {
   }
 }
 
-// Elimination would fill in too much, so this goes by refinement.
-TEST(RationalHittingTimes, ThousandsOfWellMixedStatesAreQuick) {
-  const KnownChain known = tests::random_chain(2000, 5, 8);
+// Six hundred states of which nearly all are joined by elimination.
+TEST(RationalHittingTimes, OfWellMixedStatesHaveManyDigits) {
+  const KnownChain known = tests::random_chain(600, 5, 8);
   const HittingTimes times = hitting_times(known.chain.rounded(), known.target_set());
-  const Rational x = exact_time(known);
+  const auto exact = rational_hitting_times(known.chain, known.target_set(), {known.from});
+  const Rational& x = exact.mean.front();
   EXPECT_NEAR(x.get_d(), times.mean[0], 1e-9 * times.mean[0]);
-  EXPECT_GT(mpz_sizeinbase(x.get_den_mpz_t(), 2), 4000);
-}
-
-TEST(RationalHittingTimes, AreTheSameByBothMethods) {
-  const KnownChain known = tests::random_chain(300, 5, 8);
-  const auto solved_by = [&](Method method) {
-    return rational_hitting_times(known.chain, known.target_set(), {0}, method);
-  };
-  const auto lifted = solved_by(Method::lifting);
-  const auto refined = solved_by(Method::refinement);
-  EXPECT_EQ(lifted.mean, refined.mean);
-  EXPECT_EQ(lifted.method.method, Method::lifting);
-  EXPECT_EQ(refined.method.method, Method::refinement);
-  EXPECT_EQ(solved_by(Method::automatic).method.reason, "elimination fills in little");
-}
-
-// Preconditioning solves such a small chain at once, which leaves nothing to iterate on.
-TEST(RationalHittingTimes, OfTheSmallestChainsComeFromRefinementToo) {
-  const KnownChain known = tests::fratricide(3);
-  const auto times =
-      rational_hitting_times(known.chain, known.target_set(), {known.from}, Method::refinement);
-  EXPECT_EQ(times.mean.front(), 4);
+  EXPECT_GT(mpz_sizeinbase(x.get_den_mpz_t(), 2), 1000);
+  EXPECT_EQ(exact.method.method, Method::lifting);
 }
 
 TEST(RationalHittingTimes, RefuseAnInfiniteExpectation) {

@@ -47,6 +47,21 @@ struct CoinDuel {
   void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
 };
 
+// As a protocol of the catalog, with an interaction that a CUDA compiler would not take.
+struct NotForDevices : protocols::Fratricide {
+  using Fratricide::Fratricide;
+  void interact(State&, State& v, Choice auto&) const {
+    static int interactions = 0;
+    v.leader = ++interactions % 2 == 0;
+  }
+};
+static_assert(DeviceProtocol<protocols::Fratricide> && !DeviceProtocol<NotForDevices>);
+static_assert(DeviceProtocol<protocols::AgMinions> && DeviceProtocol<protocols::Ciw> &&
+              DeviceProtocol<protocols::Coalescence> && DeviceProtocol<protocols::OptimalSilent> &&
+              DeviceProtocol<protocols::Pll> && DeviceProtocol<protocols::PllSym> &&
+              DeviceProtocol<protocols::Ppl> && DeviceProtocol<protocols::Prl> &&
+              DeviceProtocol<protocols::Timers>);
+
 // Counts the interactions of agents whose state it has never given to anyone.
 struct Picky {
   struct State {

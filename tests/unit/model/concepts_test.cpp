@@ -52,10 +52,10 @@ struct CoinFight {
   }
 
   Role role(const State& state) const { return state.leader ? Role::leader : Role::follower; }
+  Interactions state_count() const { return 512u; }
 };
 static_assert(ListedProtocol<CoinFight>);
 static_assert(!Packing<CoinFight>);
-static_assert(!HasShortcut<CoinFight>);
 static_assert(TallyOf<LeaderTally<CoinFight>, CoinFight>);
 static_assert(PopulationEngine<population::Agents<CoinFight>>);
 
@@ -68,23 +68,23 @@ struct IdleFight : CoinFight {
   using CoinFight::CoinFight;
   static constexpr bool is_mostly_null = true;
 };
-struct AskedFight : CoinFight {
+struct OpenFight : CoinFight {
   using CoinFight::CoinFight;
-  bool is_mostly_null() const { return false; }
+  bool may_become_null() const { return true; }
 };
 
 TEST(IsMostlyNull, IsWhatTheProtocolSays) {
-  EXPECT_FALSE(is_mostly_null(CoinFight({}, 2)));
-  EXPECT_FALSE(is_mostly_null(BusyFight({}, 2)));
-  EXPECT_TRUE(is_mostly_null(IdleFight({}, 2)));
-  EXPECT_FALSE(is_mostly_null(AskedFight({}, 2)));
+  EXPECT_FALSE(is_mostly_null<CoinFight>());
+  EXPECT_FALSE(is_mostly_null<BusyFight>());
+  EXPECT_TRUE(is_mostly_null<IdleFight>());
+  EXPECT_FALSE(may_become_null(IdleFight({}, 2)));
+  EXPECT_TRUE(may_become_null(OpenFight({}, 2)));
 }
 
-// The same protocol, stored in one byte, with the most frequent interaction as a shortcut.
+// The same protocol, stored in one byte, with a tally of its own.
 struct PackedFight : CoinFight {
   using CoinFight::CoinFight;
   using Packed = std::uint8_t;
-  static constexpr Packed no_state = 0xff;
 
   Packed pack(const State& state) const {
     return static_cast<Packed>(2 * state.fights + (state.leader ? 1 : 0));
@@ -92,32 +92,13 @@ struct PackedFight : CoinFight {
   State unpack(Packed packed) const {
     return {(packed & 1) != 0, static_cast<std::uint8_t>(packed >> 1)};
   }
-  Shortcut<Packed> shortcut(Packed u, Packed v) const {
-    return {u, v, static_cast<Packed>(1 & ~(u & v)), 0};
-  }
 
-  // The leader count, told as well what shortcuts have done.
-  class Tally {
-   public:
-    explicit Tally(const PackedFight& protocol) : leaders_(protocol) {}
-    void add(const State& state) { leaders_.add(state); }
-    void replace(const State& u, const State& v, const State& new_u, const State& new_v) {
-      leaders_.replace(u, v, new_u, new_v);
-    }
-    void lose_leaders(AgentCount count) { lost_ += count; }
-    AgentCount leaders() const { return leaders_.leaders() - lost_; }
-    bool converged() const { return leaders() == 1; }
-    bool hopeless() const { return leaders() == 0; }
-    std::vector<Observation> observations() const { return {}; }
-
-   private:
-    LeaderTally<PackedFight> leaders_;
-    AgentCount lost_ = 0;
+  struct Tally : LeaderTally<PackedFight> {
+    using LeaderTally<PackedFight>::LeaderTally;
   };
 };
 static_assert(PopulationProtocol<PackedFight>);
 static_assert(Packing<PackedFight>);
-static_assert(HasShortcut<PackedFight>);
 static_assert(TallyOf<PackedFight::Tally, PackedFight>);
 static_assert(std::same_as<TallyFor<PackedFight>::type, PackedFight::Tally>);
 static_assert(std::same_as<TallyFor<CoinFight>::type, LeaderTally<CoinFight>>);

@@ -22,15 +22,15 @@
 #include "conclave/network/detail/calendar.hpp"
 #include "conclave/network/detail/edge_table.hpp"
 #include "conclave/network/detail/envelopes.hpp"
-#include "conclave/network/detail/front_runner.hpp"
 #include "conclave/network/detail/last_arrivals.hpp"
 #include "conclave/network/detail/wire.hpp"
 #include "conclave/network/edge_counts.hpp"
+#include "conclave/network/network_state.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
-#include "conclave/network/recorder.hpp"
 #include "conclave/network/wakeups/all.hpp"
 #include "conclave/network/wakeups/three_waves.hpp"
+#include "conclave/network/watcher.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 
 namespace conclave::network {

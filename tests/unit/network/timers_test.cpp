@@ -21,8 +21,8 @@
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/delays/uniform.hpp"
 #include "conclave/network/delays/unit.hpp"
-#include "conclave/network/recorder.hpp"
 #include "conclave/network/wakeups/all.hpp"
+#include "conclave/network/watcher.hpp"
 
 namespace conclave::network {
 namespace {

@@ -1,8 +1,9 @@
 // Brief words: they say what they should, all loops agree, what is heard is recalled from the last
-// meetings, and ppl by brief words is ppl by states.
+// meetings, and ppl and timers by brief words are what they are by states.
 #include "conclave/population/detail/brief_agents.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,9 +13,9 @@
 #include "conclave/base/random.hpp"
 #include "conclave/population/agents.hpp"
 #include "conclave/population/detail/brief_loops.hpp"
-#include "conclave/population/detail/heard_of_leaders.hpp"
-#include "conclave/population/pair_pipeline.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 #include "conclave/protocols/population/ppl.hpp"
+#include "conclave/protocols/population/timers.hpp"
 
 namespace conclave::tests {
 namespace {
@@ -27,6 +28,7 @@ using population::detail::largest_low_half;
 using population::detail::meet_each;
 using population::detail::meet_in_words;
 using protocols::Ppl;
+using protocols::Timers;
 using Words = std::vector<std::uint32_t>;
 
 constexpr BriefLoop levels{.has_levels = true, .looks = false};
@@ -208,6 +210,48 @@ TEST(BriefAgents, RecallFurtherBackWhereTheLastMeetingsDoNotTell) {
   }
 }
 
+// Advances by pieces up to an end of the trial, and writes down all there is to see.
+struct Telling {
+  std::uint32_t n;
+  std::size_t start;
+  std::uint64_t seed;
+  Watch watch;
+  std::uint64_t interactions;
+
+  template <class P>
+  std::string story(const P& protocol, std::uint64_t piece) const {
+    AgentMemory memory;
+    population::Agents<P> agents(protocol, n, StartingPoint<typename P::State>{start},
+                                 {.seed = seed}, memory);
+    agents.watch(watch);
+    if (watch == Watch::violation) agents.hold();
+    while (agents.now() < interactions && !agents.has_stopped()) {
+      agents.advance(std::min<Interactions>(piece, Interactions(interactions) - agents.now()));
+    }
+    std::string result = to_string(agents.now()) + " " + std::to_string(agents.leaders()) +
+                         (agents.converged() ? " converged" : "") +
+                         (agents.has_stopped() ? " stopped" : "");
+    for (AgentCount agent = 0; agent < agents.size(); ++agent) {
+      result += " " + std::to_string(agents.protocol().pack(agents.state(agent)));
+    }
+    return result;
+  }
+};
+
+// Pieces of less than brief_interactions_per_agent are carried out by states.
+template <class P>
+void expect_same_briefly(const P& protocol, std::uint32_t n, std::size_t start) {
+  for (const Watch watch : {Watch::convergence, Watch::violation, Watch::nothing}) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const std::uint64_t interactions = n * (2000 + 3777 * seed) + seed;
+      const Telling telling{n, start, seed, watch, interactions};
+      const std::string by_states = telling.story(protocol, std::uint64_t{60} * n);
+      EXPECT_EQ(telling.story(protocol, interactions), by_states) << seed;
+      EXPECT_EQ(telling.story(protocol, std::uint64_t{100} * n + 13), by_states) << seed;
+    }
+  }
+}
+
 struct Situation {
   std::uint32_t n;
   std::uint64_t t_virus;
@@ -225,40 +269,10 @@ class PplBriefly : public testing::TestWithParam<Situation> {
     parameters.t_emit = GetParam().t_emit;
     return Ppl(parameters, GetParam().n);
   }
-
-  // Advances by `pieces` at a time up to an end of the trial, and writes down all there is to see.
-  static std::string story(std::uint64_t seed, Watch watch, std::uint64_t meetings,
-                           std::uint64_t piece) {
-    AgentMemory memory;
-    population::Agents<Ppl> agents(protocol(), GetParam().n,
-                                   StartingPoint<Ppl::State>{GetParam().start}, {.seed = seed},
-                                   memory);
-    agents.watch(watch);
-    if (watch == Watch::violation) agents.hold();
-    while (agents.now() < meetings && !agents.has_stopped()) {
-      agents.advance(std::min<Interactions>(piece, Interactions(meetings) - agents.now()));
-    }
-    std::string result = to_string(agents.now()) + " " + std::to_string(agents.leaders()) +
-                         (agents.converged() ? " converged" : "") +
-                         (agents.has_stopped() ? " stopped" : "");
-    for (AgentCount agent = 0; agent < agents.size(); ++agent) {
-      result += " " + std::to_string(agents.protocol().pack(agents.state(agent)));
-    }
-    return result;
-  }
 };
 
-// Pieces of less than brief_interactions_per_agent are carried out by states.
 TEST_P(PplBriefly, IsPplByStates) {
-  const std::uint64_t n = GetParam().n;
-  for (const Watch watch : {Watch::convergence, Watch::violation, Watch::nothing}) {
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-      const std::uint64_t meetings = n * (2000 + 3777 * seed) + seed;
-      const std::string by_states = story(seed, watch, meetings, 100 * n);
-      EXPECT_EQ(story(seed, watch, meetings, meetings), by_states) << seed;
-      EXPECT_EQ(story(seed, watch, meetings, 700 * n + 13), by_states) << seed;
-    }
-  }
+  expect_same_briefly(protocol(), GetParam().n, GetParam().start);
 }
 
 // Few agents and short timers, so that everything happens: leaders that fire, are killed, time out.
@@ -274,6 +288,45 @@ INSTANTIATE_TEST_SUITE_P(Small, PplBriefly,
                                          Situation{300, 300, 3000, 2, Ppl::random},
                                          Situation{300, 80, 3000, 900, Ppl::all_zero},
                                          Situation{64, 30, 500, 1500, Ppl::leader_timer0}));
+
+TEST(TimersPairs, AreTheSameByTheShortcut) {
+  for (const std::uint64_t t_max : {1u, 2u, 5u, 8u}) {
+    Timers::Parameters parameters;
+    parameters.t_max = t_max;
+    const Timers protocol(parameters, 2);
+    Stream choice({.seed = 1});
+    std::uint64_t applied = 0;
+    for (std::uint32_t pair = 0; pair < 4 * (t_max + 1) * (t_max + 1); ++pair) {
+      const auto timers = static_cast<std::uint32_t>(t_max + 1);
+      Timers::State u{.leader = pair % 2 == 1, .timer = pair / 4 % timers};
+      Timers::State v{.leader = pair / 2 % 2 == 1, .timer = pair / 4 / timers};
+      const auto next = protocol.shortcut(protocol.pack(u), protocol.pack(v));
+      if (next.applies == 0) continue;
+      ++applied;
+      const std::array before{u, v};
+      protocol.interact(u, v, choice);
+      EXPECT_EQ(next.u, protocol.pack(u));
+      EXPECT_EQ(next.v, protocol.pack(v));
+      EXPECT_FALSE(Timers::Tally(protocol).is_counted(before[0], before[1], u, v));
+    }
+    EXPECT_EQ(applied > 0, t_max > 1) << t_max;
+  }
+}
+
+// Leaders that meet, followers whose timers get low, and timeouts of a population without a leader.
+TEST(TimersBriefly, IsTimersByStates) {
+  for (const Timers::Reading reading : {Timers::Reading::first, Timers::Reading::ppl}) {
+    for (const std::uint64_t t_max : {300u, 1000u, 60'000u}) {
+      Timers::Parameters parameters;
+      parameters.t_max = t_max;
+      parameters.reading = reading;
+      for (const std::size_t start : {Timers::random, Timers::no_leader, Timers::safe}) {
+        SCOPED_TRACE(t_max);
+        expect_same_briefly(Timers(parameters, 100), 100, start);
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace conclave::tests

@@ -1,5 +1,3 @@
-#include "conclave/population/pair_pipeline.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/random.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 
 #include "tests/mutants/pairs.hpp"
 #include "tests/unit/uniformity.hpp"

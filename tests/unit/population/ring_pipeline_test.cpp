@@ -1,5 +1,3 @@
-#include "conclave/population/ring_pipeline.hpp"
-
 #include <cstdint>
 #include <vector>
 
@@ -7,6 +5,7 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
+#include "conclave/population/meeting_pipeline.hpp"
 
 namespace conclave::population {
 namespace {

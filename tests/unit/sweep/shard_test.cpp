@@ -1,9 +1,8 @@
-#include "conclave/sweep/shard.hpp"
-
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/sweep/pilot.hpp"
+#include "conclave/sweep/schedule.hpp"
 
 namespace conclave::sweep {
 namespace {

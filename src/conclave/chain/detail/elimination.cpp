@@ -146,43 +146,48 @@ LocalSystem reordered(const LocalSystem& system, std::span<const std::uint32_t> 
   return result;
 }
 
-Transposed transposed(const LocalSystem& system) {
-  Transposed result;
-  result.pattern.columns.resize(system.values.size());
-  result.values.resize(system.values.size());
-  const auto for_each_entry = [&](const auto& visit) {
-    for (std::uint32_t i = 0; i < system.size(); ++i) {
-      for (std::uint64_t k = system.pattern.starts[i]; k < system.pattern.starts[i + 1]; ++k) {
-        visit(system.pattern.columns[k], i, system.values[k]);
+BreadthFirst breadth_first(const Pattern& pattern) {
+  BreadthFirst result;
+  std::vector<bool> is_seen(pattern.size(), false);
+  const auto see = [&](std::uint32_t i) {
+    if (!is_seen[i]) result.order.push_back(i);
+    is_seen[i] = true;
+  };
+  for (std::uint32_t root = 0; root < pattern.size(); ++root) {
+    std::size_t next = result.order.size();
+    see(root);
+    for (std::size_t level = 1; next < result.order.size(); ++level) {
+      result.levels = std::max(result.levels, level);
+      for (const std::size_t end = result.order.size(); next < end; ++next) {
+        for (const std::uint32_t j : pattern.row(result.order[next])) see(j);
       }
     }
-  };
-  result.pattern.starts = counting_sort(system.size(), for_each_entry,
-                                        [&](std::uint64_t place, std::uint32_t i, double value) {
-                                          result.pattern.columns[place] = i;
-                                          result.values[place] = value;
-                                        });
+  }
   return result;
 }
 
 std::vector<std::uint32_t> elimination_order(const LocalSystem& system) {
-  const auto n = static_cast<Eigen::Index>(system.size());
+  const std::vector<std::uint32_t> first = breadth_first(system.pattern).order;
+  std::vector<int> place(first.size());
+  for (std::size_t i = 0; i < first.size(); ++i) place[first[i]] = static_cast<int>(i);
   std::vector<Eigen::Triplet<signed char>> entries;
   entries.reserve(2 * system.values.size() + system.size());
   for (std::size_t i = 0; i < system.size(); ++i) {
-    entries.emplace_back(static_cast<int>(i), static_cast<int>(i), 1);  // AMD skips rows without
+    entries.emplace_back(place[i], place[i], 1);  // AMD skips rows without
     for (const std::uint32_t j : system.pattern.row(i)) {
-      entries.emplace_back(static_cast<int>(i), static_cast<int>(j), 1);
-      entries.emplace_back(static_cast<int>(j), static_cast<int>(i), 1);
+      entries.emplace_back(place[i], place[j], 1);
+      entries.emplace_back(place[j], place[i], 1);
     }
   }
+  const auto n = static_cast<Eigen::Index>(system.size());
   Eigen::SparseMatrix<signed char> symmetric(n, n);
   symmetric.setFromTriplets(entries.begin(), entries.end());
   Eigen::AMDOrdering<int>::PermutationType permutation;
   Eigen::AMDOrdering<int>()(symmetric, permutation);
   std::vector<std::uint32_t> order(system.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = static_cast<std::uint32_t>(permutation.indices()[static_cast<Eigen::Index>(i)]);
+    const int chosen = permutation.indices()[static_cast<Eigen::Index>(i)];
+    order[i] = first[static_cast<std::size_t>(chosen)];
   }
   return order;
 }

@@ -33,10 +33,12 @@ class DoubleDoubleVector {
  public:
   explicit DoubleDoubleVector(std::vector<double> values) : high_(std::move(values)) {}
 
+  // The number of states; whether there are second doubles; and extend(), which adds them.
   std::size_t size() const { return high_.size(); }
   bool has_low_parts() const { return !low_.empty(); }
   void extend() { low_.resize(high_.size(), 0.0); }
 
+  // The values rounded to doubles.
   double operator[](std::size_t state) const { return high_[state]; }
   std::span<const double> rounded() const { return high_; }
 
@@ -48,6 +50,7 @@ class DoubleDoubleVector {
     return std::move(high_);
   }
 
+  // Rounded to one double, or to two after extend().
   void set(std::size_t state, long double value) {
     high_[state] = static_cast<double>(value);
     if (has_low_parts()) {
@@ -68,6 +71,7 @@ class DoubleDoubleVector {
     }
   }
 
+  // The value, rounded once.
   long double value(std::size_t state) const {
     return static_cast<long double>(high_[state]) + low(state);
   }
@@ -99,6 +103,7 @@ class Equations {
  public:
   Equations(const MarkovChain& chain, const StateSet& target);
 
+  // The chain, the states where the walk ends, and the number of states.
   const MarkovChain& chain() const { return chain_; }
   const StateSet& target() const { return target_; }
   std::size_t size() const { return chain_.size(); }

@@ -1,7 +1,9 @@
 #include "conclave/chain/detail/krylov.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,36 @@ namespace conclave::chain::detail {
 namespace {
 
 using Vector = std::vector<double>;
+
+// A sum, or another fold, in four lanes that do not wait for each other.
+template <class Combine>
+std::array<double, 4> folded(std::size_t size, Combine combine) {
+  std::array<double, 4> lanes{};
+  std::size_t i = 0;
+  for (; i + lanes.size() <= size; i += lanes.size()) {
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      lanes[lane] = combine(lanes[lane], i + lane);
+    }
+  }
+  for (; i < size; ++i) lanes[0] = combine(lanes[0], i);
+  return lanes;
+}
+
+// The largest absolute value; what is not a number does not count.
+double largest(std::span<const double> v) {
+  return std::ranges::max(
+      folded(v.size(), [&](double most, std::size_t i) { return std::max(most, std::abs(v[i])); }));
+}
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  const auto sums = folded(a.size(), [&](double sum, std::size_t i) { return sum + a[i] * b[i]; });
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// y += factor * x.
+void add(std::span<double> y, double factor, std::span<const double> x) {
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] += factor * x[i];
+}
 
 // A residual cannot be smaller than this relative to the solution, for its rounding.
 constexpr double attainable = 32 * rounding;

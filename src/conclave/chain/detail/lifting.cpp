@@ -1,8 +1,8 @@
 #include "conclave/chain/detail/lifting.hpp"
 
 #include <algorithm>
-
-#include "conclave/chain/detail/elimination.hpp"
+#include <cmath>
+#include <utility>
 
 namespace conclave::chain::detail {
 namespace {
@@ -158,6 +158,7 @@ void ModularFactors::solve(std::span<std::uint64_t> right) const {
   }
 }
 
+__extension__ using Int128 = __int128;
 __extension__ using Word128 = unsigned __int128;
 
 constexpr std::size_t bits_of_small = 64;  // coefficients whose products with digits fit 128 bits
@@ -191,6 +192,60 @@ void divide_exactly(Int128& value, std::uint64_t, Word128 inverse) {
   value = static_cast<Int128>(static_cast<Word128>(value) * inverse);
 }
 
+void subtract_product(mpz_class& value, const mpz_class& factor, std::uint64_t digit) {
+  mpz_submul_ui(value.get_mpz_t(), factor.get_mpz_t(), digit);
+}
+void subtract_product(Int128& value, Int128 factor, std::uint64_t digit) {
+  value -= factor * static_cast<Int128>(digit);
+}
+void add_product(mpz_class& value, const mpz_class& factor, std::uint64_t digit) {
+  mpz_addmul_ui(value.get_mpz_t(), factor.get_mpz_t(), digit);
+}
+void add_product(Int128& value, Int128 factor, std::uint64_t digit) {
+  value += factor * static_cast<Int128>(digit);
+}
+
+void convert(const mpz_class& from, mpz_class& to) { to = from; }
+void convert(const mpz_class& from, Int128& to) {
+  const mpz_class high = from >> 64;
+  to = (static_cast<Int128>(high.get_ui()) << 64) | static_cast<Int128>(from.get_ui());
+}
+
+// The part of the right-hand sides that the digits found so far leave. Integer has 128 bits, or any
+// number of them.
+template <class Integer>
+class Remainder {
+ public:
+  explicit Remainder(const IntegerEquations& equations)
+      : pattern_(equations.pattern),
+        values_(converted(equations.values)),
+        diagonal_(converted(equations.diagonal)),
+        rest_(converted(equations.right)) {}
+
+  const Integer& operator[](std::size_t i) const { return rest_[i]; }
+
+  // Takes off the left sides at the given digits, and divides what is left by the prime.
+  void take(std::span<const std::uint64_t> digits, std::uint64_t prime, Word128 inverse) {
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      subtract_product(rest_[i], diagonal_[i], digits[i]);
+      for (std::uint64_t k = pattern_.starts[i]; k < pattern_.starts[i + 1]; ++k) {
+        add_product(rest_[i], values_[k], digits[pattern_.columns[k]]);
+      }
+      divide_exactly(rest_[i], prime, inverse);
+    }
+  }
+
+ private:
+  static std::vector<Integer> converted(const std::vector<mpz_class>& numbers) {
+    std::vector<Integer> result(numbers.size());
+    for (std::size_t k = 0; k < numbers.size(); ++k) convert(numbers[k], result[k]);
+    return result;
+  }
+
+  const Pattern& pattern_;
+  std::vector<Integer> values_, diagonal_, rest_;
+};
+
 ModularMatrix modulo(const IntegerEquations& equations, std::uint64_t prime) {
   ModularMatrix matrix{equations.pattern, {}, {}};
   for (const mpz_class& value : equations.values) matrix.values.push_back(residue(value, prime));
@@ -210,22 +265,24 @@ mpz_class joined(std::span<const std::uint64_t> digits, std::uint64_t prime) {
   return joined(digits.first(half), prime) + power * joined(digits.subspan(half), prime);
 }
 
+// The unknowns modulo a common modulus.
+struct Residues {
+  mpz_class modulus;
+  std::vector<mpz_class> values;
+};
+
 template <class Integer>
-Residues lift_with(const IntegerEquations& equations, const ModularFactors& factors,
-                   std::uint64_t prime, std::span<const std::uint32_t> unknowns,
-                   std::size_t digits) {
+Residues lifted(const IntegerEquations& equations, const ModularFactors& factors,
+                std::uint64_t prime, std::span<const std::uint32_t> unknowns, std::size_t digits) {
   Remainder<Integer> remainder(equations);
   const Word128 inverse = inverse_modulo_word(prime);
   std::vector<std::uint64_t> solution(equations.size());
-  std::vector<std::int64_t> signed_digits(equations.size());
   std::vector<std::vector<std::uint64_t>> kept(unknowns.size());
   for (std::size_t digit = 0; digit < digits; ++digit) {
     for (std::size_t i = 0; i < solution.size(); ++i) solution[i] = residue(remainder[i], prime);
     factors.solve(solution);
     for (std::size_t k = 0; k < unknowns.size(); ++k) kept[k].push_back(solution[unknowns[k]]);
-    std::ranges::copy(solution, signed_digits.begin());
-    remainder.take(signed_digits);
-    for (std::size_t i = 0; i < remainder.size(); ++i) divide_exactly(remainder[i], prime, inverse);
+    remainder.take(solution, prime, inverse);
   }
   Residues residues;
   mpz_ui_pow_ui(residues.modulus.get_mpz_t(), prime, digits);
@@ -233,11 +290,10 @@ Residues lift_with(const IntegerEquations& equations, const ModularFactors& fact
   return residues;
 }
 
-}  // namespace
-
-std::optional<Residues> lift(const IntegerEquations& equations,
-                             std::span<const std::uint32_t> unknowns, const mpz_class& least,
-                             double most_work) {
+// The residues modulo a power of a prime that is larger than `least`.
+std::optional<Residues> residues_of(const IntegerEquations& equations,
+                                    std::span<const std::uint32_t> unknowns, const mpz_class& least,
+                                    double most_work) {
   const auto filled = filled_pattern(equations.pattern, most_work);
   if (!filled) return std::nullopt;
   for (mpz_class prime = mpz_class(3) << 58;;) {
@@ -247,8 +303,76 @@ std::optional<Residues> lift(const IntegerEquations& equations,
     if (!factors.is_regular()) continue;
     const std::size_t digits = mpz_sizeinbase(least.get_mpz_t(), 2) / 59 + 1;  // 59 bits each
     return equations.coefficient_bits() <= bits_of_small
-               ? lift_with<Int128>(equations, factors, base, unknowns, digits)
-               : lift_with<mpz_class>(equations, factors, base, unknowns, digits);
+               ? lifted<Int128>(equations, factors, base, unknowns, digits)
+               : lifted<mpz_class>(equations, factors, base, unknowns, digits);
   }
 }
+
+// The denominators of the unknowns divide the determinant, which is at most the product of the
+// diagonal, because the matrix is an M-matrix.
+mpz_class largest_determinant(const IntegerEquations& equations) {
+  mpz_class product = 1;
+  for (const mpz_class& value : equations.diagonal) product *= value;
+  return product;
+}
+
+// The denominator of the last convergent of numerator / denominator that is at most `most`, by
+// Euclid's algorithm; 0 <= numerator < denominator.
+mpz_class convergent_denominator(mpz_class numerator, mpz_class denominator,
+                                 const mpz_class& most) {
+  mpz_class before = 0;
+  mpz_class now = 1;
+  mpz_class quotient;
+  mpz_class rest;
+  while (numerator != 0) {
+    mpz_fdiv_qr(quotient.get_mpz_t(), rest.get_mpz_t(), denominator.get_mpz_t(),
+                numerator.get_mpz_t());
+    mpz_addmul(before.get_mpz_t(), quotient.get_mpz_t(), now.get_mpz_t());
+    if (before > most) break;
+    swap(before, now);
+    swap(denominator, numerator);
+    swap(numerator, rest);
+  }
+  return now;
+}
+
+// The fractions that are congruent to the residues and have a common denominator of at most
+// `most_denominator`. Most have the denominator of one before, which is tried first. A denominator
+// d and a residue r have a small numerator, d r - c modulus, if c / d is close to r / modulus.
+std::vector<mpq_class> reconstruct(const Residues& residues, const mpz_class& most_denominator) {
+  std::vector<mpq_class> result;
+  mpz_class common = 1;
+  for (const mpz_class& residue : residues.values) {
+    const mpz_class scaled = residue * common % residues.modulus;
+    const mpz_class factor =
+        convergent_denominator(scaled, residues.modulus, most_denominator / common);
+    common *= factor;
+    result.emplace_back(mpz_class(scaled * factor % residues.modulus), common);
+    result.back().canonicalize();
+  }
+  return result;
+}
+
+}  // namespace
+
+std::size_t IntegerEquations::coefficient_bits() const {
+  std::size_t bits = 0;
+  for (const auto* numbers : {&diagonal, &right}) {
+    for (const mpz_class& number : *numbers) {
+      bits = std::max(bits, mpz_sizeinbase(number.get_mpz_t(), 2));
+    }
+  }
+  return bits;
+}
+
+std::optional<std::vector<mpq_class>> lift(const IntegerEquations& equations,
+                                           std::span<const std::uint32_t> unknowns, double largest,
+                                           double most_work) {
+  const mpz_class determinant = largest_determinant(equations);
+  const mpz_class least = 2 * determinant * determinant * mpz_class(std::ceil(largest));
+  const auto residues = residues_of(equations, unknowns, least, most_work);
+  if (!residues) return std::nullopt;
+  return reconstruct(*residues, determinant);
+}
+
 }  // namespace conclave::chain::detail

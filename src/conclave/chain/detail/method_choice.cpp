@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "conclave/base/error.hpp"
+#include "conclave/chain/detail/clusters.hpp"
 #include "conclave/chain/detail/componentwise_solver.hpp"
 #include "conclave/chain/detail/krylov.hpp"
 #include "conclave/chain/detail/multiprecision.hpp"
@@ -22,24 +23,24 @@ namespace {
 // components costs nothing.
 constexpr std::size_t large_chain = 50'000;
 
-// Work is counted in multiplications, of which a core does 10^9 a second row by row and 5*10^9
-// within fronts. Elimination in the given order may take this many per transition; lines, trees and
-// narrow bands take fewer, and need no other order.
+// Work is counted in multiplications, of which a core does 10^9 a second. Elimination in the given
+// order may take this many per transition; lines, trees and narrow bands take fewer, and need no
+// other order.
 constexpr double little_work = 30;
-// The same for elimination in fronts, in small components and in others. Multigrid takes some 5000
-// where it converges; but it may stall, and elimination does not.
-constexpr double modest_work = 5000;
-constexpr double fair_work = 50'000;
-// Two minutes, the last resort; and what two gigabytes hold.
-constexpr double most_elimination_work = 5e11;
-constexpr double most_front_entries = 2.5e8;
+// The same in minimum-degree order, in small components and, once BiCGSTAB has stalled, in others.
+constexpr double modest_work = 1000;
+constexpr double fair_work = 7'000;
+// Two minutes: the last resort, and for users who ask for elimination.
+constexpr double most_elimination_work = 1e11;
 // Elimination with numbers of many bits does some 10^7 a second: ten seconds at most.
 constexpr double most_multiprecision_work = 1e8;
 
 // Up to this many states an order of elimination is found faster than BiCGSTAB fails.
 constexpr std::size_t small_component = 5000;
-// Up to this many it is found in seconds, whatever the component looks like.
+// Up to this many it is found in seconds, whatever the component looks like; beyond, only where a
+// search from any state takes many steps to see all: on grids, and not on random graphs.
 constexpr std::size_t orderable_component = 100'000;
+constexpr std::size_t levels_of_grids = 64;
 
 // BiCGSTAB gains eight digits or stalls. The last resort takes 3*10^10 multiplications, a minute.
 constexpr double gain = 1e-8;
@@ -97,28 +98,30 @@ std::span<const ComponentSolver::Rung> ComponentSolver::ladder() {
   static constexpr std::array rungs{
       Rung{Method::elimination, "elimination in the order given fills in little",
            [](Self& self) { return self.eliminate(little_work * self.entries()); }},
-      Rung{Method::frontal, "the component is small, and elimination takes little work",
+      Rung{Method::elimination, "the component is small, and elimination takes little work",
            [](Self& self) {
              const bool is_small = self.system_.size() <= small_component;
-             return is_small ? self.eliminate_in_fronts(modest_work * self.entries()) : Attempt();
+             return is_small ? self.eliminate_reordered(modest_work * self.entries()) : Attempt();
            }},
       Rung{Method::bicgstab, "elimination would fill in much, and BiCGSTAB converges quickly",
            [](Self& self) { return self.iterate(few_iterations, 1); }},
       Rung{Method::clusters, "BiCGSTAB stalls, and there are clusters that the walk rarely leaves",
            [](Self& self) { return self.correct_clusters(); }},
-      Rung{Method::frontal, "BiCGSTAB stalls, and elimination takes moderate work",
+      Rung{Method::elimination, "BiCGSTAB stalls, and elimination takes moderate work",
            [](Self& self) {
-             const bool is_cheap = self.is_soon_ordered();
-             return is_cheap ? self.eliminate_in_fronts(fair_work * self.entries()) : Attempt();
+             const bool is_soon_ordered =
+                 self.system_.size() <= orderable_component ||
+                 breadth_first(self.system_.pattern).levels >= levels_of_grids;
+             return is_soon_ordered ? self.eliminate_reordered(fair_work * self.entries())
+                                    : Attempt();
            }},
-      Rung{Method::multigrid, "BiCGSTAB stalls, and elimination takes much work",
-           [](Self& self) { return self.correct_neighbours(); }},
-      Rung{Method::frontal, "every iteration stalls",
-           [](Self& self) {
-             return self.plan_ ? self.eliminate_in_fronts(most_elimination_work) : Attempt();
-           }},
-      Rung{Method::bicgstab, "every other method stalls or is too much work",
+      Rung{Method::bicgstab, "elimination takes much work, and other iterations stall",
            [](Self& self) { return self.begin(Method::bicgstab); }},
+      Rung{Method::elimination, "every iteration stalls",
+           [](Self& self) {
+             const bool has_order = !self.order_.empty();
+             return has_order ? self.eliminate_reordered(most_elimination_work) : Attempt();
+           }},
   };
   return rungs;
 }
@@ -126,16 +129,14 @@ std::span<const ComponentSolver::Rung> ComponentSolver::ladder() {
 // The methods without the conditions of the ladder, for those that the user names.
 ComponentSolver::Attempt ComponentSolver::begin(Method method) {
   switch (method) {
-    case Method::elimination:
-      return eliminate(most_elimination_work);
-    case Method::frontal:
-      return eliminate_in_fronts(most_elimination_work);
+    case Method::elimination: {
+      Attempt attempt = eliminate(little_work * entries());
+      return attempt ? attempt : eliminate_reordered(most_elimination_work);
+    }
     case Method::bicgstab:
       return iterate(static_cast<int>(std::min(3000.0, most_iterations(system_))), long_attempts);
     case Method::clusters:
       return correct_clusters();
-    case Method::multigrid:
-      return correct_neighbours();
     default:
       return {};
   }
@@ -203,12 +204,17 @@ ComponentSolver::Attempt ComponentSolver::eliminate(double limit) {
   };
 }
 
-ComponentSolver::Attempt ComponentSolver::eliminate_in_fronts(double limit) {
-  if (!plan_) plan_ = planned_fronts(system_.pattern, elimination_order(system_));
-  if (plan_->work > limit || plan_->entries > most_front_entries) return {};
-  return [factors = shared(FrontalFactors(system_, *std::move(plan_)))](
+ComponentSolver::Attempt ComponentSolver::eliminate_reordered(double limit) {
+  if (order_.empty()) order_ = elimination_order(system_);
+  const LocalSystem ordered = reordered(system_, order_);
+  auto pattern = filled_pattern(ordered.pattern, limit);
+  if (!pattern) return {};
+  return [this, factors = shared(Factors(ordered, *std::move(pattern), Factors::Extent::complete))](
              std::span<const double> right, std::span<double> x) {
-    std::ranges::copy(factors->solve(right), x.begin());
+    std::vector<double> values(right.size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = right[order_[i]];
+    factors->solve(values);
+    for (std::size_t i = 0; i < values.size(); ++i) x[order_[i]] = values[i];
     return true;
   };
 }
@@ -225,27 +231,12 @@ ComponentSolver::Attempt ComponentSolver::iterate(int most_iterations, int most_
 }
 
 ComponentSolver::Attempt ComponentSolver::correct_clusters() {
-  auto clusters = Multigrid::of_clusters(system_);
+  auto clusters = Clusters::of(system_);
   if (!clusters) return {};
   return [this, clusters = shared(*std::move(clusters))](std::span<const double> right,
                                                          std::span<double> x) {
     return clusters->solve(system_, right, x);
   };
-}
-
-ComponentSolver::Attempt ComponentSolver::correct_neighbours() {
-  if (!std::exchange(has_sought_neighbours_, true)) {
-    neighbours_ = Multigrid::of_neighbours(system_);
-  }
-  if (!neighbours_) return {};
-  return [this](std::span<const double> right, std::span<double> x) {
-    return neighbours_->solve(system_, right, x);
-  };
-}
-
-// Where neighbours can be joined level by level, an order of elimination is soon found.
-bool ComponentSolver::is_soon_ordered() {
-  return system_.size() <= orderable_component || correct_neighbours() != nullptr;
 }
 
 // Where some steps cost nothing, residuals cannot be compared with costs. But they are at most R

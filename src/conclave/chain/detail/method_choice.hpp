@@ -4,16 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "conclave/chain/detail/elimination.hpp"
 #include "conclave/chain/detail/equations.hpp"
-#include "conclave/chain/detail/frontal_elimination.hpp"
-#include "conclave/chain/detail/multigrid.hpp"
 #include "conclave/chain/method.hpp"
 
 namespace conclave::chain::detail {
@@ -40,6 +38,8 @@ Solution solve(const Equations& equations, std::span<const double> cost, double 
 // those before it do not apply or have stalled.
 class ComponentSolver {
  public:
+  // `method` is Method::automatic or one that solves components. O(size of the system), and the
+  // time to set up the method.
   ComponentSolver(LocalSystem system, Method method);
   ComponentSolver(const ComponentSolver&) = delete;
   ComponentSolver& operator=(const ComponentSolver&) = delete;
@@ -65,22 +65,19 @@ class ComponentSolver {
 
   void begin_next();
   Attempt begin(Method method);
-  Attempt eliminate(double limit);  // in multiplications
-  Attempt eliminate_in_fronts(double limit);
+  // In the order given, and in minimum-degree order; both up to a limit of multiplications.
+  Attempt eliminate(double limit);
+  Attempt eliminate_reordered(double limit);
   Attempt iterate(int most_iterations, int most_attempts);
   Attempt correct_clusters();
-  Attempt correct_neighbours();
 
   double entries() const { return static_cast<double>(system_.values.size()); }
-  bool is_soon_ordered();
 
   LocalSystem system_;
   Method asked_for_;
-  std::size_t tried_ = 0;  // rungs of the ladder, the present one included
-  Attempt attempt_;        // attempts refer to this object
-  std::optional<Fronts> plan_;
-  std::optional<Multigrid> neighbours_;
-  bool has_sought_neighbours_ = false;
+  std::size_t tried_ = 0;             // rungs of the ladder, the present one included
+  Attempt attempt_;                   // attempts refer to this object
+  std::vector<std::uint32_t> order_;  // of minimum degree, once it was needed
 };
 
 }  // namespace conclave::chain::detail

@@ -59,6 +59,7 @@ class Scanner {
     return here_ != end_ && *here_ != '\n';
   }
 
+  // The next number in this line. Throws Error, with file and line, if there is none.
   std::uint32_t integer() {
     skip_blanks();
     std::uint32_t value = 0;
@@ -99,6 +100,7 @@ class Scanner {
   // Everything up to the next symbol in this line, and goes past it.
   std::string_view until(char symbol);
 
+  // Goes to the beginning of the next line.
   void skip_line() {
     while (here_ != end_ && *here_ != '\n') ++here_;
     if (here_ != end_) ++here_;

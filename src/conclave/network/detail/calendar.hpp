@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "conclave/base/check.hpp"
+#include "conclave/base/large_pages.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/large_pages.hpp"
 
 namespace conclave::network::detail {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "conclave/base/large_pages.hpp"
 #include "conclave/model/message.hpp"
-#include "conclave/network/detail/large_pages.hpp"
 #include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 
@@ -52,6 +52,7 @@ class EdgeTable {
     used_ = 0;
   }
 
+  // Memory that it takes now.
   std::size_t bytes() const { return slots_.capacity() * sizeof(Slot); }
 
  private:

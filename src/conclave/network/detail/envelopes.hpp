@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "conclave/base/check.hpp"
+#include "conclave/base/large_pages.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/large_pages.hpp"
 #include "conclave/network/detail/wire.hpp"
 #include "conclave/network/ports.hpp"
 
@@ -25,6 +25,7 @@ class Envelopes {
  public:
   using Envelope = std::uint64_t;
 
+  // For a network of n < 2^32 nodes.
   explicit Envelopes(NodeCount n)
       : node_bits_(static_cast<unsigned>(std::bit_width(n))),
         node_mask_((Envelope{1} << node_bits_) - 1) {
@@ -43,6 +44,8 @@ class Envelopes {
   }
   static Envelope addressed(Envelope sealed, NodeIndex to) { return sealed | to; }
 
+  // The kind of the message, its receiver and its sender; O(1). The sender is readable until the
+  // copy has arrived.
   unsigned kind(Envelope envelope) const {
     return static_cast<unsigned>(envelope >> node_bits_ & 7);
   }
@@ -72,6 +75,7 @@ class Envelopes {
     __builtin_prefetch(&slot(rest & (0 - (rest / is_kept & 1))));
   }
 
+  // Memory of the messages that do not fit into an envelope.
   std::size_t bytes() const { return slabs_.size() * lines_per_slab * sizeof(Line); }
 
  private:

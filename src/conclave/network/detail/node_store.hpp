@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "conclave/network/detail/large_pages.hpp"
+#include "conclave/base/large_pages.hpp"
 #include "conclave/network/ports.hpp"
 
 namespace conclave::network::detail {
@@ -18,6 +18,7 @@ class NodeStore {
  public:
   using Node = typename P::Node;
 
+  // All nodes are untouched. Does not write to the memory of the nodes.
   explicit NodeStore(NodeCount n)
       : n_(n),
         untouched_(n),
@@ -27,8 +28,10 @@ class NodeStore {
   NodeStore& operator=(const NodeStore&) = delete;
   ~NodeStore() { LargePages<Place>{}.deallocate(places_, n_); }
 
+  // Nodes in all, and those that nothing has happened to.
   NodeCount size() const { return n_; }
   NodeCount untouched() const { return untouched_; }
+  // Whether something has happened to the node, and its state if so.
   bool is_touched(NodeIndex node) const { return (touched_[node / 64] >> node % 64 & 1) != 0; }
   const Node& operator[](NodeIndex node) const {
     return places_[node].node;  // of touched nodes only

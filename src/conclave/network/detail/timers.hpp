@@ -21,6 +21,7 @@ class Timers {
     NodeIndex node = 0;
   };
 
+  // No timer is set.
   explicit Timers(NodeCount n) : current_(n) {}
 
   // The node's timer runs out then; one that was set before is forgotten.
@@ -31,6 +32,7 @@ class Timers {
     std::ranges::push_heap(heap_, later);
   }
 
+  // The node has no timer from now on; nothing happens if it had none. O(1).
   void cancel(NodeIndex node) { current_[node] = 0; }
 
   // The first timer to run out, or nothing. Valid until the next call of any member.
@@ -42,6 +44,7 @@ class Timers {
     return heap_.empty() ? nullptr : &heap_.front();
   }
 
+  // Memory that it takes now.
   std::size_t bytes() const {
     return current_.size() * sizeof(std::uint64_t) + heap_.capacity() * sizeof(Due);
   }

@@ -74,6 +74,7 @@ class Wire {
     return word;
   }
 
+  // The message of which as_word() gave this word.
   [[gnu::always_inline]] static Message of_word(std::uint64_t kind, std::uint64_t word) {
     Message message = with_kind(static_cast<std::uint8_t>(kind));
     std::size_t position = 0;

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/sleepers.hpp"
 
 namespace conclave::network {
 

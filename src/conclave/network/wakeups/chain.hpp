@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/sleepers.hpp"
 
 namespace conclave::network {
 

@@ -18,7 +18,7 @@
 #include "conclave/population/detail/species.hpp"
 #include "conclave/population/detail/species_of.hpp"
 #include "conclave/population/direct_method.hpp"
-#include "conclave/population/live_trial.hpp"
+#include "conclave/population/trial_engine.hpp"
 
 namespace conclave::population::detail {
 
@@ -26,8 +26,11 @@ namespace conclave::population::detail {
 class DirectStage {
  public:
   virtual ~DirectStage() = default;
+  // Goes on exactly as this one does.
   virtual std::unique_ptr<DirectStage> copy() const = 0;
+  // The same engine as all trials see theirs; owned by this object.
   virtual TrialEngine& engine() = 0;
+  // See DirectMethod::advance.
   virtual void advance(Interactions budget, std::uint64_t most_reactions) = 0;
   virtual std::uint64_t reactions() const = 0;
   virtual double cost() const = 0;  // of an interaction, in nanoseconds on a common machine
@@ -38,12 +41,13 @@ class DirectStage {
 class AdaptiveStages {
  public:
   virtual ~AdaptiveStages() = default;
+  // The size of an agent in an array, and whether n of them may be kept in one.
   virtual std::size_t bytes_per_agent() const = 0;
   virtual bool may_use_agents(AgentCount n) const = 0;
   // How many channels the protocol offers; 0 if it is no network of reactions, or too large a one.
   virtual std::size_t channels() const = 0;
 
-  using Agents = LiveTrial;
+  using Agents = TrialEngine;
   // `counts` are those of the species.
   virtual std::unique_ptr<Agents> agents_after(const Species& species,
                                                const std::vector<AgentCount>& counts, AgentCount n,
@@ -52,6 +56,7 @@ class AdaptiveStages {
   virtual std::unique_ptr<Agents> agents_after(const DirectStage& before, AgentCount n,
                                                const StreamName& name,
                                                AgentMemory& memory) const = 0;
+  // For the engine counts. O(n) after an array.
   virtual std::unique_ptr<Species> species_after(const Agents& before) const = 0;
   virtual std::unique_ptr<Species> species_after(const DirectStage& before) const = 0;
   // Rows are states, not agents.
@@ -65,21 +70,20 @@ class AdaptiveStages {
 template <HasChannels P>
 class DirectStageOf final : public DirectStage {
  public:
-  explicit DirectStageOf(DirectMethod<P> method) : method_(std::move(method)), seen_(method_) {}
+  explicit DirectStageOf(DirectMethod<P> method) : method_(std::move(method)) {}
   std::unique_ptr<DirectStage> copy() const override {
-    return std::make_unique<DirectStageOf>(method_);
+    return std::make_unique<DirectStageOf>(method());
   }
-  TrialEngine& engine() override { return seen_; }
+  TrialEngine& engine() override { return method_; }
   void advance(Interactions budget, std::uint64_t most_reactions) override {
-    method_.advance(budget, most_reactions);
+    method_.engine().advance(budget, most_reactions);
   }
-  std::uint64_t reactions() const override { return method_.reactions(); }
-  double cost() const override { return method_.cost(); }
-  const DirectMethod<P>& method() const { return method_; }
+  std::uint64_t reactions() const override { return method().reactions(); }
+  double cost() const override { return method().cost(); }
+  const DirectMethod<P>& method() const { return method_.engine(); }
 
  private:
-  DirectMethod<P> method_;
-  AsTrialEngine<DirectMethod<P>> seen_;
+  TrialEngineOf<DirectMethod<P>> method_;
 };
 
 template <PopulationProtocol P>
@@ -131,14 +135,14 @@ class AdaptiveStagesOf final : public AdaptiveStages {
   }
 
  private:
-  using AgentsTrial = LiveTrialOf<population::Agents<P>>;
+  using ArrayOfAgents = TrialEngineOf<population::Agents<P>>;
   using Tally = typename SpeciesOf<P>::Tally;
 
   static const SpeciesOf<P>& own(const Species& species) {
     return static_cast<const SpeciesOf<P>&>(species);
   }
   static const population::Agents<P>& engine_of(const Agents& agents) {
-    return static_cast<const AgentsTrial&>(agents).exact_engine();
+    return static_cast<const ArrayOfAgents&>(agents).engine();
   }
   static const auto& method_of(const DirectStage& stage) requires HasChannels<P> {
     return static_cast<const DirectStageOf<P>&>(stage).method();
@@ -147,8 +151,8 @@ class AdaptiveStagesOf final : public AdaptiveStages {
   std::unique_ptr<Agents> agents_with(const Census<typename P::State>& census, const Tally& tally,
                                       AgentCount n, const StreamName& name,
                                       AgentMemory& memory) const {
-    auto next = std::make_unique<AgentsTrial>(nullptr, protocol_, n, census, name, memory);
-    next->exact_engine().inherit(tally);
+    auto next = std::make_unique<ArrayOfAgents>(protocol_, n, census, name, memory);
+    next->engine().inherit(tally);
     return next;
   }
   template <class Engine>

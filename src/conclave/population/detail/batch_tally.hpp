@@ -28,6 +28,7 @@ inline constexpr bool has_milestones = requires(const Tally& tally) {
   tally.milestone();
 };
 
+// The milestone that these states reach after an interaction; 0 where the tally has none.
 template <class Tally, class State>
 std::uint8_t milestone_of(const Tally& tally, const State& new_u, const State& new_v) {
   if constexpr (requires { tally.milestone_of(new_u, new_v); }) {
@@ -37,6 +38,7 @@ std::uint8_t milestone_of(const Tally& tally, const State& new_u, const State& n
   }
 }
 
+// The last milestone that was reached; 0 where the tally has none.
 template <class Tally>
 std::uint8_t milestone(const Tally& tally) {
   if constexpr (has_milestones<Tally>) {

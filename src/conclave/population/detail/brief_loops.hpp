@@ -11,7 +11,6 @@
 #endif
 
 #include "conclave/model/brief_words.hpp"
-#include "conclave/population/detail/instruction_set.hpp"
 #include "conclave/population/meeting_pipeline.hpp"
 
 namespace conclave::population::detail {
@@ -45,10 +44,16 @@ template <BriefLoop loop>
 }
 
 #if defined(__x86_64__)
+// Whether this processor has the instructions for the functions below.
+inline bool has_avx2() {
+  static const bool has = __builtin_cpu_supports("avx2") != 0;
+  return has;
+}
+
 // The same with levels, one word in a register for SIMD: it has the operations for halves of words,
-// and while one meeting is computed, the processor begins the next.
+// and while one interaction is computed, the processor begins the next.
 template <BriefLoop loop>
-CONCLAVE_AVX2 [[gnu::noinline]] std::size_t meet_each_avx2(
+[[gnu::target("avx2")]] [[gnu::noinline]] std::size_t meet_each_avx2(
     std::span<std::uint32_t> words, std::span<const std::uint64_t> meetings) {
   const auto load = [](std::uint32_t word) { return _mm_cvtsi32_si128(static_cast<int>(word)); };
   const auto value = [](__m128i word) {
@@ -73,7 +78,8 @@ CONCLAVE_AVX2 [[gnu::noinline]] std::size_t meet_each_avx2(
   return meetings.size();
 }
 
-CONCLAVE_AVX2 inline std::uint32_t largest_low_half_avx2(std::span<const std::uint32_t> words) {
+[[gnu::target("avx2")]] inline std::uint32_t largest_low_half_avx2(
+    std::span<const std::uint32_t> words) {
   __m256i largest = _mm256_setzero_si256();
   std::size_t k = 0;
   for (; words.size() - k >= 8; k += 8) {
@@ -89,21 +95,21 @@ CONCLAVE_AVX2 inline std::uint32_t largest_low_half_avx2(std::span<const std::ui
 }
 #endif
 
+// meet_each by the fastest code that this processor has.
 template <BriefLoop loop>
 std::size_t meet_in_words(std::span<std::uint32_t> words, std::span<const std::uint64_t> meetings) {
 #if defined(__x86_64__)
   if constexpr (loop.has_levels) {
-    if (instruction_set() != InstructionSet::baseline) {
-      return meet_each_avx2<loop>(words, meetings);
-    }
+    if (has_avx2()) return meet_each_avx2<loop>(words, meetings);
   }
 #endif
   return meet_each<loop>(words, meetings);
 }
 
+// The largest count of interactions, as words store it. O(words).
 inline std::uint32_t largest_low_half(std::span<const std::uint32_t> words) {
 #if defined(__x86_64__)
-  if (instruction_set() != InstructionSet::baseline) return largest_low_half_avx2(words);
+  if (has_avx2()) return largest_low_half_avx2(words);
 #endif
   std::uint32_t result = 0;
   for (const std::uint32_t word : words) result = std::max(result, word & BriefWord::low_half);

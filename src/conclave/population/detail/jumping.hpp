@@ -42,12 +42,14 @@ class Jumping : public Host {
   }
 
   Interactions now() const { return now_; }
+  // Also where nothing can change any more. Whoever watches nothing goes on in silence.
   bool hopeless() const {
     return this->tally().hopeless() || (engine().is_silent() && !this->tally().converged());
   }
   bool has_stopped() const {
     return this->is_over() || (engine().is_silent() && this->watch_ == Watch::convergence);
   }
+  // How many interactions were carried out, not jumped over.
   std::uint64_t effective_interactions() const { return effective_; }
   NextMeeting next_meeting() const { return {next_event_, engine().next_agents()}; }
 

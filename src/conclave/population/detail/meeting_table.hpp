@@ -42,6 +42,7 @@ class MeetingTable {
   const Result* results() const { return results_.data(); }
   std::size_t stride() const { return stride_; }
 
+  // The name of a state; one without gets the next. There must be room: size() < most_names.
   Name name_of(const State& state) {
     const auto name = static_cast<Name>(states_.id_of(state));
     if (name >= side_) widen(2 * side_);

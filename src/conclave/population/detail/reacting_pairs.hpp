@@ -99,6 +99,7 @@ class ReactingPairs {
     }
   }
 
+  // Sums up what changed since the last call; to be called before `number` and `pick`. O(ranks).
   void update_number() {
     number_ = Interactions();
     for (std::size_t u = 0; u < counts_.size(); ++u) number_ += pairs_of(u);

@@ -52,6 +52,7 @@ struct BranchWeight {
   std::uint64_t numerator = 1;
   std::uint64_t denominator = 1;
 
+  // The weight of a branch that is taken with probability p/q after this one. Exact.
   BranchWeight times(std::uint64_t p, std::uint64_t q) const;
 };
 
@@ -65,19 +66,24 @@ struct TallyStanding {
 class SpeciesTally {
  public:
   virtual ~SpeciesTally() = default;
+  // Agents that are there from the beginning, or come in by a change of the census. O(1) where the
+  // tally can take many at once, otherwise O(count).
   virtual void add(SpeciesId id, AgentCount count) = 0;
   // Only where the tally depends on the census alone (Species::has_census_tally).
   virtual void remove(SpeciesId id, AgentCount count) = 0;
   // Two agents have met; returns the standing, which may differ now.
   virtual TallyStanding replace(SpeciesId u, SpeciesId v, SpeciesId new_u, SpeciesId new_v,
                                 Watch watch) = 0;
+  // From now on, watches for violations (MeasuresHolding); no effect on other tallies.
   virtual void hold() = 0;
 
+  // The answers of the tally; see TallyOf and MeasuresHolding (model/population.hpp). O(1).
   virtual AgentCount leaders() const = 0;
   virtual bool converged() const = 0;
   virtual bool hopeless() const = 0;
   virtual bool violated() const = 0;
   virtual TallyStanding standing(Watch watch) const = 0;
+  // At least this many agents must change before the watched event can happen; 0 if unknown.
   virtual AgentCount changes_to_stop(Watch watch) const = 0;
   // `counts` are the agents, by species.
   virtual std::vector<Observation> observations(const std::vector<AgentCount>& counts) const = 0;
@@ -109,10 +115,13 @@ class Species {
   std::size_t size() const { return size_; }
   // The agents that it was built with, by species. Called once.
   std::vector<AgentCount> take_first_counts() { return std::move(first_counts_); }
+  // The outcome must be of kind random. Valid until the next outcome is asked for.
   const OutcomeDistribution& distribution(const Outcome& outcome) const {
     return distributions_[outcome.u + outcome.v * 65536];
   }
 
+  // The outcome of an interaction in which u initiates. O(1) where it is remembered; otherwise asks
+  // the protocol for all outcomes, and may add species.
   [[gnu::always_inline]] Outcome outcome(SpeciesId u, SpeciesId v) {
     if (std::max(u, v) >= side_) [[unlikely]]
       return learn(u, v);
@@ -138,18 +147,22 @@ class Species {
   using Pair = std::pair<SpeciesId, SpeciesId>;
   virtual Pair interact(SpeciesId u, SpeciesId v, Stream& choice) = 0;
   virtual Pair interact_after_jump(SpeciesId u, SpeciesId v, Stream& choice) = 0;
+  // The weight of a pair that certainly reacts, 1 unless pairs are weighed.
   virtual std::uint32_t jump_scale() const = 0;
   // The weight of a pair that reacts.
   virtual std::uint32_t jump_weight(SpeciesId u, SpeciesId v) const = 0;
   // The weights of all pairs of a species with others, of which it may be one.
   virtual void weigh_pairs(SpeciesId id, const std::vector<SpeciesId>& others,
                            PairWeights& weights) const = 0;
+  // The order of the states, by their fields; it does not depend on the trial.
   virtual bool comes_before(SpeciesId a, SpeciesId b) const = 0;
 
+  // Whether the fault may hit agents of this species.
   virtual bool can_hit(const Fault& fault, SpeciesId id) const = 0;
   // The species of an agent after a fault has hit it.
   virtual SpeciesId struck(const Fault& fault, SpeciesId id, Stream& choice) = 0;
 
+  // The tally of a moment, which must have one (copy_tally).
   SpeciesTally& tally(Moment moment = Moment::now) {
     return *tallies_[static_cast<std::size_t>(moment)];
   }
@@ -167,6 +180,7 @@ class Species {
 
   // Agents, by species, in words and numbers; in the order of the states.
   virtual std::vector<NamedCount> named(const std::vector<AgentCount>& counts) const = 0;
+  // The same as a table whose rows are states.
   virtual AgentTable table(const std::vector<AgentCount>& counts) const = 0;
 
  protected:

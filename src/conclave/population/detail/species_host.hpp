@@ -26,6 +26,7 @@ class SpeciesHost {
   AgentCount leaders() const { return tally().leaders(); }
   bool converged() const { return tally().converged(); }
 
+  // The event that ends `advance` from now on.
   void watch(Watch what) {
     watch_ = what;
     look_at_tally();

@@ -27,7 +27,7 @@
 #include "conclave/population/detail/species.hpp"
 #include "conclave/population/detail/state_index.hpp"
 #include "conclave/population/detail/tally_host.hpp"
-#include "conclave/population/run.hpp"
+#include "conclave/population/trial_engine.hpp"
 
 namespace conclave::population::detail {
 

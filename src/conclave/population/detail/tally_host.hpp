@@ -74,6 +74,7 @@ typename P::State struck(const P& protocol, const Fault& fault, typename P::Stat
   return state;
 }
 
+// Whether a fault may hit an agent in this state.
 template <PopulationProtocol P>
 bool can_hit(const P& protocol, const Fault& fault, const typename P::State& state) {
   if (fault.kind == FaultKind::kill_leaders) return protocol.role(state) == Role::leader;
@@ -98,10 +99,12 @@ class TallyHost {
 
   TallyHost& operator=(const TallyHost&) = delete;
 
+  // A copy of the protocol that the engine was built with; lives as long as the engine.
   const P& protocol() const { return protocol_; }
   AgentCount leaders() const { return tally_.leaders(); }
   bool converged() const { return tally_.converged() && is_oracle_trustworthy(); }
 
+  // The event that ends `advance` from now on.
   void watch(Watch what) { watch_ = what; }
   const Tally& tally() const { return tally_; }
 

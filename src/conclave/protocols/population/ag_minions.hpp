@@ -104,7 +104,7 @@ class AgMinions {
   static constexpr std::array starts{Start{"clean", "every agent is a leader with value 1", true}};
 
   static std::string objection(const Parameters&, AgentCount) { return {}; }
-  AgMinions(const Parameters& parameters, AgentCount n)
+  constexpr AgMinions(const Parameters& parameters, AgentCount n)
       : m_(static_cast<std::uint32_t>(parameters.m.value_or(cube_of_logarithm(n)))),
         tie_(parameters.tie) {}
 
@@ -154,7 +154,6 @@ class AgMinions {
   std::uint32_t m_;
   Tie tie_;
 };
-static_assert(ListedProtocol<AgMinions>);
 static_assert(MeetsFewStates<AgMinions>);
 
 }  // namespace conclave::protocols

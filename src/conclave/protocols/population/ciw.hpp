@@ -89,7 +89,7 @@ class Ciw {
            " is too large for ciw, whose n states are counted one by "
            "one up to n = 2^24";
   }
-  Ciw(const Parameters&, AgentCount n) : n_(static_cast<std::uint32_t>(n)) {}
+  constexpr Ciw(const Parameters&, AgentCount n) : n_(static_cast<std::uint32_t>(n)) {}
 
   constexpr State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
     const auto i = static_cast<std::uint32_t>(agent);
@@ -129,7 +129,6 @@ class Ciw {
  private:
   std::uint32_t n_;
 };
-static_assert(ListedProtocol<Ciw>);
 static_assert(CensusTallyOf<Ciw::Tally, Ciw>);
 
 }  // namespace conclave::protocols

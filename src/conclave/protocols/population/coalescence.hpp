@@ -55,7 +55,7 @@ struct Coalescence {
   static constexpr std::array starts{Start{"clean", "every agent is a leader", true}};
 
   static std::string objection(const Parameters&, AgentCount) { return {}; }
-  Coalescence(const Parameters&, AgentCount) {}
+  constexpr Coalescence(const Parameters&, AgentCount) {}
 
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
   constexpr State arbitrary(Choice auto& choice) const { return {.leader = choice.chance(1, 2)}; }
@@ -72,6 +72,5 @@ struct Coalescence {
 
   Interactions state_count() const { return 2u; }
 };
-static_assert(ListedProtocol<Coalescence>);
 
 }  // namespace conclave::protocols

@@ -316,7 +316,7 @@ class FischerJiang {
   Create create_;
   Ends ends_;
 };
-static_assert(ListedProtocol<FischerJiang> && SelfStabilizing<FischerJiang>);
+static_assert(SelfStabilizing<FischerJiang>);
 static_assert(HasNullTest<FischerJiang> && AsksOracle<FischerJiang>);
 
 // Knows at every interaction whether the configuration is safe: exactly one leader, and to the left

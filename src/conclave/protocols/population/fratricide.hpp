@@ -54,7 +54,7 @@ struct Fratricide {
   static constexpr std::array starts{Start{"clean", "every agent is a leader", true}};
 
   static std::string objection(const Parameters&, AgentCount) { return {}; }
-  Fratricide(const Parameters&, AgentCount) {}
+  constexpr Fratricide(const Parameters&, AgentCount) {}
 
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
   constexpr State arbitrary(Choice auto& choice) const { return {.leader = choice.chance(1, 2)}; }
@@ -71,6 +71,5 @@ struct Fratricide {
 
   Interactions state_count() const { return 2u; }
 };
-static_assert(ListedProtocol<Fratricide>);
 
 }  // namespace conclave::protocols

@@ -7,6 +7,7 @@
 // An error (two equal ranks, or an agent without a rank for too long) triggers a reset of all.
 // While all are dormant, of two leaders that meet one is left. Waking up, the leader takes rank 1,
 // and ranks are handed out along a binary tree: rank r gives 2r and 2r + 1.
+// The file is long because there are many named starts and readings.
 #pragma once
 
 #include <algorithm>
@@ -204,15 +205,14 @@ class OptimalSilent {
       return "n = " + std::to_string(n) +
              " is too large for optimal-silent, whose ranks are counted up to n = 2^24";
     }
-    const Constants constants(parameters, n);
+    const Constants constants = constants_of(parameters, n);
     if (std::min({constants.r_max, constants.d_max, constants.e_max}) >= 1) return {};
     return "c_R, c_D and c_E must be positive";
   }
 
   OptimalSilent(const Parameters& parameters, AgentCount n)
-      : n_(static_cast<std::uint32_t>(n)),
-        constants_(parameters, n),
-        reading_(parameters.reading) {}
+      : OptimalSilent(static_cast<std::uint32_t>(n), constants_of(parameters, n),
+                      parameters.reading) {}
 
   constexpr State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
     const auto i = static_cast<std::uint32_t>(agent);
@@ -316,17 +316,22 @@ class OptimalSilent {
     std::uint32_t r_max;
     std::uint32_t d_max;
     std::uint32_t e_max;
-
-    Constants(const Parameters& given, AgentCount n)
-        : r_max(chosen(given.r_max, given.c_r.value_or(60) * natural_logarithm(n))),
-          d_max(chosen(given.d_max, given.c_d.value_or(8) * static_cast<double>(n))),
-          e_max(chosen(given.e_max, given.c_e.value_or(16) * static_cast<double>(n))) {}
-
-    static std::uint32_t chosen(std::optional<std::uint64_t> given, double derived) {
-      return static_cast<std::uint32_t>(given ? *given
-                                              : static_cast<std::uint64_t>(std::ceil(derived)));
-    }
   };
+
+  static Constants constants_of(const Parameters& given, AgentCount n) {
+    const auto size = static_cast<double>(n);
+    return {chosen(given.r_max, given.c_r.value_or(60) * natural_logarithm(n)),
+            chosen(given.d_max, given.c_d.value_or(8) * size),
+            chosen(given.e_max, given.c_e.value_or(16) * size)};
+  }
+  static std::uint32_t chosen(std::optional<std::uint64_t> given, double derived) {
+    return static_cast<std::uint32_t>(given ? *given
+                                            : static_cast<std::uint64_t>(std::ceil(derived)));
+  }
+
+  // Logarithms are not constexpr, and engine gpu wants a protocol that can be.
+  constexpr OptimalSilent(std::uint32_t n, const Constants& constants, Reading reading)
+      : n_(n), constants_(constants), reading_(reading) {}
 
   static constexpr State settled(std::uint32_t rank, std::uint32_t children) {
     return {.duty = Duty::settled, .children = static_cast<std::uint8_t>(children), .number = rank};
@@ -388,7 +393,6 @@ class OptimalSilent {
   Constants constants_;
   Reading reading_;
 };
-static_assert(ListedProtocol<OptimalSilent>);
 static_assert(CensusTallyOf<OptimalSilent::Tally, OptimalSilent>);
 
 }  // namespace conclave::protocols

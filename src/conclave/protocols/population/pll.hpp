@@ -151,7 +151,7 @@ class Pll {
     return parameters.objection(n);
   }
 
-  Pll(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
+  constexpr Pll(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
 
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
 

@@ -180,7 +180,7 @@ class PllSym {
     return parameters.objection(n);
   }
 
-  PllSym(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
+  constexpr PllSym(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
 
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
 

@@ -6,13 +6,12 @@
 // ever. Lines 1-3 make a leader where none has been heard of for a while; lines 4-9 let leaders
 // kill each other: each emits a virus now and then, which is deadly to whoever has no shield.
 //
-// The file is long because the branch-free copy of the most frequent interactions (`shortcut`)
-// stands beside the algorithm, and because there are many named starts.
+// How a state is stored, and how engines hurry over stretches in which little happens, is told in
+// detail/ppl_packing.hpp. The file is long because there are many named starts and errata.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -27,11 +26,12 @@
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/steps.hpp"
+#include "conclave/protocols/population/detail/ppl_packing.hpp"
 #include "conclave/protocols/population/detail/upper_bound.hpp"
 
 namespace conclave::protocols {
 
-class Ppl {
+class Ppl : public detail::PplPacking<Ppl> {
  public:
   enum class Hold : std::uint8_t { no, yes };
   enum class Watch : std::uint8_t { no, yes };
@@ -195,14 +195,12 @@ class Ppl {
     return {};
   }
 
-  Ppl(const Parameters& parameters, AgentCount n)
+  constexpr Ppl(const Parameters& parameters, AgentCount n)
       : hold_(parameters.hold == Hold::yes), watch_(parameters.watch == Watch::yes) {
     const Constants constants(parameters, n);
     t_virus_ = static_cast<std::uint16_t>(constants.t_virus);
     t_max_ = static_cast<std::uint32_t>(constants.t_max);
     t_emit_ = static_cast<std::uint32_t>(constants.t_emit);
-    half_timer_l_ = (constants.t_max + 1) / 2;
-    before_half_timer_i_ = (constants.t_emit + 1) / 2 * timer_i_one - timer_i_one;
   }
 
   constexpr std::uint16_t t_virus() const { return t_virus_; }
@@ -293,63 +291,6 @@ class Ppl {
     if (a1.timer_i == 0) a1.timer_i = t_emit_;
   }
 
-  // A state in 64 bits: timer_L, timer_I, virus, and the two flags on top.
-  using Packed = std::uint64_t;
-
-  constexpr Packed pack(const State& s) const {
-    return s.timer_l | s.timer_i * timer_i_one | s.virus * virus_one | s.shield * shield_bit |
-           s.leader * leader_bit;
-  }
-
-  constexpr State unpack(Packed word) const {
-    State s;
-    s.timer_l = static_cast<std::uint32_t>(word & timer_l_mask);
-    s.timer_i = static_cast<std::uint32_t>((word & timer_i_mask) / timer_i_one);
-    s.virus = static_cast<std::uint16_t>((word & virus_mask) / virus_one);
-    s.shield = (word & shield_bit) != 0;
-    s.leader = (word & leader_bit) != 0;
-    return s;
-  }
-
-  static constexpr Packed no_state = ~Packed{0};
-
-  // The same transition function where nothing happens but the counting down of timers and viruses
-  // and the reset of line 3, and where nobody crosses a line that the tally knows (half of a timer,
-  // no virus): almost every interaction. No branches; subtractions stay within their fields, except
-  // those that are made for the sign, which is the top bit: every condition is one.
-  [[gnu::always_inline]] constexpr Shortcut<Packed> shortcut(Packed u, Packed v) const {
-    const Packed timer_l_u = u & timer_l_mask;
-    const Packed timer_l_v = v & timer_l_mask;
-    const Packed timer_l = std::max(timer_l_u, timer_l_v);
-    const Packed reset = (u | v) & leader_bit;
-    const Packed new_timer_l = reset != 0 ? t_max_ : timer_l - 1;  // lines 1, 3
-    const Packed virus_u = u & virus_mask;
-    const Packed virus_v = v & virus_mask;
-    const Packed virus = std::max(std::max(virus_u, virus_v), Packed{virus_one});
-    const Packed new_virus = virus - virus_one;                     // line 4
-    const Packed new_timer_i_u = (u & timer_i_mask) - timer_i_one;  // line 6
-    const Packed new_timer_i_v = (v & timer_i_mask) - timer_i_one;
-
-    const Packed times_out = timer_l - 2;                       // line 2
-    const Packed unshielded = (u & ~(u * 2)) | (v & ~(v * 2));  // line 5
-    const Packed kills = unshielded & (0 - new_virus);
-    const Packed fires = (new_timer_i_u - timer_i_one) | (new_timer_i_v - timer_i_one);  // 7-9
-    const Packed late = new_timer_l - half_timer_l_;
-    const Packed crosses_half =
-        ((timer_l_u - half_timer_l_) ^ late) | ((timer_l_v - half_timer_l_) ^ late);
-    const Packed healthy = new_virus - 1;
-    const Packed infects_or_heals = ((virus_u - 1) ^ healthy) | ((virus_v - 1) ^ healthy);
-    const Packed any = times_out | kills | fires | crosses_half | infects_or_heals;
-    const Packed leaves_half =
-        (new_timer_i_u == before_half_timer_i_) | (new_timer_i_v == before_half_timer_i_);
-
-    const Packed both = new_timer_l | new_virus;
-    return {.u = (u & flags_mask) | new_timer_i_u | both,
-            .v = (v & flags_mask) | new_timer_i_v | both,
-            .applies = (any / leader_bit | leaves_half) == 0,
-            .leaders_lost = 0};
-  }
-
   // Counts what decides whether the configuration is in S, and notes whether outputs change.
   class Tally {
    public:
@@ -392,8 +333,6 @@ class Ppl {
       return std::max(
           {surplus, late_, safe_leaders_ == 1 ? 0 : std::min<AgentCount>(infected_, 1)});
     }
-
-    void lose_leaders(AgentCount count) { leaders_ -= count; }
 
     constexpr AgentCount leaders() const { return leaders_; }
     constexpr bool all_have_heard() const { return late_ == 0; }  // of a leader lately
@@ -439,64 +378,6 @@ class Ppl {
     AgentCount safe_leaders_ = 0;  // L_safe: some
   };
 
-  // The brief word of a state, where all have heard of a leader lately: its level is the virus, and
-  // timer_L is what it has heard. Leaders are looked at when they fire, and those without a shield
-  // always while there may be a virus; followers before timer_L can get below t_max/2.
-  class Brief {
-   public:
-    constexpr explicit Brief(const Ppl& protocol)
-        : t_max_(protocol.t_max_), t_emit_(protocol.t_emit_), half_timer_l_((t_max_ + 1) / 2) {}
-
-    // With smaller timers stretches would be short.
-    constexpr bool suits(const Tally& tally) const {
-      constexpr std::uint32_t least_timer = 256;
-      return t_max_ >= least_timer && tally.leaders() > 0 && tally.all_have_heard();
-    }
-
-    // A leader's timer_L is t_max from its first interaction on.
-    constexpr bool fits(Packed word) const {
-      return leads(word) ? heard(word) == t_max_ : heard(word) >= half_timer_l_ + t_max_ / 4;
-    }
-
-    static constexpr bool leads(Packed word) { return (word & leader_bit) != 0; }
-    static constexpr std::uint32_t level(Packed word) {
-      return static_cast<std::uint32_t>((word & virus_mask) / virus_one);
-    }
-    static constexpr std::uint32_t heard(Packed word) {
-      return static_cast<std::uint32_t>(word & timer_l_mask);
-    }
-    constexpr std::uint32_t most_heard() const { return t_max_; }
-    static constexpr Packed having_heard(Packed word, std::uint32_t timer_l) {
-      return (word & ~timer_l_mask) | timer_l;
-    }
-
-    constexpr std::uint32_t patience(Packed word, bool are_healthy) const {
-      if (!leads(word)) return heard(word) - half_timer_l_;
-      const bool is_exposed = (word & shield_bit) == 0;
-      return is_exposed && !are_healthy ? 0 : minus_one(timer_i(word));
-    }
-
-    // Lines 6 and 9: a timer_I of 0 or 1 is filled.
-    constexpr Packed later(Packed word, std::uint32_t interactions, std::uint32_t virus) const {
-      std::uint32_t left = timer_i(word);
-      if (interactions > 0) {
-        left = std::max(left, std::uint32_t{1});
-        left =
-            interactions < left ? left - interactions : t_emit_ - (interactions - left) % t_emit_;
-      }
-      return (word & (flags_mask | timer_l_mask)) | left * timer_i_one | virus * virus_one;
-    }
-
-   private:
-    static constexpr std::uint32_t timer_i(Packed word) {
-      return static_cast<std::uint32_t>((word & timer_i_mask) / timer_i_one);
-    }
-
-    std::uint32_t t_max_;
-    std::uint32_t t_emit_;
-    std::uint32_t half_timer_l_;  // the smallest timer_L >= t_max/2
-  };
-
   // ceil(ln N), exactly: the least k with N <= e^k, and no e^k with k > 0 is an integer.
   static constexpr std::uint64_t ceil_ln(std::uint64_t number) {
     constexpr std::array<std::uint64_t, 29> floor_exp{1,
@@ -540,7 +421,7 @@ class Ppl {
     std::uint64_t t_max;
     std::uint64_t t_emit;
 
-    Constants(const Parameters& parameters, AgentCount n) {
+    constexpr Constants(const Parameters& parameters, AgentCount n) {
       const std::uint64_t log = ceil_ln(parameters.upper_bound.value_or(n));
       t_virus = parameters.t_virus.value_or(60 * log);
       const std::uint64_t derived = 12 * parameters.c.value_or(1) * t_virus * log;
@@ -548,15 +429,6 @@ class Ppl {
       t_emit = parameters.t_emit.value_or(derived);
     }
   };
-
-  static constexpr Packed timer_l_mask = (Packed{1} << 24) - 1;
-  static constexpr Packed timer_i_one = Packed{1} << 24;
-  static constexpr Packed timer_i_mask = timer_l_mask * timer_i_one;
-  static constexpr Packed virus_one = Packed{1} << 48;
-  static constexpr Packed virus_mask = ((Packed{1} << 14) - 1) * virus_one;
-  static constexpr Packed shield_bit = Packed{1} << 62;
-  static constexpr Packed leader_bit = Packed{1} << 63;
-  static constexpr Packed flags_mask = shield_bit | leader_bit;
 
   constexpr State full_timers(State s) const {
     s.timer_l = t_max_;
@@ -577,10 +449,7 @@ class Ppl {
   std::uint16_t t_virus_;
   bool hold_;
   bool watch_;
-  Packed half_timer_l_;         // the smallest timer_L >= t_max/2
-  Packed before_half_timer_i_;  // the largest timer_I < t_emit/2, in its place
 };
-static_assert(HasShortcut<Ppl>);
 static_assert(HasBriefWords<Ppl>);
 static_assert(SelfStabilizing<Ppl>);
 static_assert(TallyOf<Ppl::Tally, Ppl>);

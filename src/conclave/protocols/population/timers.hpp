@@ -18,14 +18,16 @@
 #include <tuple>
 #include <vector>
 
+#include "conclave/model/brief_words.hpp"
 #include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/steps.hpp"
+#include "conclave/protocols/population/detail/timers_packing.hpp"
 #include "conclave/protocols/population/detail/upper_bound.hpp"
 
 namespace conclave::protocols {
 
-class Timers {
+class Timers : public detail::TimersPacking<Timers> {
  public:
   enum class Hold : std::uint8_t { no, yes };
   enum class Reading : std::uint8_t { first, both, ppl, late };
@@ -144,7 +146,7 @@ class Timers {
     return "t_max = k N is too large: at most " + std::to_string(most_timer) + " is allowed";
   }
 
-  Timers(const Parameters& parameters, AgentCount n)
+  constexpr Timers(const Parameters& parameters, AgentCount n)
       : t_max_(static_cast<std::uint32_t>(parameters.t_max.value_or(
             parameters.k.value_or(usual_k) * parameters.upper_bound.value_or(n)))),
         reading_(parameters.reading),
@@ -199,14 +201,6 @@ class Timers {
     }
   }
 
-  using Packed = std::uint32_t;
-  constexpr Packed pack(const State& s) const {
-    return s.timer | static_cast<Packed>(s.leader) << 31;
-  }
-  constexpr State unpack(Packed word) const {
-    return {.leader = word >> 31 != 0, .timer = word & static_cast<Packed>(most_timer)};
-  }
-
   // Counts what decides whether the configuration is in S, and notes whether outputs change.
   class Tally {
    public:
@@ -234,6 +228,7 @@ class Timers {
     AgentCount changes_to_stop() const { return std::max(leaders_ == 0 ? 1 : leaders_ - 1, late_); }
 
     constexpr AgentCount leaders() const { return leaders_; }
+    constexpr bool all_have_heard() const { return late_ == 0; }  // of a leader lately
     constexpr bool converged() const { return leaders_ == 1 && late_ == 0; }
     constexpr bool hopeless() const { return false; }
     std::vector<Observation> observations() const { return {}; }
@@ -284,9 +279,9 @@ class Timers {
   Reading reading_;
   bool hold_;
 };
-static_assert(ListedProtocol<Timers>);
 static_assert(CensusTallyOf<Timers::Tally, Timers>);
 static_assert(MeasuresHolding<Timers>);
+static_assert(HasBriefWords<Timers>);
 
 }  // namespace conclave::protocols
 

@@ -8,16 +8,43 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "conclave/base/check.hpp"
 #include "conclave/base/choice.hpp"
+#include "conclave/base/every_choice.hpp"
+#include "conclave/base/fields.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/model/port_graph.hpp"
-#include "conclave/schedules/detail/codec.hpp"
 #include "conclave/schedules/detail/port_map.hpp"
 
 namespace conclave::schedules::detail {
+
+// A weight that is not computed.
+struct NoWeight {
+  NoWeight times(std::uint64_t, std::uint64_t) const { return {}; }
+};
+// The Choice that walks through all outcomes, for searches that do not need their probabilities.
+using Outcomes = EveryChoice<NoWeight>;
+
+// Encodes described structs as bytes, so that two encodings are equal exactly if the structs are.
+// Numbers below 128 take one byte.
+// Flattened, for searches spend much of their time here: a call for each byte would be felt.
+[[gnu::flatten]] inline void append_number(std::uint64_t value, std::string& bytes) {
+  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(0x80 | (value & 0x7f)));
+  bytes.push_back(static_cast<char>(value));
+}
+
+// All fields, one after the other.
+template <Described T>
+void append(const T& value, std::string& bytes) {
+  std::apply(
+      [&](const auto&... field) {
+        (append_number(static_cast<std::uint64_t>(as_integer(value.*field.member)), bytes), ...);
+      },
+      T::fields);
+}
 
 template <class Message>
 struct UnderWay {
@@ -53,6 +80,7 @@ struct Configuration {
   bool broke_rule = false;                     // a message came that must not come
   std::uint32_t timers = 0;                    // bit i: the timer of node i is set
 
+  // Whether the timer of the node is set.
   bool has_timer(std::size_t node) const { return (timers >> node & 1) != 0; }
 
   // Appends the configuration as bytes, messages edge by edge: those on different edges have no
@@ -104,13 +132,17 @@ class Sink {
  public:
   using Message = typename P::Message;
 
+  // Keeps references to the configuration and the choice. Ports that are used for the first time
+  // are drawn from it.
   Sink(Configuration<P>& configuration, std::size_t node, C& choice)
       : configuration_(configuration), node_(node), choice_(choice) {}
 
+  // Appends the message to those under way, behind the others on its edge.
   void send(Port port, const Message& message) {
     put(configuration_.ports.neighbour(node_, port, choice_), message);
   }
 
+  // The same to every neighbour.
   void broadcast(const Message& message) {
     if constexpr (!Configuration<P>::is_complete) {
       const Port leaving = configuration_.ports.leaving(node_);

@@ -54,6 +54,7 @@ TraceEvent send_event(std::size_t from, std::size_t to, const typename P::Messag
   return event;
 }
 
+// The views of all nodes and the messages under way, without the type of the protocol.
 template <MessageProtocol P>
 Snapshot snapshot_of(const P& protocol, const Configuration<P>& configuration) {
   Snapshot snapshot{configuration.is_placed, configuration.rounds, {}, {}};

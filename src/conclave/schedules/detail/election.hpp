@@ -46,18 +46,21 @@ concept SaysWhatIsIgnored = requires(const P& protocol, const typename P::Node& 
   { protocol.ignores(node, message) } -> std::same_as<bool>;
 };
 
+// Whether a message has no effect on the node, now and for ever, so that it need not be delivered.
 template <MessageProtocol P>
 bool ignores(const P& protocol, const typename P::Node& node, const typename P::Message& message) {
   if constexpr (SaysWhatIsIgnored<P>) return protocol.ignores(node, message);
   return !HasTerms<P> && protocol.view(node).is_informed;
 }
 
+// Whether the message may come to the node at all.
 template <MessageProtocol P>
 bool expects(const P& protocol, const typename P::Node& node, const typename P::Message& message) {
   if constexpr (HasExpectations<P>) return protocol.expects(node, message);
   return true;
 }
 
+// Whether a node that knows the leader takes this one for it.
 template <MessageProtocol P>
 bool follows(const P& protocol, const typename P::Node& node, const typename P::Node& leader) {
   if constexpr (NamesLeader<P>) return protocol.follows(node, leader);

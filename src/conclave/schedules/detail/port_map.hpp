@@ -12,7 +12,7 @@
 #include "conclave/base/choice.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/model/port_graph.hpp"
-#include "conclave/schedules/most_nodes.hpp"
+#include "conclave/schedules/search.hpp"
 
 namespace conclave::schedules::detail {
 
@@ -30,6 +30,7 @@ class PortMap {
     }
   }
 
+  // The ports of a graph of at most most_nodes nodes, all settled.
   explicit PortMap(const PortGraph& graph) : n_(graph.nodes()), is_settled_(true) {
     CONCLAVE_CHECK(n_ <= most_nodes);
     for (auto& row : neighbours_) row.fill(open);

@@ -40,7 +40,9 @@ struct PllParameters {
       Parameter{"reading", &PllParameters::reading,
                 "printed follows lines 9 and 46 to the letter (see errata L1, L2)", "corrected"}};
 
-  static std::uint64_t least_m(AgentCount n) { return std::max<std::uint64_t>(1, ceil_lg(n)); }
+  static constexpr std::uint64_t least_m(AgentCount n) {
+    return std::max<std::uint64_t>(1, ceil_lg(n));
+  }
 
   void resolve(AgentCount n) {
     if (!m) m = least_m(n);
@@ -58,7 +60,8 @@ struct PllConstants {
   std::uint32_t nonce;  // 2^k, the smallest complete nonce
   PllReading reading;
 
-  PllConstants(const PllParameters& parameters, AgentCount n) : reading(parameters.reading) {
+  constexpr PllConstants(const PllParameters& parameters, AgentCount n)
+      : reading(parameters.reading) {
     const std::uint64_t m = parameters.m.value_or(PllParameters::least_m(n));
     c_max = static_cast<std::uint32_t>(parameters.c_max.value_or(41 * m));
     nonce = std::uint32_t{1} << parameters.k.value_or(ceil_lg(m));

@@ -122,8 +122,6 @@ class Room {
     return ledger(agents_[slot].position, scratch).observations(slot);
   }
 
-  std::size_t risky_ranks() const { return risky_.size(); }
-
  private:
   struct Inside {
     AgentIndex agent;
