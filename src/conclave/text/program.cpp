@@ -400,10 +400,10 @@ class Assembler {
     agents_[0] = agents_[1] = before[agent];
     bool is_done = true;
     Label fits;
-    for (const std::int64_t state : side.states) {
-      const bool is_last = &state == &side.states.back();
-      compare_and_jump(Operator::equal, of_field(side.state_column, 0), constant(state), !is_last,
-                       is_last ? next : fits);
+    for (std::size_t i = 0; i < side.states.size(); ++i) {
+      const bool is_last = i + 1 == side.states.size();
+      compare_and_jump(Operator::equal, of_field(side.state_column, 0), constant(side.states[i]),
+                       !is_last, is_last ? next : fits);
     }
     place(fits);
     for (const Node& condition : side.conditions) {

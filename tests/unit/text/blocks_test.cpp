@@ -141,7 +141,8 @@ TEST(Blocks, AreToldWhereTheyAreWrong) {
   expect("u + v do { u.x = f(1) }\n", "my.pp:3:18: unknown function 'f'");
   expect("fun f(a) = a\nu + v do { u.x = f(1, 2) }\n", "my.pp:4:18: f takes 1 argument, not 2");
   expect("fun f(a) = a\nu + v do { u.x = f }\n", "my.pp:4:18: f is a function: write f(...)");
-  expect("fun f(a) = f(a)\nu + v do { u.x = f(1) }\n", "my.pp:3:12: unknown function 'f'");
+  expect("fun f(a) = f(a)\nu + v do { u.x = f(1) }\n",
+         "my.pp:3:12: 'f' is used before it is defined");
   expect("u + v do { u.x = 1\n", "my.pp:3:19: expected a statement");
   expect("u + v do {\n  choose a in 1..60000  choose b in 1..2\n}\n",
          "my.pp:3:1: this rule takes more than 65536 random paths");
