@@ -33,7 +33,8 @@ TEST(Catalog, FindsTextsByTheirPathAndRunsThemOnEveryEngine) {
 TEST(EngineAuto, FindsOutDuringTheRunWhetherAFileOfFewStatesJumps) {
   const auto engine_of = [](const std::string& protocol, std::uint64_t n) {
     const catalog::Entry entry = catalog::find(protocol);
-    return std::string(entry.prepare({.n = n, .settings = {}, .start = {}})->engine());
+    return std::string(
+        entry.prepare({.n = n, .settings = {}, .start = {}, .engine = {}})->engine());
   };
   EXPECT_EQ(engine_of(example_path("approximate_majority"), 1000), "auto");
   EXPECT_EQ(engine_of(example_path("approximate_majority"), 63), "agents");
