@@ -625,7 +625,8 @@ class Links(unittest.TestCase):
 @functools.cache
 def test_sources():
     return [path.read_text() for ending in ("py", "cpp", "cu")
-            for path in (ROOT / "tests").rglob(f"*.{ending}")]
+            for folder in ("tests", "election/tests")
+            for path in (ROOT / folder).rglob(f"*.{ending}")]
 
 
 def is_test(group, name):
