@@ -1,4 +1,4 @@
-// Every mutant of a member must fail the tests of single members (tests/unit/election), and those
+// Every mutant of a member must fail the tests of single members (election/tests), and those
 // that a whole cluster can notice must also be found out in virtual time. Each is tried in a
 // process of its own, which runs this program's tests with the mutant chosen.
 #include <sys/wait.h>
