@@ -86,8 +86,9 @@ bool costs_nothing(const Equations& equations, std::span<const double> cost,
                                                  [&](StateIndex to) { return x[to] == 0; });
 }
 
-double most_iterations(const LocalSystem& system) {
-  return work_of_long_attempt / (10 * static_cast<double>(system.values.size() + system.size()));
+int most_iterations(const LocalSystem& system) {
+  const double work = 10 * static_cast<double>(system.values.size() + system.size());
+  return static_cast<int>(std::min(3000.0, work_of_long_attempt / work));
 }
 
 }  // namespace
@@ -116,12 +117,14 @@ std::span<const ComponentSolver::Rung> ComponentSolver::ladder() {
                                     : Attempt();
            }},
       Rung{Method::bicgstab, "elimination takes much work, and other iterations stall",
-           [](Self& self) { return self.begin(Method::bicgstab); }},
+           [](Self& self) { return self.iterate(most_iterations(self.system_), 1); }},
       Rung{Method::elimination, "every iteration stalls",
            [](Self& self) {
              const bool has_order = !self.order_.empty();
              return has_order ? self.eliminate_reordered(most_elimination_work) : Attempt();
            }},
+      Rung{Method::bicgstab, "every other method stalls or is too much work",
+           [](Self& self) { return self.begin(Method::bicgstab); }},
   };
   return rungs;
 }
@@ -134,7 +137,7 @@ ComponentSolver::Attempt ComponentSolver::begin(Method method) {
       return attempt ? attempt : eliminate_reordered(most_elimination_work);
     }
     case Method::bicgstab:
-      return iterate(static_cast<int>(std::min(3000.0, most_iterations(system_))), long_attempts);
+      return iterate(most_iterations(system_), long_attempts);
     case Method::clusters:
       return correct_clusters();
     default:
