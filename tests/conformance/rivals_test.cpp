@@ -346,8 +346,9 @@ TEST(PaperTables, AreMeasuredSizeBySize) {
 TEST(PaperTables, RefuseWhatNoRowCanDo) {
   const std::atomic<bool> stop = false;
   const auto& table = experiment::find_paper_table("ppl");
-  EXPECT_THROW(experiment::measure_table(table, {.sizes = {"8"}, .init = "no such start"}, stop),
-               Error);
+  EXPECT_THROW(
+      experiment::measure_table(table, {.sizes = {"8"}, .words = {.init = "no such start"}}, stop),
+      Error);
   EXPECT_THROW(experiment::find_paper_table("plll"), Error);
 }
 
@@ -355,8 +356,8 @@ TEST(PaperTables, RefuseWhatNoRowCanDo) {
 TEST(PaperTables, LeaveOutProtocolsWithoutTheStart) {
   const std::atomic<bool> stop = false;
   const auto& table = experiment::find_paper_table("ppl");
-  const auto rows =
-      experiment::measure_table(table, {.sizes = {"4"}, .trials = 1, .init = "barrier"}, stop);
+  const auto rows = experiment::measure_table(
+      table, {.sizes = {"4"}, .trials = 1, .words = {.init = "barrier"}}, stop);
   for (const experiment::MeasuredRow& row : rows) {
     EXPECT_EQ(row.refusal.empty(), row.row->protocol == "ciw") << row.row->work;
   }
