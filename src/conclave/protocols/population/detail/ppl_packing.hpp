@@ -70,9 +70,9 @@ class PplPacking {
     const Packed leaves_half =
         (new_timer_i_u == before_half_timer_i) | (new_timer_i_v == before_half_timer_i);
 
-    const Packed both = new_timer_l | new_virus;
-    return {.u = (u & flags_mask) | new_timer_i_u | both,
-            .v = (v & flags_mask) | new_timer_i_v | both,
+    const Packed shared = new_timer_l | new_virus;
+    return {.u = (u & flags_mask) | new_timer_i_u | shared,
+            .v = (v & flags_mask) | new_timer_i_v | shared,
             .applies = (any / leader_bit | leaves_half) == 0};
   }
 
