@@ -36,7 +36,7 @@ class Simulation:
     >>> sim = cv.Simulation(epidemic, {"S": 999, "I": 1}, seed=1)
     >>> sim.run(until=10, every=1)
     >>> sim.time, sim.config["I"]
-    (10.0, 921)
+    (10.0, 876)
     >>> branch = sim.copy()
     >>> branch.run_until("all(I)")
     True

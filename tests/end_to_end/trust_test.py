@@ -722,7 +722,8 @@ class Appetite(Folder):
         self.write("peers.json", '{"agents": {"\\u001b]0;gotcha\\u0007": "\\u001b[2J"}}')
         self.assert_refused(self.conclave("bench", "agents", "--peers", "peers.json"))
         self.write("peers.json", '{"machine": "\\u001b[2J", "agents": {"1e3": 1}}')
-        shown = self.conclave("bench", "agents", "--n", "1000", "--peers", "peers.json").stdout
+        shown = self.conclave("bench", "agents", "--n", "1000", "--peers", "peers.json",
+                              timeout=600).stdout
         self.assertIn(r"measured on \x1b[2J", shown)
 
 

@@ -22,9 +22,9 @@ class AgentMemory {
   // At least `bytes` bytes, aligned to a cache line, with unspecified contents; what an earlier
   // call returned is invalid. O(1) but for what the system does. Throws std::bad_alloc.
   std::span<std::byte> reserve(std::size_t bytes) {
-    const std::size_t lines = bytes / sizeof(Line) + 1;
+    if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
+    const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);
     if (lines > lines_) {
-      if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
       release();
       first_ = LargePages<Line>().allocate(lines);
       lines_ = lines;

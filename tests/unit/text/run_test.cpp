@@ -284,7 +284,7 @@ TEST(StopConditions, AreSeenFromAfar) {
     const auto protocol =
         compiled(std::string(four_states) + "stop when " + std::string(stop) + "\n", n);
     Text8::Tally tally{Text8(*protocol)};
-    for (std::uint8_t s = 0; s < 3; ++s) tally.add({s}, n / 3);
+    for (std::uint8_t s = 0; s < 3; ++s) tally.add(s, n / 3);
     EXPECT_FALSE(tally.converged()) << stop;
     EXPECT_GT(tally.changes_to_stop(), 200'000u) << stop;
   }
@@ -299,16 +299,16 @@ TEST(StopConditions, AreNotMetSoonerThanTheTallySays) {
     const auto protocol =
         compiled(std::string(four_states) + "stop when " + std::string(stop) + "\n", 3 * third);
     Text8::Tally tally{Text8(*protocol)};
-    for (std::uint8_t s = 0; s < 3; ++s) tally.add({s}, third);
+    for (std::uint8_t s = 0; s < 3; ++s) tally.add(s, third);
     const AgentCount steps = (tally.changes_to_stop() - 1) / 2;
     EXPECT_GT(steps, 50u) << stop;
     for (std::uint8_t u = 0; u < 3; ++u) {
       for (std::uint8_t v = 0; v < 3; ++v) {
         for (std::uint8_t to = 0; to < 4; ++to) {
           Text8::Tally moved = tally;
-          moved.remove({u}, steps);
-          moved.remove({v}, steps);
-          moved.add({to}, 2 * steps);
+          moved.remove(u, steps);
+          moved.remove(v, steps);
+          moved.add(to, 2 * steps);
           EXPECT_FALSE(moved.converged()) << stop;
         }
       }
@@ -327,7 +327,7 @@ TEST(ConditionTally, AgreesWithARecountThroughChangesOfAllKinds) {
     Text8::Tally tally(rules);
     Stream stream({.seed = 8, .trial = 0, .purpose = Purpose::test});
     Counts counts{100, 100, 100, 0};
-    for (std::uint8_t s = 0; s < 3; ++s) tally.add({s}, 100);
+    for (std::uint8_t s = 0; s < 3; ++s) tally.add(s, 100);
     for (int step = 0; step < 5000; ++step) {
       std::array<std::uint8_t, 4> s{};
       for (auto& each : s) each = static_cast<std::uint8_t>(stream.below(4));
@@ -416,9 +416,9 @@ TEST(Observables, WithoutAValueAreNotANumberAndStopConditionsWithoutOneAreAnErro
   const auto ratio = compiled(content + "observe r = count(A)/count(B)\nstop when any(B)\n", 10);
   const Text8 rules(*ratio);
   Text8::Tally tally(rules);
-  tally.add({0}, 10);
+  tally.add(0, 10);
   EXPECT_TRUE(std::isnan(std::get<double>(tally.observations()[0].value)));
-  tally.replace({0}, {0}, {0}, {1});
+  tally.replace(0, 0, 0, 1);
   EXPECT_EQ(std::get<std::uint64_t>(tally.observations()[0].value), 9u);
   EXPECT_TRUE(tally.converged());
   const auto wrong = compiled(content + "stop when count(A)/count(B) == 9\n", 10);
