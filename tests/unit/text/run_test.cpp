@@ -332,13 +332,13 @@ TEST(ConditionTally, AgreesWithARecountThroughChangesOfAllKinds) {
       std::array<std::uint8_t, 4> s{};
       for (auto& each : s) each = static_cast<std::uint8_t>(stream.below(4));
       if (stream.chance(1, 50)) {
-        tally.add({s[0]}, 17);
+        tally.add(s[0], 17);
         counts[s[0]] += 17;
       } else if (stream.chance(1, 50) && counts[s[0]] >= 11) {
-        tally.remove({s[0]}, 11);
+        tally.remove(s[0], 11);
         counts[s[0]] -= 11;
       } else if (counts[s[0]] > 0 && counts[s[1]] > (s[0] == s[1] ? 1 : 0)) {
-        tally.replace({s[0]}, {s[1]}, {s[2]}, {s[3]});
+        tally.replace(s[0], s[1], s[2], s[3]);
         --counts[s[0]];
         --counts[s[1]];
         ++counts[s[2]];
