@@ -22,7 +22,7 @@ class AgentMemory {
   // At least `bytes` bytes, aligned to a cache line, with unspecified contents; what an earlier
   // call returned is invalid. O(1) but for what the system does. Throws std::bad_alloc.
   std::span<std::byte> reserve(std::size_t bytes) {
-    if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
+    if (bytes > most_bytes) throw std::bad_alloc();
     const std::size_t lines = (bytes + sizeof(Line) - 1) / sizeof(Line);
     if (lines > lines_) {
       release();
@@ -33,6 +33,11 @@ class AgentMemory {
   }
 
  private:
+  // The address space of a process: 2^47 bytes where addresses have 64 bits. More is refused here,
+  // since sanitizers would end the program.
+  static constexpr std::size_t most_bytes =
+      sizeof(std::size_t) < 8 ? PTRDIFF_MAX : static_cast<std::size_t>(PTRDIFF_MAX) >> 16;
+
   struct alignas(64) Line {
     std::byte bytes[64];
   };
