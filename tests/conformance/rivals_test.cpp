@@ -21,6 +21,7 @@
 
 #include "tests/support/hitting_law.hpp"
 #include "tests/support/naive_rivals.hpp"
+#include "tests/support/state_table.hpp"
 
 namespace conclave::tests {
 namespace {
@@ -44,20 +45,10 @@ naive::Agent plain(const OptimalSilent::State& s) {
   return {2, number, static_cast<int>(s.delay), s.leader ? 1 : 0};
 }
 
-template <class P>
-std::vector<typename P::State> all_states(const P& protocol) {
-  std::vector<typename P::State> all;
-  exact::EveryWeightedChoice choice;
-  do {
-    all.push_back(protocol.arbitrary(choice));
-  } while (choice.next());
-  return all;
-}
-
 // Every ordered pair of states, and as many states as the formula says.
 template <class P>
 void expect_pairs_to_follow(const P& protocol, const naive::Rule& rule) {
-  const auto states = all_states(protocol);
+  const auto states = arbitrary_states(protocol);
   EXPECT_EQ(Interactions(states.size()), protocol.state_count());
   for (const auto& u : states) {
     for (const auto& v : states) {
