@@ -12,6 +12,7 @@ import { first, Player } from "./player";
 import { command, measured, overlays } from "./results_view";
 import { freshRun, setup } from "./setup_view";
 import { pseudocode } from "./steps_view";
+import { Sweep } from "./sweep_view";
 import { transport } from "./time_view";
 import { Traces } from "./traces_view";
 import { addressOf, runOfAddress, type Run } from "./words";
@@ -21,6 +22,7 @@ class App extends LitElement {
   private picture = new Picture(this.player);
   private editor = new Editor(this.player, () => this.requestUpdate(), (run) => this.begin(run));
   private traces = new Traces(() => this.requestUpdate());
+  private sweep = new Sweep(this.player, () => this.requestUpdate());
   private page = "run";
   private tool: Tool = "look";
   private hovered = -1;
@@ -95,10 +97,13 @@ class App extends LitElement {
     void what();
   }
 
-  override updated() { this.draw(); }
+  override updated() {
+    this.draw();
+    scrollToExecuted(this);
+  }
 
   private draw() {
-    if (this.page === "run") this.picture.draw(this);
+    if (this.page === "run") { this.picture.draw(this); this.sweep.draw(this); }
     if (this.page === "traces") this.traces.draw(this);
   }
 
@@ -163,8 +168,9 @@ class App extends LitElement {
             <canvas role="img" aria-label=${this.summary} @click=${this.touch} @mousemove=${this.hover} @mouseleave=${() => { this.hovered = -1; update(); }}></canvas>
             ${tip(player, picture, this.hovered, this.querySelector("canvas")?.clientWidth ?? 0)}${legend(player, picture)}
           </section>
-          <section class="card transport" aria-label="Time">${transport(player, update)}</section>
+          <section class="card transport" aria-label="Time">${transport(player)}</section>
           <section class="card" aria-label="Command">${command(player)}</section>
+          ${this.sweep.view()}
         </div>
         <div class="stack">
           <section class="card" aria-label="Chart" ?hidden=${player.isNetwork}><h2>${player.isLeaderless ? "Over time" : "Leaders over time"}</h2><div class="chart"></div>${overlays(player)}</section>
@@ -184,6 +190,15 @@ class App extends LitElement {
     if (this.player.isLeaderless) return `${look.n} agents after ${look.now} interactions`;
     return `${look.n} agents, ${look.leaders} leaders, after ${look.now} interactions`;
   }
+}
+
+// The first executed line of the pseudocode is in sight; the list scrolls, the page does not.
+function scrollToExecuted(root: HTMLElement): void {
+  const line = root.querySelector<HTMLElement>("dl.code .ran");
+  const list = line?.closest<HTMLElement>("dl.code");
+  if (!line || !list) return;
+  const top = line.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  if (top < 0 || top + line.offsetHeight > list.clientHeight) list.scrollTop += top - list.clientHeight / 3;
 }
 
 customElements.define("conclave-app", App);

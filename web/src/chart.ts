@@ -40,7 +40,7 @@ export class Chart {
       width: Math.max(220, this.place.clientWidth), height: 230,
       cursor: { drag: { x: false, y: false } },
       scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low), Math.max(1, high * 1.05)] } },
-      axes: [{ ...axis, label: "parallel time", labelSize: 18, labelFont: "12px system-ui", font: "11px system-ui" }, { ...axis, size: 54, font: "11px system-ui", values: (_, marks) => marks.map((mark) => (mark >= 1e5 ? mark.toExponential(0).replace("e+", "e") : mark.toLocaleString("en"))) }],
+      axes: [{ ...axis, label: "parallel time", labelSize: 18, labelFont: "12px system-ui", font: "11px system-ui" }, { ...axis, size: 54, font: "11px system-ui", values: (_, marks) => marks.map((mark) => (mark >= 1e5 ? Number(mark.toPrecision(6)).toExponential().replace("e+", "e") : mark.toLocaleString("en"))) }],
       series: [
         { label: "time", value: (_, v) => (v == null ? "" : v.toPrecision(5)) },
         ...(leads ? [{ label: "leaders", stroke: theme.leader, width: 2 }] : []),

@@ -37,6 +37,7 @@ export class Player {
   furthest = 0;
   playing = false;
   speed = 6;
+  private chosenSpeed = false;     // whether the user set the speed, which then stays
   rate = 0;
   error = "";
   wanted = "";                     // the address that is being shown
@@ -61,6 +62,12 @@ export class Player {
   get isByHand(): boolean { return this.isNetwork && isByHand(this.run); }
   // Whether the next message is to be chosen; afterwards the rest arrives by itself.
   get isChoosing(): boolean { return this.isByHand && this.clock === choices(this.run).length * turn; }
+
+  setSpeed(index: number): void {
+    this.speed = index;
+    this.chosenSpeed = true;
+    this.changed();
+  }
 
   // Begins a run anew and goes to the point it names.
   async show(run: Run): Promise<void> {
@@ -90,6 +97,7 @@ export class Player {
     way.forEach((look) => this.remember(look));
     if (events) this.lay(events);
     this.take(frame);
+    if (!this.chosenSpeed) this.speed = speedFor(frame.look);
     if (run.overlay > 0) void this.overlay(run.overlay);
   }
 
@@ -145,7 +153,7 @@ export class Player {
   private remember({ time, leaders, observables }: Look): void {
     if (this.points.length > 0 && time <= this.points.at(-1)!.time) return;
     const values: Record<string, number> = {};
-    for (const [name, text] of Object.entries(observables)) if (Number.isFinite(Number(text))) values[name] = Number(text);
+    for (const [name, text] of Object.entries(observables)) if (text !== "" && Number.isFinite(Number(text))) values[name] = Number(text);
     this.points.push({ time, leaders, values });
     if (this.points.length > mostPoints) this.points = this.points.filter((_, i) => i % 2 === 0 || i > mostPoints - 100);
   }
@@ -401,5 +409,8 @@ export class Player {
 
   async follow(hash: string): Promise<void> { await this.show(runOfAddress(hash) ?? runOfAddress(first)!); }
 }
+
+// About one unit of parallel time a second, and never so slow that small populations crawl.
+const speedFor = ({ n, population }: Look) => (population ? speeds.findIndex((each) => each >= Math.max(1000, n)) : 6);
 
 const contentOf = (run: Run) => run.text || examples.find((each) => each.name === run.protocol)?.content || "";

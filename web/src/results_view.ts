@@ -6,7 +6,7 @@ import { commandOf } from "./words";
 export function measured(player: Player) {
   const look = player.frame?.look;
   if (!look) return nothing;
-  return html`<dl class="vars">${Object.entries(look.observables).map(([name, text]) => html`<dt>${breakable(name)}</dt><dd>${text}</dd>`)}<dt>engine</dt><dd>${look.engine}</dd><dt>start</dt><dd>${look.start}</dd></dl>
+  return html`<dl class="vars">${Object.entries(look.observables).filter(([, text]) => text !== "").map(([name, text]) => html`<dt>${breakable(name)}</dt><dd>${text}</dd>`)}<dt>engine</dt><dd>${look.engine}</dd><dt>initial configuration</dt><dd>${look.start}</dd></dl>
     <div class="row below"><button @click=${() => download(player, "row")}>Row</button><button @click=${() => download(player, "trace")}>Trace</button></div>`;
 }
 

@@ -7,7 +7,7 @@ import { isByHand } from "./hand";
 import type { Player } from "./player";
 import { emptyRun, param, value, withParam, withValue, type Run } from "./words";
 
-// Sizes that show something at once; other protocols get 100 agents or 16 nodes, texts 400.
+// Sizes that show something at once; other protocols get 100 agents or 16 nodes, protocol files 400.
 const sizes: Record<string, string> = {
   pll: "1000", "pll-sym": "400", ppl: "200", timers: "200", "ag-minions": "400", prl: "40", "fischer-jiang": "24", coalescence: "64",
   electleader: "64", "propagate-reset": "200", "assign-ranks": "64", "detect-collision": "64", ciw: "16", "optimal-silent": "32",
@@ -32,7 +32,7 @@ export function freshRun(player: Player, protocol: string): Run {
   return run;
 }
 
-// `chosen` is told of a protocol that the user picks.
+// `chosen` is called with the protocol that the user picks.
 export function setup(player: Player, chosen: (protocol: string) => unknown) {
   return guard([player.run, player.list, player.about, player.isNetwork], () => form(player, chosen));
 }
@@ -43,15 +43,15 @@ function form(player: Player, chosen: (protocol: string) => unknown): TemplateRe
   return html`
     <label for="protocol">Protocol</label>
     <select id="protocol" @change=${(event: Event) => chosen((event.target as HTMLSelectElement).value)}>
-      <optgroup label="Of the catalog">${player.list.map((each) => html`<option value=${each.name} ?selected=${each.name === run.protocol}>${each.name}</option>`)}</optgroup>
-      <optgroup label="Texts">${examples.map((each) => html`<option value=${each.name} ?selected=${each.name === run.protocol && !run.text}>${each.name}</option>`)}
+      <optgroup label="Catalog">${player.list.map((each) => html`<option value=${each.name} ?selected=${each.name === run.protocol}>${each.name}</option>`)}</optgroup>
+      <optgroup label="Protocol files">${examples.map((each) => html`<option value=${each.name} ?selected=${each.name === run.protocol && !run.text}>${each.name}</option>`)}
       ${run.text ? html`<option value=${run.protocol} selected>${run.protocol} (yours)</option>` : nothing}</optgroup>
     </select>
     <p class="small soft">${about?.title ?? ""}</p>
     <div class="fields">
       ${field(player, "n", player.isNetwork ? "n: nodes" : "n: agents")}
       ${field(player, "seed", "Seed", "", "1")}
-      ${choice(player, "init", about?.init ?? [], "Start")}
+      ${choice(player, "init", about?.init ?? [], "Initial configuration")}
       ${choice(player, "engine", about?.delays ? [] : [{ name: "auto", meaning: "chosen by size" }, ...(about?.engines ?? anyEngine)], "Engine")}
       ${choice(player, "delay", delays(player), "Delays")}${choice(player, "wakeup", about?.wakeups ?? [], "Wake-ups")}${choice(player, "ids", about?.ids ?? [], "Identifiers")}
       ${about?.any_graph || player.content || /--graph|any/.test(network) ? graph(player) : nothing}

@@ -1,5 +1,5 @@
 // The pseudocode, and which of its steps were executed last: lines of the paper for protocols of the
-// catalog, rules for texts, handlers for message passing. The engine tells the lines.
+// catalog, rules for protocol files, handlers for message passing. The engine tells the lines.
 import { html, nothing, type TemplateResult } from "lit";
 import { latestEvents } from "./draw/space_time";
 import type { NetworkEvent, Step } from "./engine";
@@ -11,7 +11,7 @@ export function executed({ about, frame }: Player): Step[] {
   return (about?.steps ?? []).filter((step) => lines.includes(step.line));
 }
 
-// The lines of its text that have just decided a meeting.
+// The lines of the protocol file that decided the last interaction.
 export const firedLines = ({ frame }: Player): number[] => (frame?.change ? frame.look.steps ?? [] : []).map(Number);
 
 const item = (step: Step) => html`<li><b>${step.line}</b> ${step.text}</li>`;
@@ -21,7 +21,7 @@ export function executedList(player: Player) {
   return steps.length > 0 ? html`<ul class="small executed">${steps.map(item)}</ul>` : nothing;
 }
 
-// `edit` opens a text in the editor.
+// `edit` opens a protocol file in the editor.
 export function pseudocode(player: Player, edit: (content: string) => void) {
   if (player.isNetwork) return handlers(player);
   if (player.content) return rules(player, edit);
@@ -40,7 +40,7 @@ const line = (name: string, text: string | TemplateResult, ran: boolean) =>
 function rules(player: Player, edit: (content: string) => void) {
   const fired = new Set(firedLines(player));
   const lines = player.content.trimEnd().split("\n");
-  return card("The text", html`<p class="small soft">${fired.size > 0 ? "Marked: the rule that decided the last interaction." : "Step to see which rule decides an interaction."}</p>
+  return card("Protocol file", html`<p class="small soft">${fired.size > 0 ? "Marked: the rule that decided the last interaction." : "Step to see which rule decides an interaction."}</p>
     <dl class="code text small" tabindex="0">${lines.map((each, i) => line(String(i + 1), html`<code>${each || " "}</code>`, fired.has(i + 1)))}</dl>
     <div class="row below"><button @click=${() => edit(player.content)}>Edit it</button></div>`);
 }

@@ -4,7 +4,7 @@ import { short } from "./draw/shapes";
 import { fineText, wholeText } from "./names";
 import { speeds, type Player } from "./player";
 
-export function transport(player: Player, changed: () => void) {
+export function transport(player: Player) {
   const network = player.isNetwork;
   return html`
     <div class="row" role="group" aria-label="Play">
@@ -17,7 +17,7 @@ export function transport(player: Player, changed: () => void) {
     </div>
     ${timeline(player)}
     <div class="speed"><label for="speed">Speed</label>
-      <input id="speed" type="range" min="0" max=${speeds.length - 1} .value=${String(player.speed)} @input=${(event: Event) => { player.speed = Number((event.target as HTMLInputElement).value); changed(); }} />
+      <input id="speed" type="range" min="0" max=${speeds.length - 1} .value=${String(player.speed)} @input=${(event: Event) => player.setSpeed(Number((event.target as HTMLInputElement).value))} />
       <output>${speedText(player)}</output></div>
     ${status(player)}`;
 }

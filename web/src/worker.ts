@@ -131,6 +131,13 @@ const calls = {
   events: () => trial.engine.events(),
   arcs: () => trial.engine.arcs(),
   series,
+  // The row alone, without the trace.
+  async rowOf(words: Words, content: string) {
+    const engine = await Engine.of(module);
+    engine.open(words, content, "");
+    engine.advance(Infinity);
+    return engine.row();
+  },
   // The row and the trace of a trial that is run to its end, whatever is being watched.
   async results(words: Words, content: string) {
     const engine = await Engine.of(module);

@@ -264,6 +264,67 @@ test("the editor tells what is wrong and where, and runs what is right", async (
   await settled(page);
 });
 
+test("the editor colours the file as it is, and explains the language", async () => {
+  await show(page, "#own");
+  await page.locator("#text").fill("states A, B   # two\nA + B -> A + A with 1/2\n");
+  await page.waitForFunction(() => document.querySelector(".shade").textContent.startsWith(document.querySelector("#text").value));
+  const kinds = await page.locator(".shade i").evaluateAll((all) => all.map((each) => [each.className, each.textContent]));
+  assert.deepEqual(kinds.slice(0, 3), [["keyword", "states"], ["comment", "# two"], ["sign", "+"]]);
+  assert.ok(kinds.some(([kind, text]) => kind === "number" && text === "1"));
+  assert.ok((await page.locator("[aria-label=Language] dt").count()) >= 10);
+});
+
+test("the speed fits the population until the user sets it", async () => {
+  const fresh = await open(chrome.context, `${server.address}#run/fratricide?n=1e9&engine=counts`);
+  const speed = () => fresh.page.evaluate(() => Number(document.querySelector("#speed").value));
+  const fastest = await fresh.page.evaluate(() => Number(document.querySelector("#speed").max));
+  assert.equal(await speed(), fastest);
+  await fresh.page.getByRole("button", { name: /Play/ }).click();
+  await fresh.page.waitForFunction(() => window.conclave.frame().look.time >= 1);
+  await show(fresh.page, "#run/pll?n=1000");
+  const moderate = await speed();
+  assert.ok(moderate > 0 && moderate < fastest);
+  await fresh.page.evaluate(() => { const field = document.querySelector("#speed"); field.value = "2"; field.dispatchEvent(new Event("input")); });
+  await show(fresh.page, "#run/fratricide?n=1e6&engine=counts");
+  assert.equal(await speed(), 2);
+  await fresh.page.close();
+});
+
+test("an executed line below the fold of the pseudocode is scrolled into view", async () => {
+  await show(page, "#run/pll?n=60&engine=agents&seed=2&at=900");
+  for (let i = 0; i < 5; ++i) {
+    const before = await now(page);
+    await page.getByRole("button", { name: "next change" }).click();
+    await page.waitForFunction((last) => Number(window.conclave.frame().look.now) > last && document.querySelector("dl.code .ran"), before);
+    assert.ok(await page.evaluate(() => {
+      const line = document.querySelector("dl.code .ran").getBoundingClientRect();
+      const list = document.querySelector("dl.code").getBoundingClientRect();
+      return line.top >= list.top - 1 && line.top < list.bottom;
+    }));
+  }
+});
+
+test("a sweep runs the trials of the command line, and refuses what is no list of numbers", async () => {
+  await show(page, "#run/fratricide?n=20&seed=3");
+  await page.locator("[aria-label=Sweep] summary").click();
+  await page.locator("#sweep-values").fill("10, many");
+  await page.locator("#sweep-values").blur();
+  await page.getByRole("button", { name: "Run sweep" }).click();
+  assert.match(await page.locator("[aria-label=Sweep] [role=alert]").innerText(), /must be a number/);
+  await page.locator("#sweep-values").fill("10, 20");
+  await page.locator("#sweep-trials").fill("4");
+  await page.locator("#sweep-trials").blur();
+  await page.getByRole("button", { name: "Run sweep" }).click();
+  await page.waitForFunction(() => document.querySelectorAll(".sweep-means tbody tr").length === 2 && !/Stop/.test(document.querySelector("[aria-label=Sweep] button.main").textContent));
+  const shown = (await page.locator(".sweep-means td:nth-child(2)").allInnerTexts()).map((each) => Number(each.replace(",", "")));
+  const expected = [10, 20].map((n) => {
+    const rows = execFileSync(conclave, ["run", "fratricide", "--n", String(n), "--seed", "3", "--trials", "4", "--format", "jsonl", "--quiet"], { encoding: "utf8" }).trim().split("\n");
+    return Number((rows.reduce((sum, row) => sum + JSON.parse(row).parallel_time, 0) / 4).toPrecision(4));
+  });
+  assert.deepEqual(shown, expected);
+  await page.locator("[aria-label=Sweep] summary").click();
+});
+
 test("a page that is asked for while a run begins is shown, and its address stays", async () => {
   for (let i = 0; i < 5; ++i) {
     await page.evaluate(() => new Promise((resolve) => {
