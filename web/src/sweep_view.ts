@@ -97,7 +97,7 @@ export class Sweep {
       <div class="row below"><button class="main" @click=${() => (running ? this.stop() : this.start())}>${running ? "Stop" : "Run sweep"}</button>
         ${running ? html`<span class="soft small" role="status">${this.results.length} trials done</span>` : nothing}</div>
       ${this.message ? html`<p class="error" role="alert">${this.message}</p>` : nothing}
-      <div class="sweep-chart chart" ?hidden=${this.results.length === 0}></div>
+      <div class="sweep-chart" ?hidden=${this.results.length === 0}></div>
       ${this.results.length > 0 ? html`<table class="small sweep-means"><thead><tr><th>${this.over}</th><th>mean time</th></tr></thead><tbody>${this.means().map(([at, mean]) => html`<tr><td>${short(at)}</td><td>${Number(mean.toPrecision(4)).toLocaleString("en")}</td></tr>`)}</tbody></table>
         ${left > 0 ? html`<p class="small soft">${left} trials did not converge and are not in the means.</p>` : nothing}
         <pre class="command" tabindex="0">${commandOf(this.runWith(this.results[0]!.value), this.player.frame?.look.options ?? [])} --trials ${this.trials}</pre>` : nothing}

@@ -322,6 +322,8 @@ test("a sweep runs the trials of the command line, and refuses what is no list o
     return Number((rows.reduce((sum, row) => sum + JSON.parse(row).parallel_time, 0) / 4).toPrecision(4));
   });
   assert.deepEqual(shown, expected);
+  assert.equal(await page.locator("[aria-label=Sweep] canvas").count(), 1);
+  assert.equal(await page.locator("[aria-label=Chart] canvas").count(), 1);
   await page.locator("[aria-label=Sweep] summary").click();
 });
 
