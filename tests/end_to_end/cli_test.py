@@ -1236,16 +1236,18 @@ class Plots(unittest.TestCase):
             (["trace.csv", "-o", "x.svg", "--axes", "logln"], "did you mean 'loglog'?"),
             (["trace.csv", "-o", "x.svg", "--size", "640"], "--size takes WIDTHxHEIGHT"),
             (["trace.csv", "-o", "x.svg", "--font-size", "1"], "--font-size takes points from 4"),
-            (["trace.csv", "-o", "x.svg", "--linear-time", "--axes", "linear"], "contradict"),
+            (["trace.csv", "-o", "x.svg", "--linear-time", "--axes", "loglog"], "contradict"),
+            (["results.db", "-o", "x.svg"], "conclave report results.db"),
             (["trace.csv", "-o", "no/x.svg"], "cannot write 'no/x.svg'"),
         ]
+        (self.folder / "results.db").write_bytes(b"SQLite format 3\0")
         for words, sentence in cases:
             with self.subTest(" ".join(words)):
                 result = conclave("plot", *words, cwd=self.folder)
                 self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
                 self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
                 self.assertIn(sentence, result.stderr)
-        self.assertEqual(os.listdir(self.folder), ["trace.csv"])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["results.db", "trace.csv"])
 
 
 class SpaceTimeDiagrams(unittest.TestCase):

@@ -1,8 +1,12 @@
 // `conclave plot`: a picture of a trace.
 #include "conclave/plot/plot.hpp"
 
+#include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
@@ -28,7 +32,20 @@ void animate(const plot::FilmOptions& options) {
   }
 }
 
+// A database of results begins with this sentence (the file format of SQLite).
+bool is_database(const std::string& path) {
+  constexpr std::string_view magic = "SQLite format 3";
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(magic.size(), ' ');
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == magic;
+}
+
 Exit plot_trace(PlotCommandOptions& options) {
+  if (is_database(options.plot.trace)) {
+    throw Error(fmt::format("'{0}' holds the results of a sweep, not a trace; its figures are "
+                            "drawn by: conclave report {0}",
+                            options.plot.trace));
+  }
   for (const std::string& file : options.plot.files) {
     check_output_is_not_read(file, options.plot.trace);
   }
@@ -37,10 +54,12 @@ Exit plot_trace(PlotCommandOptions& options) {
     if (options.plot.files.empty()) return Exit::done;
   }
   if (options.plot.files.empty()) throw Error("--output is required; try: conclave plot --help");
-  if (options.linear_time && !options.figure.axes.empty()) {
-    throw Error("--linear-time and --axes contradict each other");
+  if (options.linear_time && options.figure.axes.empty()) options.figure.axes = "semilogy";
+  if (options.linear_time && plot::parse_axes(options.figure.axes).x_is_logarithmic) {
+    throw Error(fmt::format("--linear-time and --axes {} contradict each other; linear and "
+                            "semilogy have a linear axis of time",
+                            options.figure.axes));
   }
-  if (options.linear_time) options.figure.axes = "semilogy";
   options.plot.looks = options.figure.looks();
   plot::plot_trace(options.plot);
   return Exit::done;
@@ -65,7 +84,7 @@ void add_plot(Command& conclave) {
                "The mean over the trials with its 95 % interval as a band");
   command.option("--title", "TEXT", options->plot.title, "A title above the picture");
   command.flag("--linear-time", options->linear_time,
-               "A linear axis of time, the same as --axes semilogy");
+               "A linear axis of time; without --axes the same as --axes semilogy");
   options->figure.add_to(command);
   command.file_size_option();
   command.footer(

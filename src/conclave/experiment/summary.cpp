@@ -92,7 +92,10 @@ void RunSummary::add(const Row& row) {
   }
   if (row.result.time) column("time").values.push_back(*row.result.time);
   if (run_->plan().until) {
-    column("leaders").values.push_back(static_cast<double>(row.result.leaders));
+    // Molecules lead nowhere: a network of reactions that names no leader has no such line.
+    if (!row.result.time || row.result.leaders > 0) {
+      column("leaders").values.push_back(static_cast<double>(row.result.leaders));
+    }
     if (row.result.first_convergence) {
       column("first convergence").values.push_back(row.result.first_convergence->as_double());
     }
@@ -145,6 +148,18 @@ std::string RunSummary::table(std::size_t width) const {
   if (asked_ > 0) text += fmt::format("; interrupted, {} were asked for", asked_);
   text += '\n';
   if (columns_.empty()) return text;
+  text += '\n' + (trials_ == 1 ? values_table(width) : statistics_table(width));
+  return text + census_text();
+}
+
+// A single trial has values, not statistics.
+std::string RunSummary::values_table(std::size_t width) const {
+  TextTable table({{"", TextTable::Align::left, true}, {"value", TextTable::Align::right, true}});
+  for (const Column& each : columns_) table.add({each.name, short_number(each.values.front())});
+  return table.text(width);
+}
+
+std::string RunSummary::statistics_table(std::size_t width) const {
   std::vector<TextTable::Column> columns{{"", TextTable::Align::left, true}};
   for (const char* title :
        {"mean", "95% low", "95% high", "std dev", "median", "90% quant.", "maximum"}) {
@@ -161,7 +176,7 @@ std::string RunSummary::table(std::size_t width) const {
                short_number(quantile(sorted, 0.5)), short_number(quantile(sorted, 0.9)),
                short_number(summary.maximum)});
   }
-  return text + '\n' + table.text(width) + census_text();
+  return table.text(width);
 }
 
 std::string RunSummary::outcome_text() const {

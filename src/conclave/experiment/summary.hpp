@@ -42,6 +42,8 @@ class RunSummary {
   std::string outcome_text() const;
   std::string census_text() const;
   std::string heading(std::size_t width) const;
+  std::string values_table(std::size_t width) const;
+  std::string statistics_table(std::size_t width) const;
   void add_network(const Row& row);
 
   const catalog::PreparedRun* run_;

@@ -156,23 +156,32 @@ bool is_even(const Courses& courses) {
   return course[middle + 1].time - course[middle].time < 2 * (course[1].time - course[0].time);
 }
 
+// A history counts agents (molecules, where time is not parallel time) per state; the columns of a
+// trace have no common unit.
+std::string axis_of_several(const TraceTable& table) {
+  if (table.has("interactions")) return "value";
+  return "agents";
+}
+
 Figure figure_of(const TraceTable& table, const PlotOptions& options) {
   const std::vector<std::string> columns = columns_of(table, options);
   Figure figure{.title = options.title,
                 .x = {"parallel time (interactions per agent)", true},
-                .y = {columns.size() == 1 ? columns.front() : "", false}};
+                .y = {columns.size() == 1 ? columns.front() : axis_of_several(table), false}};
   if (time_column(table) == "time") figure.x.title = "time";
   for (const std::string& column : columns) {
     const Courses courses = courses_of(table, column);
     Series series = options.has_mean ? mean_series(courses) : courses_series(courses);
-    series.name = fmt::format("{}{}{} ({} trial{})", options.has_mean ? "mean " : "", column,
-                              options.has_mean && courses.size() > 1 ? ", 95 % interval" : "",
-                              courses.size(), courses.size() == 1 ? "" : "s");
+    series.name = fmt::format("{}{}{}", options.has_mean ? "mean " : "", column,
+                              options.has_mean && courses.size() > 1 ? ", 95 % interval" : "");
+    if (courses.size() > 1) series.name += fmt::format(" ({} trials)", courses.size());
     series.look = figure.series.size();
     figure.y.logarithmic = figure.y.logarithmic || asks_for_logarithms(series);
     figure.x.logarithmic = figure.x.logarithmic && !is_even(courses);
     figure.series.push_back(std::move(series));
   }
+  // Samples of --every are drawn as they were taken, whatever the file: on linear axes.
+  figure.y.logarithmic = figure.y.logarithmic && figure.x.logarithmic;
   figure.y.zero_place = zero_place(figure.series);
   return figure;
 }

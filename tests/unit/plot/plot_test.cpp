@@ -57,6 +57,27 @@ TEST_F(Trace, ShowsZeroBelowAllMeansOnALogarithmicAxis) {
   EXPECT_NE(read("t.tex").find("extra y ticks={0.25}, extra y tick labels={0}"), std::string::npos);
 }
 
+TEST_F(Trace, CountsTrialsInTheLegendOnlyWhereThereAreSeveral) {
+  const std::string one = write("one.csv", "trial,parallel_time,x\n0,1,5\n0,2,6\n");
+  plot_trace({.trace = one, .files = {path("one.tex")}, .columns = {"x"}});
+  EXPECT_EQ(read("one.tex").find("trial"), std::string::npos);
+  const std::string two = write("two.csv", "trial,parallel_time,x\n0,1,5\n0,2,6\n1,1,5\n");
+  plot_trace({.trace = two, .files = {path("two.tex")}, .columns = {"x"}});
+  EXPECT_NE(read("two.tex").find("x (2 trials)"), std::string::npos);
+}
+
+TEST_F(Trace, EvenSamplesOfATraceAndOfAHistoryHaveLinearAxes) {
+  const std::string rows = "0,0,1000,0\n0,1,10,990\n0,2,1,999\n0,3,1,999\n0,4,1,999\n";
+  write("trace.csv", "trial,parallel_time,leaders,x\n" + rows);
+  write("history.csv", "trial,time,A,B\n" + rows);
+  for (const std::string name : {"trace", "history"}) {
+    plot_trace({.trace = path(name + ".csv"), .files = {path(name + ".tex")}});
+    EXPECT_EQ(read(name + ".tex").find("ymode=log"), std::string::npos) << name;
+    EXPECT_EQ(read(name + ".tex").find("xmode=log"), std::string::npos) << name;
+  }
+  EXPECT_NE(read("history.tex").find("ylabel={agents}"), std::string::npos);
+}
+
 TEST(GnuplotString, LeavesNoWayOut) {
   EXPECT_EQ(gnuplot_string("plain"), "'plain'");
   EXPECT_EQ(gnuplot_string("it's"), "'it''s'");
