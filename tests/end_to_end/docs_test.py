@@ -38,7 +38,7 @@ from typing import NamedTuple
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 FLAGS = {"--rewrite", "--all"}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CHOSEN = [page for page in PAGES if any(page.match(word) for word in sys.argv[2:])] or PAGES
 CODE_SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 DIRECTIVE = re.compile(r"<!-- (not run|varies|file): (.+) -->$")
@@ -558,16 +558,16 @@ class Help(unittest.TestCase):
                 self.assertLessEqual(len(line), 100, f"conclave {command} --help: {line}")
 
     def test_and_the_page_of_the_command_line_name_the_same_options(self):
-        page = (ROOT / "docs" / "command-line.md").read_text()
+        page = (ROOT / "docs" / "reference" / "command-line.md").read_text()
         table = run([BINARY, "options"], ROOT).stdout
-        self.assertIn(table, page, "docs/command-line.md lacks what `conclave options` prints")
+        self.assertIn(table, page, "command-line.md lacks what `conclave options` prints")
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page))
         for command in commands():
             self.assertTrue(f"conclave {command}" in page,
-                            f"docs/command-line.md does not name {command}")
+                            f"command-line.md does not name {command}")
             for option in options_of([command]):
                 self.assertTrue(option in named | {"--help"} or option[1] != "-",
-                                f"docs/command-line.md does not name {command} {option}")
+                                f"command-line.md does not name {command} {option}")
 
 
 def anchors_of(page):
