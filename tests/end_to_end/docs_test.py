@@ -5,8 +5,8 @@ Usage: docs_test.py BINARY [--rewrite] [--all] [PAGE.md]... [unittest arguments]
 
 A fenced block with lines `$ conclave ...` is a console: its commands are run, in the order of the
 page and in a folder of its own that has the repository's files, and what they print is compared.
-So are scripts, `$ python3 experiments/...`, which find conclave in the PATH, `$ python3 -c`, and all
-commands of a tutorial. What a command leaves running in the background ends with its page.
+So are scripts, `$ python3 experiments/...`, which find conclave in the PATH, `$ python3 -c` and
+all commands of a tutorial. What a command leaves running in the background ends with its page.
 Stored results (experiments/results) that a page names lie there unpacked, as NAME.db.
 `...` in a line stands for any words, a line `...` for any lines; a command with nothing below it
 must only succeed. Comments before a block say what is different about it:
