@@ -1,5 +1,5 @@
 // The configuration file of a member, in TOML: who it is, and with whom it elects.
-// docs/elections.md lists the keys.
+// docs/how-to/elections.md lists the keys.
 #pragma once
 
 #include <chrono>

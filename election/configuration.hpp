@@ -2,7 +2,7 @@
 // of seats with a stamp that orders it: first by the term of the leader that has proposed it, or
 // confirmed it in its own term, then by its version, which grows by one with each change. Members
 // keep theirs beside their promise and promise nothing to a claimant with an older one.
-// docs/elections.md argues why that keeps leaders apart.
+// docs/how-to/elections.md argues why that keeps leaders apart.
 #pragma once
 
 #include <compare>

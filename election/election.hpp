@@ -1,7 +1,7 @@
 // Leader election between processes, for use in other programs: one `Election` per process. It
 // elects with the O(n) messages of Kutten, Moses, Pandurangan and Peleg (2020) and keeps a leader
 // through crashes; at most one member at a time may act as the leader. What is guaranteed under
-// which assumption is in docs/elections.md.
+// which assumption is in docs/how-to/elections.md.
 #pragma once
 
 #include <chrono>

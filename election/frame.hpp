@@ -1,7 +1,7 @@
 // The wire format of elections between processes, version 2. A connection carries frames: a header
 // of four bytes (length of the body, version, type) and a body whose length the type bounds.
 // Numbers are unsigned, most significant byte first. No input or output happens here; what is
-// read may come from an enemy. docs/transport.md has the table of fields.
+// read may come from an enemy. docs/reference/transport.md has the table of fields.
 #pragma once
 
 #include <array>

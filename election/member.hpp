@@ -21,7 +21,7 @@
 //              end their promises to it, and promise to the heir it names, which leads one round
 //              trip later
 //
-// docs/elections.md states what is guaranteed under which assumption.
+// docs/how-to/elections.md states what is guaranteed under which assumption.
 #pragma once
 
 #include <chrono>

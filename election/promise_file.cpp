@@ -233,7 +233,7 @@ PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
   record.trouble = objection_to(record.promise, record.configuration, name);
   if (list != owner.list)
     record.trouble = fmt::format(
-        "'{}' was written with another list of members ({}, not {}); docs/elections.md says how to "
+        "'{}' was written with another list of members ({}, not {}); elections.md says how to "
         "change the list",
         name, list, owner.list);
   record.is_foreign = found != owner.member;

@@ -1,5 +1,5 @@
 // A member's promise file in the hands of an operator: what it holds, what is wrong with it, and
-// another in its place. docs/elections.md says when which of these is safe.
+// another in its place. docs/how-to/elections.md says when which of these is safe.
 #pragma once
 
 #include <string>

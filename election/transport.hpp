@@ -4,7 +4,7 @@
 // twice, none lost while both live and can reach each other now and then: each waits in a bounded
 // queue until the peer has acknowledged it, and goes again over the next connection if one breaks.
 // With credentials all connections are TLS 1.3 with certificates on both sides; without, they are
-// plain, and only loopback addresses are allowed. docs/transport.md says what is refused.
+// plain, and only loopback addresses are allowed. docs/reference/transport.md says what is refused.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@ QuickElimination is a lottery among the L leaders that the first interactions ma
 coin until it shows tail, and those with the most heads win. The law of L is exact for every n (a
 chain over the agents without a status), and that of the winners given L is a sum. Tournament lets
 the winners draw one of 2^k values; the largest must be unique. Epidemics that are not over in time
-are left out: their probability is below 10^-7 (docs/inequalities.md). For large n the winners tend,
+are left out: their probability is below 10^-7 (inequalities.md). For large n the winners tend,
 up to oscillations of 10^-5, to P(i) = 1/(i 2^i ln 2), and the share of epoch 3 to 1/(4 ln 2) / 2^k.
 
 The last column is the p-value of a chi-square test of the winners 1, 2, ..., 6 and more.

@@ -1,4 +1,4 @@
-// Makes the pictures of docs/explorer.md: `node pictures.mjs [VIEW...]`, after tools/page. Every view
+// Makes the pictures of docs/how-to/explorer.md: `node pictures.mjs [VIEW...]`, after tools/page. Every view
 // is taken on a wide screen and on a phone, light and dark, and the four stand side by side in
 // docs/pictures/explorer-VIEW.webp.
 import { execFileSync } from "node:child_process";

@@ -1,6 +1,6 @@
 // An enemy at the port of a member, without and with a certificate. After every attack the victim
 // still talks with an honest member, has counted the refusal and holds no socket of the enemy. The
-// table of docs/transport.md lists these tests.
+// table of docs/reference/transport.md lists these tests.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // A single member, with the test in the place of all others: the guards on which the guarantees of
-// docs/elections.md rest, one by one.
+// docs/how-to/elections.md rest, one by one.
 #include "election/member.hpp"
 
 #include <algorithm>

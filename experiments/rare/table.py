@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints tables of docs/rare.md and docs/table-ppl.md from the estimates of the plans beside it.
+"""Prints tables of rare.md and table-ppl.md from the estimates of the plans beside it.
 
 These are what `conclave results FILE.db --estimates --format jsonl` prints.
 

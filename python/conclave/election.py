@@ -9,7 +9,7 @@ from . import _core
 
 
 class Election:
-    """A member that elects with others and keeps a leader through crashes (docs/elections.md).
+    """A member that elects with others and keeps a leader through crashes (elections.md).
 
     `members` lists "host:port" of all, in the same order everywhere; `self_` is this process's
     place. Callbacks run in a thread of the election, one at a time, and must return soon: `won` and

@@ -35,8 +35,8 @@ def rows_of(protocol, n, trials, seed, *options):
 
 
 def page(name):
-    """A page of docs/ as one line."""
-    return re.sub(r"\s+", " ", (ROOT / "docs" / name).read_text())
+    """A page of docs/explanation as one line."""
+    return re.sub(r"\s+", " ", (ROOT / "docs" / "explanation" / name).read_text())
 
 
 def scientific(logarithm, digits=1):
@@ -98,16 +98,16 @@ class Inequalities(unittest.TestCase):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             inequalities.main()
-        shown = (ROOT / "docs" / "inequalities.md").read_text()
+        shown = (ROOT / "docs" / "explanation" / "inequalities.md").read_text()
         for line in printed.getvalue().splitlines():
-            self.assertTrue(f"\n{line}\n" in shown, f"docs/inequalities.md does not have: {line}")
+            self.assertTrue(f"\n{line}\n" in shown, f"inequalities.md does not have: {line}")
 
 
 class Figures(unittest.TestCase):
     """Numbers of corrections, computed anew and looked for where the pages have them."""
 
     def assert_shown(self, name, text):
-        self.assertTrue(text in page(name), f"docs/{name} does not say: {text}")
+        self.assertTrue(text in page(name), f"{name} does not say: {text}")
 
     def test_of_lemma_d9_and_a1_of_electleader(self):
         n_of = {64: "64", 1024: "1024", 10 ** 6: "10^6"}
@@ -186,7 +186,7 @@ class PllLaws(unittest.TestCase):
 
 def claims():
     """Paper -> rows of its table, each a list of five cells."""
-    text, found = (ROOT / "docs" / "claims.md").read_text(), {}
+    text, found = (ROOT / "docs" / "explanation" / "claims.md").read_text(), {}
     for name in inequalities.PAPERS:
         section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
         lines = [line for line in section.splitlines() if line.startswith("| ")]
@@ -207,7 +207,7 @@ class Claims(unittest.TestCase):
                 self.assertRegex(row[3], f"^{pattern}$", row)
 
     def test_are_as_many_as_the_table_says(self):
-        text = (ROOT / "docs" / "claims.md").read_text()
+        text = (ROOT / "docs" / "explanation" / "claims.md").read_text()
         table = {cells[0]: [int(cell) for cell in cells[1:]] for cells in (
             [cell.strip(" `") for cell in re.sub(r"\[(.+?)\]\(.+?\)", r"\1", line)[1:-1].split("|")]
             for line in text.split("\n## ")[0].splitlines() if re.match(r"\| (\[`|all)", line))}

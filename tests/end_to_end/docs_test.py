@@ -5,7 +5,8 @@ Usage: docs_test.py BINARY [--rewrite] [--all] [PAGE.md]... [unittest arguments]
 
 A fenced block with lines `$ conclave ...` is a console: its commands are run, in the order of the
 page and in a folder of its own that has the repository's files, and what they print is compared.
-So are scripts, `$ python3 experiments/...`, which find conclave in the PATH, and `$ python3 -c`.
+So are scripts, `$ python3 experiments/...`, which find conclave in the PATH, `$ python3 -c` and
+all commands of a tutorial. What a command leaves running in the background ends with its page.
 Stored results (experiments/results) that a page names lie there unpacked, as NAME.db.
 `...` in a line stands for any words, a line `...` for any lines; a command with nothing below it
 must only succeed. Comments before a block say what is different about it:
@@ -20,6 +21,7 @@ the smallest limits. With --rewrite the consoles get the current output (read th
 the blocks that are not run because of their time are run, too; with PAGEs only their consoles and
 commands are looked at.
 """
+import contextlib
 import difflib
 import functools
 import json
@@ -29,6 +31,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,7 +41,7 @@ from typing import NamedTuple
 BINARY = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 FLAGS = {"--rewrite", "--all"}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CHOSEN = [page for page in PAGES if any(page.match(word) for word in sys.argv[2:])] or PAGES
 CODE_SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 DIRECTIVE = re.compile(r"<!-- (not run|varies|file): (.+) -->$")
@@ -48,6 +51,7 @@ class Block(NamedTuple):
     line: int  # of its first line inside the fence, counted from 1
     lines: list
     directives: dict
+    is_tutorial: bool
 
 
 class Step(NamedTuple):
@@ -68,7 +72,8 @@ def blocks_of(page):
         if line.lstrip().startswith("```"):
             if opened:
                 found.append(opened)
-            opened = None if opened else Block(number + 1, [], directives)
+            opened = None if opened else Block(number + 1, [], directives,
+                                               page.parent.name == "tutorials")
             directives = {}
         elif opened:
             opened.lines.append(line)
@@ -98,7 +103,7 @@ def steps_of(block):
             steps[-1] = steps[-1]._replace(command=steps[-1].command[:-1] + line.strip())
         elif steps:
             steps[-1].output.append(line)
-    return [step for step in steps if is_ours(step.command)]
+    return [step for step in steps if block.is_tutorial or is_ours(step.command)]
 
 
 def is_conclave(command):
@@ -109,9 +114,12 @@ def is_ours(command):
     return is_conclave(command) or re.match(r"python3 (-c|experiments/)", command) is not None
 
 
+def environment():
+    return {**os.environ, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"}
+
+
 def run(words, folder):
-    environment = {**os.environ, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True,
+    return subprocess.run(words, cwd=folder, env=environment(), capture_output=True, text=True,
                           timeout=600)
 
 
@@ -196,6 +204,7 @@ class Scratch:
     def __init__(self, page):
         self.page = page
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="conclave-docs-"))
+        self.groups = []  # of processes, one for each command
         for name in ("protocols", "experiments", "examples"):
             shutil.copytree(ROOT / name, self.folder / name)
         for packed in (ROOT / "experiments" / "results").glob("*.db.xz"):
@@ -209,11 +218,22 @@ class Scratch:
         return self
 
     def __exit__(self, *_):
+        for group in self.groups:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
         shutil.rmtree(self.folder)
+
+    def run(self, command):
+        with subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as process:
+            self.groups.append(process.pid)
+            output, errors = process.communicate(timeout=600)
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
     def complaint(self, step, varying):
         """The first mistake in a step, as text, and the output that it should have."""
-        result = run(["bash", "-c", step.command], self.folder)
+        result = self.run(step.command)
         place = f"{name_of(self.page)}:{step.line}: $ {step.command}"
         expected, printed = trimmed(step.output), trimmed(printed_by(result))
         is_refusal = any(line.startswith("conclave: ") for line in expected)
@@ -558,16 +578,16 @@ class Help(unittest.TestCase):
                 self.assertLessEqual(len(line), 100, f"conclave {command} --help: {line}")
 
     def test_and_the_page_of_the_command_line_name_the_same_options(self):
-        page = (ROOT / "docs" / "command-line.md").read_text()
+        page = (ROOT / "docs" / "reference" / "command-line.md").read_text()
         table = run([BINARY, "options"], ROOT).stdout
-        self.assertIn(table, page, "docs/command-line.md lacks what `conclave options` prints")
+        self.assertIn(table, page, "command-line.md lacks what `conclave options` prints")
         named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page))
         for command in commands():
             self.assertTrue(f"conclave {command}" in page,
-                            f"docs/command-line.md does not name {command}")
+                            f"command-line.md does not name {command}")
             for option in options_of([command]):
                 self.assertTrue(option in named | {"--help"} or option[1] != "-",
-                                f"docs/command-line.md does not name {command} {option}")
+                                f"command-line.md does not name {command} {option}")
 
 
 def anchors_of(page):

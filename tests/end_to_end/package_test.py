@@ -56,7 +56,7 @@ class Package(unittest.TestCase):
     def test_carries_protocols_plans_pages_and_manual(self):
         share = self.folder / "prefix/share"
         for name in ("conclave/protocols/fratricide.pp", "conclave/experiments/pll.toml",
-                     "doc/conclave/docs/command-line.md", "doc/conclave/CHANGELOG.md",
+                     "doc/conclave/docs/reference/command-line.md", "doc/conclave/CHANGELOG.md",
                      "doc/conclave/CITATION.cff", "man/man1/conclave.1", "man/man1/conclave-run.1",
                      "man/man1/conclave-cluster-init.1", "zsh/site-functions/_conclave",
                      "bash-completion/completions/conclave",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attacks on the program through the files it reads and writes, and adversity at its outputs.
 
-Every attack was once successful. docs/trust.md names each with what happens now.
+Every attack was once successful. docs/explanation/trust.md names each with what happens now.
 
 Usage: trust_test.py BINARY [unittest arguments]
 """
@@ -801,7 +801,7 @@ class Vendored(unittest.TestCase):
 class Page(unittest.TestCase):
     def test_names_every_attack_and_its_test(self):
         """That the tests it names exist, here or elsewhere, is checked by docs_test.py."""
-        page = (ROOT / "docs" / "trust.md").read_text()
+        page = (ROOT / "docs" / "explanation" / "trust.md").read_text()
         named = set(re.findall(r"`(\w+\.test_\w+)`", page))
         there = {f"{name}.{test}" for name, case in globals().items()
                  if isinstance(case, type) and issubclass(case, unittest.TestCase)

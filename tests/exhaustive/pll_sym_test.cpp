@@ -1,5 +1,5 @@
 // The symmetric variant of P_LL with few agents or toy constants: every state, every pair, every
-// configuration. The exact values come from an independent model (docs/errata-pll-sym.md).
+// configuration. The exact values come from an independent model (errata-pll-sym.md).
 #include "conclave/protocols/population/pll_sym.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // P_LL with few agents or toy constants: every state, every pair, every configuration. The exact
-// values come from an independent model (docs/errata-pll.md).
+// values come from an independent model (docs/explanation/errata-pll.md).
 #include "conclave/protocols/population/pll.hpp"
 
 #include <algorithm>

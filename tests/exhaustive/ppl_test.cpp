@@ -1,5 +1,5 @@
 // P_PL with few agents and toy constants: every state, every pair, every configuration. The exact
-// values come from an independent model (docs/errata-ppl.md).
+// values come from an independent model (docs/explanation/errata-ppl.md).
 #include "conclave/protocols/population/ppl.hpp"
 
 #include <algorithm>

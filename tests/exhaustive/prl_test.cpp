@@ -1,5 +1,5 @@
 // prl on rings so small that every configuration is visited: the lemmas of Sect. 4.1, the tally
-// against the definitions, and the errata (docs/errata-prl.md) that a configuration can show.
+// against the definitions, and the errata (errata-prl.md) that a configuration can show.
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>

@@ -298,7 +298,7 @@ TEST(KmppAsyncSchedules, OfAnonymousNodesElectAtMostOne) {
   EXPECT_EQ(failing(three), Failing{one_in_the_end});
 }
 
-// docs/errata-kmpp.md, one mistake each.
+// docs/explanation/errata-kmpp.md, one mistake each.
 TEST(KmppAsyncSchedules, FailWithTheOtherReadings) {
   const auto fails = [](KmppReading reading, std::optional<std::uint64_t> referees, std::size_t n,
                         bool has_ids = true) {

@@ -1,6 +1,6 @@
 // Rare failures against exact chains: the 95 % intervals of `conclave rare` must hold the truth in
 // about 95 of 100 cases, down to probabilities of 1e-12 and below. The number of seeds is small
-// here; CONCLAVE_RARE_SEEDS=100 in the environment repeats what docs/rare.md tells.
+// here; CONCLAVE_RARE_SEEDS=100 in the environment repeats what docs/explanation/rare.md tells.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

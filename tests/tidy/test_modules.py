@@ -18,7 +18,8 @@ loader.exec_module(modules)
 FILES = {
     "CONTRIBUTING.md": "## Layers\n| `base` | | |\n| `model` | base | |\n"
                        "| `cli` | model, base | |\n",
-    "docs/architecture.md": "`src/conclave/base/`, `src/conclave/model/`, `src/conclave/cli/`\n",
+    "docs/explanation/architecture.md":
+        "`src/conclave/base/`, `src/conclave/model/`, `src/conclave/cli/`\n",
     "src/conclave/base/a.hpp": "// A.\n#pragma once\n\nint a();\n",
     "src/conclave/model/b.hpp": '// B.\n#pragma once\n#include "conclave/base/a.hpp"\n',
     "src/conclave/cli/a.cpp": "// C.\n",
@@ -62,8 +63,8 @@ class ModulesTest(unittest.TestCase):
         self.write("src/conclave/plot/d.hpp", "// D.\n")
         self.write("web/e.ts", "\n")
         self.assertEqual(self.run_tool("--check"), (
-            1, "docs/architecture.md does not mention the folder `src/conclave/plot/`\n"
-               "docs/architecture.md does not mention the folder `web/`\n"))
+            1, "docs/explanation/architecture.md does not mention the folder `src/conclave/plot/`\n"
+               "docs/explanation/architecture.md does not mention the folder `web/`\n"))
 
     def test_table_and_report(self):
         self.assertIn("base               4      1        1     33.3%\n", self.run_tool()[1])

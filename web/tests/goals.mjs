@@ -1,5 +1,5 @@
 // Measures what the page promises, in Debian's Chromium: `node tests/goals.mjs [CONCLAVE] [MINUTES]`,
-// after tools/page. Prints the table of docs/explorer.md and ends after about three minutes; nothing is
+// after tools/page. Prints the table of docs/how-to/explorer.md and ends after about three minutes; nothing is
 // compared, since the figures are the machine's. Work per frame and speed are also given in CPU time,
 // which a busy machine does not spoil; the native engine is timed in the same minute. The memory is
 // watched for MINUTES, 2 unless told; tests/memory.mjs does that for ten.

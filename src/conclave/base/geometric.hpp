@@ -13,7 +13,7 @@ namespace conclave {
 // 2^124; anything else is a failed check. Only basic arithmetic is used, so the result has the same
 // bits on every machine. Exact for probabilities of 1/4 and more; below, the rate of decay has a
 // relative error of at most 2^-50, the density of the exponential variate behind it one of 2^-45,
-// and borders between waits are off by 2^-20 of a trial at most (docs/randomness.md). Expected time
+// and borders between waits are off by 2^-20 of a trial at most (randomness.md). Expected time
 // O(1). A wait that does not fit into 128 bits becomes the largest count.
 class Geometric {
  public:

@@ -13,7 +13,7 @@ namespace conclave {
 // and draws are at most total, total at most 2^62. Expected time O(1). Few draws are carried out
 // one by one, exactly; otherwise each probability has a relative error of at most 2^-45, or 2^-42
 // where it is tiny, or an absolute one of 2^-62, whatever the size of the arguments
-// (docs/randomness.md). The same bits on every machine.
+// (docs/explanation/randomness.md). The same bits on every machine.
 std::uint64_t hypergeometric(std::uint64_t total, std::uint64_t marked, std::uint64_t draws,
                              Stream& stream);
 

@@ -8,7 +8,7 @@
 namespace conclave {
 
 // A Poisson variate of this mean, 0 <= mean <= 2^61; anything else is a failed check. The law is
-// that of exactly this double, as exact as binomial's (docs/randomness.md). Expected time O(1). The
+// that of exactly this double, as exact as binomial's (randomness.md). Expected time O(1). The
 // same bits on every machine.
 std::uint64_t poisson(double mean, Stream& stream);
 

@@ -18,7 +18,7 @@
 
 namespace conclave {
 
-// Not for several threads at once. Exact in law as far as the variates are (docs/randomness.md);
+// Not for several threads at once. Exact in law as far as the variates are (randomness.md);
 // times are rounded to doubles. The same bits on every machine.
 class PoissonClock {
  public:

@@ -1,6 +1,6 @@
 // Two commands that are not listed. `conclave generate` writes what a package holds beside the
 // program, made from the commands themselves: manual pages, and completions for bash, zsh and fish.
-// `conclave options` prints the table of the options of `run` for docs/command-line.md.
+// `conclave options` prints the table of the options of `run` for docs/reference/command-line.md.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -86,7 +86,7 @@ std::string table_row(const OptionHelp& option) {
   }
   const std::string_view page = page_about(option.names.back());
   text += option.meaning;
-  if (!page.empty()) text += fmt::format(" ([{0}]({0}))", page);
+  if (!page.empty()) text += fmt::format(" ([docs]({}))", page);
   return text + " |\n";
 }
 

@@ -110,7 +110,7 @@ std::string section(std::string_view title, const std::vector<std::string>& line
   return text.empty() ? text : fmt::format(".SH {}\n{}", title, text);
 }
 
-// The statuses of a command whose help text does not name its own (docs/command-line.md).
+// The statuses of a command whose help text does not name its own (docs/reference/command-line.md).
 constexpr const char* usual_exit_status =
     "0 done, 1 failed (input or output, internal), 2 misused (bad option, parameter or file), "
     "130 interrupted.";

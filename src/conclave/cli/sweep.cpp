@@ -189,7 +189,7 @@ Exit run(const SweepOptions& options) {
 }
 
 constexpr const char* sweep_examples = R"(
-A plan is a TOML file: protocols, grids of n and parameters, trials (docs/sweeps.md).
+A plan is a TOML file: protocols, grids of n and parameters, trials (docs/how-to/sweeps.md).
 
   seed = 3
   trials = 200
@@ -200,7 +200,7 @@ A plan is a TOML file: protocols, grids of n and parameters, trials (docs/sweeps
   params = { N = ["n", "4*n"] }
 
 A run with kind = "rare" has the options of `conclave rare` as keys, and its repetitions as trials
-(docs/rare.md).
+(docs/explanation/rare.md).
 
 Examples:
   conclave sweep plan.toml --dry-run            the cells, and how long they will take

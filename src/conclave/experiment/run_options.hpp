@@ -1,7 +1,7 @@
 // The one table of the options of a run: name, type, range, meaning, who accepts it, and whether it
 // is stored with results. Made from it are the options of commands, the keys of plans, the fields
 // of stored requests, the keywords of Python, the words of the explorer and the table in
-// docs/command-line.md. A new option is a member of RunText or ExecutionText and a row here; only
+// command-line.md. A new option is a member of RunText or ExecutionText and a row here; only
 // the code that obeys it is written elsewhere.
 #pragma once
 

@@ -20,7 +20,7 @@ std::string_view message_colour(std::string_view type);
 
 class SpaceTimeDiagram {
  public:
-  // The table is a trace of message passing, one line per event (docs/exploring-schedules.md).
+  // The table is a trace of message passing, one line per event (exploring-schedules.md).
   // Throws Error if it holds more than one trial, or more than can be read in a picture.
   explicit SpaceTimeDiagram(const TraceTable& table);
 

@@ -4,7 +4,7 @@
 //
 // The trial is the same, interaction by interaction, whichever of its four inner loops runs.
 // one_by_one is the plain loop that serves every protocol and that the others are measured against
-// (docs/performance.md). by_name looks transitions up where few states are occupied at a time (pll,
+// (performance.md). by_name looks transitions up where few states are occupied at a time (pll,
 // pll-sym, protocol files of many states); briefly counts in words of 32 bits while little else
 // happens (ppl, timers); detail::meet_calmly notifies the tally of sums instead of single changes
 // (protocol files). The file is long because each of them hands the agents over to the others.

@@ -10,7 +10,7 @@
 //
 // The watched event happens at an exact interaction, so batches end before it can happen; or agents
 // whose meetings could bring it about are revealed from the beginning, so that all these meetings
-// are collisions; or interactions are carried out one by one. docs/counts-engine.md explains why
+// are collisions; or interactions are carried out one by one. counts-engine.md explains why
 // all this is exact, and what it costs. The file is long because batches and jumps share one
 // census, and go over into each other.
 //

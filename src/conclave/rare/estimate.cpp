@@ -13,7 +13,7 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-// Decided before the coverage was measured; docs/rare.md tells what they mean.
+// Decided before the coverage was measured; docs/explanation/rare.md tells what they mean.
 constexpr double most_spread = 0.7;
 constexpr double least_share = 0.02;
 constexpr double fewest_ancestors = 4;

@@ -1,5 +1,5 @@
 // A plan: the cells of a sweep, each a run with a number of trials, or an estimate of rare failures
-// with a number of repetitions, which count as its trials. docs/sweeps.md has the grammar.
+// with a number of repetitions, which count as its trials. docs/how-to/sweeps.md has the grammar.
 #pragma once
 
 #include <cstddef>

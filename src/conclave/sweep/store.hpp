@@ -1,4 +1,4 @@
-// Writing a file of results: rows in batches, each batch wholly or not at all. docs/sweeps.md has
+// Writing a file of results: rows in batches, each batch wholly or not at all. sweeps.md has
 // the schema.
 #pragma once
 

@@ -106,7 +106,7 @@ void parse_braces(Cursor& cursor, Dialect dialect, Target& target);
 // the rules name, in the order of their first appearance.
 void complete_rule_list(Document& document);
 
-// Networks of reactions (docs/reactions.md). Reads `volume`, `init` or a reaction of a .crn file;
+// Networks of reactions (reactions.md). Reads `volume`, `init` or a reaction of a .crn file;
 // false, and nothing is read, if this is another statement.
 bool parse_network_statement(Cursor& cursor, Document& document);
 // Reads `{ A + B -> B + B rate 2  volume n/2 }`, the block of a .pp file.

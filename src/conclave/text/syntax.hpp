@@ -1,5 +1,5 @@
 // A protocol file as it was written: statements and expressions, nothing looked up yet.
-// docs/own-protocols.md describes the language.
+// docs/reference/own-protocols.md describes the language.
 #pragma once
 
 #include <cstdint>

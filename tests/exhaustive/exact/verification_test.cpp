@@ -1,4 +1,4 @@
-// The exact module against values computed independently (docs/errata-*.md, closed forms), and
+// The exact module against values computed independently (errata-*.md, closed forms), and
 // against protocols that are broken on purpose.
 #include <algorithm>
 #include <cmath>
@@ -129,7 +129,7 @@ TEST(Verified, PllAsPrintedFailsWithAShortestTrace) {
   }
 }
 
-// P9, P10, P12 of docs/errata-ppl.md.
+// P9, P10, P12 of docs/explanation/errata-ppl.md.
 TEST(Verified, PplConvergesAndHoldsAsTheIndependentModel) {
   const auto from = [](const Ppl& protocol, std::uint64_t n, std::size_t start) {
     return verified(protocol, Network::complete(n), {.extent = Extent::start}, start);
@@ -230,7 +230,7 @@ TEST(Verified, PrlHoldsLemmasOneToEight) {
 }
 
 // t_SRL from `one-leader-own-live` is a sum of N + 1 geometric variables; the largest expectation
-// from modest bullets to C_NI is 2, 9/2 (docs/errata-prl.md).
+// from modest bullets to C_NI is 2, 9/2 (docs/explanation/errata-prl.md).
 TEST(Verified, PrlTakesTheTimesThatAreKnown) {
   for (const auto& [n, bound] : {std::pair{2u, 4u}, {3u, 3u}, {3u, 4u}}) {
     const VerifyOptions options{.target = "C_NI", .within = "C_M"};

@@ -119,7 +119,7 @@ Real exactly(Interactions count) {
          Real(static_cast<std::uint64_t>(wide));
 }
 
-// Each layer, with the part of it above the curve, up to the error that docs/randomness.md states.
+// Each layer, with the part of it above the curve, up to the error that randomness.md states.
 TEST(Exponential, HasLayersOfEqualAreaUpTo45Bits) {
   const auto& edge = detail::exponential_layers.edge;
   const Real lowest = (Real(edge[1]) + 1) * exp(-Real(edge[1]));  // with the tail

@@ -13,7 +13,7 @@
 //   S, K            referees(i), last_phase()
 //
 // The file is long because it lists the paper's errata beside the algorithm, for `describe`. Where
-// the printed text does not work the reading `corrected` differs from it (docs/errata-kmpp.md); the
+// the printed text does not work the reading `corrected` differs from it (errata-kmpp.md); the
 // other readings keep one mistake each, so that it can be seen at work.
 #pragma once
 

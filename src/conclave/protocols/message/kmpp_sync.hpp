@@ -12,7 +12,7 @@
 //   round t+2   the candidate sends WINNER, or retires
 //   round t+3   everybody receives WINNER
 //
-// Messages are handled in the order of `on` (docs/errata-kmpp.md); the other readings change one
+// Messages are handled in the order of `on` (errata-kmpp.md); the other readings change one
 // step each.
 #pragma once
 

@@ -11,7 +11,7 @@
 //
 // The part that it shares with the symmetric variant (pll_sym.hpp) is in detail/pll_common.hpp.
 //
-// Two lines cannot be right as printed (docs/errata-pll.md); `reading=printed` runs them anyway.
+// Two lines cannot be right as printed (errata-pll.md); `reading=printed` runs them anyway.
 #pragma once
 
 #include <algorithm>

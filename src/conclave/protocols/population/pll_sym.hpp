@@ -10,7 +10,7 @@
 // them. In the end (BackUp), leaders alternate between two values of status_L, and of two different
 // ones one resigns.
 //
-// Only BackUp() is printed in the paper; docs/errata-pll-sym.md says how the rest is read. The file
+// Only BackUp() is printed in the paper; errata-pll-sym.md says how the rest is read. The file
 // is long because errata and steps are listed beside the algorithm, for `describe`.
 #pragma once
 

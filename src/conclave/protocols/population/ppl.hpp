@@ -1,6 +1,6 @@
 // Sudo, Ooshita, Kakugawa, Masuzawa, Datta, Larmore: Loosely-Stabilizing Leader Election with
 // Polylogarithmic Convergence Time. OPODIS 2018. Algorithm 1; "line" numbers are those of the
-// paper, which is right as printed (docs/errata-ppl.md).
+// paper, which is right as printed (docs/explanation/errata-ppl.md).
 //
 // From any configuration, exactly one leader is left soon, and it stays for long, though not for
 // ever. Lines 1-3 make a leader where none has been heard of for a while; lines 4-9 let leaders

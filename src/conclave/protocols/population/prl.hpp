@@ -11,7 +11,7 @@
 //   distL   distance  what the agent believes is the distance to the nearest leader on its left
 //   N       bound_    n <= N
 //
-// The algorithm is right as printed, its lines one after the other; docs/errata-prl.md tells what
+// The algorithm is right as printed, its lines one after the other; errata-prl.md tells what
 // is ambiguous in the text and which steps of the proofs are false. How a state is stored is told
 // in detail/prl_packing.hpp, and how convergence is noticed in detail/prl_tally.hpp.
 #pragma once

@@ -23,7 +23,7 @@ enum class Preset : std::uint8_t { usual, small, paper };
 enum class Derandomize : std::uint8_t { no, yes };
 
 // Readings of the paper's text in places where it does not work; for demonstrations. The
-// numbers of docs/errata-electleader.md are given.
+// numbers of docs/explanation/errata-electleader.md are given.
 enum class Reading : std::uint8_t {
   working,
   negative_delay,    // 4: a delayTimer that starts at 0 never fires

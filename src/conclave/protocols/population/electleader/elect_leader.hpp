@@ -1,7 +1,7 @@
 // Austin, Berenbrink, Friedetzky, Goette, Hintze: A Space-Time Trade-off for Fast Self-Stabilizing
 // Leader Election in Population Protocols. PODC 2025. ElectLeader_r: from any configuration, all
 // agents get different ranks 1 ... n, and rank 1 leads. What two agents do is in transition.hpp;
-// what the paper leaves open or gets wrong is in docs/errata-electleader.md, by number.
+// what the paper leaves open or gets wrong is in docs/explanation/errata-electleader.md, by number.
 //
 // Agents hold up to 2 r^2 messages each, so that the protocol owns its whole configuration.
 #pragma once
