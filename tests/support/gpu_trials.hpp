@@ -10,6 +10,7 @@
 #include "conclave/gpu/batch.hpp"
 #include "conclave/population/agents.hpp"
 
+#include "tests/support/host_cluster.hpp"
 #include "tests/support/run_trial.hpp"
 
 namespace conclave::gpu {
@@ -21,16 +22,12 @@ std::vector<TrialResult> results_of(const P& protocol, const std::vector<Finishe
   return results;
 }
 
-// On an emulated warp, block or cluster.
+// On an emulated warp or cluster.
 template <Memory memory = Memory::near, class P>
 std::vector<TrialResult> on_a_warp(const P& protocol, const BatchRequest& request) {
   return results_of(protocol, emulated<memory>(protocol, request));
 }
-template <BlockProtocol P>
-std::vector<TrialResult> on_a_block(const P& protocol, const BatchRequest& request) {
-  return results_of(protocol, emulated_by_block(protocol, request));
-}
-template <BlockProtocol P>
+template <ClusterProtocol P>
 std::vector<TrialResult> on_a_cluster(const P& protocol, const BatchRequest& request) {
   return results_of(protocol, emulated_by_cluster(protocol, request));
 }
@@ -49,7 +46,7 @@ std::vector<TrialResult> one_by_one(const P& protocol, const BatchRequest& reque
   return results;
 }
 
-// All that a row tells.
+// All that a row contains.
 inline std::string text(const TrialResult& result) {
   std::string all = std::to_string(static_cast<int>(result.ending)) + ' ' +
                     to_string(result.interactions) + ' ' + std::to_string(result.leaders);

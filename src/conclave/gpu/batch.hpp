@@ -1,18 +1,14 @@
 // Batches of trials for the gpu engine: what the host prepares, and what it makes of the results.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 #include <vector>
 
-#include "conclave/gpu/block_loop.hpp"
-#include "conclave/gpu/cluster.hpp"
-#include "conclave/gpu/cluster_loop.hpp"
+#include "conclave/gpu/device_tally.hpp"
+#include "conclave/gpu/device_trial.hpp"
 #include "conclave/gpu/engine.hpp"
 #include "conclave/gpu/trial_loop.hpp"
 #include "conclave/model/trial.hpp"
@@ -27,13 +23,14 @@ Finished<P> blank(const P& protocol, std::uint32_t n) {
           .held = 0,
           .ending = Ending::interrupted,
           .is_violated = false,
+          .has_drawn = false,
           .is_complete = false};
 }
 
-// All pointers are to memory that the warps can reach.
+// All pointers are to memory that the threads of the device can reach.
 template <DeviceProtocol P>
 Batch<P> batch_of(const BatchRequest& request, const P* protocol, Finished<P>* finished,
-                  std::uint64_t* next_trial,  // NOLINT: warps count it up
+                  std::uint64_t* next_trial,  // NOLINT: threads count it up
                   const volatile bool* is_stopped) {
   return {.protocol = protocol,
           .n = request.n,
@@ -104,57 +101,6 @@ std::vector<Finished<P>> emulated(const P& protocol, const BatchRequest& request
                       &tally_words[trial * words]};
     });
     loop.run();
-  });
-}
-
-// How many claims a block has for this many agents.
-constexpr std::uint32_t claims_for(std::uint32_t n) {
-  return std::min(std::bit_ceil(n), most_claims);
-}
-
-// The same batch on one emulated block.
-template <class Block = HostBlock, BlockProtocol P>
-std::vector<Finished<P>> emulated_by_block(const P& protocol, const BatchRequest& request) {
-  const auto shared = std::make_unique<BlockShared<P>>();
-  DeviceTallyFor<P> tally = blank(protocol, request.n).tally;
-  std::vector<std::uint32_t> claims(claims_for(request.n));
-  std::vector<typename Stored<P>::type> agents(request.n);
-  return run_here(protocol, request, [&](const Batch<P>& batch) {
-    BlockLoop<P, Block> loop(batch, Block(), shared.get(), &tally, claims.data(),
-                             static_cast<std::uint32_t>(claims.size()), agents.data());
-    loop.run();
-  });
-}
-
-// The same batch on one emulated cluster; with a helper, another block prepares a stretch now and
-// then.
-template <class Cluster = HostCluster, BlockProtocol P>
-std::vector<Finished<P>> emulated_by_cluster(const P& protocol, const BatchRequest& request,
-                                             bool with_helper = false) {
-  using Crew = typename Cluster::Crew;
-  std::vector<std::unique_ptr<std::byte[]>> memory;
-  const auto take = [&memory]<class T>(std::size_t count, T*& first) {
-    memory.push_back(std::make_unique<std::byte[]>(count * sizeof(T)));
-    first = reinterpret_cast<T*>(memory.back().get());
-  };
-  const auto stretches = Stretches<Crew>::of(request.n);
-  const auto jumps = std::make_unique<Jumps<Crew>>(stretches);
-  const Schedules<Crew> schedules{request.seed, request.n, stretches, jumps.get()};
-  auto place = ClusterPlace<P, Cluster>::taken(schedules, take);
-  std::vector<typename Stored<P>::type> agents(request.n);
-  place.agents = agents.data();
-  const auto shared = std::make_unique<PreparerShared>();
-  std::vector<std::uint64_t> room(PreparerRoom::size(stretches));
-  Preparer<Crew> helper(Crew(), shared.get(), schedules,
-                        PreparerRoom::of(room.data(), stretches, 0));
-  Cluster cluster;
-  if (with_helper) {
-    cluster.meanwhile = [&] {
-      helper.do_next(ScheduleAhead<Crew>(place.ahead, stretches), [] { return false; });
-    };
-  }
-  return run_here(protocol, request, [&](const Batch<P>& batch) {
-    ClusterLoop<P, Cluster>(batch, cluster, place).run();
   });
 }
 

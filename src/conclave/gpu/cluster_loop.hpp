@@ -1,89 +1,103 @@
-// The trials of very large populations on a device: a cluster of blocks runs one trial, bit for bit
-// that of the agents engine. Few trials are enough to fill the device, so that their agents lie in
-// its second cache, and each of them is many times as fast as on eight lanes or on one block.
+// Few large trials on a device: a cluster of blocks runs one trial, bit for bit that of the agents
+// engine, and a few of them fill the device. So the agents lie in its second cache, and each trial
+// is many times as fast as on eight lanes.
 //
-// The schedule is prepared ahead (schedule_ahead.hpp), in stretches whose meetings lie in layers.
+// The blocks prepare stretches of the schedule (stretches.hpp), whose interactions lie in layers.
 // All blocks together execute the layers, one after the other, with a barrier after each:
 //
 //     block 0    |  a part of layer 0  |  a part of layer 1  | ...
 //     block 1    |  a part of layer 0  |  a part of layer 1  | ...
 //
-// A block that has to wait for a stretch prepares stretches itself. As in block_loop.hpp, meetings
-// beyond the one that ends the trial may be executed, which does no harm: the tally is notified in
-// the order of the meetings, after each stretch.
+// The tally is notified after each stretch, in the order of the interactions. Unlike the eight
+// lanes of trial_loop.hpp, threads thus execute interactions beyond the one that ends the trial,
+// which does no harm: states do not matter after the end. What does harm is an interaction that
+// draws a random number, since whose turn it is in that stream depends on all earlier ones. A trial
+// in which one does is given up, for a warp to run it (Finished::has_drawn).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "conclave/gpu/course.hpp"
+#include "conclave/gpu/device_trial.hpp"
 #include "conclave/gpu/layers.hpp"
-#include "conclave/gpu/schedule_ahead.hpp"
-#include "conclave/gpu/trial_loop.hpp"
+#include "conclave/gpu/stretches.hpp"
+#include "conclave/model/brief_words.hpp"
 
 namespace conclave::gpu {
 
-// Populations whose agents have a place in a PlacedMeeting.
-inline constexpr std::uint32_t most_agents_of_clusters = PlacedMeeting::agent_mask;
+// Populations whose agents have a place in a PlacedPair.
+inline constexpr std::uint32_t most_agents_of_clusters = PlacedPair::agent_mask;
 
-// A meeting that the tally must hear of.
+// An interaction that the tally must be notified of.
 template <class Packed>
 struct ClusterEvent {
-  Packed u, v;
+  Packed u, v;           // before it; what becomes of them can be computed again
   std::uint64_t number;  // first its position in the stretch, then its number in the trial
 };
 
-// Notes by which the blocks of a cluster know how the trial stands.
-struct ClusterNotes {
-  CourseState course;
-  std::uint32_t events[2];      // how many, of stretches of even and of odd number
-  std::uint64_t first_stretch;  // of the trial
+// Events of a stretch lie in buckets, by their position, so that they are soon put in order.
+struct Buckets {
+  static constexpr std::uint32_t size = 256;
+  CONCLAVE_HOST_DEVICE static std::uint32_t count(StretchSize stretch) {
+    return (stretch.words() + size - 1) / size;
+  }
 };
 
-// The memory of a cluster, all of which its blocks share.
-template <BlockProtocol P, class Cluster>
+// By which the blocks of a cluster know how the trial is going.
+struct ClusterNotes {
+  CourseState course;
+  std::uint32_t events[2];  // how many, of stretches of even and of odd number
+  bool has_drawn;           // some interaction has asked for a random number
+};
+
+// The memory of a cluster, all of which its blocks share, except that `protocol` may be a copy near
+// the threads that use it. Whoever has made it owns the memory.
+template <ClusterProtocol P, class Cluster>
 struct ClusterPlace {
   using Packed = typename Stored<P>::type;
-  using Crew = typename Cluster::Crew;
-  Schedules<Crew> schedules;
+  Schedule schedule;
+  const P* protocol;
   Packed* agents;
   DeviceTallyFor<P>* tally;
+  std::uint64_t* tally_words;
   ClusterNotes* notes;
-  ClusterEvent<Packed>* events;  // of a stretch; unordered
+  std::uint32_t* in_bucket;      // how many events of a stretch
+  ClusterEvent<Packed>* events;  // of a stretch, by buckets
   ClusterEvent<Packed>* ordered;
-  typename ScheduleAhead<Crew>::Memory ahead;
-  std::uint64_t* rooms;  // of its blocks
+  StretchMemory stretches;
 
-  // All but its agents, by `take(count, pointer)`, which sets the pointer to so many items, all of
-  // them zero.
-  static ClusterPlace taken(const Schedules<Crew>& schedules, auto&& take) {
-    const Stretches<Crew> stretches = schedules.stretches;
+  // All but its agents and the protocol, for so many words of its tally and so many blocks, by
+  // `take(count, pointer)`, which sets the pointer to so many items, all of them zero.
+  static ClusterPlace taken(const Schedule& schedule, std::size_t tally_words, std::uint32_t blocks,
+                            auto&& take) {
+    const std::size_t buckets = Buckets::count(schedule.size);
     ClusterPlace place{};
-    place.schedules = schedules;
+    place.schedule = schedule;
     take(1, place.tally);
+    take(tally_words, place.tally_words);
     take(1, place.notes);
-    take(stretches.size(), place.events);
-    take(stretches.size(), place.ordered);
-    place.ahead = ScheduleAhead<Crew>::Memory::taken(stretches, take);
-    take(Cluster::blocks * PreparerRoom::size(stretches), place.rooms);
+    take(buckets, place.in_bucket);
+    take(buckets * Buckets::size, place.events);
+    take(schedule.size.words(), place.ordered);
+    place.stretches = StretchMemory::taken(schedule.size, blocks, Cluster::Crew::threads, take);
     return place;
   }
 };
 
-template <BlockProtocol P, class Cluster>
+template <ClusterProtocol P, class Cluster>
 class ClusterLoop {
   using Storage = Stored<P>;
   using Packed = typename Storage::type;
   using Crew = typename Cluster::Crew;
   using Event = ClusterEvent<Packed>;
   using Place = ClusterPlace<P, Cluster>;
-  using Ahead = ScheduleAhead<Crew>;
 
  public:
-  // The place and batch.protocol stay where they are, which should be near: registers are scarce.
+  // The place stays where it is, which should be near: registers are scarce.
   CONCLAVE_HOST_DEVICE ClusterLoop(const Batch<P>& batch, Cluster& cluster, const Place& place)
       : batch_(batch),
-        protocol_(*batch.protocol),
+        protocol_(*place.protocol),
         cluster_(cluster),
         place_(place),
         agents_(place.agents) {}
@@ -97,9 +111,8 @@ class ClusterLoop {
       const std::uint64_t trial = cluster_.load(&state.trial);
       if (trial >= batch_.trials) return;
       begin(trial);
-      while (!is_over_) execute(number_++);
+      while (!is_over_) take_turn();
       cluster_.first([&] {
-        ahead().close();
         Finished<P>& result = batch_.finished[trial];
         course().note(result);
         cluster_.publish(&result.is_complete);
@@ -108,177 +121,219 @@ class ClusterLoop {
   }
 
  private:
-  static constexpr std::uint32_t all_threads = Cluster::blocks * Crew::threads;
-  // Meetings of a thread: it waits for their agents together.
+  // Interactions of a thread: it waits for their agents together.
   static constexpr std::uint32_t at_once = 3;
-  // Stretches after which it is known how far the trial is, and whether it shall stop.
-  static constexpr std::uint64_t between_looks = 16;
-
-  CONCLAVE_HOST_DEVICE static Ahead ahead_of(const Place& place) {
-    return Ahead(place.ahead, place.schedules.stretches);
-  }
-  CONCLAVE_HOST_DEVICE Ahead ahead() const { return ahead_of(place_); }
 
   CONCLAVE_HOST_DEVICE Course<P> course() const {
     return {batch_, &place_.notes->course, place_.tally};
+  }
+  CONCLAVE_HOST_DEVICE static StretchMemory stretch_of(const Place& place, std::uint32_t block) {
+    return place.stretches.of(block, place.schedule.size, Crew::threads);
   }
 
   CONCLAVE_HOST_DEVICE void begin(std::uint64_t trial) {
     ClusterNotes& notes = *place_.notes;
     cluster_.first([&] {
-      notes.first_stretch = ahead().open(batch_.first_trial + trial);
       notes.events[0] = notes.events[1] = 0;
-      course().begin(place_.agents);
+      notes.has_drawn = false;
+      course().begin(place_.agents, place_.tally_words);
+    });
+    cluster_.each_block([&](Crew crew, std::uint32_t block, LayersMemory near) {
+      Preparer<Crew>(crew, near, place_.schedule, stretch_of(place_, block))
+          .begin(batch_.first_trial + trial, block);
     });
     cluster_.sync();
-    number_ = cluster_.load(&notes.first_stretch);
+    number_ = 0;
     done_ = 0;
     is_over_ = cluster_.load(&notes.course.is_over);
   }
 
   // --- executing ---
 
-  // Compiled apart, so that it takes no registers from the layers: those that a thread keeps in
-  // memory are far away after each barrier, which empties the first cache.
-  CONCLAVE_HOST_DEVICE_APART static void await(Crew crew, std::uint32_t block,
-                                               PreparerShared* shared, const Place& place,
-                                               std::uint64_t stretch) {
-    const auto room = PreparerRoom::of(place.rooms, place.schedules.stretches, block);
-    Preparer<Crew>(crew, shared, place.schedules, room).await(ahead_of(place), stretch);
+  CONCLAVE_HOST_DEVICE void take_turn() {
+    cluster_.each_block([&](Crew crew, std::uint32_t block, LayersMemory near) {
+      prepare(crew, near, place_, block);
+    });
+    cluster_.sync();
+    for (std::uint32_t block = 0; block < cluster_.blocks() && !is_over_; ++block) execute(block);
+    cluster_.sync();  // nobody reads these stretches any more
   }
 
-  // The next layer's meetings are looked up while threads wait for each other, their agents after
-  // that.
-  CONCLAVE_HOST_DEVICE void execute(std::uint64_t stretch) {
-    cluster_.each_block([&](Crew crew, std::uint32_t block, PreparerShared* shared) {
-      await(crew, block, shared, place_, stretch);
-    });
-    const Ahead ahead = this->ahead();
-    const std::uint64_t* const arranged = ahead.list(stretch);
-    const std::uint32_t layers = cluster_.load(ahead.layers(stretch));
-    const std::uint32_t drops = cluster_.load(ahead.drops(stretch));
-    const std::uint32_t* const ends = ahead.ends(stretch);
+  // Compiled apart, so that it takes no registers from the layers: those that a thread keeps in
+  // memory are far away after each barrier, which empties the first cache.
+  CONCLAVE_HOST_DEVICE_APART static void prepare(Crew crew, LayersMemory near, const Place& place,
+                                                 std::uint32_t block) {
+    Preparer<Crew>(crew, near, place.schedule, stretch_of(place, block)).prepare();
+  }
+
+  // The next layer's interactions are looked up while threads wait for each other, their agents
+  // after that.
+  CONCLAVE_HOST_DEVICE void execute(std::uint32_t block) {
+    const StretchMemory stretch = stretch_of(place_, block);
+    const std::uint32_t layers = cluster_.load(stretch.layers);
+    const std::uint32_t drops = cluster_.load(stretch.drops);
+    const std::uint32_t at_a_time = at_once * cluster_.threads();
     std::uint32_t begin = 0;
-    std::uint32_t end = cluster_.load(&ends[1]);
-    cluster_.each([&](std::uint32_t thread) { look_up(arranged, begin + thread, end, thread); });
+    std::uint32_t end = cluster_.load(&stretch.ends[1]);
+    cluster_.each([&](std::uint32_t thread) { look_up(stretch.list, thread, end, thread); });
     for (std::uint32_t layer = 1; layer <= layers; ++layer) {
-      const std::uint32_t next_end = layer < layers ? cluster_.load(&ends[layer + 1]) : end;
+      const std::uint32_t next_end = layer < layers ? cluster_.load(&stretch.ends[layer + 1]) : end;
       cluster_.each([&](std::uint32_t thread) {
-        std::uint32_t first = begin + thread;
-        meet(stretch, thread);
-        for (first += at_once * all_threads; first < end; first += at_once * all_threads) {
-          look_up(arranged, first, end, thread);
-          meet(stretch, thread);
+        interact(thread);
+        for (std::uint32_t first = begin + thread + at_a_time; first < end; first += at_a_time) {
+          look_up(stretch.list, first, end, thread);
+          interact(thread);
         }
       });
       cluster_.sync([&] {
         cluster_.each(
-            [&](std::uint32_t thread) { look_up(arranged, end + thread, next_end, thread); });
+            [&](std::uint32_t thread) { look_up(stretch.list, end + thread, next_end, thread); });
       });
       begin = end;
       end = next_end;
     }
-    settle(stretch, drops);
+    settle(block, drops);
   }
 
-  // Some meetings of one thread in a layer.
+  // Some interactions of one thread in a layer.
   struct Some {
-    PlacedMeeting meetings[at_once];
+    PlacedPair pairs[at_once];
   };
-  CONCLAVE_HOST_DEVICE void look_up(const std::uint64_t* arranged, std::uint32_t first,
+  CONCLAVE_HOST_DEVICE void look_up(const std::uint64_t* list, std::uint32_t first,
                                     std::uint32_t end, std::uint32_t thread) {
     for (std::uint32_t k = 0; k < at_once; ++k) {
-      const std::uint32_t i = first + k * all_threads;
-      next_[thread].meetings[k].word = i < end ? cluster_.load(&arranged[i]) : PlacedMeeting::none;
+      const std::uint32_t i = first + k * cluster_.threads();
+      next_[thread].pairs[k].word = i < end ? cluster_.load(&list[i]) : PlacedPair::none;
     }
   }
 
-  CONCLAVE_HOST_DEVICE void meet(std::uint64_t stretch, std::uint32_t thread) {
+  CONCLAVE_HOST_DEVICE void interact(std::uint32_t thread) {
     const Some some = next_[thread];
     Packed u[at_once];
     Packed v[at_once];
     for (std::uint32_t k = 0; k < at_once; ++k) {
-      if (some.meetings[k].word == PlacedMeeting::none) continue;
-      u[k] = cluster_.load(&agents_[some.meetings[k].initiator()]);
-      v[k] = cluster_.load(&agents_[some.meetings[k].responder()]);
+      if (some.pairs[k].word == PlacedPair::none) continue;
+      u[k] = cluster_.load(&agents_[some.pairs[k].initiator()]);
+      v[k] = cluster_.load(&agents_[some.pairs[k].responder()]);
     }
     for (std::uint32_t k = 0; k < at_once; ++k) {
-      if (some.meetings[k].word == PlacedMeeting::none) continue;
-      meet(stretch, some.meetings[k], u[k], v[k]);
+      if (some.pairs[k].word != PlacedPair::none) interact(some.pairs[k], u[k], v[k]);
     }
   }
 
-  CONCLAVE_HOST_DEVICE void meet(std::uint64_t stretch, PlacedMeeting meeting, Packed u, Packed v) {
-    auto next = protocol_.shortcut(u, v);
-    if (next.applies == 0) {
-      const Both both = meet_in_full(*batch_.protocol, place_, stretch, meeting, u, v);
-      next.u = both.u;
-      next.v = both.v;
+  CONCLAVE_HOST_DEVICE void interact(PlacedPair pair, Packed u, Packed v) {
+    const std::uint32_t parity = number_ % 2;
+    if constexpr (HasShortcut<P>) {
+      const auto next = protocol_.shortcut(u, v);
+      Both both{next.u, next.v};
+      if (next.applies == 0) both = in_full_apart(place_, parity, pair, u, v);
+      write(pair, both);
+    } else {
+      if constexpr (HasNullTest<P>) {
+        if (protocol_.may_change(u, v) == 0) return;
+      }
+      const Both both = in_full(protocol_, place_, parity, pair, u, v);
+      if (!(both.u == u && both.v == v)) write(pair, both);
     }
-    cluster_.store(&agents_[meeting.initiator()], next.u);
-    cluster_.store(&agents_[meeting.responder()], next.v);
   }
 
   struct Both {
     Packed u, v;
   };
-  // The rest of the interactions; apart like `await`.
-  CONCLAVE_HOST_DEVICE_APART static Both meet_in_full(const P& protocol, const Place& place,
-                                                      std::uint64_t stretch, PlacedMeeting meeting,
-                                                      Packed u, Packed v) {
-    const auto full = Course<P>::meeting_of(protocol, u, v);
-    if (place.tally->is_counted(full.u, full.v, full.new_u, full.new_v)) {
-      const std::uint32_t event = Cluster::take_one(&place.notes->events[stretch % 2]);
-      place.events[event] = {u, v, meeting.position()};
+  CONCLAVE_HOST_DEVICE void write(PlacedPair pair, const Both& both) {
+    cluster_.store(&agents_[pair.initiator()], both.u);
+    cluster_.store(&agents_[pair.responder()], both.v);
+  }
+
+  // Where a shortcut leaves few interactions to it, it is compiled apart, like `prepare`.
+  CONCLAVE_HOST_DEVICE_APART static Both in_full_apart(const Place& place, std::uint32_t parity,
+                                                       PlacedPair pair, Packed u, Packed v) {
+    return in_full(*place.protocol, place, parity, pair, u, v);
+  }
+  CONCLAVE_HOST_DEVICE static Both in_full(const P& protocol, const Place& place,
+                                           std::uint32_t parity, PlacedPair pair, Packed u,
+                                           Packed v) {
+    const auto full = Interaction<P>::of(protocol, u, v);
+    if (full.has_drawn) {
+      place.notes->has_drawn = true;
+      Cluster::take_one(&place.notes->events[parity]);
+    } else if (must_notify<P>(*place.tally, full.u, full.v, full.new_u, full.new_v)) {
+      note(place, parity, pair.position(), u, v);
     }
     return {Storage::pack(protocol, full.new_u), Storage::pack(protocol, full.new_v)};
+  }
+  CONCLAVE_HOST_DEVICE static void note(const Place& place, std::uint32_t parity,
+                                        std::uint32_t position, Packed u, Packed v) {
+    const std::uint32_t bucket = position / Buckets::size;
+    const std::uint32_t slot = Cluster::take_one(&place.in_bucket[bucket]);
+    place.events[bucket * Buckets::size + slot] = {u, v, position};
+    Cluster::take_one(&place.notes->events[parity]);
   }
 
   // --- after a stretch ---
 
-  // A thread that is ahead may note events of the next stretch already: those are counted apart.
-  CONCLAVE_HOST_DEVICE void settle(std::uint64_t stretch, std::uint32_t drops) {
-    std::uint32_t* const events = &place_.notes->events[stretch % 2];
-    const std::uint32_t count = cluster_.load(events);
-    const std::uint64_t done = done_ + place_.schedules.stretches.size() - drops;
-    const bool is_look = stretch % between_looks == 0;
-    if (count != 0 || done >= batch_.limit || is_look) {
-      order_events(stretch, count, drops);
+  // A thread that is ahead may note events of the next stretch already, if this one has none: so
+  // those are counted apart.
+  CONCLAVE_HOST_DEVICE void settle(std::uint32_t block, std::uint32_t drops) {
+    const std::uint32_t count = cluster_.load(&place_.notes->events[number_ % 2]);
+    const std::uint64_t done = done_ + place_.schedule.size.words() - drops;
+    const bool is_end_of_turn = block + 1 == cluster_.blocks();
+    if (count != 0 || done >= batch_.limit || is_end_of_turn) {
+      if (count != 0) put_in_order(stretch_of(place_, block).dropped, drops);
       cluster_.sync();
       cluster_.first([&] {
-        for (std::uint32_t i = 0; i < count; ++i) {
-          const Event* const event = &place_.ordered[i];
-          course().hear_of(cluster_.load(&event->u), cluster_.load(&event->v),
-                           cluster_.load(&event->number));
-        }
-        course().reach(done, is_look && *batch_.is_stopped);
-        *events = 0;
+        notify(count);
+        course().reach(done, is_end_of_turn && *batch_.is_stopped);
       });
       cluster_.sync();
       is_over_ = cluster_.load(&place_.notes->course.is_over);
     }
-    cluster_.first([&] { ahead().leave(stretch); });
     done_ = done;
+    ++number_;
   }
 
-  CONCLAVE_HOST_DEVICE void order_events(std::uint64_t stretch, std::uint32_t count,
-                                         std::uint32_t drops) {
-    const std::uint32_t* const dropped = ahead().dropped(stretch);
+  // An event comes after those of earlier buckets and after the earlier ones of its own.
+  CONCLAVE_HOST_DEVICE void put_in_order(const std::uint32_t* dropped, std::uint32_t drops) {
+    const std::uint32_t room = Buckets::count(place_.schedule.size) * Buckets::size;
     cluster_.each([&](std::uint32_t thread) {
-      for (std::uint32_t i = thread; i < count; i += all_threads) {
-        const std::uint64_t position = cluster_.load(&place_.events[i].number);
+      for (std::uint32_t i = thread; i < room; i += cluster_.threads()) {
+        const std::uint32_t bucket = i / Buckets::size;
+        const std::uint32_t count = cluster_.load(&place_.in_bucket[bucket]);
+        if (i % Buckets::size >= count) continue;
+        const Event* const event = &place_.events[i];
+        const std::uint64_t position = cluster_.load(&event->number);
         std::uint32_t before = 0;
+        for (std::uint32_t k = 0; k < bucket; ++k) before += cluster_.load(&place_.in_bucket[k]);
         for (std::uint32_t k = 0; k < count; ++k) {
-          before += cluster_.load(&place_.events[k].number) < position ? 1u : 0u;
+          const Event* const other = &place_.events[bucket * Buckets::size + k];
+          before += cluster_.load(&other->number) < position ? 1u : 0u;
         }
         std::uint64_t number = done_ + position + 1;
         for (std::uint32_t k = 0; k < drops; ++k) {
           number -= cluster_.load(&dropped[k]) < position ? 1u : 0u;
         }
-        place_.ordered[before] = {cluster_.load(&place_.events[i].u),
-                                  cluster_.load(&place_.events[i].v), number};
+        place_.ordered[before] = {cluster_.load(&event->u), cluster_.load(&event->v), number};
       }
     });
+  }
+
+  // By one thread, which forgets the events then.
+  CONCLAVE_HOST_DEVICE void notify(std::uint32_t count) {
+    if (count == 0) return;
+    ClusterNotes& notes = *place_.notes;
+    if (cluster_.load(&notes.has_drawn)) {
+      course().give_up();
+      count = 0;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const Event* const event = &place_.ordered[i];
+      course().notify(cluster_.load(&event->u), cluster_.load(&event->v),
+                      cluster_.load(&event->number));
+    }
+    notes.events[number_ % 2] = 0;
+    for (std::uint32_t k = 0; k < Buckets::count(place_.schedule.size); ++k) {
+      place_.in_bucket[k] = 0;
+    }
   }
 
   Batch<P> batch_;
@@ -286,7 +341,7 @@ class ClusterLoop {
   Cluster& cluster_;
   const Place& place_;
   Packed* agents_;
-  std::uint64_t number_ = 0;  // of the next stretch
+  std::uint32_t number_ = 0;  // of the stretch in its trial
   std::uint64_t done_ = 0;    // interactions before it
   bool is_over_ = false;
   typename Cluster::template Own<Some> next_;

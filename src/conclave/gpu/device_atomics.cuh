@@ -1,7 +1,9 @@
-// Operations on memory that many threads of a device share, for warps, blocks and clusters.
+// Operations on memory that many threads of a device share, for warps and clusters.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace conclave::gpu {
 
@@ -26,43 +28,31 @@ class DeviceAtomics {
     return (atomicOr(&words[index / 32], bit) & bit) != 0;
   }
 
-  template <class T>
-  __device__ __forceinline__ static T acquire(const T* from) {
-    const T value = *const_cast<const volatile T*>(from);
-    __threadfence();
-    return value;
-  }
-  template <class T>
-  __device__ __forceinline__ static void release(T* to, T value) {
-    __threadfence();
-    *const_cast<volatile T*>(to) = value;
-  }
   // Past the first cache, which does not know what other multiprocessors have written.
   template <class T>
   __device__ __forceinline__ static T load(const T* from) {
-    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8);
-    if constexpr (sizeof(T) == 1) {
-      return static_cast<T>(__ldcg(reinterpret_cast<const unsigned char*>(from)));
-    } else if constexpr (sizeof(T) == 4) {
-      return static_cast<T>(__ldcg(reinterpret_cast<const unsigned*>(from)));
-    } else {
-      return static_cast<T>(__ldcg(reinterpret_cast<const unsigned long long*>(from)));
+    T value;
+    for (std::size_t i = 0; i < units<T>; ++i) {
+      reinterpret_cast<Unit<T>*>(&value)[i] = __ldcg(reinterpret_cast<const Unit<T>*>(from) + i);
+    }
+    return value;
+  }
+  template <class T>
+  __device__ __forceinline__ static void store(T* to, const T& value) {
+    for (std::size_t i = 0; i < units<T>; ++i) {
+      __stcg(reinterpret_cast<Unit<T>*>(to) + i, reinterpret_cast<const Unit<T>*>(&value)[i]);
     }
   }
-  __device__ __forceinline__ static std::uint64_t set_bits(std::uint64_t* value,
-                                                           std::uint64_t bits) {
-    return atomicOr(reinterpret_cast<unsigned long long*>(value), bits);
-  }
-  __device__ __forceinline__ static bool replace(std::uint64_t* value, std::uint64_t& expected,
-                                                 std::uint64_t desired) {
-    const std::uint64_t before =
-        atomicCAS(reinterpret_cast<unsigned long long*>(value), expected, desired);
-    __threadfence();
-    if (before == expected) return true;
-    expected = before;
-    return false;
-  }
-  __device__ __forceinline__ static void pause() { __nanosleep(500); }
+
+ private:
+  // The largest integer of which a T is made up and for which there are such instructions.
+  template <class T>
+  using Unit = std::conditional_t<
+      alignof(T) % 8 == 0, unsigned long long,
+      std::conditional_t<alignof(T) % 4 == 0, unsigned,
+                         std::conditional_t<alignof(T) % 2 == 0, unsigned short, unsigned char>>>;
+  template <class T>
+  static constexpr std::size_t units = sizeof(T) / sizeof(Unit<T>);
 };
 
 }  // namespace conclave::gpu

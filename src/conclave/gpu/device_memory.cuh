@@ -16,6 +16,7 @@
 
 namespace conclave::gpu {
 
+// Throws Error unless the call was a success; `what` was to be done.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   throw Error(std::string("engine gpu: ") + what + " failed: " + cudaGetErrorString(status));
@@ -32,6 +33,14 @@ inline int device_of(unsigned number) {
               cudaGetErrorString(status) + "); engine agents runs the same trials");
 }
 
+// Lets blocks of a kernel have so many bytes of the memory that their threads share.
+template <class Kernel>
+void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)),
+        "asking for shared memory");
+}
+
 // Work in its order, beside that of other engines of this process.
 class DeviceStream {
  public:
@@ -44,16 +53,6 @@ class DeviceStream {
 
   cudaStream_t get() const { return stream_; }
   void wait(const char* what) const { check(cudaStreamSynchronize(stream_), what); }
-  // From here on, `other` goes on when all that was asked here is done.
-  void end_before(const DeviceStream& other) const {
-    cudaEvent_t end = nullptr;
-    check(cudaEventCreateWithFlags(&end, cudaEventDisableTiming), "asking for an event");
-    const cudaError_t recorded = cudaEventRecord(end, stream_);
-    const cudaError_t status =
-        recorded == cudaSuccess ? cudaStreamWaitEvent(other.stream_, end) : recorded;
-    cudaEventDestroy(end);
-    check(status, "putting work in order");
-  }
 
  private:
   cudaStream_t stream_ = nullptr;

@@ -28,15 +28,8 @@ class DeviceWarp : public DeviceAtomics {
 
   template <class Question>
   __device__ __forceinline__ Own<std::uint32_t> ballot(Question question) const {
-    bool any = false;
-    return ballot(question, any);
-  }
-
-  template <class Question>
-  __device__ __forceinline__ Own<std::uint32_t> ballot(Question question, bool& any) const {
     Own<std::uint32_t> answers;
     const std::uint32_t all = __ballot_sync(~0u, question(lane()));
-    any = all != 0;
     answers[lane()] = all >> (lane() - place_of(lane())) & all_lanes;
     return answers;
   }

@@ -11,17 +11,6 @@
 
 namespace conclave::gpu {
 
-// The part of a generator's state that its next word depends on. Drawing keeps one thread busy, and
-// the word can be worked out by the thread that needs it.
-struct alignas(16) UnfinishedWord {
-  std::uint64_t s0, s3;
-
-  CONCLAVE_HOST_DEVICE std::uint64_t finished() const {
-    const std::uint64_t sum = s0 + s3;
-    return (sum << 23 | sum >> 41) + s0;
-  }
-};
-
 // One lane: a xoshiro256++ generator (Blackman and Vigna 2021).
 struct LaneGenerator {
   std::uint64_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
@@ -35,10 +24,9 @@ struct LaneGenerator {
     words[24] = s3;
   }
 
-  CONCLAVE_HOST_DEVICE std::uint64_t next() { return next_unfinished().finished(); }
-
-  CONCLAVE_HOST_DEVICE UnfinishedWord next_unfinished() {
-    const UnfinishedWord result{s0, s3};
+  CONCLAVE_HOST_DEVICE std::uint64_t next() {
+    const std::uint64_t sum = s0 + s3;
+    const std::uint64_t result = (sum << 23 | sum >> 41) + s0;
     const std::uint64_t t = s1 << 17;
     s2 ^= s0;
     s3 ^= s1;
@@ -50,7 +38,7 @@ struct LaneGenerator {
   }
 };
 
-// The meeting of two of n agents that a word of the schedule names, as in base/lanes.cpp.
+// The pair of n agents that a word of the schedule names, as in base/lanes.cpp.
 struct DrawnPair {
   std::uint32_t initiator;
   std::uint32_t responder;

@@ -1,11 +1,10 @@
-// How kernels are launched, and where the agents of their trials are stored.
+// How the kernel of warps is launched, and where the agents of its trials are stored.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "conclave/gpu/block_loop.hpp"
 #include "conclave/gpu/trial_loop.hpp"
 
 namespace conclave::gpu {
@@ -45,26 +44,6 @@ struct Layout {
   }
   constexpr std::uint64_t places() const {
     return static_cast<std::uint64_t>(blocks) * static_cast<std::uint64_t>(trials_per_block());
-  }
-};
-
-// For trials of a block each.
-template <DeviceProtocol P>
-struct BlockLayout {
-  using Packed = typename Stored<P>::type;
-  static constexpr std::size_t head_bytes =
-      Layout<P>::rounded(sizeof(BlockShared<P>)) + Layout<P>::tally_bytes;
-
-  std::uint32_t claims = 0;
-  Memory memory = Memory::near;
-  std::size_t agent_bytes = 0;
-  int blocks = 0;
-
-  constexpr std::size_t shared_bytes() const {
-    return head_bytes + claims * sizeof(std::uint32_t) + (memory == Memory::near ? agent_bytes : 0);
-  }
-  constexpr std::size_t far_bytes() const {
-    return memory == Memory::far ? static_cast<std::size_t>(blocks) * agent_bytes : 0;
   }
 };
 

@@ -1,4 +1,5 @@
-// Builds the gpu engine of one protocol: the kernel around TrialLoop, and the host's side of it.
+// Builds the gpu engine of one protocol: the kernel of warps around TrialLoop, and the host's side
+// of both kernels.
 // Included once per protocol, by a generated source that a CUDA compiler compiles.
 #pragma once
 
@@ -16,9 +17,10 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/gpu/batch.hpp"
-#include "conclave/gpu/device_block.cuh"
 #include "conclave/gpu/device_clusters.cuh"
 #include "conclave/gpu/device_memory.cuh"
+#include "conclave/gpu/device_tally.hpp"
+#include "conclave/gpu/device_trial.hpp"
 #include "conclave/gpu/device_warp.cuh"
 #include "conclave/gpu/engine.hpp"
 #include "conclave/gpu/layout.hpp"
@@ -50,23 +52,6 @@ __global__ void run_batch(Batch<P> batch, Layout<P> layout, typename Stored<P>::
   loop.run();
 }
 
-template <BlockProtocol P>
-__global__ void __launch_bounds__(DeviceBlock::threads)
-    run_blocks(Batch<P> batch, BlockLayout<P> layout, typename Stored<P>::type* far_agents) {
-  using Packed = typename Stored<P>::type;
-  using Tally = DeviceTallyFor<P>;
-  extern __shared__ unsigned char shared[];
-  auto* const tally = shared + Layout<P>::rounded(sizeof(BlockShared<P>));
-  auto* const claims = reinterpret_cast<std::uint32_t*>(shared + BlockLayout<P>::head_bytes);
-  Packed* const agents =
-      layout.memory == Memory::near
-          ? reinterpret_cast<Packed*>(claims + layout.claims)
-          : far_agents + std::size_t{blockIdx.x} * (layout.agent_bytes / sizeof(Packed));
-  BlockLoop<P, DeviceBlock> loop(batch, DeviceBlock(), reinterpret_cast<BlockShared<P>*>(shared),
-                                 reinterpret_cast<Tally*>(tally), claims, layout.claims, agents);
-  loop.run();
-}
-
 template <DeviceProtocol P>
 class DeviceEngine final : public Engine {
  public:
@@ -75,22 +60,35 @@ class DeviceEngine final : public Engine {
     check(cudaSetDevice(device_), "choosing the device");
     check(cudaGetDeviceProperties(&properties_, device_), "asking the device what it is");
     stream_ = std::make_unique<DeviceStream>();
+    if constexpr (ClusterProtocol<P>) fit_ = cluster_fit<P>(device_, properties_);
     copy_tables();
     check_itself();
   }
 
   std::string device() const override { return properties_.name; }
 
+  // A protocol without a shortcut may notify its tally of most interactions, which one thread does.
   bool spreads(std::uint32_t n, std::uint64_t trials) const override {
-    return way_for({.n = n, .trials = trials}) == Way::clusters;
+    return HasShortcut<P> && method_for({.n = n, .trials = trials}) == Method::clusters;
   }
 
   void run(const BatchRequest& request, const std::function<bool()>& keep_going,
            const std::function<void(std::uint64_t, TrialResult)>& take) override {
     check(cudaSetDevice(device_), "choosing the device");  // this may be another thread
-    execute(request, way_for(request), keep_going, [&](std::uint64_t i, const Finished<P>& trial) {
-      take(request.first_trial + i, result_of(protocol_, trial));
-    });
+    std::uint64_t done = 0;
+    const auto run_rest = [&](Method method) {
+      BatchRequest rest = request;
+      rest.first_trial += done;
+      rest.trials -= done;
+      done += execute(rest, method, keep_going, [&](std::uint64_t i, const Finished<P>& trial) {
+        take(rest.first_trial + i, result_of(protocol_, trial));
+      });
+    };
+    if (method_for(request) == Method::clusters) {
+      run_rest(Method::clusters);
+      has_drawn_ = done < request.trials;
+    }
+    if (done < request.trials) run_rest(Method::warps);
   }
 
  private:
@@ -99,31 +97,19 @@ class DeviceEngine final : public Engine {
   static constexpr int far_threads = 128;
   static constexpr int far_blocks = 2;                 // per multiprocessor
   static constexpr std::size_t most_far_fraction = 2;  // of the free memory, half
-  // From this size on, a trial is run by a block where that can be done.
-  static constexpr std::uint32_t blocks_from_agents = 2048;
   static constexpr std::uint32_t clusters_from_agents = 250'000;
-  static constexpr std::uint64_t few_trials = 7;  // as many as an H200 runs in clusters at a time
-  static constexpr std::uint32_t lanes_from_agents = 1u << 19;
 
-  enum class Way : std::uint8_t { lanes, blocks, clusters };
+  enum class Method : std::uint8_t { warps, clusters };
   // Clusters run few trials at a time, each of them fast: for few trials, and for populations of
-  // which few fill the second cache. Where the device has none, a little more is gained by eight
-  // lanes if there are enough trials to fill them.
-  Way way_for(const BatchRequest& request) const {
-    if (!BlockProtocol<P> || request.n < blocks_from_agents) return Way::lanes;
-    const bool is_for_clusters = request.n >= clusters_from_agents ||
-                                 (request.n >= least_spread_agents && request.trials <= few_trials);
-    if (has_clusters() && is_for_clusters && request.n <= most_agents_of_clusters) {
-      return Way::clusters;
-    }
-    const int places =
-        far_blocks * properties_.multiProcessorCount * (far_threads / lanes_per_trial);
-    const bool is_full = request.trials >= static_cast<std::uint64_t>(places);
-    return is_full && request.n >= lanes_from_agents ? Way::lanes : Way::blocks;
+  // which few fill the second cache.
+  Method method_for(const BatchRequest& request) const {
+    const bool are_few = request.trials <= static_cast<std::uint64_t>(fit_.clusters);
+    const std::uint64_t least = are_few ? least_spread_agents : clusters_from_agents;
+    const bool is_for_clusters = request.n >= least && request.n <= most_agents_of_clusters;
+    return fit_.clusters > 0 && !has_drawn_ && is_for_clusters ? Method::clusters : Method::warps;
   }
-  bool has_clusters() const { return properties_.major >= 9; }
 
-  // Where `take` throws, the kernel must be over before memory that it writes is given back.
+  // The kernel must be over before memory that it uses is given back, also where `take` throws.
   class EndOfKernel {
    public:
     EndOfKernel(const DeviceStream& stream, SharedArray<bool>& stop)
@@ -140,56 +126,45 @@ class DeviceEngine final : public Engine {
     SharedArray<bool>& stop_;
   };
 
-  // Calls `take` for every trial in order, as soon as it and all before it are complete.
+  // Calls `take` for every trial in order, as soon as it and all before it are complete, up to the
+  // first that was given up. Returns for how many.
   template <class Take>
-  void execute(const BatchRequest& request, Way way, const std::function<bool()>& keep_going,
-               Take take) const {
+  std::uint64_t execute(const BatchRequest& request, Method method,
+                        const std::function<bool()>& keep_going, Take take) const {
     using Packed = typename Stored<P>::type;
     DeviceArray<P> protocol(*stream_, std::vector<P>{on_device_});
     DeviceArray<std::uint64_t> next(*stream_, std::vector<std::uint64_t>{0});
     SharedArray<Finished<P>> results(request.trials, blank(protocol_, request.n));
     SharedArray<bool> stop(1, false);
-    const EndOfKernel end(*stream_, stop);
     const Batch<P> batch =
         batch_of(request, protocol.data(), results.on_device(), next.data(), stop.on_device());
-    if constexpr (BlockProtocol<P>) {
-      if (way == Way::blocks) {
-        const BlockLayout<P> where = block_layout(request);
-        DeviceArray<Packed> far(*stream_, where.far_bytes() / sizeof(Packed));
-        run_blocks<P><<<where.blocks, DeviceBlock::threads, where.shared_bytes(), stream_->get()>>>(
-            batch, where, far.data());
-        check(cudaGetLastError(), "starting the trials");
-        return hand_over(results, stop, request.trials, keep_going, take);
-      }
-      if (way == Way::clusters) {
-        Clusters<P> clusters(*stream_, request, properties_, [&](std::size_t bytes) {
-          return fitting_blocks(request.n, bytes, 1);
-        });
-        const EndOfKernel end_before_clusters(*stream_, stop);
+    if constexpr (ClusterProtocol<P>) {
+      if (method == Method::clusters) {
+        const auto fitting = [&](std::size_t bytes) { return fitting_blocks(request.n, bytes, 1); };
+        Clusters<P> clusters(*stream_, protocol_, request, properties_, fit_, fitting);
+        const EndOfKernel end(*stream_, stop);
         clusters.start(batch);
-        const auto helped = [&] {
-          clusters.help_if_started();
-          return keep_going();
-        };
-        return hand_over(results, stop, request.trials, helped, take);
+        return hand_over(results, stop, request.trials, keep_going, take);
       }
     }
     const Layout<P> where = layout(request.n).for_trials(request.trials);
     DeviceArray<Packed> far(*stream_, where.far_bytes() / sizeof(Packed));
     DeviceArray<TrialStreams> streams(*stream_, where.places());
     DeviceArray<std::uint64_t> words(*stream_, where.places() * where.tally_words);
+    const EndOfKernel end(*stream_, stop);
     const auto kernel =
         where.memory == Memory::near ? run_batch<P, Memory::near> : run_batch<P, Memory::far>;
     kernel<<<where.blocks, where.threads, where.shared_bytes(), stream_->get()>>>(
         batch, where, far.data(), streams.data(), words.data());
     check(cudaGetLastError(), "starting the trials");
-    hand_over(results, stop, request.trials, keep_going, take);
+    return hand_over(results, stop, request.trials, keep_going, take);
   }
 
-  // Looks at the results while the kernel runs, and stops it if keep_going returns false.
+  // Reads the results while the kernel runs, and stops it if keep_going returns false.
   template <class Take>
-  void hand_over(const SharedArray<Finished<P>>& results, SharedArray<bool>& stop,
-                 std::uint64_t trials, const std::function<bool()>& keep_going, Take take) const {
+  std::uint64_t hand_over(const SharedArray<Finished<P>>& results, SharedArray<bool>& stop,
+                          std::uint64_t trials, const std::function<bool()>& keep_going,
+                          Take take) const {
     constexpr long longest_pause = 5'000'000;
     timespec pause{.tv_sec = 0, .tv_nsec = 20'000};
     std::uint64_t next = 0;
@@ -199,6 +174,7 @@ class DeviceEngine final : public Engine {
       if (!is_running) stream_->wait("running the trials");
       const std::uint64_t before = next;
       while (next < trials && (!is_running || is_complete(results[next]))) {
+        if (results[next].has_drawn) return next;
         take(next, results[next]);
         ++next;
       }
@@ -208,6 +184,7 @@ class DeviceEngine final : public Engine {
       nanosleep(&pause, nullptr);
     }
     stream_->wait("running the trials");
+    return trials;
   }
 
   static bool is_complete(const Finished<P>& trial) {
@@ -230,20 +207,20 @@ class DeviceEngine final : public Engine {
   // A compiler for devices silently accepts some C++ that it cannot translate (the elements of a
   // constant array, for one). So every engine first shows that it computes what this processor
   // does: some interactions of a few agents, with the protocol as it will be run.
-  void check_itself() const {
+  void check_itself() {
     const BatchRequest request{.n = 16, .limit = 2000, .trials = 64};
     const auto here = emulated<Memory::near>(protocol_, request);
-    compare_with(here, request, Way::lanes);
-    if constexpr (BlockProtocol<P>) {
-      compare_with(here, request, Way::blocks);
-      if (has_clusters()) compare_with(here, request, Way::clusters);
+    compare_with(here, request, Method::warps);
+    if (fit_.clusters > 0) {
+      has_drawn_ = compare_with(here, request, Method::clusters) < request.trials;
     }
   }
 
-  void compare_with(const std::vector<Finished<P>>& here, const BatchRequest& request,
-                    Way way) const {
-    execute(
-        request, way, [] { return true; },
+  // Returns how many trials were compared.
+  std::uint64_t compare_with(const std::vector<Finished<P>>& here, const BatchRequest& request,
+                             Method method) const {
+    return execute(
+        request, method, [] { return true; },
         [&](std::uint64_t i, const Finished<P>& there) {
           if (!is_same(result_of(protocol_, here[i]), result_of(protocol_, there))) {
             throw Error(
@@ -304,46 +281,12 @@ class DeviceEngine final : public Engine {
                 std::to_string(free_bytes >> 20) + " MiB free; use engine agents");
   }
 
-  BlockLayout<P> block_layout(const BatchRequest& request) const requires BlockProtocol<P> {
-    BlockLayout<P> layout;
-    layout.claims = claims_for(request.n);
-    layout.agent_bytes = Layout<P>::rounded(request.n * sizeof(typename Stored<P>::type));
-    if (layout.shared_bytes() > properties_.sharedMemPerBlockOptin) layout.memory = Memory::far;
-    const int bytes = static_cast<int>(layout.shared_bytes());
-    check(cudaFuncSetAttribute(run_blocks<P>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-          "asking for memory beside the processor");
-    int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &blocks, run_blocks<P>, DeviceBlock::threads, layout.shared_bytes()),
-          "planning");
-    blocks *= properties_.multiProcessorCount;
-    if (layout.memory == Memory::far) {
-      blocks = std::min({blocks, far_blocks_for(layout.agent_bytes),
-                         fitting_blocks(request.n, layout.agent_bytes, 1)});
-    }
-    layout.blocks = static_cast<int>(std::min(request.trials, static_cast<std::uint64_t>(blocks)));
-    return layout;
-  }
-
-  // As many as have room in half of the second cache: 60 blocks run 1.3 times as many interactions
-  // of 65536 agents as 132 blocks do, 98 blocks 1.8 times as many of 40000 as 196 do. Where these
-  // are so few that most multiprocessors would stand idle, one per multiprocessor.
-  int far_blocks_for(std::size_t agent_bytes) const {
-    const auto cached = static_cast<std::size_t>(properties_.l2CacheSize) / 2 / agent_bytes;
-    const auto blocks = static_cast<int>(cached);
-    return 3 * blocks >= properties_.multiProcessorCount ? blocks : properties_.multiProcessorCount;
-  }
-
   int blocks_for(const Layout<P>& layout) const {
     const auto kernel =
         layout.memory == Memory::near ? run_batch<P, Memory::near> : run_batch<P, Memory::far>;
     int blocks = 0;
     const auto bytes = layout.shared_bytes();
-    if (bytes > 48 * 1024) {
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(bytes)),
-            "asking for memory beside the processor");
-    }
+    if (bytes > properties_.sharedMemPerBlock) allow_shared_memory(kernel, bytes);
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, layout.threads, bytes),
           "planning");
     return blocks * properties_.multiProcessorCount;
@@ -355,6 +298,8 @@ class DeviceEngine final : public Engine {
   std::unique_ptr<DeviceStream> stream_;
   std::deque<DeviceArray<std::byte>> tables_;
   cudaDeviceProp properties_{};
+  ClusterFit fit_{};
+  bool has_drawn_ = false;  // a trial has drawn random numbers in interactions: no more clusters
 };
 
 // See MakeEngine.

@@ -1,71 +1,38 @@
-// The algorithm of the gpu engine: the trials of the agents engine, bit for bit, eight lanes each.
-// The file is long because all steps of a round share the variables of the lanes.
+// Many small trials on a device: the trials of the agents engine, bit for bit, on eight lanes of a
+// warp each. The file is long because all steps of a round share the variables of the lanes.
 //
 // `agents` takes word k of its schedule from lane k mod 8 of the generator. Here lane j of a trial
-// is that generator lane, so that the trial always has its next eight meetings at hand, one in each
+// is that generator lane, so that the trial always has its next eight interactions, one in each
 // lane; the first of them is in lane `head`, and the others follow around the circle. In a round
 // all eight are computed. If no two of them share an agent they do not see each other, and doing
 // them at once is doing them in order. Otherwise those before the first that shares an agent with
 // an earlier one are done, and the rest waits for the next round beside the words that the lanes
 // of the others draw.
 //
-//     lane      0    1    2    3    4    5    6    7
-//     meeting  3,9  4,7  1,2  9,5  8,6  0,3  2,4  7,1     the first three are done,
-//                              ^ shares agent 9           then 9,5 8,6 0,3 2,4 and two new ones
+//     lane    0    1    2    3    4    5    6    7
+//     pair   3,9  4,7  1,2  9,5  8,6  0,3  2,4  7,1     the first three are done,
+//                            ^ shares agent 9           then 9,5 8,6 0,3 2,4 and two new ones
 //
 // Votes and exchanges between lanes are what a round waits for most. So a round has a single vote:
-// does any lane of the warp share an agent with another, or is there a meeting that the tally must
-// hear of, that draws a random number, or that the protocol's shortcut leaves to its general
-// function? Only then does a round with care find out which meetings these are, and settles them in
+// does any lane of the warp share an agent with another, or is there an interaction that the tally
+// must be notified of, that draws a random number, or that the protocol's shortcut leaves to its
+// general function? Only then does a round with care find out which these are, and settles them in
 // their order; the one that ends a trial is the last that is executed.
 #pragma once
 
-#include <array>
 #include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "conclave/gpu/device_tally.hpp"
+#include "conclave/gpu/device_trial.hpp"
 #include "conclave/gpu/lane_stream.hpp"
 #include "conclave/gpu/warp.hpp"
 #include "conclave/model/brief_words.hpp"
-#include "conclave/model/oracle.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/model/trial.hpp"
 
 namespace conclave::gpu {
-
-// A CUDA compiler takes a function that is constexpr for one that is "also for the device". Whether
-// a protocol of the catalog starts and interacts in a constant expression; other protocols are this
-// module's own. Its constants have some value here, none of them 0; some constructor of it must be
-// constexpr, too.
-template <class P>
-constexpr bool interacts_in_constant_expression() {
-  std::array<unsigned char, sizeof(P)> ones{};
-  ones.fill(1);
-  const P protocol = std::bit_cast<P>(ones);
-  NoticedChoice choice;
-  typename P::State u = protocol.initial(0, 0, choice);
-  typename P::State v = protocol.initial(0, 1, choice);
-  protocol.interact(u, v, choice);
-  return protocol.role(u) == protocol.role(u);
-}
-template <class P>
-concept IsConstexpr = !ListedProtocol<P> || requires {
-  typename std::bool_constant<interacts_in_constant_expression<P>()>;
-};
-
-// A protocol whose trials can be run on a device: on the complete graph, with a tally that counts
-// states, or on the directed ring, with a tally that knows who is where; without an oracle, all of
-// it plain memory, and constexpr.
-template <class P>
-concept DeviceProtocol =
-    PopulationProtocol<P> && !AsksOracle<P> &&
-    (CensusTallyOf<DeviceTallyFor<P>, P> || is_positional<P>)&&std::is_trivially_copyable_v<P> &&
-    std::is_trivially_copyable_v<DeviceTallyFor<P>> &&
-    std::is_trivially_copyable_v<typename Stored<P>::type> && IsConstexpr<P>;
 
 // The streams of one trial besides its schedule, whose generators the lanes keep.
 struct TrialStreams {
@@ -73,33 +40,6 @@ struct TrialStreams {
   Lanes::State transition;
   std::uint32_t next_start;
   std::uint32_t next_transition;
-};
-
-// How a trial went. Tally and interactions are as of convergence, or of the end without one.
-template <DeviceProtocol P>
-struct Finished {
-  DeviceTallyFor<P> tally;
-  std::uint64_t interactions;
-  std::uint64_t held;  // interactions since convergence, where holding is measured
-  Ending ending;
-  bool is_violated;
-  bool is_complete;  // everything above is written
-};
-
-// Data that all warps of a batch share. Trial i is first_trial + i of the run and writes
-// finished[i].
-template <DeviceProtocol P>
-struct Batch {
-  const P* protocol;
-  std::uint32_t n;
-  std::size_t start;
-  std::uint64_t limit;  // on interactions
-  std::uint64_t seed;
-  std::uint64_t first_trial;
-  std::uint64_t trials;
-  Finished<P>* finished;
-  std::uint64_t* next_trial;        // the first that no warp has taken
-  const volatile bool* is_stopped;  // trials under way then end as interrupted
 };
 
 // The place of one trial at a time: its agents, and where all its lanes reach them its tally and
@@ -153,7 +93,7 @@ class TrialLoop {
   }
 
  private:
-  static constexpr std::uint32_t rounds_between_looks = 1u << 12;
+  static constexpr std::uint32_t rounds_between_checks = 1u << 12;
   static constexpr bool is_ring = topology_of<P> == Topology::directed_ring;
 
   // Gives their next trial to the lanes of those trials that are over.
@@ -181,7 +121,7 @@ class TrialLoop {
     warp_.sync();
   }
 
-  // A lane without a trial draws meetings of agent 0 with itself, which do not count.
+  // A lane without a trial draws interactions of agent 0 with itself, which do not count.
   CONCLAVE_HOST_DEVICE void reset(int lane, std::uint64_t trial) {
     const int place = place_of(lane);
     is_busy_[lane] = trial < batch_.trials;
@@ -202,8 +142,8 @@ class TrialLoop {
     if (place == 0) streams.next_start = streams.next_transition = 0;
   }
 
-  // Lanes without a trial go through the motions of a meeting. Nothing becomes of it, but what they
-  // look at must be a state and a tally: a table of transitions has no room for garbage.
+  // Lanes without a trial go through the motions of a interaction. Nothing becomes of it, but what
+  // they look at must be a state and a tally: a table of transitions has no room for garbage.
   CONCLAVE_HOST_DEVICE void stay_idle(int lane) {
     place_[lane].agents[0] = Storage::pack(protocol_, State{});
     *place_[lane].tally = DeviceTally<P>::make(*batch_.protocol, batch_.n, place_[lane].words);
@@ -225,7 +165,7 @@ class TrialLoop {
     *place_[lane].tally = tally;
   }
 
-  // Works out the meeting of a lane after the present one, so early in a round that this costs
+  // Works out the interaction of a lane after the present one, so early in a round that this costs
   // nothing beside the waits for memory; `go_on` makes it the present one.
   CONCLAVE_HOST_DEVICE void look_ahead(int lane) {
     next_generator_[lane] = generator_[lane];
@@ -256,7 +196,7 @@ class TrialLoop {
 
   // How many rounds can be run without passing the limit of any trial.
   CONCLAVE_HOST_DEVICE std::uint32_t rounds_within_limits() {
-    std::uint32_t rounds = rounds_between_looks;
+    std::uint32_t rounds = rounds_between_checks;
     while (rounds != 0 && warp_.any([&](int lane) {
       return is_busy_[lane] && batch_.limit - done_[lane] < std::uint64_t{rounds} * lanes_per_trial;
     })) {
@@ -265,7 +205,7 @@ class TrialLoop {
     return rounds;
   }
 
-  // Adds up the meetings that the lanes have done since the last time.
+  // Adds up the interactions that the lanes have done since the last time.
   CONCLAVE_HOST_DEVICE void gather() {
     const auto sum = warp_.sum(lately_);
     warp_.each([&](int lane) {
@@ -283,7 +223,7 @@ class TrialLoop {
       look_ahead(lane);
     });
     const Own<bool> shares = sharing();
-    warp_.each([&](int lane) { is_rare_[lane] = !meet(lane); });
+    warp_.each([&](int lane) { is_rare_[lane] = !compute(lane); });
     const bool needs_care =
         warp_.any([&](int lane) { return (is_rare_[lane] && is_fair_[lane]) || shares[lane]; });
     if (is_near_limit || needs_care) return round_with_care<is_near_limit>();
@@ -302,8 +242,8 @@ class TrialLoop {
   }
 
   // Which lanes share an agent with one of the four before them around the circle; if no lane does,
-  // no two do. Agents of a small population are compared two at a time: two meetings share an agent
-  // if half of one word is a half of the other.
+  // no two do. Agents of a small population are compared two at a time: two interactions share an
+  // agent if half of one word is a half of the other.
   CONCLAVE_HOST_DEVICE Own<bool> sharing() const {
     Own<bool> shares;
     if (memory == Memory::near || batch_.n <= 1u << 16) {
@@ -349,8 +289,8 @@ class TrialLoop {
   }
 
   // Computes the new states; false if there is more to it. The protocol's branch-free shortcut
-  // applies only where the tally need not hear of it.
-  CONCLAVE_HOST_DEVICE bool meet(int lane) {
+  // applies only where the tally need not be notified.
+  CONCLAVE_HOST_DEVICE bool compute(int lane) {
     if constexpr (HasShortcut<P>) {
       const auto next = protocol_.shortcut(old_u_[lane], old_v_[lane]);
       new_u_[lane] = next.u;
@@ -361,18 +301,18 @@ class TrialLoop {
       new_v_[lane] = old_v_[lane];
       return protocol_.may_change(old_u_[lane], old_v_[lane]) == 0;
     } else {
-      return meet_in_general(lane);
+      return interact_in_general(lane);
     }
   }
 
-  CONCLAVE_HOST_DEVICE bool meet_in_general(int lane) {
+  CONCLAVE_HOST_DEVICE bool interact_in_general(int lane) {
     NoticedChoice choice;
     interact(lane, choice);
     is_asking_[lane] = choice.is_asked;
-    return !choice.is_asked && !is_heard_[lane];
+    return !choice.is_asked && !is_notified_[lane];
   }
 
-  // Lanes of a trial by the order of their meetings: bit i is that of lane head + i.
+  // Lanes of a trial by the order of their interactions: bit i is that of lane head + i.
   CONCLAVE_HOST_DEVICE std::uint32_t in_order(std::uint32_t lanes, int lane) const {
     return ((lanes << lanes_per_trial | lanes) >> head_[lane]) & all_lanes;
   }
@@ -383,8 +323,8 @@ class TrialLoop {
     return (running_[lane] & order_bit(lane)) != 0;
   }
 
-  // The round where something has to be looked into; the new states that the shortcut gives are
-  // there.
+  // The round in which lanes share agents or some interaction is rare; the new states that the
+  // shortcut gives are there.
   template <bool is_near_limit>
   CONCLAVE_HOST_DEVICE bool round_with_care() {
     if constexpr (is_positional<P>) gather();  // the tally needs the time
@@ -393,7 +333,7 @@ class TrialLoop {
     warp_.each([&](int lane) {
       waits[lane] = false;
       if (!is_running(lane) || !is_rare_[lane]) return;
-      waits[lane] = !(HasShortcut<P> || HasNullTest<P>) || !meet_in_general(lane);
+      waits[lane] = !(HasShortcut<P> || HasNullTest<P>) || !interact_in_general(lane);
     });
     waiting_ = warp_.ballot([&](int lane) { return waits[lane]; });
     warp_.each([&](int lane) { waiting_[lane] = in_order(waiting_[lane], lane); });
@@ -410,10 +350,11 @@ class TrialLoop {
     return warp_.any([&](int lane) { return is_over_[lane]; });
   }
 
-  // The longest prefix of the meetings without a common agent, and of those the ones that count.
+  // The longest prefix of the interactions without a common agent, and of those the ones that
+  // count.
   template <bool is_near_limit>
   CONCLAVE_HOST_DEVICE void find_runnable() {
-    Own<std::uint32_t> blocked;  // by an earlier meeting
+    Own<std::uint32_t> blocked;  // by an earlier interaction
     warp_.each([&](int lane) { blocked[lane] = 0; });
     for (int distance = 1; distance <= lanes_per_trial / 2; ++distance) {
       const auto here = sharing_at(distance);
@@ -432,13 +373,13 @@ class TrialLoop {
     });
   }
 
-  CONCLAVE_HOST_DEVICE std::uint32_t within_limit(int lane, std::uint32_t meetings) const {
+  CONCLAVE_HOST_DEVICE std::uint32_t within_limit(int lane, std::uint32_t interactions) const {
     const std::uint64_t left = batch_.limit - done_[lane];
-    if (left >= lanes_per_trial) return meetings;
+    if (left >= lanes_per_trial) return interactions;
     std::uint32_t kept = 0;
     for (std::uint64_t i = 0; i < left; ++i) {
-      kept |= meetings & (0 - meetings);
-      meetings &= meetings - 1;
+      kept |= interactions & (0 - interactions);
+      interactions &= interactions - 1;
     }
     return kept;
   }
@@ -453,22 +394,14 @@ class TrialLoop {
     new_u_[lane] = Storage::pack(protocol_, new_u);
     new_v_[lane] = Storage::pack(protocol_, new_v);
     if constexpr (is_positional<P>) {
-      is_heard_[lane] = !(u == new_u && v == new_v);
+      is_notified_[lane] = !(u == new_u && v == new_v);
     } else {
-      is_heard_[lane] = must_hear(*place_[lane].tally, u, v, new_u, new_v);
+      is_notified_[lane] = must_notify<P>(*place_[lane].tally, u, v, new_u, new_v);
     }
   }
 
-  CONCLAVE_HOST_DEVICE static bool must_hear(const Tally& tally, const State& u, const State& v,
-                                             const State& new_u, const State& new_v) {
-    if constexpr (HasMilestones<Tally, P>) {
-      if (tally.milestone_of(new_u, new_v) > tally.milestone()) return true;
-    }
-    return tally.is_counted(u, v, new_u, new_v);
-  }
-
-  // One after the other, in their order: draws random numbers, tells the tally, and keeps whatever
-  // comes after the end of a trial from being executed.
+  // One after the other, in their order: draws random numbers, notifies the tally, and keeps
+  // whatever comes after the end of a trial from being executed.
   CONCLAVE_HOST_DEVICE void settle() {
     while (warp_.any([&](int lane) { return waiting_[lane] != 0; })) {
       const auto ends = warp_.ballot([&](int lane) {
@@ -488,13 +421,13 @@ class TrialLoop {
     }
   }
 
-  // Whether this meeting ends the trial.
+  // Whether this interaction ends the trial.
   CONCLAVE_HOST_DEVICE bool settle_one(int lane) {
     if (is_asking_[lane]) {
       TrialStreams& streams = *place_[lane].streams;
       LaneStream choice(streams.transition[0].data(), &streams.next_transition);
       interact(lane, choice);
-      if (!is_heard_[lane]) return false;
+      if (!is_notified_[lane]) return false;
     }
     Tally& tally = *place_[lane].tally;
     const State u = Storage::unpack(protocol_, old_u_[lane]);
@@ -509,7 +442,7 @@ class TrialLoop {
     } else {
       tally.replace(u, v, new_u, new_v);
     }
-    return is_at_end(lane, tally);
+    return is_at_end<P>(tally, is_holding_[lane]);
   }
 
   // The configuration as a tally sees it after this many interactions.
@@ -525,17 +458,10 @@ class TrialLoop {
   CONCLAVE_HOST_DEVICE View view_of(int lane, std::uint64_t time) const {
     return {this, lane, time};
   }
-  // The number of the lane's meeting among those of the trial, counted from 1.
+  // The number of the lane's interaction among those of the trial, counted from 1.
   CONCLAVE_HOST_DEVICE std::uint64_t number_of(int lane) const {
     const std::uint32_t before = running_[lane] & (order_bit(lane) - 1);
     return done_[lane] + static_cast<std::uint64_t>(std::popcount(before)) + 1;
-  }
-
-  CONCLAVE_HOST_DEVICE bool is_at_end(int lane, const Tally& tally) const {
-    if constexpr (MeasuresHolding<P>) {
-      if (is_holding_[lane]) return tally.violated();
-    }
-    return tally.converged() || tally.hopeless();
   }
 
   // Trials that are over, at their limit or stopped are noted, and others take their place, as long
@@ -551,7 +477,7 @@ class TrialLoop {
         if (protocol_.measures_holding()) hold(ends, is_stopped);
       }
       warp_.each([&](int lane) {
-        if (ends[lane] && place_of(lane) == 0) note(lane, is_stopped);
+        if (ends[lane] && place_of(lane) == 0) note(lane);
       });
       warp_.sync();
       if (is_stopped) return false;
@@ -562,7 +488,7 @@ class TrialLoop {
 
   CONCLAVE_HOST_DEVICE bool has_ended(int lane) const {
     return is_over_[lane] || done_[lane] >= batch_.limit ||
-           (done_[lane] == 0 && is_at_end(lane, *place_[lane].tally));
+           (done_[lane] == 0 && is_at_end<P>(*place_[lane].tally, is_holding_[lane]));
   }
 
   // Trials that would end because they have just converged begin to hold.
@@ -585,19 +511,10 @@ class TrialLoop {
     warp_.sync();
   }
 
-  CONCLAVE_HOST_DEVICE void note(int lane, bool is_stopped) {
-    const Tally& tally = *place_[lane].tally;
+  CONCLAVE_HOST_DEVICE void note(int lane) {
     Finished<P>& result = batch_.finished[trial_[lane]];
-    const bool has_converged = is_holding_[lane] || tally.converged();
-    result.interactions = is_holding_[lane] ? converged_at_[lane] : done_[lane];
-    result.held = done_[lane] - converged_at_[lane];
-    result.is_violated = false;
-    if constexpr (MeasuresHolding<P>) result.is_violated = is_holding_[lane] && tally.violated();
-    if (!is_holding_[lane]) result.tally = tally;
-    result.ending = has_converged ? Ending::converged : Ending::limit;
-    if (!has_converged && tally.hopeless()) result.ending = Ending::hopeless;
-    const bool is_complete = is_over_[lane] || done_[lane] >= batch_.limit;
-    if (is_stopped && !is_complete) result.ending = Ending::interrupted;
+    write_result<P>(result, *place_[lane].tally,
+                    {done_[lane], converged_at_[lane], is_holding_[lane]}, batch_.limit);
     warp_.publish(&result.is_complete);
   }
 
@@ -618,7 +535,7 @@ class TrialLoop {
   Own<bool> is_over_;
   Own<std::uint32_t> initiator_;
   Own<std::uint32_t> responder_;
-  Own<bool> is_fair_;  // the meeting counts
+  Own<bool> is_fair_;  // the interaction counts
   Own<LaneGenerator> next_generator_;
   Own<std::uint32_t> next_initiator_;
   Own<std::uint32_t> next_responder_;
@@ -629,9 +546,9 @@ class TrialLoop {
   Own<Packed> new_v_;
   Own<bool> is_rare_;        // more is to be done than to write the new states
   Own<bool> is_asking_;      // for a random number
-  Own<bool> is_heard_;       // by the tally
-  Own<std::uint32_t> head_;  // the lane of the first meeting
-  // By the order of their meetings:
+  Own<bool> is_notified_;    // by the tally
+  Own<std::uint32_t> head_;  // the lane of the first interaction
+  // By the order of their interactions:
   Own<std::uint32_t> passed_;   // those of which no other shares an agent with an earlier one
   Own<std::uint32_t> running_;  // of these, those to be executed in this round
   Own<std::uint32_t> waiting_;  // of these, those to be settled

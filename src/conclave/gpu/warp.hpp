@@ -43,7 +43,7 @@ class HostAtomics {
   CONCLAVE_HOST_DEVICE static void lower(std::uint32_t* value, std::uint32_t other) {
     if (other < *value) *value = other;
   }
-  // Tells whether it was set before.
+  // Returns whether it was set before.
   CONCLAVE_HOST_DEVICE static bool set_bit(std::uint32_t* words, std::uint32_t index) {
     const std::uint32_t bit = 1u << index % 32;
     const bool was_set = (words[index / 32] & bit) != 0;
@@ -51,38 +51,11 @@ class HostAtomics {
     return was_set;
   }
 
-  // A thread that acquires a value sees all that was written before it was released.
-  template <class T>
-  CONCLAVE_HOST_DEVICE static T acquire(const T* from) {
-    return *from;
-  }
-  template <class T>
-  CONCLAVE_HOST_DEVICE static void release(T* to, T value) {
-    *to = value;
-  }
   // Reads what any thread of the device may have written before.
   template <class T>
   CONCLAVE_HOST_DEVICE static T load(const T* from) {
     return *from;
   }
-  // Returns the old value.
-  CONCLAVE_HOST_DEVICE static std::uint64_t set_bits(std::uint64_t* value, std::uint64_t bits) {
-    const std::uint64_t before = *value;
-    *value |= bits;
-    return before;
-  }
-  // Acquires if it is `expected`; otherwise changes that to what it is and returns false.
-  CONCLAVE_HOST_DEVICE static bool replace(std::uint64_t* value, std::uint64_t& expected,
-                                           std::uint64_t desired) {
-    if (*value != expected) {
-      expected = *value;
-      return false;
-    }
-    *value = desired;
-    return true;
-  }
-  // Lets others work.
-  CONCLAVE_HOST_DEVICE static void pause() {}
 };
 
 // The emulation. Every operation is one that the hardware has; they are called by all lanes at
@@ -107,20 +80,12 @@ class HostWarp : public HostAtomics {
     for (int lane = 0; lane < lanes_per_warp; ++lane) action(lane);
   }
 
-  // Tells every lane what the lanes of its trial say, one bit for each; and, for the price of the
-  // same vote, whether any lane of the warp says yes.
+  // Gives every lane the answers of the lanes of its trial, one bit each.
   template <class Question>
   CONCLAVE_HOST_DEVICE Own<std::uint32_t> ballot(Question question) const {
-    bool any = false;
-    return ballot(question, any);
-  }
-  template <class Question>
-  CONCLAVE_HOST_DEVICE Own<std::uint32_t> ballot(Question question, bool& any) const {
-    any = false;
     Own<std::uint32_t> answers;
     for (int lane = 0; lane < lanes_per_warp; ++lane) {
       const std::uint32_t bit = question(lane) ? 1u << place_of(lane) : 0u;
-      any |= bit != 0;
       const int first = lane - place_of(lane);
       for (int other = first; other < first + lanes_per_trial; ++other) answers[other] |= bit;
     }

@@ -1,12 +1,11 @@
-// Parts of the gpu engine for very large populations: jumps of the generator, meetings in layers,
-// and trials on an emulated cluster. That these are the trials of the agents engine is tested with
-// those of warps and blocks (trial_loop_test.cpp).
+// Parts of the gpu engine for large populations: jumps of the generator, interactions in layers,
+// and trials on an emulated cluster. That these are the trials of the agents engine is also tested
+// with those of warps (trial_loop_test.cpp).
 #include "conclave/gpu/cluster_loop.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -15,9 +14,10 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/gpu/batch.hpp"
-#include "conclave/gpu/cluster.hpp"
 #include "conclave/gpu/jump.hpp"
 #include "conclave/gpu/layers.hpp"
+#include "conclave/protocols/population/fratricide.hpp"
+#include "conclave/protocols/population/pll.hpp"
 #include "conclave/protocols/population/ppl.hpp"
 
 #include "tests/support/gpu_trials.hpp"
@@ -25,6 +25,8 @@
 namespace conclave::gpu {
 namespace {
 
+using protocols::Fratricide;
+using protocols::Pll;
 using protocols::Ppl;
 
 TEST(Jump, IsAsManySteps) {
@@ -37,7 +39,7 @@ TEST(Jump, IsAsManySteps) {
   }
 }
 
-// A stretch of random meetings, now and then a word that is none, and its layers.
+// A stretch of random pairs, now and then a word that is none, and its layers.
 class Arranged {
  public:
   static constexpr std::uint32_t window = 500;
@@ -48,11 +50,12 @@ class Arranged {
     for (std::uint32_t i = 0; i < size; ++i) {
       const std::uint32_t u = stream.below(n);
       const std::uint32_t v = stream.below(n);
-      drawn_[i] = u == v ? PlacedMeeting::none : PlacedMeeting::of(u, v, i).word;
-      if (u != v) meetings_[i] = {u, v};
+      drawn_[i] = u == v ? PlacedPair::none : PlacedPair::of(u, v, i).word;
+      if (u != v) pairs_[i] = {u, v};
     }
-    const auto shared = std::make_unique<LayersShared>();
-    Layers<HostCrew>(HostCrew(), shared.get(), n,
+    constexpr std::uint32_t words = 1u << 14;
+    std::vector<std::uint32_t> near(LayersMemory::bytes(words) / sizeof(std::uint32_t));
+    Layers<HostCrew>(HostCrew(), LayersMemory::in(near.data(), words), n,
                      {.drawn = drawn_,
                       .size = size,
                       .window = window,
@@ -65,8 +68,8 @@ class Arranged {
         .arrange();
   }
 
-  std::vector<std::vector<PlacedMeeting>> layers() const {
-    std::vector<std::vector<PlacedMeeting>> all(layers_);
+  std::vector<std::vector<PlacedPair>> layers() const {
+    std::vector<std::vector<PlacedPair>> all(layers_);
     for (std::uint32_t layer = 0; layer < layers_; ++layer) {
       for (std::uint32_t i = ends_[layer]; i < ends_[layer + 1]; ++i) {
         all[layer].push_back({list_[i]});
@@ -74,8 +77,8 @@ class Arranged {
     }
     return all;
   }
-  const std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>>& meetings() const {
-    return meetings_;
+  const std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>>& pairs() const {
+    return pairs_;
   }
 
  private:
@@ -87,31 +90,32 @@ class Arranged {
   List waiting_[2] = {List(size), List(size)};
   std::vector<std::uint32_t> ends_ = std::vector<std::uint32_t>(size + 5);
   std::uint32_t layers_ = 0;
-  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> meetings_;
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> pairs_;
 };
 
-TEST(Layers, HaveEveryMeetingOnceAfterAllThatItMustWaitFor) {
+TEST(Layers, HaveEveryInteractionOnceAfterAllThatItMustWaitFor) {
   // The last one is larger than the bits for agents that were seen.
   for (const std::uint32_t n : {2u, 3u, 40u, 5'000u, 200'000u, 3'000'000u}) {
     const Arranged arranged(n);
     std::set<std::uint32_t> positions;
-    std::map<std::uint32_t, std::uint32_t> last;  // the last meeting of an agent so far, plus one
+    std::map<std::uint32_t, std::uint32_t>
+        last;  // the last interaction of an agent so far, plus one
     for (const auto& layer : arranged.layers()) {
       EXPECT_FALSE(layer.empty());
       std::set<std::uint32_t> agents;
-      for (const PlacedMeeting meeting : layer) {
-        const auto found = arranged.meetings().find(meeting.position());
-        ASSERT_NE(found, arranged.meetings().end());
-        EXPECT_EQ(found->second, std::pair(meeting.initiator(), meeting.responder()));
-        EXPECT_TRUE(positions.insert(meeting.position()).second);
-        for (const std::uint32_t agent : {meeting.initiator(), meeting.responder()}) {
+      for (const PlacedPair pair : layer) {
+        const auto found = arranged.pairs().find(pair.position());
+        ASSERT_NE(found, arranged.pairs().end());
+        EXPECT_EQ(found->second, std::pair(pair.initiator(), pair.responder()));
+        EXPECT_TRUE(positions.insert(pair.position()).second);
+        for (const std::uint32_t agent : {pair.initiator(), pair.responder()}) {
           EXPECT_TRUE(agents.insert(agent).second) << "twice in a layer, n = " << n;
-          EXPECT_LE(last[agent], meeting.position()) << "out of order, n = " << n;
-          last[agent] = meeting.position() + 1;
+          EXPECT_LE(last[agent], pair.position()) << "out of order, n = " << n;
+          last[agent] = pair.position() + 1;
         }
       }
     }
-    EXPECT_EQ(positions.size(), arranged.meetings().size());
+    EXPECT_EQ(positions.size(), arranged.pairs().size());
   }
 }
 
@@ -126,10 +130,10 @@ Ppl::Parameters short_timers() {
   return parameters;
 }
 
-// A stretch of so few agents has 3072 words.
+// A stretch of so few agents has 384 words, and a turn three of them.
 TEST(ClusterLoop, StopsExactlyAtTheLimit) {
   const Ppl protocol(short_timers(), 40);
-  for (const std::uint64_t limit : {0u, 1u, 1000u, 2900u, 3071u, 3072u, 3073u, 9217u, 60'000u}) {
+  for (const std::uint64_t limit : {0u, 1u, 200u, 370u, 383u, 384u, 385u, 1153u, 60'000u}) {
     const BatchRequest request{.n = 40, .start = Ppl::random, .limit = limit, .trials = 3};
     const auto expected = one_by_one(protocol, request);
     const auto found = on_a_cluster(protocol, request);
@@ -137,69 +141,24 @@ TEST(ClusterLoop, StopsExactlyAtTheLimit) {
   }
 }
 
-// With two streams of words per block, and more agents than claims; by itself and with a helper.
+// With two streams of words per block.
 TEST(ClusterLoop, GivesTheTrialsOfAgentsOfLargePopulations) {
   const Ppl protocol(short_timers(), 100'000);
   const BatchRequest request{.n = 100'000, .start = Ppl::random, .limit = 400'000, .trials = 2};
   EXPECT_EQ(differing_trials(protocol, request, emulated_by_cluster(protocol, request)), 0u);
-  EXPECT_EQ(differing_trials(protocol, request, emulated_by_cluster(protocol, request, true)), 0u);
 }
 
-// Trials follow each other while the helper is ahead of them.
-TEST(ClusterLoop, IsHelpedInEveryTrial) {
-  const Ppl protocol(short_timers(), 40);
-  const BatchRequest request{
-      .n = 40, .start = Ppl::random, .limit = 30'000, .first_trial = 5, .trials = 20};
-  EXPECT_EQ(differing_trials(protocol, request, emulated_by_cluster(protocol, request, true)), 0u);
+// Nearly all interactions are events at first, of a byte each.
+TEST(ClusterLoop, NotifiesTheTallyOfManyEventsInTheirOrder) {
+  const Fratricide protocol({}, 40'000);
+  const BatchRequest request{.n = 40'000, .limit = 300'000, .trials = 2};
+  EXPECT_EQ(differing_trials(protocol, request, emulated_by_cluster(protocol, request)), 0u);
+  const Pll pll({}, 3'000);  // with milestones
+  const BatchRequest whole{.n = 3'000, .seed = 6, .trials = 2};
+  EXPECT_EQ(differing_trials(pll, whole, emulated_by_cluster(pll, whole)), 0u);
 }
 
-using Ring = ScheduleAhead<HostCrew>;
-
-// A ring that no trial has used yet, and its memory.
-class NewRing {
- public:
-  const Ring* operator->() const { return &ring_; }
-
- private:
-  using Memory = Ring::Memory;
-
-  static constexpr Stretches<HostCrew> stretches{1};
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
-  Ring ring_{Memory::taken(stretches,
-                           [this]<class T>(std::size_t count, T*& first) {
-                             blocks_.push_back(std::make_unique<std::byte[]>(count * sizeof(T)));
-                             first = reinterpret_cast<T*>(blocks_.back().get());
-                           }),
-             stretches};
-};
-
-TEST(ScheduleAhead, ClaimsEachStretchOnceWhereThereIsRoom) {
-  const NewRing ring;
-  EXPECT_EQ(ring->claim(), Ring::none);  // no trial yet
-  EXPECT_EQ(ring->open(7), 0u);
-  for (std::uint64_t i = 0; i < Ring::places; ++i) EXPECT_EQ(ring->claim(), i);
-  EXPECT_EQ(ring->claim(), Ring::none);
-  ring->note_prepared(0);
-  EXPECT_TRUE(ring->is_ready(0));
-  EXPECT_FALSE(ring->is_ready(1));
-  EXPECT_EQ(ring->claim(), Ring::none);
-  ring->leave(0);
-  EXPECT_EQ(ring->claim(), Ring::places);
-  EXPECT_EQ(ring->claim(), Ring::none);
-}
-
-TEST(ScheduleAhead, BeginsATrialWithNewStretches) {
-  const NewRing ring;
-  ring->open(7);
-  for (std::uint64_t i = 0; i < 2; ++i) ring->note_prepared(ring->claim());
-  ring->close();
-  EXPECT_EQ(ring->claim(), Ring::none);
-  EXPECT_EQ(ring->open(8), 2u);
-  EXPECT_EQ(ring->claim(), 2u);
-  EXPECT_FALSE(ring->is_ready(2));
-}
-
-// Mutants. This one overlooks agents that occur twice, and the next lets later meetings win.
+// Mutants. This one overlooks agents that occur twice, and the next lets later interactions win.
 struct BlindCrew : HostCrew {
   static bool set_bit(std::uint32_t*, std::uint32_t) { return false; }
 };
@@ -211,8 +170,8 @@ struct ClusterOf : HostCluster {
   using Crew = OtherCrew;
   template <class Action>
   void each_block(Action action) {
-    HostCluster::each_block([&](HostCrew, std::uint32_t block, PreparerShared* shared) {
-      action(OtherCrew(), block, shared);
+    HostCluster::each_block([&](HostCrew, std::uint32_t block, const LayersMemory& near) {
+      action(OtherCrew(), block, near);
     });
   }
 };
@@ -224,7 +183,7 @@ std::size_t differing_trials() {
   return differing_trials(protocol, request, emulated_by_cluster<Cluster>(protocol, request));
 }
 
-TEST(ClusterLoop, IsWrongWhereMeetingsOfALayerShareAnAgent) {
+TEST(ClusterLoop, IsWrongWhereInteractionsOfALayerShareAnAgent) {
   EXPECT_GT(differing_trials<ClusterOf<BlindCrew>>(), 5u);
   EXPECT_GT(differing_trials<ClusterOf<GreedyCrew>>(), 5u);
   EXPECT_EQ(differing_trials<ClusterOf<HostCrew>>(), 0u);

@@ -1,4 +1,4 @@
-// Protocol texts as tables, on an emulated warp, give the trials of the agents engine.
+// Protocol files as tables, on an emulated warp and cluster, give the trials of the agents engine.
 #include "conclave/gpu/table_protocol.hpp"
 
 #include <cstdint>
@@ -40,6 +40,16 @@ std::string refusal(const CompiledText& compiled) {
   return "none";
 }
 
+void expect_same(const Compiled& compiled, TrialResult found, const TrialResult& expected) {
+  std::vector<AgentCount> counts;
+  for (const Observation& each : found.observations) {
+    counts.push_back(std::get<std::uint64_t>(each.value));
+  }
+  found.observations = text::ConditionTally::observations_of(compiled, counts);
+  EXPECT_EQ(text(found), text(expected)) << compiled.text().name() << " n = " << compiled.agents();
+}
+
+// On a warp; and on a cluster, unless chance decides.
 template <class Word>
 void expect_same_trials(const Compiled& compiled, std::size_t start, std::uint64_t limit) {
   const auto n = static_cast<std::uint32_t>(compiled.agents());
@@ -48,18 +58,19 @@ void expect_same_trials(const Compiled& compiled, std::size_t start, std::uint64
   const Tables tables = catalog::tables_of(compiled, start);
   const TableProtocol<Word> protocol(tables);
   request.start = 0;  // the only one of the tables
-  auto found = on_a_warp(protocol, request);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    std::vector<AgentCount> counts;
-    for (const Observation& each : found[i].observations) {
-      counts.push_back(std::get<std::uint64_t>(each.value));
-    }
-    found[i].observations = text::ConditionTally::observations_of(compiled, counts);
-    EXPECT_EQ(text(found[i]), text(expected[i])) << compiled.text().name() << " n = " << n;
+  const auto found = on_a_warp(protocol, request);
+  for (std::size_t i = 0; i < found.size(); ++i) expect_same(compiled, found[i], expected[i]);
+  request.trials = 3;
+  const auto by_cluster = emulated_by_cluster(protocol, request);
+  for (std::size_t i = 0; i < by_cluster.size(); ++i) {
+    const bool draws = !tables.reactions.empty() && expected[i].interactions != 0u;
+    EXPECT_EQ(by_cluster[i].has_drawn, draws);
+    if (by_cluster[i].has_drawn) continue;
+    expect_same(compiled, result_of(protocol, by_cluster[i]), expected[i]);
   }
 }
 
-TEST(TableProtocol, GivesTheTrialsOfShippedTexts) {
+TEST(TableProtocol, GivesTheTrialsOfShippedFiles) {
   for (const char* const name :
        {"approximate_majority.pp", "epidemic.pp", "exact_majority.pp", "fratricide.pp",
         "phase_clock.pp", "rumor_with_cancel.pp", "synthetic_coin.pp"}) {
@@ -88,7 +99,7 @@ constexpr std::string_view dice =
     "mod 2\n"
     "fail when if count(lead) == 0 then max(count(score == 6), 1) != 0 else count(lead) > n\n";
 
-TEST(TableProtocol, DrawsChanceAsTheTextDoes) {
+TEST(TableProtocol, DrawsChanceAsTheFileDoes) {
   for (const AgentCount n : {5u, 24u, 90u}) {
     const CompiledText compiled = written(dice, n);
     for (std::size_t start = 0; start < 3; ++start) {
