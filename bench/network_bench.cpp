@@ -11,10 +11,8 @@
 #include <fmt/format.h>
 
 #include "conclave/network/asynchronous.hpp"
-#include "conclave/network/delays/uniform.hpp"
-#include "conclave/network/delays/unit.hpp"
-#include "conclave/network/wakeups/all.hpp"
-#include "conclave/network/wakeups/one.hpp"
+#include "conclave/network/delays.hpp"
+#include "conclave/network/wakeups.hpp"
 #include "conclave/population/agent_memory.hpp"
 #include "conclave/protocols/message/kmpp_async.hpp"
 

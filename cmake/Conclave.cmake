@@ -266,30 +266,6 @@ function(conclave_list_gpu_engines out kernels folder)
   set(${kernels} ${sources} PARENT_SCOPE)
 endfunction()
 
-# conclave_list_adversaries(OUT folder)
-# Writes the source that lists the adversaries in folder/delays and folder/wakeups; returns it in
-# OUT.
-function(conclave_list_adversaries out folder)
-  set(includes "")
-  foreach(kind IN ITEMS delays wakeups)
-    set(base DelayAdversary)
-    if(kind STREQUAL wakeups)
-      set(base WakeupAdversary)
-    endif()
-    set(${kind} "")
-    file(GLOB headers CONFIGURE_DEPENDS ${folder}/${kind}/*.hpp)
-    foreach(header IN LISTS headers)
-      get_filename_component(file ${header} NAME_WE)
-      conclave_type_of(type ${file})
-      string(APPEND includes "#include \"conclave/network/${kind}/${file}.hpp\"\n")
-      string(APPEND ${kind} "      entry<${base}, ${type}>(),\n")
-    endforeach()
-  endforeach()
-  set(source ${CMAKE_CURRENT_BINARY_DIR}/entries/adversaries.cpp)
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/adversaries.cpp.in ${source} @ONLY)
-  set(${out} ${source} PARENT_SCOPE)
-endfunction()
-
 # conclave_name_folders(NAME source_folder installed_folder)
 # Writes the header NAME/folders.hpp of a module, with a folder of the source tree and the one that
 # it is installed as, below share/conclave.

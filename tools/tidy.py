@@ -77,8 +77,7 @@ FOREIGN = re.compile(  # not ours, or the inputs of a fuzzer
 OPENING = re.compile(r'\s*(?:(?P<mark>//|#|/\*)\s|[rf]?""")\s*(?P<word>What|Of|Nobody)\s')
 COMMENTED = ("hpp", "cpp", "cu", "cuh", "h", "py", "pyi", "ts", "js", "mjs", "cmake", "in", "txt",
              "toml")
-LISTED_BY_BUILD = ("src/conclave/protocols/population/", "src/conclave/protocols/message/",
-                   "src/conclave/network/delays/", "src/conclave/network/wakeups/")
+LISTED_BY_BUILD = ("src/conclave/protocols/population/", "src/conclave/protocols/message/")
 SKIPPED_FOLDERS = {".git", "build", "node_modules", "__pycache__"}  # only where git is absent
 # Comments and literals; what is kept are includes, and numbers for the sake of the ' in 1'000.
 TOKEN = re.compile(

@@ -5,8 +5,8 @@
 #include <string>
 #include <tuple>
 
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 
 #ifndef CONCLAVE_MISTAKE
 #define CONCLAVE_MISTAKE 0

@@ -4,8 +4,8 @@
 #include <string>
 #include <tuple>
 
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 
 namespace conclave {
 

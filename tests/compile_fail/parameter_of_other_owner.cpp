@@ -4,7 +4,7 @@
 #include <optional>
 #include <tuple>
 
-#include "conclave/model/parameters.hpp"
+#include "conclave/model/protocol_info.hpp"
 
 namespace conclave {
 

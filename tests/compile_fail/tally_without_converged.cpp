@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 
 namespace conclave {
 

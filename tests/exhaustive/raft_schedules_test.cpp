@@ -12,11 +12,10 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/model/parameters.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/protocols/message/raft_election.hpp"
 #include "conclave/schedules/asynchronous.hpp"
 #include "conclave/schedules/search.hpp"
-#include "conclave/schedules/trace_step.hpp"
 
 #include "tests/mutants/broken_raft.hpp"
 

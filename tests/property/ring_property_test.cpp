@@ -18,7 +18,7 @@
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/synchronous.hpp"
-#include "conclave/network/wakeups/all.hpp"
+#include "conclave/network/wakeups.hpp"
 #include "conclave/protocols/message/chang_roberts.hpp"
 #include "conclave/protocols/message/flood_max.hpp"
 #include "conclave/protocols/message/hirschberg_sinclair.hpp"

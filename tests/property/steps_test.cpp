@@ -14,7 +14,6 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/population/noting_stream.hpp"
 #include "conclave/protocols/population/ag_minions.hpp"
 #include "conclave/protocols/population/ciw.hpp"
 #include "conclave/protocols/population/coalescence.hpp"
@@ -30,7 +29,6 @@
 namespace conclave::tests {
 namespace {
 
-using population::NotingStream;
 using namespace protocols;  // NOLINT
 
 using Lines = std::set<std::string, std::less<>>;

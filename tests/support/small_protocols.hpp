@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "conclave/base/random.hpp"
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/model/starting_census.hpp"
 
 namespace conclave::tests {

@@ -23,7 +23,7 @@
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/rare.hpp"
 #include "conclave/model/trial.hpp"
-#include "conclave/schedules/trace_step.hpp"
+#include "conclave/schedules/search.hpp"
 
 namespace conclave::population {
 class Trial;        // trial.hpp

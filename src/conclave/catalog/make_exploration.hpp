@@ -19,7 +19,6 @@
 #include "conclave/schedules/asynchronous.hpp"
 #include "conclave/schedules/search.hpp"
 #include "conclave/schedules/synchronous.hpp"
-#include "conclave/schedules/trace_step.hpp"
 
 namespace conclave::catalog {
 

@@ -13,11 +13,12 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/model/parameters.hpp"
+#include "conclave/model/protocol_info.hpp"
 
 namespace conclave::catalog {
 
-// Calls `visit` with each field of the Parameters, a Parameter of model/parameters.hpp, in order.
+// Calls `visit` with each field of the Parameters, a Parameter of model/protocol_info.hpp, in
+// order.
 template <class Parameters, class Visit>
 void for_each_parameter(Visit&& visit) {
   std::apply([&](const auto&... field) { (visit(field), ...); }, Parameters::fields);

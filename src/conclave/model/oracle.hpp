@@ -16,8 +16,8 @@
 #include <string_view>
 
 #include "conclave/base/interactions.hpp"
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 
 namespace conclave {
 

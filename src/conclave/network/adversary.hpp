@@ -1,9 +1,8 @@
 // The adversary: it decides how long each message takes and whom it wakes when, and it knows all
 // that has happened so far, coin flips included. It does not choose where ports lead (ports.hpp).
 //
-// A delay adversary is one file in network/delays/, a wake-up adversary one in network/wakeups/;
-// file slow_leader.hpp defines SlowLeader in conclave::network, with `info`, a constructor
-// from (n, StreamName), and one function. The build lists the folders, so nothing else is edited.
+// A delay adversary is a class in delays.hpp, a wake-up adversary one in wakeups.hpp, each with
+// `info`, a constructor from (n, StreamName), and one function; adversaries.cpp lists them all.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,6 @@
 
 #include "conclave/base/random.hpp"
 #include "conclave/model/message.hpp"
-#include "conclave/network/permutation.hpp"
 #include "conclave/network/ports.hpp"
 
 namespace conclave::network {
@@ -126,7 +124,7 @@ struct AdversaryEntry {
   std::unique_ptr<Adversary> (*make)(NodeCount n, const StreamName& name);
 };
 
-// Sorted by name; generated from the folders.
+// All of them, sorted by name.
 std::span<const AdversaryEntry<DelayAdversary>> delays();
 std::span<const AdversaryEntry<WakeupAdversary>> wakeups();
 

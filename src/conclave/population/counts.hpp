@@ -35,7 +35,6 @@
 #include "conclave/population/detail/batch_record.hpp"
 #include "conclave/population/detail/census_keeper.hpp"
 #include "conclave/population/detail/pairing.hpp"
-#include "conclave/population/detail/pool.hpp"
 #include "conclave/population/detail/reacting_pairs.hpp"
 #include "conclave/population/detail/species_of.hpp"
 

@@ -13,10 +13,10 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/configuration_protocol.hpp"
+#include "conclave/model/steps.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/population/agent_table.hpp"
 #include "conclave/population/meeting_pipeline.hpp"
-#include "conclave/population/noting_stream.hpp"
 
 namespace conclave::population {
 

@@ -16,7 +16,6 @@
 #include "conclave/schedules/detail/describe.hpp"
 #include "conclave/schedules/detail/election.hpp"
 #include "conclave/schedules/search.hpp"
-#include "conclave/schedules/trace_step.hpp"
 
 namespace conclave::schedules {
 

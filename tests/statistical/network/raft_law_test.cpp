@@ -13,8 +13,8 @@
 #include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/network/asynchronous.hpp"
-#include "conclave/network/delays/uniform.hpp"
-#include "conclave/network/wakeups/all.hpp"
+#include "conclave/network/delays.hpp"
+#include "conclave/network/wakeups.hpp"
 #include "conclave/protocols/message/raft_election.hpp"
 
 #include "tests/support/naive_raft.hpp"

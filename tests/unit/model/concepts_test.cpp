@@ -16,7 +16,6 @@
 #include "conclave/base/random.hpp"
 #include "conclave/model/claims.hpp"
 #include "conclave/model/configuration_protocol.hpp"
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/tally.hpp"

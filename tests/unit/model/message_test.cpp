@@ -10,11 +10,10 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/model/parameters.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/synchronous.hpp"
-#include "conclave/network/wakeups/all.hpp"
-#include "conclave/network/wakeups/one.hpp"
+#include "conclave/network/wakeups.hpp"
 
 namespace conclave {
 namespace {

@@ -1,6 +1,4 @@
 // Timers: the queue against a plain list, and in the engine with a protocol that only rings.
-#include "conclave/network/detail/timers.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -19,9 +17,8 @@
 #include "conclave/model/message.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/network/asynchronous.hpp"
-#include "conclave/network/delays/uniform.hpp"
-#include "conclave/network/delays/unit.hpp"
-#include "conclave/network/wakeups/all.hpp"
+#include "conclave/network/delays.hpp"
+#include "conclave/network/wakeups.hpp"
 #include "conclave/network/watcher.hpp"
 
 namespace conclave::network {

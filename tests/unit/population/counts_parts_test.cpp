@@ -15,7 +15,6 @@
 #include "conclave/base/statistics.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/detail/pairing.hpp"
-#include "conclave/population/detail/pool.hpp"
 #include "conclave/population/detail/reacting_pairs.hpp"
 #include "conclave/population/detail/species.hpp"
 #include "conclave/population/detail/species_of.hpp"

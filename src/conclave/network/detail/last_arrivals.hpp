@@ -18,7 +18,7 @@
 
 #include "conclave/base/large_pages.hpp"
 #include "conclave/network/adversary.hpp"
-#include "conclave/network/detail/edge_table.hpp"
+#include "conclave/network/edge_counts.hpp"
 #include "conclave/network/ports.hpp"
 
 namespace conclave::network::detail {

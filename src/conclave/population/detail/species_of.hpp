@@ -22,7 +22,6 @@
 #include "conclave/model/starting_census.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/agent_table.hpp"
-#include "conclave/population/detail/batch_tally.hpp"
 #include "conclave/population/detail/reaction.hpp"
 #include "conclave/population/detail/species.hpp"
 #include "conclave/population/detail/state_index.hpp"

@@ -30,7 +30,7 @@
 #include <tuple>
 
 #include "conclave/model/message.hpp"
-#include "conclave/model/parameters.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/protocols/message/detail/afek_gafni_common.hpp"
 
 namespace conclave::protocols {

@@ -17,7 +17,7 @@
 #include <tuple>
 
 #include "conclave/model/message.hpp"
-#include "conclave/model/parameters.hpp"
+#include "conclave/model/protocol_info.hpp"
 
 namespace conclave::protocols {
 

@@ -31,8 +31,8 @@
 #include <vector>
 
 #include "conclave/model/message.hpp"
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 
 namespace conclave::protocols {
 

@@ -29,7 +29,7 @@
 
 #include "conclave/base/whole_numbers.hpp"
 #include "conclave/model/message.hpp"
-#include "conclave/model/parameters.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/protocols/message/detail/kmpp_common.hpp"
 
 namespace conclave::protocols {

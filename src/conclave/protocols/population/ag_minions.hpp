@@ -22,8 +22,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
 
 namespace conclave::protocols {

@@ -13,8 +13,8 @@
 #include <string>
 #include <tuple>
 
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/rank_tally.hpp"
 

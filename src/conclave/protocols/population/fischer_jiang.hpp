@@ -24,8 +24,8 @@
 
 #include "conclave/base/position_set.hpp"
 #include "conclave/model/oracle.hpp"
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/leader_changes.hpp"
 

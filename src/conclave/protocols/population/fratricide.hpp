@@ -8,8 +8,8 @@
 #include <string>
 #include <tuple>
 
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
 
 namespace conclave::protocols {

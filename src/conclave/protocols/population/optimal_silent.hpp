@@ -22,8 +22,8 @@
 #include <utility>
 
 #include "conclave/base/whole_numbers.hpp"
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/propagate_reset.hpp"
 #include "conclave/protocols/population/detail/rank_tally.hpp"

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "conclave/model/brief_words.hpp"
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/ppl_packing.hpp"
 #include "conclave/protocols/population/detail/upper_bound.hpp"

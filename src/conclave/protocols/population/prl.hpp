@@ -25,8 +25,8 @@
 #include <tuple>
 
 #include "conclave/base/position_set.hpp"
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/detail/prl_packing.hpp"
 #include "conclave/protocols/population/detail/prl_tally.hpp"

@@ -10,7 +10,7 @@
 #include "conclave/base/fields.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/schedules/detail/configuration.hpp"
-#include "conclave/schedules/trace_step.hpp"
+#include "conclave/schedules/search.hpp"
 
 namespace conclave::schedules::detail {
 

@@ -13,8 +13,8 @@
 #include <tuple>
 #include <vector>
 
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
 
 namespace conclave::protocols::detail {

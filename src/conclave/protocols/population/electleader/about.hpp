@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "conclave/model/protocol_info.hpp"
-#include "conclave/protocols/population/electleader/history.hpp"
+#include "conclave/protocols/population/electleader/census.hpp"
 
 namespace conclave::protocols::electleader {
 

@@ -9,9 +9,15 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "conclave/base/interactions.hpp"
+#include "conclave/model/population.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
+#include "conclave/protocols/population/electleader/stable_verify.hpp"
 
 namespace conclave::protocols::electleader {
 
@@ -75,6 +81,92 @@ class Census {
   std::array<std::uint32_t, generations> in_generation_{};
   std::array<std::uint32_t, generations> on_probation_{};
   std::array<std::uint32_t, generations> in_error_{};
+};
+
+// The observables of ElectLeader_r besides its time: how often and why it was reset, and when
+// its phases were reached, each for the last time.
+
+inline std::string_view name_of(Cause cause) {
+  constexpr std::array<std::string_view, 4> names{"", "same rank", "message twice",
+                                                  "wrong content"};
+  return names[static_cast<std::size_t>(cause)];
+}
+
+inline Observation time_observation(std::string_view name, std::optional<Interactions> time) {
+  if (!time) return {name, std::string()};
+  return {name, *time};
+}
+
+class History {
+ public:
+  static constexpr std::array observables{
+      Observable{"full_resets", "times that an agent executed TriggerReset"},
+      Observable{"soft_resets", "times that an agent changed its generation"},
+      Observable{"ranking_correct", "whether all agents verify and their ranks are 1 ... n"},
+      Observable{"first_detection",
+                 "number of the first interaction in which DetectCollision_r raised an error; "
+                 "absent if none did"},
+      Observable{"first_detection_cause",
+                 "same rank, message twice or wrong content; absent if there was none"},
+      Observable{"dormant_at",
+                 "last time that the last agent fell dormant; absent if it never did"},
+      Observable{"awake_at", "last time that the last resetter woke up; absent if it never did"},
+      Observable{"sheriff_at", "last time that FastLeaderElect ended for a winner, or absent"},
+      Observable{"ranked_at", "last time that the last agent found its rank, or absent"},
+      Observable{"verifying_at", "last time that the last ranker became a verifier, or absent"},
+  };
+
+  void note(const VerifyOutcome& outcome, Interactions number) {
+    full_resets_ += outcome.full_resets;
+    soft_resets_ += outcome.soft_resets;
+    if (outcome.cause == Cause::none || first_detection_) return;
+    first_detection_ = number;
+    first_cause_ = outcome.cause;
+  }
+
+  void note_sheriff(Interactions number) { times_[2] = number; }
+
+  // Called after every interaction; a phase is reached when its count gets to n.
+  void note_phases(const Census& census, std::uint32_t n, Interactions number) {
+    note_phase(0, census.dormant() == n, number);
+    note_phase(1, census.resetters() == 0, number);
+    note_phase(3, census.ranked() == n, number);
+    note_phase(4, census.verifiers() == n, number);
+  }
+
+  // At the start nothing has been reached, however it looks.
+  void begin(const Census& census, std::uint32_t n) {
+    note_phases(census, n, 0u);
+    times_ = {};
+  }
+
+  std::vector<Observation> observations(const Census& census) const {
+    std::vector<Observation> all{{observables[0].name, full_resets_},
+                                 {observables[1].name, soft_resets_},
+                                 {observables[2].name, census.ranking_is_correct()},
+                                 time_observation(observables[3].name, first_detection_),
+                                 {observables[4].name, std::string(name_of(first_cause_))}};
+    for (std::size_t phase = 0; phase < times_.size(); ++phase) {
+      all.push_back(time_observation(observables[5 + phase].name, times_[phase]));
+    }
+    return all;
+  }
+
+  std::uint64_t full_resets() const { return full_resets_; }
+  std::uint64_t soft_resets() const { return soft_resets_; }
+
+ private:
+  void note_phase(std::size_t phase, bool holds, Interactions number) {
+    if (holds && !holds_[phase]) times_[phase] = number;
+    holds_[phase] = holds;
+  }
+
+  std::uint64_t full_resets_ = 0;
+  std::uint64_t soft_resets_ = 0;
+  std::optional<Interactions> first_detection_;
+  Cause first_cause_ = Cause::none;
+  std::array<std::optional<Interactions>, 5> times_;
+  std::array<bool, 5> holds_{};
 };
 
 }  // namespace conclave::protocols::electleader

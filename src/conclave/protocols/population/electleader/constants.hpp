@@ -13,9 +13,9 @@
 #include <tuple>
 
 #include "conclave/base/whole_numbers.hpp"
-#include "conclave/model/parameters.hpp"
 #include "conclave/model/population.hpp"
-#include "conclave/protocols/population/electleader/message_space.hpp"
+#include "conclave/model/protocol_info.hpp"
+#include "conclave/protocols/population/electleader/groups.hpp"
 
 namespace conclave::protocols::electleader {
 

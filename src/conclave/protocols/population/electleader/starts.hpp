@@ -9,7 +9,7 @@
 #include "conclave/base/random.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
-#include "conclave/protocols/population/electleader/beginning.hpp"
+#include "conclave/protocols/population/electleader/messages.hpp"
 #include "conclave/protocols/population/electleader/propagate_reset.hpp"
 
 namespace conclave::protocols::electleader {

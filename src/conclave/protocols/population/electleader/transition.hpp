@@ -6,7 +6,6 @@
 #include "conclave/model/steps.hpp"
 #include "conclave/protocols/population/electleader/agent.hpp"
 #include "conclave/protocols/population/electleader/assign_ranks.hpp"
-#include "conclave/protocols/population/electleader/coins.hpp"
 #include "conclave/protocols/population/electleader/propagate_reset.hpp"
 #include "conclave/protocols/population/electleader/stable_verify.hpp"
 

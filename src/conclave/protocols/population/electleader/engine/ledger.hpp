@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/protocols/population/electleader/beginning.hpp"
+#include "conclave/protocols/population/electleader/messages.hpp"
 
 namespace conclave::protocols::electleader {
 
