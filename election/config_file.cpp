@@ -49,7 +49,7 @@ class Table {
   std::string text(std::string_view key) const {
     if (!has(key)) return {};
     const auto value = table_[key].value_exact<std::string>();
-    if (!value || value->empty()) refuse(key, "must be a text that is not empty");
+    if (!value || value->empty()) refuse(key, "must be a string that is not empty");
     return *value;
   }
   std::string required_text(std::string_view key) const {

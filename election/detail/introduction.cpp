@@ -53,7 +53,7 @@ std::optional<Verdict> Introduction::objection_to(const Hello& hello,
   if (std::string what = difference(hello.agreement, membership_->agreement); !what.empty())
     return Verdict{Refusal::other_configuration, fmt::format("{} (configuration)", what)};
   if (hello.receiver != self.member)
-    return Verdict{Refusal::wrong_identity, fmt::format("it looks for member {}", hello.receiver)};
+    return Verdict{Refusal::wrong_identity, fmt::format("it expects member {}", hello.receiver)};
   if (hello.sender >= membership_->members || hello.sender == self.member)
     return Verdict{Refusal::wrong_identity, fmt::format("it says it is member {}", hello.sender)};
   if (expected_ && hello.sender != *expected_)

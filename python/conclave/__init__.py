@@ -24,5 +24,5 @@ __all__ = ["Claim", "Election", "EngineTest", "Error", "Exploration", "Found", "
 
 
 def protocols() -> list[str]:
-    """The names of the catalog; `Protocol(name).describe()` tells about one."""
+    """The names of the catalog; `Protocol(name).describe()` describes one."""
     return list(_names())

@@ -15,7 +15,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 def options_of(command: str) -> Callable[[_Function], _Function]:
     """Before the function runs, refuses keywords that it does not have, naming the nearest one, and
-    empty texts: no option has a meaning for them.
+    empty strings: no option has a meaning for them.
 
     >>> import conclave as cv
     >>> cv.run("pll", n=10, trails=3)
@@ -23,7 +23,7 @@ def options_of(command: str) -> Callable[[_Function], _Function]:
     conclave.Error: run has no option 'trails' (did you mean 'trials'?)
     >>> cv.run("pll", n=10, init="")
     Traceback (most recent call last):
-    conclave.Error: init needs a value, not an empty text
+    conclave.Error: init needs a value, not an empty string
     """
     def decorate(function: _Function) -> _Function:
         signature = inspect.signature(function)

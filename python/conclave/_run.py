@@ -20,7 +20,7 @@ _FORMATS = ("table", "jsonl", "csv", "json")
 
 
 class Text(str):
-    """A text that a notebook or a prompt shows as it is."""
+    """A string that a notebook or a prompt shows as it is."""
 
     def __repr__(self) -> str:
         return str(self).rstrip("\n")
@@ -124,7 +124,7 @@ class Run:
         return pandas.read_csv(io.StringIO(self._trials.trace()))
 
     def history(self, by: str = "") -> Any:
-        """How many agents were in each state at every look (`history=True`): a DataFrame with the
+        """How many agents were in each state at every sample (`history=True`): a DataFrame with the
         columns trial, time and one per state. The counts are NumPy's view of memory of this run,
         the same at every call."""
         self._need("history")

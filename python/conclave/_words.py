@@ -88,7 +88,7 @@ def label(pairs: Sequence[tuple[str, int]]) -> str:
 
 
 def graph(given: Any) -> dict[str, Any]:
-    """The options that say who can meet whom: a word of the command line, a graph of networkx (an
+    """The options that name the graph: a word of the command line, a graph of networkx (an
     edge stands for both directions unless it is directed), or an array of arcs with two columns,
     initiator and responder."""
     if given is None:

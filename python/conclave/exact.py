@@ -84,7 +84,7 @@ def verify(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
            from_: str = "", congruence: bool = True, memory: Any = None, export: Any = None,
            against: str | Iterable[str] = "", trials: Any = 10000, seed: Any = 1,
            max_file_size: Any = None) -> Verification:
-    """Checks the paper's lemmas, or the stop condition of a text, over all configurations of a
+    """Checks the paper's lemmas, or the stop condition of a file, over all configurations of a
     small population, and computes exact times. `export` writes the chain for PRISM and Storm.
     `against` names engines whose trials are compared with the exact law.
 
@@ -125,7 +125,7 @@ def verify(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """The start that takes longest, of all that a search has tried: a lower bound."""
+    """The slowest initial configuration that a search has found: a lower bound."""
 
     configuration: str
     mean: float
@@ -142,7 +142,7 @@ def search(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
            max_file_size: Any = None) -> Found:
     """Looks for the initial configuration that takes longest, as `conclave search` does.
 
-    Of message passing it looks for the worst adversary, by `objective`: "time" or "messages".
+    Of message passing it searches for the worst adversary, by `objective`: "time" or "messages".
     """
     allow_files(max_file_size)
     chosen = find(protocol)
@@ -243,8 +243,8 @@ def solve(matrix: Any, target: Any, *, costs: Any = None, variance: bool = False
 
     `matrix` is a SciPy sparse matrix or a NumPy array of transition probabilities, `target` a list
     of states or a mask. The result is a `Solution` with a certified error. With `fractions=True`
-    the entries are Fractions (or texts such as "1/3"), and so are the results: a list of Fractions
-    for the states of `start`, all unless given.
+    the entries are Fractions (or strings such as "1/3"), and so are the results: a list of
+    Fractions for the states of `start`, all unless given.
 
     >>> import numpy
     >>> import conclave as cv

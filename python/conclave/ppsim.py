@@ -1,7 +1,7 @@
 """The public names of ppsim (Doty and Severson, CMSB 2021) on conclave's engines.
 
 A notebook for ppsim runs with one line changed: `from conclave.ppsim import Simulation, species`.
-What differs is told on the page of the Python package; the law of a trial is the same, the random
+What differs is on the docs page of the Python package; the law of a trial is the same, the random
 numbers are not.
 
 >>> from conclave.ppsim import Simulation
@@ -38,7 +38,7 @@ __all__ = ["Simulation", "Snapshot", "TimeUpdate", "Plotter", "StatePlotter", "H
 
 
 def _natural(value: Any) -> list[Any]:
-    """A key that sorts texts with numbers in them by these numbers."""
+    """A key that sorts strings with numbers in them by these numbers."""
     return [(0, int(part), "") if part.isdigit() else (1, 0, part)
             for part in re.split(r"(\d+)", repr(value)) if part]
 
@@ -106,7 +106,7 @@ class Specie(Expression):
 
 
 def species(sp: str | Iterable[str]) -> tuple[Specie, ...]:
-    """Species by their names: a list, or a text with spaces or commas between them."""
+    """Species by their names: a list, or a string with spaces or commas between them."""
     words = sp.replace(",", " ").split() if isinstance(sp, str) else sp
     return tuple(Specie(word.strip()) for word in words)
 
@@ -545,7 +545,7 @@ class Simulation:
 
 
 class Snapshot:
-    """Something that looks at a simulation every `update_time` seconds while it runs."""
+    """Something that observes a simulation every `update_time` seconds while it runs."""
 
     update_time: float = 0.1
 

@@ -1,6 +1,6 @@
 """Protocols: those of the catalog by name, and those that are written in Python.
 
-A protocol in Python is turned into a text of conclave, once, and then is as fast as any other. Its
+A protocol in Python is turned into a protocol file, once, and then is as fast as any other. Its
 states may be any hashable objects, dataclasses among them; results show these objects again.
 """
 
@@ -265,13 +265,13 @@ class Protocol:
     * a function `rule(u, v, **params)` that returns such a value, or None where nothing changes. It
       is called once per pair of states that can be reached from `states` or `init`, which may be
       any hashable objects; dataclasses (frozen or with unsafe_hash) it may change in place. A rule
-      with more than 2048 states is asked when two of them first meet: it can be run and simulated,
-      stops when one leader is left, and has no text to verify or export;
+      with more than 2048 states is called when two first interact: it can be run and simulated,
+      stops when one leader is left, and has no file to verify or export;
     * a list of reactions, `[(A + B >> 2 * C).k(2.5)]` (see `species`);
-    * the text of a `.pp` file, or the path of one, or of a `.crn` or `.rules` file.
+    * the content of a `.pp` file, or the path of one, or of a `.crn` or `.rules` file.
 
     `leader` says who leads: a state, a collection of states or a function of a state. `stop` is a
-    condition in the language of texts, such as `"count(leader) == 1"` or `"silent"`. `observe`
+    condition as in protocol files, such as `"count(leader) == 1"` or `"silent"`. `observe`
     gives names to numbers of agents. With `order="symmetric"`, a pair that no rule names reacts as
     its mirror image does.
 
@@ -320,7 +320,8 @@ class Protocol:
         else:
             self._reactions = list(rules)
             if not all(isinstance(each, Reaction) for each in self._reactions):
-                raise _core.Error("a protocol is a dict, a function, a list of reactions or a text")
+                raise _core.Error("a protocol is a dict, a function, a list of reactions or "
+                                  "a string")
             self.name = (name or "reactions") + ".crn"
 
     def _open(self, word: str, name: str | None) -> None:
@@ -393,7 +394,7 @@ class Protocol:
                               "written as text or in Python")
 
     def text(self, stop: str | None = None, init: Mapping[str, int] | None = None) -> str:
-        """The protocol as a text of conclave, what a `.pp`, `.rules` or `.crn` file would hold."""
+        """The protocol as a file of conclave, what a `.pp`, `.rules` or `.crn` file would hold."""
         self._refuse_if_listed("a text")
         if self._open_rule is not None:
             raise _core.Error(f"{self.name} reaches more than {MOST_STATES} states, too many for a "
@@ -436,7 +437,7 @@ class Protocol:
             yield line if share is _CERTAIN or share == 1 else f"{line} : {number(share)}"
 
     def _continuous_rules(self) -> Iterator[str]:
-        """Every ordered pair meets at the rate 1 / (n - 1), so that n pairs do per unit of time."""
+        """Ordered pairs interact at the rate 1 / (n - 1), so that n pairs do per unit of time."""
         assert self._table is not None
         name = self._names.of
         yield "reactions {"
@@ -446,7 +447,7 @@ class Protocol:
         yield "   volume n - 1\n}"
 
     def in_continuous_time(self) -> None:
-        """From now on, pairs meet after exponential waits; for rules, dicts or functions."""
+        """From now on, pairs interact after exponential waits; for rules, dicts or functions."""
         self._is_continuous = True
         self.name = self.name.removesuffix(".rules") + ".pp"
         self._cores.clear()
@@ -509,7 +510,7 @@ class Protocol:
         self._cores.clear()
 
     def name_of(self, state: State) -> str:
-        """The name of a state in texts."""
+        """The name of a state in protocol files."""
         if isinstance(state, Molecules):
             return str(state)
         if self._table is None:
@@ -545,8 +546,8 @@ class Protocol:
         return self.core_with(self._stop, dict(given))
 
     def describe(self) -> dict[str, Any]:
-        """Paper, parameters, starts, engines and observables, as `conclave describe` tells them;
-        things with names are dicts of them."""
+        """Paper, parameters, initial configurations, engines and observables, as `conclave
+        describe` has them; things with names are dicts of them."""
         told = json.loads(self.core.describe())
         result = {name: _by_name(value) if isinstance(value, list) else value
                   for name, value in told.items()}

@@ -104,14 +104,14 @@ class Reaction:
 
 
 def species(names: str | Iterable[str]) -> tuple[Species, ...]:
-    """Species by their names: a list, or a text with spaces or commas between them."""
+    """Species by their names: a list, or a string with spaces or commas between them."""
     words = names.replace(",", " ").split() if isinstance(names, str) else list(names)
     return tuple(Species(word) for word in words)
 
 
 def network_text(reactions: Iterable[Reaction], volume: Any,
                  init: Mapping[str, int] | None) -> tuple[str, list[str]]:
-    """The text of a network, a .crn file, and its species in order."""
+    """The content of a .crn file and its species in order."""
     lines, known = [], {}
     for reaction in reactions:
         lines.append(str(reaction))

@@ -176,9 +176,9 @@ def report(files: Results | str | os.PathLike[str] | Iterable[Any],
            by: str = "", title: str = "", explorer: str = "", axes: str = "", size: Any = "",
            font_size: Any = "", no_title: bool = False, bands: bool = False,
            max_file_size: Any = None) -> None:
-    """Writes a page with tables, fitted laws and figures of files of results, as `conclave report`
+    """Writes a report with tables, fitted laws and figures of results, as `conclave report`
     does, with its options as keywords. `figures` is a folder for the figures as files of the given
-    kinds, `size` a text such as "640x430" or a pair of numbers; `by` a field of the rows that takes
+    kinds, `size` is such as "640x430" or a pair of numbers; `by` a field of the rows that takes
     the first measure apart."""
     allow_files(max_file_size)
     if isinstance(files, (Results, str, os.PathLike)):

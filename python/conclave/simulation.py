@@ -1,4 +1,4 @@
-"""One trial to explore: advance it, look at it, branch it, strike it."""
+"""One trial to explore: advance it, sample it, branch it, inject faults."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def _time(value: Any) -> Fraction:
 class Simulation:
     """A trial of a protocol that is advanced step by step.
 
-    `init` is a dict of states and counts, the name of a start (then `n` says how many agents), or
-    None for the protocol's own. Advancing in pieces gives the same trial as advancing at once, and
-    looking at it changes nothing. Times are parallel times, interactions per agent, or the time of
-    a network of reactions.
+    `init` is a dict of states and counts, the name of an initial configuration (then `n` is
+    needed), or None for the protocol's own. Advancing in pieces gives the same trial as advancing
+    at once, and sampling it changes nothing. Times are parallel times, interactions per agent, or
+    the time of a network of reactions.
 
     >>> import conclave as cv
     >>> epidemic = cv.Protocol({("I", "S"): ("I", "I")})
@@ -129,7 +129,7 @@ class Simulation:
 
     def run(self, until: Any = None, *, every: Any = None) -> None:
         """Advances to a time; without one to the stop condition, or to silence where there is none.
-        With `every`, looks at all multiples of that time on the way, for `history`."""
+        With `every`, samples all multiples of that time for `history`."""
         if until is None:
             own = self._own_stop()
             stop = "silent" if own == "false" else own
@@ -142,7 +142,7 @@ class Simulation:
     def run_until(self, condition: Condition, *, every: Any = None, until: Any = None) -> bool:
         """Advances until the condition holds; false where the time `until` came first.
 
-        A text, such as "count(I) > n/2" or "silent", is followed exactly, to the interaction at
+        A string, such as "count(I) > n/2" or "silent", is followed exactly, to the interaction at
         which it becomes true. A function of this simulation is asked at all multiples of `every`
         (1 unless given). Both are asked at once: where the condition holds already, nothing
         happens."""
@@ -171,9 +171,9 @@ class Simulation:
 
     @property
     def history(self) -> Any:
-        """A pandas DataFrame of all looks: one line per time, one column per state that occurred.
+        """A pandas DataFrame of all samples: one line per time, one column per state that occurred.
         It is a view of the simulation's memory, without a copy, and cannot be written to; later
-        looks do not change it."""
+        samples do not change it."""
         numpy, pandas = needed("numpy", "history"), needed("pandas", "history")
         columns, times, counts = self._core.history()
         index = pandas.Index(numpy.asarray(times), name="time")

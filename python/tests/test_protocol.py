@@ -133,7 +133,7 @@ def test_mistakes_and_exceptions_of_a_rule_surface(monkeypatch):
         cv.run(cv.Protocol({("a", "a"): {("a", "b"): Fraction(3, 2)}}), init={"a": 5})
     inert = cv.Protocol({("A", "B"): ("A", "A")})
     assert cv.run(inert, init={"A": 1, "B": 1, "C": 5}, final=True).final() == {"A": 2, "C": 5}
-    with pytest.raises(cv.Error, match="a dict, a function, a list of reactions or a text"):
+    with pytest.raises(cv.Error, match="a dict, a function, a list of reactions or a string"):
         cv.Protocol([1, 2])
 
 

@@ -138,7 +138,7 @@ def test_an_empty_text_is_no_value_of_any_keyword(command, tmp_path, monkeypatch
     function = getattr(cv, command)
     first, *names = inspect.signature(function).parameters
     for name in names:
-        with pytest.raises(ValueError, match=f"^{name} needs a value, not an empty text$"):
+        with pytest.raises(ValueError, match=f"^{name} needs a value, not an empty string$"):
             function("pll", **{name: ""})
     with pytest.raises(ValueError, match=f"^{first} needs a value"):
         function("")

@@ -355,9 +355,9 @@ class Mistakes(unittest.TestCase):
         (["compare", "--table", "pll", "--graph", "ring"], "--graph does not go with --table"),
         (["plot", "trace.csv"], "--output is required"),
         (["plot", "-o", "trace.svg"], "TRACE is required"),
-        (["run", "", "--n", "10"], "PROTOCOL needs a value, not an empty text"),
-        (["run", "pll", "--n", "10", "--param", ""], "--param needs a value, not an empty text"),
-        (["run", "pll", "--n", "10", "-o", ""], "--output needs a value, not an empty text"),
+        (["run", "", "--n", "10"], "PROTOCOL needs a value, not an empty string"),
+        (["run", "pll", "--n", "10", "--param", ""], "--param needs a value, not an empty string"),
+        (["run", "pll", "--n", "10", "-o", ""], "--output needs a value, not an empty string"),
         (["run", "pll", "--n", "10", "--init="], "--init needs a value"),
         ([], "a command is missing"),
     ]
@@ -414,7 +414,7 @@ class Mistakes(unittest.TestCase):
             told = conclave(*command.split(), "--help").stdout
             for option in re.findall("^ +(?:-.,)?(--[a-z-]+) [A-Z]", told, re.M):
                 # The second mistake is what a program would find that overlooks the first.
-                self.expect_sentence(f"{option} needs a value, not an empty text",
+                self.expect_sentence(f"{option} needs a value, not an empty string",
                                      *command.split(), option, "", "--mistake")
                 tried += 1
         self.assertGreater(tried, 100)
@@ -1704,7 +1704,7 @@ class ExplorerWithoutPage(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             result = conclave("explorer", "--no-browser", "--page", folder)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("holds no page", result.stderr)
+        self.assertIn("holds no explorer", result.stderr)
 
 
 class FaultsOnOneAgent(unittest.TestCase):

@@ -46,7 +46,7 @@ class PreparedConfiguration final : public PreparedRun {
     accepted_graph(C::info, Topology::complete, request.graph);
     RunRequest beyond_time = request;
     beyond_time.plan.until.reset();
-    refuse_horizons(beyond_time, C::info.name, "its agents have more state than a name can tell");
+    refuse_horizons(beyond_time, C::info.name, "its agents have more state than a name can hold");
     if (!CorruptibleConfiguration<C>) refuse_faults(C::info.name, plan_);
     for (const Fault& fault : plan_.faults) check_struck_agents(fault, n_, true, engine());
   }

@@ -98,7 +98,7 @@ std::unique_ptr<rare::Prepared> rare_detection(const RareRequest& request) {
       [&](const rare::FunctionChoice& choice) -> std::unique_ptr<rare::Runner> {
     if (!choice.named) {
       throw Error(fmt::format("'{}': {} takes no expressions as importance, only age and "
-                              "signatures: an agent has more state than fields can tell",
+                              "signatures: an agent has more state than fields can hold",
                               choice.text, P::info.name));
     }
     using Process = rare::SteppedProcess<DetectionAttempt>;

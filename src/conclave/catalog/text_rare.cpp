@@ -82,7 +82,7 @@ class TextRarity {
 
  private:
   RareText protocol_;
-  std::array<RareWay, 1> ways_{{{"stop", "the stop condition of the text comes true"}}};
+  std::array<RareWay, 1> ways_{{{"stop", "the stop condition of the file comes true"}}};
 };
 
 void check_start(const RareText& protocol, std::size_t start, AgentCount n) {

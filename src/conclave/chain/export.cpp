@@ -197,7 +197,7 @@ void write_prism_module(const TableProtocol& protocol, const std::string& path) 
                                  std::uint64_t{0});
   TextFile file(path);
   file.print(
-      "// The census of a population protocol: agents per state; one step is one meeting.\n");
+      "// The census of a population protocol: agents per state; one step is one interaction.\n");
   file.print("dtmc\n\nconst int n = {};\n", n);
   file.print("const int all = n*(n-1){};\n\nmodule census\n",
              protocol.total_weight == 1 ? "" : fmt::format("*{}", protocol.total_weight));

@@ -153,7 +153,7 @@ void check_options(const RepairOptions& options, bool is_elastic) {
   if (!is_elastic && (options.forgets || !options.list.empty()))
     throw Error("--forget and --list are for clusters whose list may change: use --term alone");
   if (options.forgets && !(options.term.empty() && options.list.empty()))
-    throw Error("--forget goes without --term and --list: the leader tells the member both");
+    throw Error("--forget goes without --term and --list: the leader informs the member of both");
 }
 
 Exit repair(const RepairOptions& options) {

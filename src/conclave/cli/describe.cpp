@@ -111,7 +111,7 @@ Exit describe_table(const catalog::Entry& entry, const std::optional<AgentSizes>
   print_line("network", info.network);
   if (info.smallest_n > 2) print_line("smallest n", fmt::format("{}", info.smallest_n));
   print_line("convergence", info.convergence);
-  print_fact("bound of the paper", info.bound);
+  print_fact("published bound", info.bound);
   print_fact("can fail", info.failure);
   print_fact("expected time", info.closed_form);
   if (entry.network) {

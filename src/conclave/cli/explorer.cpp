@@ -89,14 +89,17 @@ Files page_files(const std::string& wanted) {
   std::error_code ignored;
   if (!wanted.empty()) {
     if (fs::exists(fs::path(wanted) / "index.html", ignored)) return files_in(wanted);
-    throw Error(fmt::format("the folder '{}' holds no page: there is no index.html in it", wanted));
+    throw Error(
+        fmt::format("the folder '{}' holds no explorer: there is no index.html in it", wanted));
   }
   const std::vector<std::string> folders = shipped_folders();
   for (const std::string& folder : folders) {
     if (fs::exists(fs::path(folder) / "index.html", ignored)) return files_in(folder);
   }
-  throw Error(fmt::format("the page is not there: none of {} holds it; tools/page builds it",
-                          join_parts(folders, ", ")));
+  throw Error(fmt::format(
+      "the explorer is not built. In the source folder run: tools/page (two minutes; needs "
+      "clang-19 for wasm32, and Node with npm), then again: conclave explorer. Searched: {}",
+      join_parts(folders, ", ")));
 }
 
 [[noreturn]] void throw_errno(const char* what) {
@@ -166,7 +169,7 @@ std::string answer_to(std::string_view request, const Files& files) {
     return answer("405 Method Not Allowed", "text/plain", "only GET is answered here\n");
   }
   if (!is_for_this_machine(request)) {
-    return answer("403 Forbidden", "text/plain", "this page is for this machine alone\n");
+    return answer("403 Forbidden", "text/plain", "this explorer is for this machine alone\n");
   }
   const std::string_view rest = request.substr(get.size());
   const std::string_view path = rest.substr(0, rest.find_first_of(" ?\r"));
@@ -286,7 +289,7 @@ void add_explorer(Command& conclave) {
   command.option("--open", "VIEW", options->open,
                  "Show this view, such as 'run/prl?n=64&seed=7&init=random'");
   command.option("--page", "FOLDER", options->page,
-                 "Serve the page in this folder (default: the one that was built or installed)");
+                 "Serve the explorer in this folder (default: the built or installed one)");
   command.flag("--no-browser", options->stays_in_terminal, "Print the address and open nothing");
   command.footer(R"(
 Examples:
@@ -294,7 +297,7 @@ Examples:
   conclave explorer --port 8080 --no-browser
   conclave explorer --open 'run/prl?n=64&seed=7&init=random'
 
-Only this machine can reach the page. Ctrl-C ends it.)");
+Only this machine can reach it. Ctrl-C ends it.)");
   command.runs([options] { return explorer(*options); });
 }
 

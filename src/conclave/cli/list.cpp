@@ -73,8 +73,8 @@ Exit list_table(const Entries& entries, bool by_problem) {
     }
     fmt::print("{}", table.row(line_of(*entry), widths));
   }
-  fmt::print("\nconclave describe NAME tells everything about one of them.\n");
-  fmt::print("A protocol of your own is a text file: conclave run my.pp --n 1000\n");
+  fmt::print("\nconclave describe NAME describes one of them.\n");
+  fmt::print("A protocol of your own is a protocol file: conclave run my.pp --n 1000\n");
   return Exit::done;
 }
 

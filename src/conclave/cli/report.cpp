@@ -13,10 +13,10 @@ void add_report(Command& conclave) {
   auto options = std::make_shared<report::ReportOptions>();
   auto looks = std::make_shared<FigureOptions>();
   Command command =
-      conclave.subcommand("report", "Write a page with tables, fitted laws and figures of results");
+      conclave.subcommand("report", "Write a report of results: tables, fitted laws, figures");
   command.words("FILE", options->files, "Files of results of `conclave sweep`");
   command.option("-o,--output", "FILE", options->page,
-                 "The page, one HTML file that needs no other");
+                 "The report, one HTML file that needs no other");
   command.option("--figures", "FOLDER", options->figures, "Every figure as a file, NAME.svg");
   command.list_option("--kinds", "KIND,...", options->kinds,
                       "File types of the figures: svg, pdf, png, csv, tex (default svg)");
@@ -31,7 +31,7 @@ void add_report(Command& conclave) {
   command.option("--title", "TEXT", options->title, "The title (default the names of the plans)");
   command.option("--explorer", "URL", options->explorer,
                  "Link every cell to its first trial in the explorer at this address, such as "
-                 "explorer.html beside the page (default: list the commands that show it)");
+                 "explorer.html beside the report (default: list the commands that show it)");
   looks->add_to(command);
   command.file_size_option();
   command.footer("\nExamples:\n"

@@ -127,7 +127,7 @@ one. Interrupted, it prints the worst start found so far.)";
 void add_search(Command& conclave) {
   auto options = std::make_shared<SearchOptions>();
   Command command =
-      conclave.subcommand("search", "Look for the start, or the adversary, that takes longest");
+      conclave.subcommand("search", "Search for the slowest initial configuration or adversary");
   command.word("PROTOCOL", options->run.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
   command.run_options(

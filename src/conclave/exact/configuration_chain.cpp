@@ -140,7 +140,7 @@ void check_size(const Network& network, double states, const Bounds& bounds) {
   throw Error(fmt::format(
       "too large for an exact computation: {} agents with {} states have {:.3g} configurations up "
       "to symmetry, which takes about {:.3g} GiB, and {:.3g} GiB are available; take a smaller n "
-      "or smaller parameters, or look for bad starts with: conclave search",
+      "or smaller parameters, or search for slow ones with: conclave search",
       network.agents(), states, classes, bytes / gibibyte,
       static_cast<double>(bounds.memory) / gibibyte));
 }

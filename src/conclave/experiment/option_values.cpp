@@ -63,7 +63,7 @@ void parse_amount(std::string_view text, Fault& fault) {
 }  // namespace
 
 void check_not_empty(std::string_view option, std::string_view text) {
-  if (text.empty()) throw Error(fmt::format("{} needs a value, not an empty text", option));
+  if (text.empty()) throw Error(fmt::format("{} needs a value, not an empty string", option));
 }
 
 Interactions count_option(std::string_view option, const std::string& text) {

@@ -16,7 +16,7 @@
 namespace conclave::experiment {
 namespace {
 
-constexpr std::string_view no_text = "its text could not be had";
+constexpr std::string_view no_text = "paper not available to us";
 
 // "later": not in the paper's table, since the work came after it.
 // This paper has no table; its introduction compares in words.
@@ -79,7 +79,7 @@ constexpr std::array pll_rows{
     PromisedRow{"Gasieniec, Stachowiak 2018",
                 {"O(log^2 n)", "O(log log n)", ""},
                 "",
-                "its text could not be had; protocols/junta_election.pp is our own on its "
+                "paper not available to us; protocols/junta_election.pp is our own on its "
                 "architecture"},
     PromisedRow{"Gasieniec, Stachowiak, Uznanski 2019",
                 {"O(log n log log n)", "O(log log n)", ""},

@@ -103,7 +103,7 @@ constexpr double most_drawn_arcs = 4294967295.0;  // that a Digraph can hold
 void check_arcs(double expected, const std::string& text, AgentCount n) {
   if (expected <= most_drawn_arcs) return;
   throw Error(fmt::format("--graph {} with n = {} has about {:.2g} arcs, and at most {:.2g} are "
-                          "allowed; leave --graph out where everybody meets everybody",
+                          "allowed; leave --graph out where all pairs interact",
                           text, n, expected, most_drawn_arcs));
 }
 

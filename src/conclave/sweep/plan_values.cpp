@@ -143,7 +143,7 @@ bool is_word(std::string_view text) {
 Value single(const toml::node& node) {
   const std::uint32_t line = line_of(node);
   if (const auto* text = node.as_string()) {
-    if (text->get().empty()) throw ValueError(line, "an empty text is no value");
+    if (text->get().empty()) throw ValueError(line, "an empty string is no value");
     return {text->get(), line};
   }
   if (const auto* number = node.as_integer()) return {fmt::format("{}", number->get()), line};

@@ -302,7 +302,7 @@ Node Resolver::own_field(const Expression& expression, Scope scope) {
 Node Resolver::member(const Expression& expression, Scope scope) {
   if (!has_members(scope)) {
     throw Mistake(expression.place,
-                  fmt::format("{}.{} has no meaning here: there are not two agents that meet",
+                  fmt::format("{}.{} has no meaning here: there are not two agents that interact",
                               expression.agent, expression.name));
   }
   Expression field{.form = Form::name, .place = expression.place, .name = expression.name};

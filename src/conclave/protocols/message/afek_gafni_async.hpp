@@ -81,7 +81,7 @@ class AfekGafniAsync {
               "a candidate owns its own node from the beginning; otherwise two nodes that wake "
               "together capture each other and both are elected"},
       Erratum{"R2", "announcement",
-              "who has captured everybody tells everybody: n - 1 messages more, so that all know"},
+              "a node that has captured all informs all: n - 1 messages more, so that all know"},
   };
   static constexpr std::array steps{
       PseudocodeStep{

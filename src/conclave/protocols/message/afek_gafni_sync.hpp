@@ -81,13 +81,13 @@ class AfekGafniSync {
               "a candidate owns its own node from its first round on; otherwise two nodes that "
               "wake together capture each other and both are elected"},
       Erratum{"R2", "announcement",
-              "who has captured everybody tells everybody: n - 1 messages and a round more"},
+              "a node that has captured all informs all: n - 1 messages and a round more"},
   };
   static constexpr std::array steps{
       PseudocodeStep{"wake-up", "the node is a candidate and owns itself"},
       PseudocodeStep{
           "CAPTURE",
-          "of all that arrive in a round the node looks at the strongest, and gives itself to "
+          "of all that arrive in a round the node considers the strongest, and gives itself to "
           "it if that is stronger than its owner"},
       PseudocodeStep{"ACCEPT",
                      "a candidate that gets as many as it asked for goes on with c times as many "

@@ -68,7 +68,7 @@ class FloodMax {
       PseudocodeStep{"wake-up",
                      "the node is a candidate and has heard of its own identifier alone"},
       PseudocodeStep{"HIGHEST",
-                     "of all that arrive in a round the node keeps the highest and tells it to its "
+                     "of all that arrive in a round the node keeps the highest and sends it to its "
                      "neighbours; after D rounds its owner is elected"},
   };
   static constexpr ProtocolInfo info{

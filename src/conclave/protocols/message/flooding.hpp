@@ -53,7 +53,7 @@ class Flooding {
       Variable{"awaited", "0 ... n-1", "nodes not heard of yet"},
   };
   static constexpr std::array steps{
-      PseudocodeStep{"wake-up", "the node enters and tells everybody its identifier"},
+      PseudocodeStep{"wake-up", "the node enters and sends its identifier to all"},
       PseudocodeStep{
           "IDENTIFIER",
           "a node that slept enters first; it keeps the highest identifier that it has heard "
@@ -61,7 +61,7 @@ class Flooding {
   };
   static constexpr ProtocolInfo info{
       .name = "flooding",
-      .title = "everybody tells everybody its identifier: fastest, and n (n - 1) messages",
+      .title = "all nodes send all others their identifier: fastest, and n (n - 1) messages",
       .paper = "after G. Le Lann: Distributed systems - towards a formal approach. IFIP Congress, "
                "1977",
       .source = Source::reconstructed,

@@ -133,7 +133,7 @@ class KmppAsync {
     KmppWatch watch = KmppWatch::no;
 
     static constexpr std::tuple fields{
-        Parameter{"reading", &Parameters::reading, "how the paper's text is read; see the errata",
+        Parameter{"reading", &Parameters::reading, "how the paper is read; see the errata",
                   "corrected"},
         Parameter{"phases", &Parameters::phases, "K, for toy networks", "as in the paper", 1, 64},
         Parameter{"referees", &Parameters::referees,
@@ -142,7 +142,7 @@ class KmppAsync {
         Parameter{"ranks", &Parameters::ranks, "number of different ranks, for toy networks", "n^4",
                   1, UINT64_MAX},
         Parameter{"watch", &Parameters::watch,
-                  "1: rows tell how many candidates have taken part in each phase", "0"}};
+                  "1: rows contain how many candidates have taken part in each phase", "0"}};
   };
 
   static constexpr std::array variables{

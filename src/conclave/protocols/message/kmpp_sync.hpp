@@ -105,7 +105,7 @@ class KmppSync {
     std::optional<std::uint64_t> ranks{};
 
     static constexpr std::tuple fields{
-        Parameter{"reading", &Parameters::reading, "how the paper's text is read; see the errata",
+        Parameter{"reading", &Parameters::reading, "how the paper is read; see the errata",
                   "corrected"},
         Parameter{"referees", &Parameters::referees, "most referees asked, for toy networks",
                   "as in the paper", 1, 1u << 31},

@@ -162,8 +162,8 @@ class RaftElection {
       PseudocodeStep{"REQUESTVOTE",
                      "who has not voted in this term, and has no longer log, votes for the sender "
                      "and sets its timer; all others refuse"},
-      PseudocodeStep{"VOTE", "a candidate with the votes of a majority leads and tells all"},
-      PseudocodeStep{"REFUSAL", "it may tell of a later term, and has no other effect"},
+      PseudocodeStep{"VOTE", "a candidate with the votes of a majority leads and informs all"},
+      PseudocodeStep{"REFUSAL", "it may carry a later term, and has no other effect"},
       PseudocodeStep{"HEARTBEAT", "the server follows the sender, and its timer stops"},
       PseudocodeStep{"any message", "of a later term: the server follows in that term"},
   };

@@ -52,7 +52,7 @@ class AgMinions {
                   "fratricide",
                   "ceil(lg n)^3", 1, most_value},
         Parameter{"tie", &Parameters::tie,
-                  "who may survive a meeting of equal values: first = the initiator only, "
+                  "who may survive a tie of equal values: first = the initiator only, "
                   "contender = a leader also against a minion",
                   "first"}};
 
@@ -71,8 +71,8 @@ class AgMinions {
               "against a minion, which is nearer to the abstract's words)"},
       Erratum{"2", "the winner's value", "one more than the larger of the two"},
       Erratum{"3", "the cap",
-              "leaders stop at m + 1, minions at m; two leaders there are told apart by their "
-              "roles in the meeting, without which they would never be"},
+              "leaders stop at m + 1, minions at m; two leaders there differ by their "
+              "roles in the interaction, without which they would never be"},
       Erratum{"4", "m", "ceil(lg n)^3; the paper's constant is not known to us"},
   };
   static constexpr std::array steps{
@@ -91,7 +91,7 @@ class AgMinions {
       .version = "the abstract of arXiv 1502.05745 and bounds quoted by others; steps, ties and "
                  "the cap are ours",
       .network = "complete graph",
-      .only_there = "leaders that never meet would both stay",
+      .only_there = "leaders that never interact would both stay",
       .convergence = "stabilization: exactly one leader is left",
       .bound = "O(log^3 n) parallel time",
       .states = "2 m + 1",

@@ -46,7 +46,7 @@ class Ciw {
   static constexpr std::array steps{
       PseudocodeStep{
           "1",
-          "two agents of the same rank meet: the responder moves on to the next, after the last "
+          "two agents of the same rank: the responder moves on to the next, after the last "
           "to rank 0",
           "rank"},
   };
@@ -60,7 +60,7 @@ class Ciw {
       .version = "the abstract, and the rule as later papers state it",
       .problem = Problem::ranking,
       .network = "complete graph",
-      .only_there = "agents of the same rank that never meet would both keep it",
+      .only_there = "agents of the same rank that never interact would both keep it",
       .convergence = "all ranks are different, and nothing changes any more",
       .bound = "Theta(n^2) parallel time",
       .closed_form = "n (n-1)^2 / 2 interactions from start barrier",

@@ -74,7 +74,7 @@ class FischerJiang {
         Parameter{"hit", &Parameters::hit,
                   "a bullet that kills a leader: stop = is lost; pass = goes on", "stop"},
         Parameter{"create", &Parameters::create,
-                  "which of two followers that are told of no leader becomes one", "both"},
+                  "which of two followers that learn of no leader becomes one", "both"},
         Parameter{"ends", &Parameters::ends,
                   "1: nothing else happens in an interaction that makes a leader", "0"}};
 
@@ -107,7 +107,7 @@ class FischerJiang {
               "(guard=1: the bullets meet first, and the leader lives)"},
       Erratum{"3", "rule (f)", "a bullet that kills is lost (hit=pass: it goes on)"},
       Erratum{"4", "rule (g)",
-              "both agents are told of no leader, and both become leaders (create=initiator, "
+              "both agents learn of no leader, and both become leaders (create=initiator, "
               "create=responder: one of them)"},
       Erratum{"5", "rule (g)",
               "the other rules follow in the same interaction (ends=1: they do not)"},

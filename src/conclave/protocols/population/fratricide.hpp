@@ -30,18 +30,18 @@ struct Fratricide {
       Variable{"leader", "{false, true}", "the output; initially true"},
   };
   static constexpr std::array steps{
-      PseudocodeStep{"1", "two leaders meet: the responder resigns", "leader"},
+      PseudocodeStep{"1", "two leaders interact: the responder resigns", "leader"},
   };
   static constexpr ProtocolInfo info{
       .name = "fratricide",
-      .title = "two leaders meet, one resigns: the two-state baseline",
+      .title = "of two leaders that interact one resigns: the two-state baseline",
       .paper = "D. Angluin, J. Aspnes, Z. Diamadi, M. J. Fischer, R. Peralta: Computation in "
                "networks of passively mobile finite-state sensors. Distributed Computing 18(4), "
                "2006",
       .source = Source::second_hand,
       .version = "as the paper behind pll describes it, whose BackUp contains it",
       .network = "complete graph",
-      .only_there = "leaders that never meet would both stay",
+      .only_there = "leaders that never interact would both stay",
       .convergence = "stabilization: exactly one leader is left",
       .bound = "(n-1)^2 interactions",
       .states = "2",

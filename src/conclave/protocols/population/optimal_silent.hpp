@@ -155,7 +155,7 @@ class OptimalSilent {
                  "formal proof that names their lines; the factors of D_max and E_max are ours",
       .problem = Problem::ranking,
       .network = "complete graph",
-      .only_there = "every agent must be able to meet every other",
+      .only_there = "all pairs of agents must be able to interact",
       .convergence = "all agents are settled with different ranks, and nothing changes any more",
       .bound = "O(n) parallel time",
       .states = "3 n + E_max + 1 + 2 (R_max + D_max + 1)",

@@ -90,7 +90,7 @@ class Pll {
   static constexpr std::array steps{
       PseudocodeStep{
           "1-3",
-          "two new agents (X) meet: the initiator becomes a candidate (A), the responder a timer "
+          "two new agents (X): the initiator becomes a candidate (A), the responder a timer "
           "(B) and a follower",
           "status, leader"},
       PseudocodeStep{"4-5", detail::late_agent_text, "status, done, leader"},
@@ -104,17 +104,16 @@ class Pll {
       detail::synchronization_steps[3],
       detail::synchronization_steps[4],
       detail::synchronization_steps[5],
-      PseudocodeStep{
-          "35-36",
-          "QuickElimination: a leader that is still playing initiates a meeting with a follower: "
-          "head, and its level_Q grows",
-          "variable"},
+      PseudocodeStep{"35-36",
+                     "QuickElimination: a leader that is still playing initiates with a follower: "
+                     "head, and its level_Q grows",
+                     "variable"},
       PseudocodeStep{"35, 37", "QuickElimination: it responds instead: tail, and it is done",
                      "done"},
       PseudocodeStep{"39-41", detail::larger_level_text, "leader, variable"},
       PseudocodeStep{
           "43-44",
-          "Tournament: a leader that meets a follower appends a bit to its nonce: 0 as initiator, "
+          "Tournament: a leader with a follower appends a bit to its nonce: 0 as initiator, "
           "1 as responder",
           "variable"},
       PseudocodeStep{"46-48", detail::larger_nonce_text, "leader, variable"},
@@ -135,7 +134,7 @@ class Pll {
                "Election in Population Protocols. IEEE Transactions on Parallel and Distributed "
                "Systems 31(11), 2020",
       .network = "complete graph",
-      .only_there = "its epidemics need that everybody can meet everybody",
+      .only_there = "its epidemics need that all pairs can interact",
       .convergence = "stabilization: exactly one leader is left (it stays for ever)",
       .bound = "O(log n) parallel time",
       .states = "14 c_max + 7 + 3 * 2^k reachable",

@@ -89,7 +89,7 @@ class PllSym {
               "three; with n = 4 two leaders are left to BackUp"},
       Erratum{"S3", "Section 4",
               "whoever turns from leader to follower gets J: the eliminated, the Y that becomes B, "
-              "and X or Y meeting A or B; so timers carry coins"},
+              "and X or Y with A or B; so timers carry coins"},
       Erratum{"S4", "Section 4", "of X and Y, the X becomes A; both count as leaders before"},
       Erratum{"S5", "Section 4",
               "the coin rules apply to agents that were followers before the interaction"},
@@ -105,12 +105,12 @@ class PllSym {
   static constexpr std::array steps{
       PseudocodeStep{
           "coins",
-          "two followers whose coins are J or K meet: J,J and K,K change into each other, J and K "
+          "two followers whose coins are J or K: J,J and K,K change into each other, J and K "
           "become F0 and F1",
           "coin"},
       PseudocodeStep{
           "status",
-          "two new agents meet: X,X and Y,Y change into each other, of X and Y the first becomes a "
+          "two new agents: X,X and Y,Y change into each other, of X and Y the first becomes a "
           "candidate (A), the second a timer (B) and a follower",
           "status, leader, coin, ready, status_L"},
       PseudocodeStep{"4-5", detail::late_agent_text, "status, done, leader, coin, ready, status_L"},
@@ -157,7 +157,7 @@ class PllSym {
                "Election in Population Protocols. IEEE Transactions on Parallel and Distributed "
                "Systems 31(11), 2020; Section 4",
       .network = "complete graph, n >= 3",
-      .only_there = "its epidemics need that everybody can meet everybody",
+      .only_there = "its epidemics need that all pairs can interact",
       .convergence = "stabilization: exactly one leader is left (it stays for ever); two agents "
                      "alone could never break their tie",
       .bound = "O(log n) parallel time",

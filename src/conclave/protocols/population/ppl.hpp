@@ -80,8 +80,7 @@ class Ppl : public detail::PplPacking<Ppl> {
                   "a limit, since with the paper's constants that takes practically for ever",
                   "0"},
         Parameter{"watch", &Parameters::watch,
-                  "1: rows and traces tell how far the configuration is from the sets of Section 4",
-                  "0"}};
+                  "1: rows and traces contain the distance to the sets of Section 4", "0"}};
 
     void resolve(AgentCount n) {
       if (!upper_bound) upper_bound = n;
@@ -144,7 +143,7 @@ class Ppl : public detail::PplPacking<Ppl> {
                "2018, LIPIcs 125, 30:1-30:16",
       .problem = Problem::loosely_stabilizing,
       .network = "complete graph",
-      .only_there = "its epidemics need that everybody can meet everybody",
+      .only_there = "its epidemics need that all pairs can interact",
       .convergence = "entering the safe set S = L_1 and G_half and (L_safe or V_clean)",
       .bound = "O(c log^3 N) parallel time",
       .states = "4 (t_max + 1)(t_virus + 1)(t_emit + 1)",

@@ -92,7 +92,7 @@ class Prl : public detail::PrlPacking<Prl> {
               "a follower with a bullet and distL = N becomes a leader at its next interaction as "
               "responder, whoever its left neighbour is; only initial configurations have such"},
       Erratum{"R3", "Sect. 3.2",
-              "distances do not propagate to an agent with a bullet (line 2); the text says: to a "
+              "distances do not propagate to an agent with a bullet (line 2); the paper says: to a "
               "leader"},
       Erratum{"R4", "Sect. 4.1", "Peaceful is false where there is no leader"},
       Erratum{"R5", "Definition 1",

@@ -77,19 +77,19 @@ class Timers : public detail::TimersPacking<Timers> {
   };
   static constexpr std::array errata{
       Erratum{"1", "removal of leaders",
-              "two leaders meet, the responder resigns: the simplest rule with one leader bit, and "
-              "the bound fits it; not read in any text"},
+              "of two leaders the responder resigns: the simplest rule with one leader bit, and "
+              "the bound fits it; not read in any paper"},
       Erratum{"2", "who leads after a timeout", "the initiator (reading=both: both agents)"},
       Erratum{"3", "order of the rules",
               "leaders before timers (reading=ppl: timers first, which matters only where a leader "
               "has a timer of 1 or less)"},
       Erratum{"4", "when a timer times out",
-              "when it reaches 0 (reading=late: when two timers at 0 meet, like t_max + 1)"},
+              "when it reaches 0 (reading=late: when two timers at 0 interact, like t_max + 1)"},
       Erratum{"5", "t_max", "k N with k = 8; the paper's factor is not known to us"},
       Erratum{"6", "the safe set", "that of ppl without its conditions on viruses"},
   };
   static constexpr std::array steps{
-      PseudocodeStep{"1", "two leaders meet: the responder resigns", "leader"},
+      PseudocodeStep{"1", "two leaders interact: the responder resigns", "leader"},
       PseudocodeStep{"2", "one of the two leads: both fill their timers", "timer"},
       PseudocodeStep{"3", "the larger timer spreads, one less", "timer"},
       PseudocodeStep{
@@ -107,7 +107,7 @@ class Timers : public detail::TimersPacking<Timers> {
                  "are removed and the constants are ours",
       .problem = Problem::loosely_stabilizing,
       .network = "complete graph",
-      .only_there = "leaders that never meet would both stay",
+      .only_there = "leaders that never interact would both stay",
       .convergence = "entering the safe set S: exactly one leader, timer >= t_max/2 everywhere",
       .bound = "O(N log n) parallel time",
       .states = "2 (t_max + 1)",

@@ -12,7 +12,7 @@ namespace conclave::protocols::detail {
 inline constexpr std::string_view ring_convergence =
     "quiescence with exactly one node elected and all n informed";
 inline constexpr std::string_view ring_announcement =
-    "who is elected tells everybody: n messages more, LEADER, which the literature leaves out";
+    "the elected node informs all: n messages more, LEADER, which the literature leaves out";
 inline constexpr std::string_view ring_sleepers =
     "a node that a message reaches before it is woken does not compete and passes messages on";
 

@@ -185,7 +185,7 @@ inline constexpr PseudocodeStep quick_elimination_step{
 inline constexpr PseudocodeStep tournament_step{"18-19",
                                                 "both are in epoch 2: Tournament (lines 43-48)"};
 inline constexpr std::string_view late_agent_text =
-    "a new agent that meets any other becomes a candidate that follows and has no coins to flip";
+    "a new agent with any other becomes a candidate that follows and has no coins to flip";
 inline constexpr std::string_view epoch_entry_text =
     "a candidate that has entered an epoch sets the variable of its module: rand to 1, "
     "level_B to 0";

@@ -13,16 +13,16 @@ inline constexpr const char* paper =
     "H. Austin, P. Berenbrink, T. Friedetzky, T. Goette, L. Hintze: A Space-Time Trade-off for "
     "Fast "
     "Self-Stabilizing Leader Election in Population Protocols. PODC 2025";
-inline constexpr const char* why_complete = "every agent must be able to meet every other";
+inline constexpr const char* why_complete = "all pairs of agents must be able to interact";
 
 inline constexpr std::array variables{
     Variable{"role", "{resetting, ranking, verifying}", "which of the following are in use"},
     Variable{"resetCount", "{0 ... R_max}", "resetting: how far the reset still spreads"},
     Variable{"delayTimer", "{0 ... D_max}", "resetting: time until the agent wakes up"},
-    Variable{"countdown", "{0 ... C_max}", "ranking: meetings of rankers until it must verify"},
+    Variable{"countdown", "{0 ... C_max}", "ranking: interactions of rankers until it must verify"},
     Variable{"type", "{electing, sheriff, deputy, recipient, sleeper, ranked}", "ranking"},
     Variable{"Identifier, MinIdentifier", "{1 ... n^3}", "electing: own and smallest seen"},
-    Variable{"LECount", "{0 ... c_LE ln n}", "electing: meetings until it decides"},
+    Variable{"LECount", "{0 ... c_LE ln n}", "electing: interactions until it decides"},
     Variable{"lowBadge, highBadge", "{1 ... r}", "sheriff: the badges it still has to give away"},
     Variable{"id, counter", "{1 ... r}, {1 ... c_labels n/r}", "deputy: its badge, labels given"},
     Variable{"label", "pairs (id, counter), or none", "recipient and sleeper: what it was given"},
@@ -40,7 +40,7 @@ inline constexpr std::array variables{
 
 inline constexpr std::array errata{
     Erratum{"1", "Protocol 1",
-            "rankers that meet count down; one at 0 or that meets a verifier becomes a verifier"},
+            "rankers that interact count down; one at 0 or with a verifier becomes a verifier"},
     Erratum{"2", "Protocol 1, line 1", "executed if either agent is resetting"},
     Erratum{"4", "Protocol 4, line 9",
             "delayTimer does not go below 0; as printed, all-dormant agents at 0 sleep for ever "
@@ -48,13 +48,13 @@ inline constexpr std::array errata{
     Erratum{"11", "Protocol 8, line 4",
             "the agent in leader election becomes a recipient, not the other (other-recipient)"},
     Erratum{"12", "Appendix D.2",
-            "losers stay in leader election until they meet somebody who is not (losers-leave)"},
+            "losers stay in leader election until one interacts that is not (losers-leave)"},
     Erratum{"13", "Protocol 9", "a sheriff with one badge is a deputy (split-last-badge)"},
     Erratum{"14", "Protocol 10, line 1", "the channel of the deputy is meant (no-guard)"},
     Erratum{"15", "Protocol 11",
-            "a sleeper counts its meetings; the paper never does (no-sleep-timer)"},
+            "a sleeper counts its interactions; the paper never does (no-sleep-timer)"},
     Erratum{"18", "Appendix D", "a deputy's own label is (id, 1); its counter includes it"},
-    Erratum{"28", "Protocol 2, line 12", "return, which the text has lost (no-return)"},
+    Erratum{"28", "Protocol 2, line 12", "return, which the paper omits (no-return)"},
     Erratum{"33", "Protocols 3, 12-14",
             "message IDs run over [2 r_u^2], not [r_u^2] (half-of-ids)"},
     Erratum{"34", "q_0,DC", "initial IDs are 2(rank_r - 1)r_u + 1 ... 2 rank_r r_u, without n"},
@@ -89,11 +89,11 @@ inline constexpr std::array steps{
                    "countdown"},
     PseudocodeStep{
         "8: 1-2",
-        "FastLeaderElect: two agents in leader election tell each other the smallest identifier; "
+        "FastLeaderElect: two agents in leader election exchange the smallest identifier; "
         "one that has counted down and holds it is the sheriff",
         "type"},
     PseudocodeStep{"8: 3-4",
-                   "an agent in leader election meets one that is not: it becomes a recipient",
+                   "an agent in leader election with one that is not: it becomes a recipient",
                    "type"},
     PseudocodeStep{
         "9",
@@ -110,7 +110,7 @@ inline constexpr std::array steps{
         "long enough turns its label into a rank",
         "type, rank"},
     PseudocodeStep{"1: verify",
-                   "a ranker whose countdown is over, or that meets a verifier, becomes a verifier",
+                   "a ranker whose countdown is over, or with a verifier, becomes a verifier",
                    every_column},
     PseudocodeStep{"2: 1-2", "StableVerify: both are verifying; their probation runs down",
                    "probation"},

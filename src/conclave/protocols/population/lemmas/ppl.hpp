@@ -121,7 +121,7 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
        leaders_have_full_timers,
        {},
        has_leader},
-      {"line 1", "two agents that have met have equal timer_L", ClaimKind::steps,
+      {"line 1", "two agents that have interacted have equal timer_L", ClaimKind::steps,
        std::string(whole_set), timers_are_equal},
       {"line 7",
        "only a shielded leader emits a virus, and only as initiator",

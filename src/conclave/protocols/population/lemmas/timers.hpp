@@ -35,7 +35,7 @@ inline Claims<Timers::State> claims_of(const Timers& protocol) {
   claims.claims = {{"convergence", "S is reached from every configuration with probability 1",
                     ClaimKind::reached, "S"},
                    {"detection", "the engines stop in S and nowhere else", ClaimKind::equal, "S"},
-                   {"timers", "two agents that have met have equal timers", ClaimKind::steps,
+                   {"timers", "two agents that have interacted have equal timers", ClaimKind::steps,
                     std::string(whole_set), timers_are_equal},
                    {"leaders",
                     "of two agents one of which led, one leads, and the timers are full",
