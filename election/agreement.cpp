@@ -56,6 +56,10 @@ std::string list_name(const Agreement& agreement) {
 }
 
 std::string difference(const Agreement& theirs, const Agreement& ours) {
+  if (theirs.identity != ours.identity)
+    return fmt::format("the cluster's identity is {:016x} there and {:016x} here: one of the two "
+                       "is of before a restore",
+                       theirs.identity, ours.identity);
   if ((theirs.members == 0) != (ours.members == 0))
     return fmt::format("its configuration says elastic = {}, ours {}", theirs.members == 0,
                        ours.members == 0);

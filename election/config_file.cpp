@@ -17,10 +17,10 @@
 namespace conclave::election {
 namespace {
 
-constexpr std::array<std::string_view, 17> keys{
-    "cluster",   "member",   "members", "listen", "authority", "certificate",
-    "key",       "insecure", "state",   "wake",   "stay",      "status",
-    "give_up_s", "timing",   "revoked", "via",    "elastic"};
+constexpr std::array<std::string_view, 19> keys{
+    "cluster",  "member", "members", "listen",   "authority", "certificate", "key",
+    "insecure", "state",  "wake",    "stay",     "status",    "give_up_s",   "timing",
+    "revoked",  "via",    "elastic", "identity", "recover"};
 constexpr std::array<std::string_view, 6> timing_keys{"lease_ms",  "renewal_ms",  "patience_ms",
                                                       "answer_ms", "election_ms", "clock_drift"};
 
@@ -204,7 +204,34 @@ void read_security(const Table& file, TransportOptions& transport) {
   }
 }
 
+// 16 hexadecimal digits, as cluster init and cluster restore write them; without: 0.
+std::uint64_t read_identity(const Table& file) {
+  if (!file.has("identity")) return 0;
+  const std::string text = file.text("identity");
+  const std::optional<std::uint64_t> identity = parse_identity(text);
+  if (!identity) file.refuse("identity", "must be 16 hexadecimal digits");
+  return *identity;
+}
+
+bool read_recover(const Table& file) {
+  if (!file.has("recover")) return false;
+  const std::string text = file.text("recover");
+  if (text != "moved" && text != "always")
+    file.refuse("recover", "must be \"moved\" or \"always\"");
+  if (file.file("state").empty())
+    file.refuse("recover", "needs a state file, and state is missing");
+  return text == "always";
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> parse_identity(std::string_view text) {
+  std::uint64_t identity = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), identity, 16);
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (!is_number || text.size() != 16) return {};
+  return identity;
+}
 
 NodeConfig read_config(const std::string& path) {
   const toml::table parsed = parse_toml(read_text(path, most_bytes, Limit::fixed), path);
@@ -232,6 +259,10 @@ NodeConfig read_config(const std::string& path) {
   config.service.state_file = file.file("state");
   if (config.service.is_elastic && config.service.state_file.empty())
     file.refuse("state", "is missing, and elastic = true needs it");
+  if (transport.credentials && config.service.state_file.empty())
+    file.refuse("state", "is missing (only insecure = true does without)");
+  config.service.identity = read_identity(file);
+  config.service.always_recovers = read_recover(file);
   if (transport.credentials) config.authority_file = file.text("authority");
   config.wakes = file.flag("wake", true);
   config.stays = file.flag("stay", false);

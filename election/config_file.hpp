@@ -3,7 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "election/service.hpp"
 
@@ -17,6 +20,9 @@ struct NodeConfig {
   std::string authority_file{};      // as the file names it; empty where there are no certificates
   std::chrono::seconds give_up{60};  // without a leader, unless it stays
 };
+
+// The identity of a cluster: 16 hexadecimal digits; nothing where the text is none.
+std::optional<std::uint64_t> parse_identity(std::string_view text);
 
 // Paths in the file are relative to the file. Throws Error with file, line and key.
 NodeConfig read_config(const std::string& path);

@@ -18,7 +18,7 @@ struct Lengths {
   std::size_t most;
 };
 constexpr std::array<Lengths, types> body_lengths{
-    {{54, 53 + max_cluster_name}, {24, 24}, {8, 8 + max_message_bytes}, {4, 4}, {2, 2}}};
+    {{62, 61 + max_cluster_name}, {24, 24}, {8, 8 + max_message_bytes}, {4, 4}, {2, 2}}};
 
 // The fields of each frame in their order on the wire; a Writer takes them, a Reader sets them.
 void fields(auto& codec, Like<Hello> auto& hello) {
@@ -32,6 +32,7 @@ void fields(auto& codec, Like<Hello> auto& hello) {
   codec.number(hello.agreement.lease_ms);
   codec.number(hello.agreement.drift_ppm);
   codec.number(hello.agreement.timing);
+  codec.number(hello.agreement.identity);
   codec.rest(hello.cluster);
 }
 void fields(auto& codec, Like<Ready> auto& ready) {

@@ -1,4 +1,4 @@
-// The wire format of elections between processes, version 2. A connection carries frames: a header
+// The wire format of elections between processes, version 4. A connection carries frames: a header
 // of four bytes (length of the body, version, type) and a body whose length the type bounds.
 // Numbers are unsigned, most significant byte first. No input or output happens here; what is
 // read may come from an enemy. docs/reference/transport.md has the table of fields.
@@ -18,7 +18,7 @@ namespace conclave::election {
 
 using MemberIndex = std::uint32_t;  // position in the cluster's list of members
 
-inline constexpr std::uint8_t wire_version = 3;
+inline constexpr std::uint8_t wire_version = 4;
 inline constexpr std::size_t header_bytes = 4;
 inline constexpr std::size_t max_cluster_name = 64;
 inline constexpr std::size_t max_message_bytes = 1024;  // of the application, in one frame
@@ -50,7 +50,8 @@ struct Agreement {
   std::uint64_t list = 0;  // fingerprint of the addresses, in order
   std::uint32_t lease_ms = 0;
   std::uint32_t drift_ppm = 0;
-  std::uint64_t timing = 0;  // fingerprint of all times
+  std::uint64_t timing = 0;    // fingerprint of all times
+  std::uint64_t identity = 0;  // of the cluster: another one after a restore
 
   friend bool operator==(const Agreement&, const Agreement&) = default;
 };

@@ -142,6 +142,7 @@ NewMember LeaderClient::add(const Addition& addition) const {
                     .members = before.seats,
                     .authority = config_.authority_file,
                     .is_elastic = true,
+                    .identity = config_.service.identity,
                     .timing = config_.service.timing};
   files.members.push_back({before.next, addition.address});
   if (!transport.credentials) throw Error("members are added to clusters with certificates only");

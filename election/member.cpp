@@ -1,7 +1,7 @@
 // The steps of a member. Order matters in one respect: what the algorithm sends within a step may
 // be owed by members that are suspected already, so answers are filled in after the step, until
 // none is missing. The file is long because it is one state machine, read from top to bottom:
-// election, promises, following, handover, changes of the list, suspicion.
+// election, promises, following, handover, changes of the list, recovery, suspicion.
 #include "election/member.hpp"
 
 #include <algorithm>
@@ -53,6 +53,8 @@ Configuration first_configuration(const MemberOptions& options) {
 Member::Member(const MemberOptions& options, Instant now)
     : options_(options),
       config_(first_configuration(options)),
+      table_(options.table),
+      is_waiting_(options.recovers || options.is_blank),
       algorithm_({}, std::max<MemberIndex>(n(), 1)),
       coins_(options.coins),
       term_(options.remembered.term),
@@ -64,15 +66,18 @@ Member::Member(const MemberOptions& options, Instant now)
       promise_(options.remembered),
       now_(now) {
   CONCLAVE_CHECK(is_blank() || config_.has(options.self));
+  options_.has_file = options.has_file && !options.is_blank;
   if (!is_blank()) make_room(config_.seats.back().member);
   // Supports no member: this process does not know whom the last one promised to, if anybody.
   const milliseconds last_lease =
       options.remembered.term > 0 ? options.remembered.lease : options.timing.lease;
   if (options.may_have_promised) promised_until_ = now + last_lease;
-  if (is_blank()) {
-    recall_at_ = now + last_lease;
+  if (is_waiting_) {
+    draw(table_.of(options.self).number);
+    (is_blank() ? recall_at_ : recover_at_) = now;
     return;
   }
+  fingerprint_ = table_.fingerprint();
   const bool is_back = options.may_have_promised || options.remembered.term > 0;
   if (is_back) patience_until_ = now + options.timing.patience + jitter(options.timing.patience);
 }
@@ -86,11 +91,25 @@ MemberView Member::view() const {
           .promised = promise_.term,
           .disbelieved = disbelieved_,
           .is_blank = is_blank(),
-          .is_dismissed = is_dismissed_};
+          .is_dismissed = is_dismissed_,
+          .is_waiting = is_waiting_,
+          .is_outdated = is_outdated_,
+          .incarnation = table_.of(options_.self),
+          .needed = needed_answers(),
+          .replaced = replaced_};
+}
+
+std::vector<MemberIndex> Member::recorded_by() const {
+  std::vector<MemberIndex> result;
+  for (const Seat& seat : config_.seats) {
+    if (is_waiting_ && counts(seat.member)) result.push_back(seat.member);
+  }
+  return result;
 }
 
 Instant Member::deadline() const {
-  if (is_blank() || is_dismissed_) return is_dismissed_ ? Instant::max() : recall_at_;
+  if (is_out()) return Instant::max();
+  if (is_waiting_) return is_blank() ? recall_at_ : recover_at_;
   Instant next = std::min({patience_until_, election_until_, check_at_, resign_at_});
   if (is_claimant()) next = std::min({next, renewed_at_ + options_.timing.renewal, step_down_at_});
   if (holds_lease(now_)) next = std::min(next, lease_until_);  // the host may want to know
@@ -105,6 +124,7 @@ void Member::send(MemberIndex to, const Note& note) {
   ++sent_[count_index(note)];
   outgoing_.push_back({to, note});
   outgoing_.back().note.configuration = config_.stamp;
+  outgoing_.back().note.table = fingerprint_;
 }
 
 // A leader that is refused because somebody has known one of a newer term does not go on: the newer
@@ -165,6 +185,10 @@ bool Member::knows_newer() const {
 }
 
 void Member::start_election(Instant now) {
+  if (now < claims_after_) {
+    election_until_ = claims_after_ + jitter(options_.timing.renewal / 2);
+    return;
+  }
   if (knows_newer()) {
     election_until_ = now + options_.timing.lease + jitter(options_.timing.lease);
     for (const Seat& seat : config_.seats) peers_[seat.member].stamp = {};
@@ -178,26 +202,31 @@ void Member::start_election(Instant now) {
 
 void Member::wake(Instant now) {
   now_ = now;
-  if (is_blank() || is_dismissed_ || is_done() || !abstains_) return;
+  if (is_waiting_) is_woken_ = true;
+  if (is_waiting_ || is_out() || is_done() || !abstains_) return;
   start_election(now);
 }
 
 void Member::receive(Instant now, MemberIndex from, const Note& note) {
   now_ = now;
-  if (from == options_.self || from >= most_member_numbers || is_dismissed_) return;
+  if (from == options_.self || from >= most_member_numbers || is_out()) return;
   const bool has_seat = config_.has(from);
   if (is_fixed() && !has_seat) return;
   make_room(from);
   // A list of a term that cannot be would count as newer than all others, for ever.
   if (!is_blank() && !believes(from, note.configuration.term)) return on_refused(now, from);
   peers_[from].stamp = note.configuration;
+  peers_[from].table = note.table;
+  if (note.kind == NoteKind::recover || note.kind == NoteKind::recorded)
+    return on_table(now, from, note);
   if (note.kind == NoteKind::configuration) return on_configuration(now, from, note);
-  if (note.kind == NoteKind::recall) return on_recall(now, from, note);
+  if (note.kind == NoteKind::recall) return on_recall(from, note);
   if (is_blank()) {  // whoever has a seat for this member can tell it more
     if (std::ranges::find(options_.hints, from) == options_.hints.end())
       options_.hints.push_back(from);
     return;
   }
+  if (is_waiting_) return answer_waiting(from, note);
   if (has_seat || !ignores_stranger(from, note)) take(now, from, note);
   look_at_stamp(from, note);
   advance_change(now);
@@ -230,14 +259,18 @@ void Member::take(Instant now, MemberIndex from, const Note& note) {
     case NoteKind::prepare:
       return on_prepare(now, from);
     case NoteKind::prepared:
-      if (from == heir_)
-        step_down(now, note.configuration == config_.stamp ? from : nobody, note.stamp);
+      if (from == heir_) {
+        const bool is_equal = note.configuration == config_.stamp && note.table == fingerprint_;
+        step_down(now, is_equal ? from : nobody, note.stamp);
+      }
       return;
     case NoteKind::resigned:
       return on_resigned(now, from, note);
     case NoteKind::alive:
     case NoteKind::recall:
     case NoteKind::configuration:
+    case NoteKind::recover:
+    case NoteKind::recorded:
       return;
   }
 }
@@ -247,10 +280,12 @@ bool Member::believes(MemberIndex from, Term term) {
   peers_[from].spoken = std::max(peers_[from].spoken, term);
   if (term <= confirmed_ + term_leap) return true;
   confirmed_ = std::max(confirmed_, spoken_by_majority());
-  if (term <= confirmed_ + term_leap) return true;
+  if (is_believable(term)) return true;
   ++disbelieved_;
   return false;
 }
+
+bool Member::is_believable(Term term) const { return term <= confirmed_ + term_leap; }
 
 Term Member::spoken_by_majority() const {
   std::vector<Term> terms;
@@ -324,7 +359,7 @@ void Member::act(Instant now, MemberIndex from, const Note& note) {
 }
 
 void Member::answer_claim(Instant now, MemberIndex from, const Note& note) {
-  if (make_promise(now, term_, from, note.configuration)) {
+  if (make_promise(now, from, note)) {
     send(from, {.kind = NoteKind::seconded,
                 .term = term_,
                 .stamp = note.message.rank,
@@ -380,19 +415,33 @@ void Member::fill_in(MemberIndex which) {
   if (decides) algorithm_.on(node_, Event{port, {Kind::wins, 0}}, effects, coins_);
 }
 
-bool Member::may_promise(Instant now, Term term, MemberIndex to, const Stamp& stamp) const {
-  if (!stamp.is_at_least(config_.stamp)) return false;
-  if (term < promise_.term) return false;
-  if (term == promise_.term && promise_.to != to) return false;
-  return now >= promised_until_ || bound_to_ == to;
+// A claimant with another table may be an older process of its member, or count on one.
+bool Member::may_promise(Instant now, MemberIndex to, const Note& claim) const {
+  if (claim.table != fingerprint_) return false;
+  if (!claim.configuration.is_at_least(config_.stamp)) return false;
+  if (claim.term < promise_.term) return false;
+  if (claim.term == promise_.term && promise_.to != to) return false;
+  const bool is_bound_to_it = bound_to_ == to && bound_incarnation_ == table_.of(to);
+  return now >= promised_until_ || is_bound_to_it;
 }
 
-bool Member::make_promise(Instant now, Term term, MemberIndex to, const Stamp& stamp) {
-  if (!may_promise(now, term, to, stamp)) return false;
-  promise_ = {term, to, options_.timing.lease};
+bool Member::make_promise(Instant now, MemberIndex to, const Note& claim) {
+  if (!may_promise(now, to, claim)) {
+    if (claim.table != fingerprint_) send_table(to, NoteKind::recorded);
+    return false;
+  }
+  promise_ = {claim.term, to, options_.timing.lease};
   bound_to_ = to;
+  bound_incarnation_ = table_.of(to);
   promised_until_ = now + options_.timing.lease;
   return true;
+}
+
+Note Member::own_claim() const {
+  return {.kind = NoteKind::renewal,
+          .term = term_,
+          .configuration = config_.stamp,
+          .table = fingerprint_};
 }
 
 // The paper's LEADER is on its way to everybody; it counts as the first request for a lease.
@@ -416,7 +465,7 @@ void Member::renew(Instant now) {
 // that is killed and started again could lead a second time in the same term, since the others have
 // promised to it.
 void Member::support_oneself(Instant now) {
-  if (make_promise(now, term_, options_.self, config_.stamp)) {
+  if (make_promise(now, options_.self, own_claim())) {
     support(now, options_.self, now, options_.timing.lease);
   } else if (promise_.term < term_) {
     promise_ = {term_, options_.self, std::max(promise_.lease, options_.timing.lease)};
@@ -425,6 +474,7 @@ void Member::support_oneself(Instant now) {
 
 void Member::on_promise(Instant now, MemberIndex from, const Note& note) {
   if (!is_claimant() || note.term != term_) return;
+  if (note.table != fingerprint_) return;
   const milliseconds promised(note.promise_ms);
   if (note.kind == NoteKind::seconded) {
     if (note.stamp == node_.rank) support(now, from, *claimed_at_, promised);
@@ -439,7 +489,7 @@ void Member::on_promise(Instant now, MemberIndex from, const Note& note) {
 void Member::support(Instant now, MemberIndex from, Instant since, milliseconds promised) {
   Instant& until = peers_[from].supports_until;
   until = std::max(until, since + usable(promised));
-  lease_until_ = supported_until(config_);
+  lease_until_ = std::max(kept_until_, supported_until(config_));
   if (now >= lease_until_) return;
   step_down_at_ = lease_until_ + options_.timing.election;
   if (std::exchange(is_confirmed_, true)) return;
@@ -474,7 +524,7 @@ void Member::on_renewal(Instant now, MemberIndex from, const Note& note) {
   } else if (note.term > term_) {
     enter(now, note.term);
   }
-  if (make_promise(now, note.term, from, note.configuration)) {
+  if (make_promise(now, from, note)) {
     if (note.holds && note.configuration.has_list_of(config_.stamp))
       config_.stamp = note.configuration;  // the same list, confirmed in a newer term
     send(from, {.kind = NoteKind::granted,
@@ -508,7 +558,7 @@ void Member::leave_election() {
   election_until_ = Instant::max();
   wanted_.reset();
   parting_ = nobody;
-  is_stamp_due_ = false;
+  kept_until_ = {};
   forget_debts();
 }
 
@@ -568,7 +618,7 @@ MemberIndex Member::likely_heir(Instant now) const {
 }
 
 void Member::on_prepare(Instant now, MemberIndex from) {
-  if (from != leader_) return;
+  if (from != leader_ || now < claims_after_) return;
   prepared_at_ = now;
   send(from, {.kind = NoteKind::prepared,
               .term = newest_,
@@ -582,7 +632,9 @@ void Member::step_down(Instant now, MemberIndex heir, std::uint64_t stamp) {
                   .term = term_,
                   .stamp = stamp,
                   .leader = heir,
-                  .next = std::max(term_, newest_) + 1};
+                  .next = std::max(term_, newest_) + 1,
+                  .configuration = config_.stamp,
+                  .table = fingerprint_};
   leave_election();
   retired_ = term_;
   send_to_all(note);
@@ -590,9 +642,11 @@ void Member::step_down(Instant now, MemberIndex heir, std::uint64_t stamp) {
 }
 
 // The sender never acts by the promise that ends here: it was made in the term in which the sender
-// has resigned, or in an older one. From then on it is as if the promise had run out.
+// has resigned, or in an older one, and to this very process, since the tables are equal. From then
+// on it is as if the promise had run out.
 void Member::on_resigned(Instant now, MemberIndex from, const Note& note) {
-  if (bound_to_ == from && promise_.term <= note.term)
+  const bool is_same_process = note.table == fingerprint_ && bound_incarnation_ == table_.of(from);
+  if (bound_to_ == from && promise_.term <= note.term && is_same_process)
     promised_until_ = std::min(promised_until_, now);
   if (note.term >= departed_.term) departed_ = {note.term, from};
   const bool is_ours = from == options_.self || (leader_ == from && term_ <= note.term);
@@ -602,10 +656,13 @@ void Member::on_resigned(Instant now, MemberIndex from, const Note& note) {
   const milliseconds rest = from == options_.self ? options_.timing.patience : milliseconds(0);
   patience_until_ = now + rest + jitter(options_.timing.renewal / 2);
   if (!config_.has(note.leader) || note.next <= std::max(term_, retired_)) return;
+  if (note.leader == options_.self && now < claims_after_) return;
   if (note.leader == options_.self) return inherit(now, note);
   enter(now, note.next);
   election_until_ = now + options_.timing.lease + jitter(options_.timing.lease / 2);
-  if (!make_promise(now, note.next, note.leader, note.configuration)) return;
+  Note claim = note;
+  claim.term = note.next;
+  if (!make_promise(now, note.leader, claim)) return;
   send(note.leader, {.kind = NoteKind::granted,
                      .term = note.next,
                      .stamp = note.stamp,
@@ -631,7 +688,7 @@ bool Member::ignores_stranger(MemberIndex from, const Note& note) {
   if (is_committed()) {
     send_configuration(from, 0);
   } else if (is_confirmed_) {
-    is_stamp_due_ = true;
+    return true;
   } else if (note.kind == NoteKind::renewal || note.kind == NoteKind::algorithm ||
              note.kind == NoteKind::probe) {
     refuse(from);  // so that it learns of the newer configuration, and lets others go first
@@ -639,14 +696,11 @@ bool Member::ignores_stranger(MemberIndex from, const Note& note) {
   return true;
 }
 
-// A leader sees to it that all have its configuration, and that its own is newer than any other.
+// A leader sees to it that all who have promised to it have its configuration.
 void Member::look_at_stamp(MemberIndex from, const Note& note) {
   const Stamp& theirs = note.configuration;
   if (!is_confirmed_ || theirs == config_.stamp || !config_.has(from)) return;
-  if (theirs != Stamp{} && !config_.stamp.is_at_least(theirs)) {
-    is_stamp_due_ = true;
-    return;
-  }
+  if (theirs != Stamp{} && !config_.stamp.is_at_least(theirs)) return;
   const bool has_promised = note.kind == NoteKind::granted || note.kind == NoteKind::seconded;
   if (has_promised && note.term == term_ && !theirs.has_list_of(config_.stamp))
     send_configuration(from, 0);
@@ -669,17 +723,17 @@ std::string Member::request(Instant now, const Change& change) {
 }
 
 // One seat at a time: a majority must have the configuration that is to be changed, with a stamp of
-// this very term, so that no older proposal can find a majority any more. The new one counts at
+// this very term, so that no older proposal can find a majority any more; a leader confirms the one
+// that it has found as soon as it leads. The new one counts at
 // once, for lease and majorities; so the change waits for a moment at which it does not
 // shorten a lease that was announced.
 void Member::advance_change(Instant now) {
   if (!is_confirmed_ || !holds_lease(now) || is_fixed()) return;
   const bool is_stamped = config_.stamp.term == term_;
-  if (!is_stamped && (wanted_ || is_stamp_due_)) {
+  if (!is_stamped) {
     config_.stamp.term = term_;
     renew(now);
   }
-  is_stamp_due_ = false;
   if (!is_committed()) return;
   if (parting_ != nobody) send_configuration(std::exchange(parting_, nobody), 0);
   if (!wanted_) return;
@@ -695,7 +749,9 @@ void Member::advance_change(Instant now) {
 bool Member::is_committed() const {
   if (!is_confirmed_ || config_.stamp.term != term_) return false;
   const auto has_it = [&](const Seat& seat) {
-    return seat.member == options_.self || peers_[seat.member].stamp == config_.stamp;
+    const Peer& peer = peers_[seat.member];
+    const bool shows_it = peer.stamp == config_.stamp && peer.table == fingerprint_;
+    return seat.member == options_.self || shows_it;
   };
   return std::ranges::count_if(config_.seats, has_it) >= majority();
 }
@@ -709,46 +765,188 @@ void Member::send_configuration(MemberIndex to, std::uint64_t echo) {
             .seats = config_.seats});
 }
 
-void Member::on_recall(Instant now, MemberIndex from, const Note& note) {
-  if (!is_blank() && !is_fixed()) send_configuration(from, holds_lease(now) ? note.stamp : 0);
+void Member::on_recall(MemberIndex from, const Note& note) {
+  if (!is_blank() && !is_fixed()) send_configuration(from, note.stamp);
 }
 
-// Only a leader's word counts. Whoever has promised to it in its term takes its configuration.
+// Only a leader's word counts. Whoever has promised to it in its term takes its configuration. A
+// process that waits takes every newer one, and counts the answers by it.
 void Member::on_configuration(Instant now, MemberIndex from, const Note& note) {
   if (is_blank()) return remember(now, from, note);
   const bool is_newer =
       note.configuration.is_at_least(config_.stamp) && note.configuration != config_.stamp;
-  if (!note.holds || !is_newer) return;
+  if (!is_newer || (!note.holds && !is_waiting_)) return;
   const Configuration theirs{note.configuration, note.seats, static_cast<MemberIndex>(note.next)};
   if (!theirs.has(options_.self)) {
-    is_dismissed_ = options_.self < note.next;
+    is_dismissed_ = note.holds && options_.self < note.next;
     if (is_dismissed_) leave_election();
     return;
+  }
+  if (is_waiting_) {
+    install(theirs);
+    return ask_again(now);
   }
   if (promise_.term != note.term || promise_.to != from) return;
   install(theirs);
   send(from, {.kind = NoteKind::alive, .term = term_});
 }
 
-// A member that knows nothing believes the holder of the lease, who has answered after all promises
-// that this member may have made were over: the majority behind that lease is without this member.
+// A member that knows nothing takes the list that it is told first, and recovers by it like all
+// others that wait: a newer one of any that answer takes its place.
 void Member::remember(Instant now, MemberIndex from, const Note& note) {
-  const bool is_answer = nonce_ != 0 && note.stamp == nonce_ && note.holds;
+  const bool is_answer = nonce_ != 0 && note.stamp == nonce_;
   if (!is_answer) {
     if (note.seats.size() >= rumours_.size()) rumours_ = note.seats;
     return;
   }
   const Configuration theirs{note.configuration, note.seats, static_cast<MemberIndex>(note.next)};
   if (!theirs.has(options_.self)) {
-    is_dismissed_ = options_.self < note.next;  // otherwise it is still to be added
+    is_dismissed_ = note.holds && options_.self < note.next;  // otherwise still to be added
     return;
   }
   install(theirs);
-  promise_ = {note.term, from, options_.timing.lease};
-  newest_ = std::max(newest_, note.term);
-  confirmed_ = retired_ = newest_;
-  follow(now, note.term, from);
-  heard_leader_until_ = now + options_.timing.lease;
+  peers_[from].spoken = std::max(peers_[from].spoken, note.term);
+  ask_again(now);
+}
+
+// Larger than all incarnations of this member that it knows of.
+void Member::draw(std::uint32_t above) {
+  Stream bits({.seed = options_.salt, .trial = above});
+  table_.raise(options_.self, {above + 1, bits.below64(UINT64_MAX)});
+  fingerprint_ = table_.fingerprint();
+}
+
+void Member::ask_again(Instant when) {
+  for (Peer& peer : peers_) peer.answer.reset();
+  recover_at_ = when;
+}
+
+void Member::send_recoveries(Instant now) {
+  for (const Seat& seat : config_.seats) {
+    if (seat.member != options_.self) send_table(seat.member, NoteKind::recover);
+  }
+  recover_at_ = now + options_.timing.renewal;
+  try_admission(now);  // a cluster of one has nobody to ask
+}
+
+void Member::send_table(MemberIndex to, NoteKind kind) {
+  Note note{.kind = kind, .term = term_, .next = promise_.term, .holds = !is_waiting_};
+  if (kind == NoteKind::recover) note.next = 0, note.holds = false;
+  for (const auto& [member, incarnation] : table_.entries()) {
+    if (note.entries.entries().size() == most_entries) {
+      send(to, note);
+      note.entries = {};
+    }
+    note.entries.raise(member, incarnation);
+  }
+  send(to, note);
+}
+
+// While it waits, a process makes no promise and no claim; who asks for one is told so.
+void Member::answer_waiting(MemberIndex from, const Note& note) {
+  const bool is_request = note.kind == NoteKind::renewal || note.kind == NoteKind::algorithm;
+  if (is_request) refuse(from);
+  if (note.kind == NoteKind::probe) send(from, {.kind = NoteKind::alive, .term = term_});
+}
+
+// A table goes to whoever has a smaller one, so that all have the same in the end. Who has no file
+// stores nothing, and therefore answers nothing.
+void Member::on_table(Instant now, MemberIndex from, const Note& note) {
+  if (is_blank() || !config_.has(from)) return;
+  hear(now, from);
+  Peer& peer = peers_[from];
+  peer.told.merge(note.entries);
+  const bool is_whole = peer.told.fingerprint() == note.table;
+  learn(now, note.entries);
+  if (is_outdated_) return;
+  const bool is_answer = note.kind == NoteKind::recorded && is_whole;
+  if (is_answer && is_waiting_) return on_answer(now, from, note);
+  const bool is_due = is_answer && table_.has_larger_than(peer.told);
+  if ((is_due || note.kind == NoteKind::recover) && has_file())
+    send_table(from, NoteKind::recorded);
+}
+
+// Takes over the larger incarnations. A larger one of this very member belongs to another process
+// of it: one that waits draws a larger one still, one that takes part ends.
+void Member::learn(Instant now, const IncarnationTable& entries) {
+  const Incarnation rival = entries.of(options_.self);
+  if (rival > table_.of(options_.self)) {
+    is_outdated_ = !is_waiting_;
+    if (is_outdated_) return leave_election();
+    draw(rival.number);
+    ask_again(now + jitter(options_.timing.renewal));  // two that wait do not outbid each other
+  }
+  bool has_grown = false;
+  for (const auto& [member, incarnation] : entries.entries()) {
+    if (member == options_.self || !table_.raise(member, incarnation)) continue;
+    has_grown = true;
+    ++replaced_;
+  }
+  if (!has_grown) return;
+  fingerprint_ = table_.fingerprint();
+  if (!is_claimant()) return;
+  // Promises of members with different tables are not added up; those it has run on to their end.
+  if (is_confirmed_) kept_until_ = lease_until_;
+  for (Peer& peer : peers_) peer.supports_until = {};
+  renew(now);
+}
+
+void Member::on_answer(Instant now, MemberIndex from, const Note& note) {
+  Peer& peer = peers_[from];
+  if (peer.told.of(options_.self) != table_.of(options_.self)) return;
+  peer.spoken = std::max(peer.spoken, note.next);
+  peer.answer = {peer.told.of(from), note.next, note.holds, note.configuration};
+  const bool has_newer_list = !note.configuration.has_list_of(config_.stamp) &&
+                              note.configuration.is_at_least(config_.stamp);
+  if (has_newer_list) send(from, {.kind = NoteKind::recall, .stamp = 1});
+  try_admission(now);
+}
+
+// Whether the answer of this member counts: the larger tables of others name no newer process of
+// it, it has the same list, and it has seen the last of what it answers for. A process that waits
+// has not, perhaps; its file has, but for one member at a time.
+bool Member::counts(MemberIndex member) const {
+  const std::optional<Answer>& answer = peers_[member].answer;
+  if (!answer || answer->own != table_.of(member)) return false;
+  if (!answer->takes_part && !options_.has_file) return false;
+  return answer->stamp.has_list_of(config_.stamp) && is_believable(answer->promised);
+}
+
+// A majority of all, of which the asker is not one; all others where there are two members. A
+// lost file of the only member is lost: nobody else remembers.
+MemberIndex Member::needed_answers() const {
+  if (n() == 1 && !options_.has_file) return nobody;
+  return std::min(majority(), std::max<MemberIndex>(n(), 1) - 1);
+}
+
+void Member::try_admission(Instant now) {
+  confirmed_ = std::max(confirmed_, spoken_by_majority());
+  const auto has_counted = [&](const Seat& seat) { return counts(seat.member); };
+  const auto answers = static_cast<MemberIndex>(std::ranges::count_if(config_.seats, has_counted));
+  if (is_waiting_ && answers >= needed_answers()) admit(now);
+}
+
+// All that its member has promised, whichever process did, is known to one of those who have
+// answered: nothing is promised in these terms, nor before leases by such promises must be over.
+void Member::admit(Instant now) {
+  Term floor = promise_.term;
+  for (const Seat& seat : config_.seats) {
+    if (!counts(seat.member)) continue;
+    const Answer& answer = *peers_[seat.member].answer;
+    floor = std::max(floor, answer.promised);
+    config_.stamp.term = std::max(config_.stamp.term, answer.stamp.term);
+  }
+  const milliseconds lease = std::max(promise_.lease, options_.timing.lease);
+  if (floor > promise_.term) promise_ = {floor, nobody, lease};
+  promise_.lease = lease;
+  is_waiting_ = false;
+  term_ = std::max(term_, floor);
+  newest_ = std::max(newest_, floor);
+  confirmed_ = std::max(confirmed_, floor);
+  retired_ = floor;
+  promised_until_ = claims_after_ = now + lease;
+  const milliseconds rest = is_woken_ ? options_.timing.renewal / 2 : options_.timing.patience;
+  patience_until_ = claims_after_ + jitter(rest);
 }
 
 void Member::send_recalls(Instant now) {
@@ -799,7 +997,7 @@ void Member::suspect(MemberIndex which) {
 
 void Member::lose(Instant now, MemberIndex peer) {
   now_ = now;
-  if (is_blank() || is_dismissed_ || peer == options_.self) return;
+  if (is_waiting_ || is_out() || peer == options_.self) return;
   suspect(peer);
   fill_in_answers();
   after_step(now);
@@ -845,9 +1043,10 @@ void Member::give_up(Instant now) {
 
 void Member::pass(Instant now) {
   now_ = now;
-  if (is_dismissed_) return;
-  if (is_blank()) {
-    if (now >= recall_at_) send_recalls(now);
+  if (is_out()) return;
+  if (is_waiting_) {
+    if (is_blank() && now >= recall_at_) send_recalls(now);
+    if (!is_blank() && now >= recover_at_) send_recoveries(now);
     return;
   }
   if (now >= check_at_) check_debts(now);

@@ -17,6 +17,9 @@
 //   changes    where the list of members may change, each has a configuration, which orders by a
 //              stamp; no member supports a claimant with an older one. A leader changes one seat at
 //              a time, once a majority has its last configuration, confirmed in its own term
+//   recovery   a process whose state file may not be the newest of its member takes no part before
+//              enough others have stored its incarnation and told what they have promised
+//              (incarnation.hpp); promises count between members with equal tables only
 //   handover   a leader that resigns gives up its lease first and says so; only then do the others
 //              end their promises to it, and promise to the heir it names, which leads one round
 //              trip later
@@ -34,6 +37,7 @@
 #include "conclave/base/distinct_draws.hpp"
 #include "conclave/base/random.hpp"
 #include "election/configuration.hpp"
+#include "election/incarnation.hpp"
 #include "election/note.hpp"
 
 namespace conclave::election {
@@ -76,13 +80,20 @@ struct MemberOptions {
   MemberIndex self = 0;
   MemberIndex n = 1;  // members 0 to n - 1, for ever; not used where `configuration` has seats
   // Where the list may change: the one that is remembered. Without seats, and with `is_blank`, it
-  // has been forgotten or never been known; then the member asks those of `hints` for it, and takes
-  // no part before a leader has answered.
+  // has been forgotten or never been known; then the member asks those of `hints` for it, and
+  // recovers by it.
   Configuration configuration{};
   bool is_blank = false;
   std::vector<MemberIndex> hints{};
   Timing timing{};
-  Promise remembered{};  // term 0: nothing is remembered
+  // The table of incarnations that is remembered, its own included.
+  IncarnationTable table{};
+  // Draws a new incarnation and takes no part before enough other members have stored it: unless
+  // what is remembered is known to be all that any process of this member has stored.
+  bool recovers = false;
+  bool has_file = true;    // false: what this member has stored is lost
+  std::uint64_t salt = 0;  // random, another one for each process: the bits of its incarnation
+  Promise remembered{};    // term 0: nothing is remembered
   // An earlier process may have made a promise that still lasts: none is made before it must be
   // over, which is remembered.lease after the start, or timing.lease where nothing is remembered.
   // False only where no process of this cluster has ever had this position: a file that is missing
@@ -106,6 +117,11 @@ struct MemberView {
   std::uint64_t disbelieved = 0;  // notes of terms that cannot be: beyond term_leap
   bool is_blank = false;          // it has no configuration yet
   bool is_dismissed = false;      // it has been removed from the cluster
+  bool is_waiting = false;        // for answers of other members, before it takes part
+  bool is_outdated = false;       // another process of this member has taken its place
+  Incarnation incarnation{};
+  MemberIndex needed = 0;      // so many are needed; nobody: none can be enough
+  std::uint64_t replaced = 0;  // larger incarnations of others that it has heard of
 };
 
 class Member {
@@ -129,17 +145,22 @@ class Member {
 
   Instant deadline() const;  // Instant::max(): never
 
-  // To be sent in this order, after promise() and configuration() have been stored where they
-  // changed.
+  // To be sent in this order, after promise(), configuration() and table() have been stored where
+  // they changed.
   std::vector<OutgoingNote> take_outgoing() { return std::exchange(outgoing_, {}); }
   const Promise& promise() const { return promise_; }
   const Configuration& configuration() const { return config_; }
+  const IncarnationTable& table() const { return table_; }
+  // Whether the three are to be stored: a process without a file has none before its admission.
+  bool has_file() const { return !is_blank() && (options_.has_file || !is_waiting_); }
   // Addresses that a member without a configuration has heard of; not to be trusted otherwise.
   const std::vector<Seat>& rumours() const { return rumours_; }
   // Whether this member leads, and a majority has its configuration, with nothing left to change.
   bool is_settled() const { return is_committed() && !wanted_; }
 
   MemberView view() const;
+  // The members whose answers count, while this one waits; for people.
+  std::vector<MemberIndex> recorded_by() const;
   // Whether this member may act as the leader now: no other member does.
   bool holds_lease(Instant now) const { return is_confirmed_ && now < lease_until_; }
   Instant lease_until() const { return lease_until_; }
@@ -148,6 +169,14 @@ class Member {
   const NoteCounts& sent() const { return sent_; }
 
  private:
+  // To this process, while it waits.
+  struct Answer {
+    Incarnation own{};  // of the sender
+    Term promised = 0;
+    bool takes_part = false;  // the sender does not wait itself
+    Stamp stamp{};
+  };
+
   // Knowledge about another member.
   struct Peer {
     Instant asked{};           // when it was asked for what it owes
@@ -155,7 +184,10 @@ class Member {
     Instant supports_until{};  // by its promise, on our clock
     Term spoken = 0;           // the newest term it has spoken of
     Stamp stamp{};             // of the configuration in its last note
-    std::uint8_t phase = 0;    // of the request it was asked to answer
+    std::uint64_t table = 0;   // the fingerprint in its last note
+    IncarnationTable told{};   // all entries it has ever told of
+    std::optional<Answer> answer{};
+    std::uint8_t phase = 0;  // of the request it was asked to answer
     bool owes_answer = false;
     bool owes_verdict = false;
     bool is_probed = false;
@@ -177,11 +209,13 @@ class Member {
     return static_cast<MemberIndex>(config_.find(member) - config_.seats.data());
   }
   bool is_blank() const { return config_.seats.empty(); }
+  bool is_out() const { return is_dismissed_ || is_outdated_; }
   bool is_fixed() const { return !is_blank() && config_.stamp.list == 0; }
   MemberIndex majority() const { return n() / 2 + 1; }
   bool sees_majority() const { return n() - suspected_ >= majority(); }
   bool hears_leader(Instant now) const;
   bool believes(MemberIndex from, Term term);
+  bool is_believable(Term term) const;
   Term spoken_by_majority() const;
   bool is_done() const { return is_confirmed_ || leader_ != nobody; }
 
@@ -203,7 +237,19 @@ class Member {
   void on_standing(Instant now, const Note& note);
   void on_refused(Instant now, MemberIndex from);
   void on_prepare(Instant now, MemberIndex from);
-  void on_recall(Instant now, MemberIndex from, const Note& note);
+  void on_recall(MemberIndex from, const Note& note);
+  void on_table(Instant now, MemberIndex from, const Note& note);
+  void on_answer(Instant now, MemberIndex from, const Note& note);
+  void answer_waiting(MemberIndex from, const Note& note);
+  void learn(Instant now, const IncarnationTable& entries);
+  void draw(std::uint32_t above);
+  void ask_again(Instant when);
+  void send_recoveries(Instant now);
+  void send_table(MemberIndex to, NoteKind kind);
+  bool counts(MemberIndex member) const;
+  MemberIndex needed_answers() const;
+  void try_admission(Instant now);
+  void admit(Instant now);
   void on_configuration(Instant now, MemberIndex from, const Note& note);
   bool ignores_stranger(MemberIndex from, const Note& note);
   void remember(Instant now, MemberIndex from, const Note& note);
@@ -227,8 +273,9 @@ class Member {
   void fill_in_answers();
   void fill_in(MemberIndex which);
 
-  bool may_promise(Instant now, Term term, MemberIndex to, const Stamp& stamp) const;
-  bool make_promise(Instant now, Term term, MemberIndex to, const Stamp& stamp);
+  bool may_promise(Instant now, MemberIndex to, const Note& claim) const;
+  bool make_promise(Instant now, MemberIndex to, const Note& claim);
+  Note own_claim() const;
   void answer_claim(Instant now, MemberIndex from, const Note& note);
   void claim(Instant now);
   void renew(Instant now);
@@ -246,6 +293,14 @@ class Member {
 
   MemberOptions options_;
   Configuration config_;
+  IncarnationTable table_;
+  std::uint64_t fingerprint_ = 0;  // of the table
+  bool is_waiting_ = false;
+  bool is_woken_ = false;  // while it waited
+  bool is_outdated_ = false;
+  std::uint64_t replaced_ = 0;
+  Instant recover_at_ = Instant::max();
+  Instant claims_after_{};  // a lease after its admission
   Algorithm algorithm_;
   Stream coins_;
   DistinctDraws draws_;
@@ -271,15 +326,15 @@ class Member {
   bool is_confirmed_ = false;  // as the leader of this term, by a majority
   Term led_ = 0;               // the newest term in which this process has known a leader
   Instant lease_until_{};
-  Term retired_ = 0;                    // inherits no term up to this one, in which it has resigned
-  MemberIndex heir_ = nobody;           // has been asked whether it is ready to lead
+  Instant kept_until_{};       // the lease by promises that were asked for with an older table
+  Term retired_ = 0;           // inherits no term up to this one, in which it has resigned
+  MemberIndex heir_ = nobody;  // has been asked whether it is ready to lead
   Instant resign_at_ = Instant::max();  // without it, if it does not answer
   std::optional<Instant> prepared_at_;  // when this member has told a leader that it is ready
   Promise departed_;                    // the last leader known to have resigned, and its term
 
   std::optional<Change> wanted_;  // by an operator, while this member leads
   MemberIndex parting_ = nobody;  // has lost its seat, and hears of it when that is settled
-  bool is_stamp_due_ = false;     // some member has another configuration
   bool is_dismissed_ = false;
   std::uint64_t nonce_ = 0;  // of recalls; 0: none has been sent
   Instant recall_at_ = Instant::max();
@@ -287,6 +342,7 @@ class Member {
 
   Promise promise_;
   MemberIndex bound_to_ = nobody;  // until then; nobody: to someone unknown, before a restart
+  Incarnation bound_incarnation_{};
   Instant promised_until_{};
 
   Instant patience_until_ = Instant::max();

@@ -7,6 +7,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
 #include "election/service.hpp"
+#include "election/system.hpp"
 
 namespace conclave::election {
 namespace {
@@ -57,7 +58,7 @@ std::string config_text(const MemberFiles& files) {
   const std::string timing = files.timing ? timing_text(*files.timing) : "";
   return fmt::format(
       "# Member {0} of the cluster.\n{1}"
-      "cluster = \"{2}\"\nmember = {0}\n{3}"
+      "cluster = \"{2}\"\nidentity = \"{11:016x}\"\nmember = {0}\n{3}"
       "authority = \"{4}\"\ncertificate = \"{5}.pem\"\nkey = \"{5}.key\"\n"
       "state = \"{5}.state\"\n{6}"
       "wake = true    # start an election; false: wait until another member does\n"
@@ -66,7 +67,7 @@ std::string config_text(const MemberFiles& files) {
       files.member.member, head, files.member.cluster, is_table ? "" : members,
       toml_quoted(files.authority), name, files.is_elastic ? "elastic = true\n" : "",
       files.is_elastic ? "true " : "false", files.is_elastic ? "" : "# ", timing,
-      is_table ? members : "");
+      is_table ? members : "", files.identity);
 }
 
 // As Output does, but never in the place of another file; write_new_key for its owner alone.
@@ -126,16 +127,22 @@ void write_cluster(const NewCluster& cluster) {
   MemberFiles files{.folder = cluster.folder,
                     .member = {cluster.name, 0},
                     .members = founded_by(members).seats,
-                    .is_elastic = cluster.is_elastic};
+                    .is_elastic = cluster.is_elastic,
+                    .identity = unforeseeable_number()};
   if (cluster.is_elastic && !fits_message(files.members))
     throw Error("the list of an elastic cluster must fit into one message: take fewer members");
   for (MemberIndex& each = files.member.member; each < cluster.members; ++each) {
     write_member_files(files, authority, validity, fresh);
-    if (!cluster.is_elastic) continue;
-    const std::string state = (cluster.folder / (member_name(each) + ".state")).string();
-    write_founding_file(state, files.member, members, {});
-    fresh.add(state);
-    fresh.add(state + ".lock");
+    ServiceOptions options;
+    options.transport.cluster = cluster.name;
+    options.transport.self = each;
+    options.transport.members = members;
+    options.is_elastic = cluster.is_elastic;
+    options.identity = files.identity;
+    options.state_file = (cluster.folder / (member_name(each) + ".state")).string();
+    write_founding_file(options);
+    fresh.add(options.state_file);
+    fresh.add(options.state_file + ".lock");
   }
   fresh.keep();
 }

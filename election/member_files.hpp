@@ -1,5 +1,6 @@
 // The files of a cluster's members as an operator gets them: the authority, and for each member
-// certificate, key, configuration, and where the list may change its first state file.
+// certificate, key, configuration, and for the founders the first state file: only who has one may
+// begin without a memory.
 #pragma once
 
 #include <chrono>
@@ -36,6 +37,7 @@ struct MemberFiles {
   std::vector<Seat> members;         // all, this one included
   std::string authority = "ca.pem";  // as the configuration names it
   bool is_elastic = false;
+  std::uint64_t identity = 0;      // of the cluster
   std::optional<Timing> timing{};  // none: the default, which is not written down
 };
 

@@ -13,10 +13,12 @@ using detail::Reader;
 using detail::Writer;
 
 constexpr std::array<std::string_view, note_kinds> own_names{
-    "",      "renewal", "seconded", "granted",  "refused", "standing",     "probe",
-    "alive", "prepare", "prepared", "resigned", "recall",  "configuration"};
+    "",        "renewal",  "seconded", "granted", "refused",       "standing", "probe",   "alive",
+    "prepare", "prepared", "resigned", "recall",  "configuration", "recover",  "recorded"};
 
 constexpr std::uint8_t stamped = 0x80;  // a stamp follows
+constexpr std::uint8_t tabled = 0x40;   // a fingerprint follows, after the stamp if there is one
+static_assert(note_kinds + paper_kinds <= tabled);
 
 // The first byte tells the kind; messages of the paper have their own kinds there, after ours.
 std::uint8_t tag_of(const Note& note) {
@@ -65,6 +67,30 @@ void fields(Reader& reader, std::vector<Seat>& seats) {
   }
 }
 
+void fields(Writer& writer, const IncarnationTable& table) {
+  for (const auto& [member, incarnation] : table.entries()) {
+    writer.number(member);
+    writer.number(incarnation.number);
+    writer.number(incarnation.bits);
+  }
+}
+
+// In the order of the members, each once, and none that is 0 0: there is one way to write a table.
+void fields(Reader& reader, IncarnationTable& table) {
+  while (reader.has_more()) {
+    MemberIndex member = 0;
+    Incarnation incarnation;
+    reader.number(member);
+    reader.number(incarnation.number);
+    reader.number(incarnation.bits);
+    const auto& entries = table.entries();
+    const bool is_next = entries.empty() || entries.rbegin()->first < member;
+    if (!is_next || member >= most_member_numbers || entries.size() == most_entries ||
+        !table.raise(member, incarnation))
+      return reader.refuse();
+  }
+}
+
 void fields(auto& codec, Like<Note> auto& note) {
   switch (note.kind) {
     case NoteKind::algorithm:
@@ -94,6 +120,12 @@ void fields(auto& codec, Like<Note> auto& note) {
       codec.number(note.next);
       codec.flag(note.holds);
       return fields(codec, note.seats);
+    case NoteKind::recover:
+      return fields(codec, note.entries);
+    case NoteKind::recorded:
+      codec.number(note.next);
+      codec.flag(note.holds);
+      return fields(codec, note.entries);
     case NoteKind::probe:
     case NoteKind::alive:
     case NoteKind::prepare:
@@ -124,9 +156,12 @@ std::vector<std::byte> encode(const Note& note) {
   std::vector<std::byte> bytes;
   Writer writer(bytes);
   const bool has_stamp = note.configuration != Stamp{};
-  writer.number(static_cast<std::uint8_t>(tag_of(note) | (has_stamp ? stamped : 0)));
+  const bool has_table = note.table != 0;
+  writer.number(static_cast<std::uint8_t>(tag_of(note) | (has_stamp ? stamped : 0) |
+                                          (has_table ? tabled : 0)));
   writer.number(note.term);
   if (has_stamp) fields(writer, note.configuration);
+  if (has_table) writer.number(note.table);
   fields(writer, note);
   return bytes;
 }
@@ -136,11 +171,14 @@ std::optional<Note> decode_note(std::span<const std::byte> bytes) {
   Note note;
   std::uint8_t tag = 0;
   reader.number(tag);
-  if (!set_kind(note, static_cast<std::uint8_t>(tag & ~stamped))) return std::nullopt;
+  if (!set_kind(note, static_cast<std::uint8_t>(tag & ~(stamped | tabled)))) return std::nullopt;
   reader.number(note.term);
   const bool has_stamp = (tag & stamped) != 0;
   if (has_stamp) fields(reader, note.configuration);
   if (has_stamp && note.configuration == Stamp{}) return std::nullopt;
+  const bool has_table = (tag & tabled) != 0;
+  if (has_table) reader.number(note.table);
+  if (has_table && note.table == 0) return std::nullopt;
   fields(reader, note);
   if (!reader.is_done()) return std::nullopt;
   return note;

@@ -1,7 +1,8 @@
 // Notes between members of a cluster: the messages of the paper's algorithm, each marked with its
 // term, and the few kinds that terms, leases and failures need beyond the paper. A note is at most
-// 29 bytes on the wire, 53 where the list of members may change, and one that carries the list as
-// many as a message may have. Pure; what is decoded may come from an enemy.
+// 29 bytes on the wire, 24 more where the list of members may change and 8 more where a member has
+// recovered; one that carries a list has as many as a message may have. Pure; what is decoded may
+// come from an enemy.
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@
 #include "conclave/protocols/message/kmpp_async.hpp"
 #include "election/configuration.hpp"
 #include "election/frame.hpp"
+#include "election/incarnation.hpp"
 
 namespace conclave::election {
 
@@ -36,9 +38,14 @@ enum class NoteKind : std::uint8_t {
              // term `next`, and gets a promise for its `stamp`; nobody: elect one
   recall,    // the sender has no configuration: `stamp` is a number that it has drawn
   configuration,  // the sender's, with its seats; `next` is its next number. Answer to a recall of
-                  // this `stamp`, given by a holder of the lease; or 0
+                  // this `stamp`; or 0
+  recover,        // the sender waits, and asks for `recorded`; `entries` is its table
+  recorded,       // the sender has stored `entries`, which is its table or a part of it; `next` is
+                  // the term of its newest promise, `holds`: it takes part itself
 };
-inline constexpr std::size_t note_kinds = 13;
+inline constexpr std::size_t note_kinds = 15;
+// A larger table goes in several notes; whoever has all of them has its fingerprint.
+inline constexpr std::size_t most_entries = 48;
 
 struct Note {
   NoteKind kind = NoteKind::probe;
@@ -47,10 +54,12 @@ struct Note {
   std::uint64_t stamp = 0;       // renewal: when it was sent, by the sender's clock; see above
   std::uint32_t promise_ms = 0;  // seconded, granted: how long the promise is kept
   MemberIndex leader = nobody;   // standing, resigned
-  Term next = 0;                 // resigned, refused, configuration
-  bool holds = false;            // renewal; configuration: the sender leads
+  Term next = 0;                 // resigned, refused, configuration, recorded
+  bool holds = false;            // renewal, recorded; configuration: the sender leads
   Stamp configuration{};         // of the sender; none where the list is fixed
+  std::uint64_t table = 0;       // fingerprint of the sender's table of incarnations
   std::vector<Seat> seats{};     // configuration
+  IncarnationTable entries{};    // recover, recorded
 
   friend bool operator==(const Note&, const Note&) = default;
 };

@@ -1,3 +1,5 @@
+// The file is long because the text of a promise, its place on the disk and its storage are one
+// format.
 #include "election/promise_file.hpp"
 
 #include <fcntl.h>
@@ -6,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -20,9 +23,10 @@
 namespace conclave::election {
 namespace {
 
-constexpr std::string_view first_word = "conclave-promise 2\n";
+constexpr std::string_view first_word = "conclave-promise 3\n";
+constexpr std::string_view second_word = "conclave-promise 2\n";  // without incarnations
 constexpr std::string_view older_word = "conclave-promise-1 ";
-constexpr std::size_t most_promise_bytes = 16384;  // many times what a file of ours has
+constexpr std::size_t most_promise_bytes = 1 << 18;  // many times what a file of ours has
 constexpr milliseconds most_lease = std::chrono::hours(24);
 
 [[noreturn]] void fail_with_errno(const std::string& doing) {
@@ -94,6 +98,104 @@ bool set_configuration(std::string_view& rest, Configuration& configuration) {
   return !configuration.seats.empty();
 }
 
+bool set_hex(std::string_view word, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number, 16);
+  const bool is_number = error == std::errc{} && end == word.data() + word.size();
+  return is_number && fmt::format("{:016x}", number) == word;
+}
+
+bool set_incarnation(std::string_view line, Incarnation& incarnation) {
+  return set_number(take_word(line), incarnation.number) && set_hex(line, incarnation.bits);
+}
+
+// Its own incarnation, then those of others that are not 0 0, in their order.
+bool set_table(std::string_view& rest, MemberIndex self, IncarnationTable& table) {
+  std::string_view line;
+  Incarnation own;
+  if (!take_line(rest, "incarnation", line) || !set_incarnation(line, own)) return false;
+  MemberIndex least = 0;
+  while (take_line(rest, "known", line)) {
+    MemberIndex member = 0;
+    Incarnation known;
+    const bool is_known = set_number(take_word(line), member) && set_incarnation(line, known);
+    if (!is_known || member < least || member == self || member >= most_member_numbers ||
+        !table.raise(member, known))
+      return false;
+    least = member + 1;
+  }
+  table.raise(self, own);
+  return true;
+}
+
+std::string table_text(const IncarnationTable& table, MemberIndex self) {
+  std::string text = fmt::format("incarnation {}\n", to_string(table.of(self)));
+  for (const auto& [member, incarnation] : table.entries()) {
+    if (member != self) text += fmt::format("known {} {}\n", member, to_string(incarnation));
+  }
+  return text;
+}
+
+bool set_place(std::string_view line, FilePlace& place) {
+  if (line == "none") return true;
+  const bool are_names =
+      set_hex(take_word(line), place.machine) && set_hex(take_word(line), place.boot);
+  for (std::uint64_t* const each :
+       {&place.device, &place.inode, &place.birth, &place.lock_inode, &place.lock_birth}) {
+    if (!set_number(take_word(line), *each)) return false;
+  }
+  return are_names && line.empty();
+}
+
+std::string place_text(const FilePlace& place) {
+  if (place == FilePlace{}) return "place none\n";
+  return fmt::format("place {:016x} {:016x} {} {} {} {} {}\n", place.machine, place.boot,
+                     place.device, place.inode, place.birth, place.lock_inode, place.lock_birth);
+}
+
+// The first 64 bits of a name that the system gives, or 0 where there is none.
+std::uint64_t system_name(const char* path) {
+  const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+  std::array<char, 128> buffer{};
+  const ssize_t size = file.is_open() ? ::read(file.number(), buffer.data(), buffer.size()) : 0;
+  if (size < 16) return 0;
+  const std::string_view name(buffer.data(), static_cast<std::size_t>(size));
+  std::uint64_t bits = 0;
+  const std::string hex = sha256_hex(name).substr(0, 16);
+  std::from_chars(hex.data(), hex.data() + hex.size(), bits, 16);
+  return bits;
+}
+
+struct Born {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t birth = 0;
+};
+
+Born born(const Descriptor& file) {
+  struct statx about {};
+  if (::statx(file.number(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &about) != 0) return {};
+  const bool has_birth = (about.stx_mask & STATX_BTIME) != 0;
+  const auto seconds = static_cast<std::uint64_t>(about.stx_btime.tv_sec);
+  return {(std::uint64_t{about.stx_dev_major} << 32) | about.stx_dev_minor, about.stx_ino,
+          has_birth ? seconds * 1'000'000'000 + about.stx_btime.tv_nsec : 0};
+}
+
+// The lock file holds the count of the newest state file. It is not synced: what a crash of the
+// machine can lose is the newest counts, and a smaller one distrusts fewer files, never the newest.
+std::uint64_t count_in(const Descriptor& lock) {
+  std::array<char, 32> buffer{};
+  const ssize_t size = ::pread(lock.number(), buffer.data(), buffer.size(), 0);
+  std::uint64_t count = 0;
+  if (size > 0) std::from_chars(buffer.data(), buffer.data() + size, count);
+  return count;
+}
+
+void write_count(const Descriptor& lock, std::uint64_t count) {
+  const std::string text = fmt::format("{:020}\n", count);
+  if (::pwrite(lock.number(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
+    fail_with_errno("write of the lock file");
+}
+
 std::string configuration_text(const Configuration& configuration) {
   if (configuration.seats.empty()) return {};
   std::string text = fmt::format("configuration {} {} {}\n", configuration.stamp.term,
@@ -157,16 +259,11 @@ void write_all(const Descriptor& file, std::string_view text) {
 }
 
 // A file that did not exist before, whatever lay there under this name.
-void write_fresh(const std::string& path, std::string_view text) {
+Descriptor fresh_file(const std::string& path) {
   ::unlink(path.c_str());
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.is_open()) fail_with_errno("creation of '" + path + "'");
-  try {
-    write_all(file, text);
-  } catch (const std::system_error&) {
-    ::unlink(path.c_str());
-    throw;
-  }
+  return file;
 }
 
 std::string read_all(const Descriptor& file, const std::string& path) {
@@ -187,15 +284,76 @@ std::string read_all(const Descriptor& file, const std::string& path) {
 
 }  // namespace
 
-std::string promise_text(const Promise& promise, const PromiseOwner& owner,
-                         const Configuration& configuration) {
+bool is_in_place(const FilePlace& written, std::uint64_t count, const FilePlace& found,
+                 std::uint64_t newest) {
+  const bool has_births = written.birth != 0 && written.lock_birth != 0;
+  const bool is_same_machine = (written.boot != 0 && written.boot == found.boot) ||
+                               (written.machine != 0 && written.machine == found.machine);
+  FilePlace same = found;
+  same.machine = written.machine;
+  same.boot = written.boot;
+  return has_births && is_same_machine && same == written && count >= newest;
+}
+
+std::string promise_text(const MemberState& state, const PromiseOwner& owner,
+                         const FilePlace& place, std::uint64_t count) {
+  const Promise& promise = state.promise;
   const std::string to = promise.to == nobody ? "nobody" : fmt::format("{}", promise.to);
-  const std::string body =
-      fmt::format("{}cluster {}\nmember {}\nlist {}\nterm {}\npromised-to {}\nlease-ms {}\n{}",
-                  first_word, owner.member.cluster, owner.member.member, owner.list, promise.term,
-                  to, promise.lease.count(), configuration_text(configuration));
+  const std::string body = fmt::format(
+      "{}cluster {}\nidentity {:016x}\nmember {}\nlist {}\n{}count {}\nterm {}\npromised-to {}\n"
+      "lease-ms {}\n{}{}",
+      first_word, owner.member.cluster, owner.identity, owner.member.member, owner.list,
+      place_text(place), count, promise.term, to, promise.lease.count(),
+      table_text(state.table, owner.member.member), configuration_text(state.configuration));
   return fmt::format("{}sha256 {}\n", body, sha256_hex(body));
 }
+
+namespace {
+
+// The lines of a file after its first one, up to the checksum.
+struct PromiseLines {
+  Identity member;
+  std::uint64_t identity = 0;
+  std::string_view list;
+};
+
+bool set_lines(std::string_view& rest, bool is_older, PromiseLines& lines, PromiseRecord& record) {
+  std::string_view cluster, identity, member, place = "none", count = "0", term, to, lease;
+  MemberState& state = record.state;
+  const bool has_head =
+      take_line(rest, "cluster", cluster) && (is_older || take_line(rest, "identity", identity)) &&
+      take_line(rest, "member", member) && take_line(rest, "list", lines.list) &&
+      (is_older || (take_line(rest, "place", place) && take_line(rest, "count", count)));
+  const bool has_promise = has_head && take_line(rest, "term", term) &&
+                           take_line(rest, "promised-to", to) && take_line(rest, "lease-ms", lease);
+  lines.member.cluster = cluster;
+  return has_promise && set_number(member, lines.member.member) &&
+         (is_older || set_hex(identity, lines.identity)) && set_place(place, record.place) &&
+         set_number(count, record.count) && set_promise(term, to, lease, state.promise) &&
+         (is_older || set_table(rest, lines.member.member, state.table)) &&
+         (lines.list != elastic_list || set_configuration(rest, state.configuration));
+}
+
+std::string objection_to(const PromiseLines& lines, const PromiseOwner& owner,
+                         const std::string& name) {
+  if (lines.member != owner.member)
+    return fmt::format("'{}' belongs to member {} of cluster '{}', not to member {} of '{}'", name,
+                       lines.member.member, lines.member.cluster, owner.member.member,
+                       owner.member.cluster);
+  if (lines.identity != owner.identity)
+    return fmt::format("'{}' was written when the cluster had the identity {:016x}, and the "
+                       "configuration says {:016x}: one of them is of before a restore",
+                       name, lines.identity, owner.identity);
+  const bool is_unnamed = lines.list == founding_list && owner.list != elastic_list;
+  if (lines.list != owner.list && !is_unnamed)
+    return fmt::format(
+        "'{}' was written with another list of members ({}, not {}); docs/elections.md says how to "
+        "change the list",
+        name, lines.list, owner.list);
+  return {};
+}
+
+}  // namespace
 
 PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
                             const std::string& name) {
@@ -207,20 +365,17 @@ PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
                                  name);
     return record;
   }
-  if (!rest.starts_with(first_word)) {
-    record.trouble = damage(name, "it does not begin with 'conclave-promise 2'");
+  const bool is_older = rest.starts_with(second_word);
+  if (!is_older && !rest.starts_with(first_word)) {
+    record.trouble = damage(name, "it does not begin with 'conclave-promise 3'");
     return record;
   }
   rest.remove_prefix(first_word.size());
-  std::string_view cluster, member, list, term, to, lease, sum;
-  Identity found;
-  const bool has_lines = take_line(rest, "cluster", cluster) && take_line(rest, "member", member) &&
-                         take_line(rest, "list", list) && take_line(rest, "term", term) &&
-                         take_line(rest, "promised-to", to) && take_line(rest, "lease-ms", lease) &&
-                         (list != elastic_list || set_configuration(rest, record.configuration));
+  PromiseLines lines;
+  const bool has_lines = set_lines(rest, is_older, lines, record);
   const std::size_t body = text.size() - rest.size();
-  if (!has_lines || !take_line(rest, "sha256", sum) || !rest.empty() ||
-      !set_promise(term, to, lease, record.promise) || !set_number(member, found.member)) {
+  std::string_view sum;
+  if (!has_lines || !take_line(rest, "sha256", sum) || !rest.empty()) {
     record.trouble = damage(name, "it does not have the lines that it must have");
     return record;
   }
@@ -228,19 +383,12 @@ PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
     record.trouble = damage(name, "its checksum does not fit");
     return record;
   }
-  found.cluster = cluster;
+  if (is_older) lines.identity = owner.identity;
   record.is_intact = true;
-  record.trouble = objection_to(record.promise, record.configuration, name);
-  if (list != owner.list)
-    record.trouble = fmt::format(
-        "'{}' was written with another list of members ({}, not {}); elections.md says how to "
-        "change the list",
-        name, list, owner.list);
-  record.is_foreign = found != owner.member;
-  if (record.is_foreign)
-    record.trouble =
-        fmt::format("'{}' belongs to member {} of cluster '{}', not to member {} of '{}'", name,
-                    found.member, found.cluster, owner.member.member, owner.member.cluster);
+  record.is_foreign = lines.member != owner.member;
+  record.trouble = objection_to(lines, owner, name);
+  if (record.trouble.empty())
+    record.trouble = objection_to(record.state.promise, record.state.configuration, name);
   return record;
 }
 
@@ -262,14 +410,31 @@ PromiseFile::PromiseFile(Locked, std::string path, PromiseOwner owner)
       lock_(locked(path_)),
       folder_(folder_of(path_)) {}
 
+FilePlace PromiseFile::place_of(const Descriptor& file) const {
+  const Born own = born(file);
+  const Born lock = born(lock_);
+  return {.machine = system_name("/etc/machine-id"),
+          .boot = system_name("/proc/sys/kernel/random/boot_id"),
+          .device = own.device,
+          .inode = own.inode,
+          .birth = own.birth,
+          .lock_inode = lock.inode,
+          .lock_birth = lock.birth};
+}
+
 // The lock is taken first: who reads without it may read what another process is about to replace.
 PromiseFile::PromiseFile(std::string path, PromiseOwner owner)
     : PromiseFile(Locked{}, std::move(path), std::move(owner)) {
   const PromiseRecord record = read_promise(path_, owner_);
   if (!record.trouble.empty()) throw Error(record.trouble);
   has_existed_ = record.is_there;
-  promise_ = record.promise;
-  configuration_ = record.configuration;
+  state_ = record.state;
+  const std::uint64_t newest = count_in(lock_);
+  count_ = std::max(record.count, newest);
+  if (!has_existed_) return;
+  const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  is_proof_ = was_in_place_ =
+      file.is_open() && is_in_place(record.place, record.count, place_of(file), newest);
 }
 
 void PromiseFile::set_aside() {
@@ -283,19 +448,28 @@ void PromiseFile::remove(const std::string& path, const PromiseOwner& owner) {
 }
 
 void PromiseFile::replace(const std::string& path, const PromiseOwner& owner,
-                          const Promise& promise, const Configuration& configuration) {
+                          const MemberState& state, bool is_vouched) {
   PromiseFile file(Locked{}, path, owner);
-  file.set_aside();  // a crash here leaves no file, which is safe: a start without one waits too
-  file.store(promise, configuration);
+  file.set_aside();  // a crash here leaves no file, which is safe: a start without one recovers
+  file.count_ = count_in(file.lock_);
+  file.store(state, is_vouched);
 }
 
-void PromiseFile::store(const Promise& promise, const Configuration& configuration) {
+void PromiseFile::store(const MemberState& state, bool is_proof) {
   const std::string fresh = path_ + ".new";
-  write_fresh(fresh, promise_text(promise, owner_, configuration));
-  if (::rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("renaming of '" + fresh + "'");
+  try {
+    const Descriptor file = fresh_file(fresh);
+    const FilePlace place = is_proof ? place_of(file) : FilePlace{};
+    write_all(file, promise_text(state, owner_, place, count_ + 1));
+    if (::rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("renaming of '" + fresh + "'");
+  } catch (const std::system_error&) {
+    ::unlink(fresh.c_str());
+    throw;
+  }
   if (::fsync(folder_.number()) != 0) fail_with_errno("fsync of the folder of '" + path_ + "'");
-  promise_ = promise;
-  configuration_ = configuration;
+  write_count(lock_, ++count_);
+  state_ = state;
+  is_proof_ = is_proof;
 }
 
 }  // namespace conclave::election

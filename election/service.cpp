@@ -16,8 +16,8 @@
 namespace conclave::election {
 namespace {
 
-Promise stored(const std::optional<PromiseFile>& file) {
-  return file ? file->promise() : Promise{};
+MemberState stored(const std::optional<PromiseFile>& file) {
+  return file ? file->state() : MemberState{};
 }
 
 // Those of which an address is known.
@@ -30,20 +30,28 @@ std::vector<MemberIndex> known_of(const std::vector<Endpoint>& members) {
 }
 
 Agreement agreement_of(const ServiceOptions& options) {
-  if (options.is_elastic) return agreement_on({}, options.timing);
-  return agreement_on(options.transport.members, options.timing);
+  Agreement result = options.is_elastic ? agreement_on({}, options.timing)
+                                        : agreement_on(options.transport.members, options.timing);
+  result.identity = options.identity;
+  return result;
 }
 
 MemberOptions member_options(const ServiceOptions& options,
                              const std::optional<PromiseFile>& file) {
+  const MemberState state = stored(file);
+  const bool is_in_place = file && file->was_in_place() && !options.always_recovers;
   return {.self = options.transport.self,
           .n = static_cast<MemberIndex>(options.transport.members.size()),
-          .configuration = file ? file->configuration() : Configuration{},
+          .configuration = state.configuration,
           .is_blank = options.is_elastic && (!file || !file->has_existed()),
           .hints =
               options.is_elastic ? known_of(options.transport.members) : std::vector<MemberIndex>{},
           .timing = options.timing,
-          .remembered = stored(file),
+          .table = state.table,
+          .recovers = file && !is_in_place && !options.is_first_start,
+          .has_file = !file || file->has_existed(),
+          .salt = unforeseeable_number(),
+          .remembered = state.promise,
           .may_have_promised = !options.is_first_start,
           .coins = {.seed = options.seed ? *options.seed : unforeseeable_number(),
                     .trial = 0,
@@ -55,14 +63,22 @@ MemberOptions member_options(const ServiceOptions& options,
 
 PromiseOwner promise_owner(const ServiceOptions& options) {
   return {{options.transport.cluster, options.transport.self},
-          options.is_elastic ? std::string(elastic_list) : list_name(agreement_of(options))};
+          options.is_elastic ? std::string(elastic_list) : list_name(agreement_of(options)),
+          options.identity};
 }
 
-void write_founding_file(const std::string& path, const Identity& member,
-                         const std::vector<Endpoint>& members, const Timing& timing) {
-  PromiseFile file(path, {member, std::string(elastic_list)});
-  if (file.has_existed()) throw Error(fmt::format("'{}' exists", path));
-  file.store({.term = 0, .to = nobody, .lease = timing.lease}, founded_by(members));
+void write_founding_file(const ServiceOptions& options) {
+  PromiseOwner owner = promise_owner(options);
+  if (!options.is_elastic) owner.list = founding_list;
+  PromiseFile file(options.state_file, owner);
+  if (file.has_existed()) throw Error(fmt::format("'{}' exists", options.state_file));
+  MemberState first{.promise = {.term = 0, .to = nobody, .lease = options.timing.lease}};
+  if (options.is_elastic) first.configuration = founded_by(options.transport.members);
+  try {
+    file.store(first);
+  } catch (const std::system_error& error) {
+    throw Error(fmt::format("cannot write '{}': {}", options.state_file, error.what()));
+  }
 }
 
 void check_timing(const Timing& timing) {
@@ -100,17 +116,19 @@ Service::Service(Loop& loop, ServiceOptions options, Callbacks callbacks)
   if (!options_.state_file.empty()) open_file();
   transport_ = std::make_unique<Transport>(loop, options_.transport, *this);
   member_ = std::make_unique<Member>(member_options(options_, file_), local_time());
+  reported_ = member_->table();
   meet();
   arm();
 }
 
-// A new file is written at once: it names the list of members before there is a promise, and a disk
-// that cannot be written to is found out at the start.
+// A file that is to be used is written again at once, also to find out now whether the disk can be
+// written to. One that is missing stays so until this member has recovered.
 void Service::open_file() {
   file_.emplace(options_.state_file, promise_owner(options_));
-  if (file_->has_existed() || options_.is_elastic) return;
   try {
-    file_->store({.term = 0, .to = nobody, .lease = options_.timing.lease});
+    if (file_->has_existed()) file_->store(file_->state(), file_->was_in_place());
+    if (!file_->has_existed() && options_.is_first_start)
+      file_->store({.promise = {.term = 0, .to = nobody, .lease = options_.timing.lease}});
   } catch (const std::system_error& error) {
     throw Error(fmt::format("cannot write '{}': {}", options_.state_file, error.what()));
   }
@@ -233,15 +251,82 @@ void Service::after_step() {
   for (const OutgoingNote& outgoing : member_->take_outgoing()) send(outgoing);
   arm();
   announce();
+  report_recovery();
+  report_replacements();
   leave_if_resigned();
   leave_if_removed();
+  leave_if_replaced();
 }
 
+// A file that is written while this member waits proves nothing to the next start: it may be an
+// old one that has been put back.
 void Service::store() {
-  if (!file_ || member_->view().is_blank) return;
-  const Configuration kept = options_.is_elastic ? member_->configuration() : Configuration{};
-  if (member_->promise() != file_->promise() || kept != file_->configuration())
-    file_->store(member_->promise(), kept);
+  if (!file_ || !member_->has_file()) return;
+  MemberState state{.promise = member_->promise(), .configuration = {}, .table = member_->table()};
+  if (options_.is_elastic) state.configuration = member_->configuration();
+  const bool is_proof = !member_->view().is_waiting;
+  if (state != file_->state() || is_proof != file_->is_proof()) file_->store(state, is_proof);
+}
+
+// Says for whom this member waits, when that changes and once in a lease.
+void Service::report_recovery() {
+  const MemberView view = member_->view();
+  const std::string name = to_string(view.incarnation);
+  if (!view.is_waiting) {
+    if (std::exchange(was_waiting_, false))
+      on_log(fmt::format("admitted as incarnation {}: no promise up to term {}; taking part in {} "
+                         "ms",
+                         name, view.promised, member_->promise().lease.count()));
+    return;
+  }
+  was_waiting_ = true;
+  const std::vector<MemberIndex> members = member_->recorded_by();
+  const std::string why = file_->has_existed() ? "the state file is not where it was written"
+                                               : "the state file is missing";
+  std::string sentence = fmt::format("waiting as incarnation {} ({}): recorded by members {}, {} "
+                                     "others are needed",
+                                     name, why, fmt::join(members, " "), view.needed);
+  if (members.empty())
+    sentence = fmt::format("waiting as incarnation {} ({}): {} other members must record it", name,
+                           why, view.needed);
+  if (view.is_blank)
+    sentence = fmt::format("waiting for the list of members ({}), which a leader tells", why);
+  if (view.needed == nobody)
+    sentence = "waiting for ever: the only member of this cluster has lost its state file, and "
+               "nobody else remembers (conclave cluster restore)";
+  const Instant now = local_time();
+  if (sentence == last_wait_ && now < next_wait_report_) return;
+  last_wait_ = sentence;
+  next_wait_report_ = now + options_.timing.lease;
+  on_log(sentence);
+}
+
+void Service::report_replacements() {
+  for (const auto& [member, incarnation] : member_->table().entries()) {
+    const Incarnation before = reported_.of(member);
+    if (!reported_.raise(member, incarnation) || member == self()) continue;
+    on_log(fmt::format("member {} runs as incarnation {} now: every process of it with incarnation "
+                       "{} is refused",
+                       member, to_string(incarnation), to_string(before)));
+  }
+}
+
+// Its file is not to be trusted any more, since the other process has written another one.
+void Service::leave_if_replaced() {
+  if (is_leaving_ || !member_->view().is_outdated) return;
+  const std::string sentence =
+      fmt::format("another process of member {} has taken the place of this one (incarnation {})",
+                  self(), to_string(member_->view().incarnation));
+  if (file_) {
+    try {
+      file_->store(file_->state(), false);
+    } catch (const std::system_error& error) {
+      on_log(fmt::format("the state file cannot be marked as outdated: {}", error.what()));
+    }
+  }
+  leave([this, sentence] {
+    if (callbacks_.replaced) callbacks_.replaced(sentence);
+  });
 }
 
 // The transport must know where to reach whom, before the first note goes there.

@@ -19,17 +19,21 @@ namespace conclave::election {
 struct ServiceOptions {
   TransportOptions transport;
   Timing timing{};
-  // Where the promise survives a restart; empty: nowhere. A file that is missing may be one that
-  // was lost, so each start, with or without a file, makes no promise before an old one must be
-  // over: for the lease in the file, or for timing.lease where there is none.
+  // Where the member's state survives a restart. It must have been made with the cluster
+  // (write_founding_file below): a file that is missing, or that is not provably the one that the
+  // last process of this member left, is recovered from other members before this one takes part.
+  // Empty: nowhere; then it is the caller's duty that there is one process of this member at a
+  // time, and a start may lead in a term in which an earlier one has led.
   std::string state_file{};
+  bool always_recovers = false;  // trusts no file, wherever it lies
+  std::uint64_t identity = 0;    // of the cluster; members with another one are refused
   // The caller knows that no process has ever been this member of this cluster, for example because
   // it has just invented the cluster: then there is nothing to wait for. Never true for a member
   // that an operator or a supervisor may start again.
   bool is_first_start = false;
   // The list of members may change while the cluster runs. Then the state file holds it, and must
-  // have been made with the cluster (founding_file below); a member without its file asks those of
-  // transport.members until a leader sends it the list.
+  // have been made with the cluster; a member without its file asks those of transport.members
+  // until a leader sends it the list.
   bool is_elastic = false;
   std::optional<std::uint64_t> seed{};  // none: the operating system's randomness
 };
@@ -37,10 +41,9 @@ struct ServiceOptions {
 // Whose promises the state file of such a member holds.
 PromiseOwner promise_owner(const ServiceOptions& options);
 
-// Writes the state file of a member of a new elastic cluster, before its first start and before any
-// promise. Throws Error if there is one.
-void write_founding_file(const std::string& path, const Identity& member,
-                         const std::vector<Endpoint>& members, const Timing& timing);
+// Writes the state file of a member of a new cluster, before its first start and any promise:
+// nothing but the founding of a cluster begins without a memory. Throws Error if there is one.
+void write_founding_file(const ServiceOptions& options);
 
 // Throws Error unless these times make sense together.
 void check_timing(const Timing& timing);
@@ -81,6 +84,7 @@ class Service final : public TransportEvents {
     std::function<void(std::string_view line)> log{};     // for people
     std::function<void(const std::exception&)> failed{};  // the promise cannot be stored
     std::function<void()> removed{};  // this member has no seat any more, and has ended
+    std::function<void(std::string_view why)> replaced{};  // another process is this member now
   };
 
   // Listens at once; what arrives is handled when the loop runs. Throws Error.
@@ -123,6 +127,9 @@ class Service final : public TransportEvents {
   const NoteCounts& sent() const { return member_->sent(); }
   const TransportCounters& counters() const { return transport_->counters(); }
   std::uint64_t malformed() const { return malformed_; }
+  const IncarnationTable& table() const { return member_->table(); }
+  std::vector<MemberIndex> recorded_by() const { return member_->recorded_by(); }
+  bool was_file_missing() const { return file_ && !file_->has_existed(); }
   std::uint16_t port() const { return transport_->port(); }
 
   static Instant local_time();  // CLOCK_BOOTTIME, from any thread
@@ -153,6 +160,9 @@ class Service final : public TransportEvents {
   void store();
   void meet();
   void leave_if_removed();
+  void leave_if_replaced();
+  void report_recovery();
+  void report_replacements();
   void leave_if_resigned();
 
   Loop& loop_;
@@ -169,6 +179,10 @@ class Service final : public TransportEvents {
   std::function<void()> left_;  // to be called when it has resigned and left
   bool is_leaving_ = false;
   std::uint64_t malformed_ = 0;
+  bool was_waiting_ = false;
+  std::string last_wait_;  // the last sentence about what this member waits for
+  Instant next_wait_report_{};
+  IncarnationTable reported_;    // incarnations of others, as last reported
   std::shared_ptr<bool> alive_;  // shared with calls posted to the loop, which may come too late
 };
 

@@ -51,6 +51,13 @@ Json list_json(const Service& service) {
           {"seats", seats}};
 }
 
+Json table_json(const Service& service) {
+  Json table = Json::object();
+  for (const auto& [member, incarnation] : service.table().entries())
+    table[std::to_string(member)] = to_string(incarnation);
+  return table;
+}
+
 // Values that a page shows more than once are read from the service once, at one moment.
 struct Moment {
   explicit Moment(const Service& service)
@@ -230,7 +237,13 @@ std::string status_json(const Service& service) {
             {"time", wall_clock_text()},
             {"suspected", view.suspected},
             {"elections", view.elections},
-            {"promised", view.promised}};
+            {"promised", view.promised},
+            {"incarnation", to_string(view.incarnation)},
+            {"admitted", !view.is_waiting},
+            {"replaced", view.replaced},
+            {"state_file_missing", service.was_file_missing()}};
+  if (view.is_waiting) json["recorded_by"] = Json(service.recorded_by());
+  if (!service.table().entries().empty()) json["table"] = table_json(service);
   if (service.is_elastic()) json["list"] = list_json(service);
   json["sent"] = counts_json(service.sent(), count_name);
   json["connections"] = counters.connections_now;
@@ -254,6 +267,14 @@ std::string status_metrics(const Service& service) {
               static_cast<double>(now.left().count()) / 1000);
   metrics.add("suspected_members", "gauge", "Members that do not answer.", view.suspected);
   metrics.add("elections_total", "counter", "Elections this member has joined.", view.elections);
+  metrics.add("admitted", "gauge", "0 while it waits for other members before it takes part.",
+              view.is_waiting ? 0 : 1);
+  metrics.add("incarnation_number", "gauge", "Grows when this member has recovered its state.",
+              view.incarnation.number);
+  metrics.add("replaced_total", "counter",
+              "Processes of other members whose place another process has taken.", view.replaced);
+  metrics.add("state_file_missing", "gauge", "1 where this process has started without its file.",
+              service.was_file_missing() ? 1 : 0);
   add_counters(metrics, service);
   return metrics.take();
 }

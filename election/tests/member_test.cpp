@@ -518,12 +518,11 @@ Note consent(const Member& member, Instant asked) {
 
 TEST(Member, ChangesTheListWhenAMajorityHasConfirmedItInThisTerm) {
   Member member = leader_of_elastic_three();
+  EXPECT_EQ(member.configuration().stamp.term, 1u) << "a leader confirms the list at once";
   EXPECT_EQ(member.request(2ms, addition), "");
   EXPECT_EQ(member.configuration().seats.size(), 3u) << "not before it is confirmed";
-  EXPECT_EQ(member.configuration().stamp.term, 1u);
   EXPECT_NE(member.request(2ms, addition), "") << "one at a time";
-  told(member, 3ms, 1, consent(member, 2ms));
-  told(member, 3ms, 2, consent(member, 2ms));
+  told(member, 3ms, 1, consent(member, 1ms));
   EXPECT_EQ(member.configuration().seats.size(), 4u);
   EXPECT_EQ(member.configuration().stamp.version, 1u);
   EXPECT_FALSE(member.is_settled());
@@ -537,8 +536,7 @@ TEST(Member, ChangesTheListWhenAMajorityHasConfirmedItInThisTerm) {
 TEST(Member, ChangesTheListOneSeatAtATime) {
   Member member = leader_of_elastic_three();
   ASSERT_EQ(member.request(2ms, addition), "");
-  told(member, 3ms, 1, consent(member, 2ms));
-  told(member, 3ms, 2, consent(member, 2ms));
+  told(member, 3ms, 1, consent(member, 1ms));
   ASSERT_EQ(member.configuration().stamp.version, 1u);
   EXPECT_EQ(member.request(3ms, {.kind = Change::Kind::remove, .member = 2}), "");
   EXPECT_EQ(member.configuration().stamp.version, 1u) << "the first is not settled";
@@ -550,7 +548,6 @@ TEST(Member, ChangesTheListOneSeatAtATime) {
 TEST(Member, LetsNoLeaseThatWasToldOfGetShorterByAChange) {
   Member member = leader_of_elastic_three();
   ASSERT_EQ(member.request(2ms, addition), "");
-  told(member, 1s, 1, consent(member, 2ms));
   member.pass(1s + 2ms);
   told(member, 1s + 3ms, 1, consent(member, 1s + 2ms));
   const Instant until = member.lease_until();
@@ -629,7 +626,39 @@ TEST(Member, EndsWhenItHasBeenRemoved) {
   EXPECT_EQ(member.deadline(), Instant::max());
 }
 
-TEST(Member, WithoutItsListTakesPartWhenALeaderHasAnsweredIt) {
+// The answer of another member that has stored the table in this note.
+Note recorded(const Note& asked, MemberIndex from, Term promised, bool takes_part = true,
+              Incarnation own = {}) {
+  Note answer{.kind = NoteKind::recorded, .next = promised, .holds = takes_part};
+  answer.configuration = asked.configuration;
+  answer.entries = asked.entries;
+  if (own != Incarnation{}) answer.entries.raise(from, own);
+  answer.table = answer.entries.fingerprint();
+  return answer;
+}
+
+// A member of three that recovers, and the note with which it asks the others.
+struct Recovering {
+  explicit Recovering(bool has_file, Promise remembered = {}, IncarnationTable table = {})
+      : member({.n = 3,
+                .table = std::move(table),
+                .recovers = true,
+                .has_file = has_file,
+                .salt = 7,
+                .remembered = remembered},
+               0ms) {
+    member.pass(0ms);
+    const std::vector<OutgoingNote> notes = member.take_outgoing();
+    EXPECT_EQ(notes.size(), 2u);
+    asked = notes.front().note;
+    EXPECT_EQ(asked.kind, NoteKind::recover);
+  }
+
+  Member member;
+  Note asked;
+};
+
+TEST(Member, WithoutItsListTakesPartWhenALeaderHasToldItAndEnoughHaveRecordedIt) {
   Member member({.self = 2, .is_blank = true, .hints = {0, 1}}, 0ms);
   const Configuration list = list_of(3);
   Note told_list{.kind = NoteKind::configuration,
@@ -642,16 +671,204 @@ TEST(Member, WithoutItsListTakesPartWhenALeaderHasAnsweredIt) {
   EXPECT_TRUE(told(member, 1ms, 1, with(renewal(5, true), list.stamp)).empty());
   told(member, 1ms, 1, told_list);
   EXPECT_TRUE(member.view().is_blank) << "not an answer";
-  EXPECT_EQ(member.deadline(), lease) << "old promises may still last";
-  member.pass(lease);
+  member.pass(2ms);
   const std::vector<OutgoingNote> notes = member.take_outgoing();
   ASSERT_EQ(notes.size(), 2u);
   EXPECT_EQ(notes.front().note.kind, NoteKind::recall);
   told_list.stamp = notes.front().note.stamp;
-  told(member, lease + 1ms, 1, told_list);
+  told(member, 3ms, 1, told_list);
   EXPECT_FALSE(member.view().is_blank);
-  EXPECT_EQ(member.view().leader, 1u);
+  EXPECT_TRUE(member.view().is_waiting);
+  member.pass(4ms);
+  const Note asked = member.take_outgoing().front().note;
+  ASSERT_EQ(asked.kind, NoteKind::recover);
+  told(member, 5ms, 0, recorded(asked, 0, 4));
+  EXPECT_TRUE(member.view().is_waiting) << "one of two";
+  told(member, 5ms, 1, recorded(asked, 1, 5));
+  EXPECT_FALSE(member.view().is_waiting);
   EXPECT_EQ(member.promise().term, 5u);
+}
+
+TEST(Member, RecoversWhatItHasPromisedFromAMajorityOfOthers) {
+  Recovering blank(false);
+  EXPECT_FALSE(blank.member.has_file());
+  told(blank.member, 1ms, 1, recorded(blank.asked, 1, 9));
+  EXPECT_TRUE(blank.member.view().is_waiting) << "one other is no majority";
+  told(blank.member, 2ms, 2, recorded(blank.asked, 2, 4));
+  EXPECT_FALSE(blank.member.view().is_waiting);
+  EXPECT_TRUE(blank.member.has_file());
+  EXPECT_EQ(blank.member.promise(), (Promise{9, nobody, lease}));
+}
+
+TEST(Member, KeepsThePromiseOfItsOwnFileWhenItRecovers) {
+  const Promise own{9, 2, lease};
+  Recovering stale(true, own);
+  told(stale.member, 1ms, 1, recorded(stale.asked, 1, 9));
+  told(stale.member, 2ms, 2, recorded(stale.asked, 2, 4));
+  EXPECT_EQ(stale.member.promise(), own);
+}
+
+TEST(Member, PromisesNothingWhileItWaitsAndForALeaseAfterwards) {
+  Recovering blank(false);
+  const auto claim = [&](Instant now) {
+    Note asks = renewal(10, true);
+    asks.table = blank.member.table().fingerprint();
+    blank.member.receive(now, 1, asks);
+    const std::vector<OutgoingNote> notes = blank.member.take_outgoing();
+    return notes.empty() ? NoteKind::probe : notes.back().note.kind;
+  };
+  EXPECT_EQ(claim(1ms), NoteKind::refused);
+  for (const MemberIndex each : {1u, 2u})
+    told(blank.member, 50ms, each, recorded(blank.asked, each, 9));
+  ASSERT_FALSE(blank.member.view().is_waiting);
+  EXPECT_EQ(claim(lease), NoteKind::refused) << "a lease from the start, not from the admission";
+  EXPECT_EQ(claim(50ms + lease), NoteKind::granted);
+}
+
+TEST(Member, ClaimsNothingForALeaseAfterItsAdmission) {
+  Recovering blank(false);
+  for (const MemberIndex each : {1u, 2u})
+    told(blank.member, 50ms, each, recorded(blank.asked, each, 9));
+  blank.member.wake(60ms);
+  EXPECT_TRUE(blank.member.take_outgoing().empty());
+  EXPECT_EQ(blank.member.view().term, 9u);
+}
+
+TEST(Member, WithoutAFileAnswersNothingAndCountsNoAnswersOfThoseThatWait) {
+  Recovering blank(false);
+  EXPECT_TRUE(told(blank.member, 1ms, 1, {.kind = NoteKind::recover}).empty());
+  for (const MemberIndex each : {1u, 2u})
+    told(blank.member, 2ms, each, recorded(blank.asked, each, 9, false));
+  EXPECT_TRUE(blank.member.view().is_waiting);
+  Recovering stale(true);
+  EXPECT_EQ(answer(stale.member, 1ms, 1, {.kind = NoteKind::recover}), NoteKind::recorded);
+  for (const MemberIndex each : {1u, 2u})
+    told(stale.member, 2ms, each, recorded(stale.asked, each, 9, false));
+  EXPECT_FALSE(stale.member.view().is_waiting);
+}
+
+// Member 2 knows of a newer process of member 1 than the one that has answered.
+TEST(Member, CountsOnlyAnswersThatFit) {
+  Recovering blank(false);
+  told(blank.member, 1ms, 1, recorded(blank.asked, 1, 9));
+  Note better = recorded(blank.asked, 2, 4);
+  better.entries.raise(1, {3, 5});
+  better.table = better.entries.fingerprint();
+  told(blank.member, 2ms, 2, better);
+  EXPECT_TRUE(blank.member.view().is_waiting);
+  told(blank.member, 3ms, 1, recorded(blank.asked, 1, 12, true, {3, 5}));
+  EXPECT_FALSE(blank.member.view().is_waiting);
+  EXPECT_EQ(blank.member.promise().term, 12u);
+  EXPECT_EQ(blank.member.table().of(1), (Incarnation{3, 5})) << "taken over";
+}
+
+TEST(Member, DrawsALargerIncarnationWhileItWaitsAndEndsWhereItTakesPart) {
+  Recovering blank(false);
+  Note larger{.kind = NoteKind::recorded, .next = 9, .holds = true};
+  larger.entries.raise(0, {6, 1});
+  larger.table = larger.entries.fingerprint();
+  told(blank.member, 1ms, 1, larger);
+  EXPECT_TRUE(blank.member.view().is_waiting);
+  EXPECT_EQ(blank.member.view().incarnation.number, 7u);
+  Member old = newborn(3);
+  const std::uint64_t rank = wake_and_win(old, 0ms);
+  old.receive(1ms, 1, promised(NoteKind::seconded, 1, rank));
+  ASSERT_TRUE(old.holds_lease(2ms));
+  told(old, 3ms, 2, larger);
+  EXPECT_TRUE(old.view().is_outdated);
+  EXPECT_FALSE(old.holds_lease(4ms));
+  EXPECT_TRUE(told(old, 5ms, 1, renewal(2, true)).empty());
+}
+
+TEST(Member, NeverReplacesALargerIncarnationByASmallerOne) {
+  Recovering blank(true, {}, [] {
+    IncarnationTable table;
+    table.raise(2, {5, 5});
+    return table;
+  }());
+  Note smaller{.kind = NoteKind::recover};
+  smaller.entries.raise(2, {4, 9});
+  smaller.table = smaller.entries.fingerprint();
+  const std::vector<OutgoingNote> notes = told(blank.member, 1ms, 2, smaller);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes.front().note.entries.of(2), (Incarnation{5, 5})) << "so that it learns of it";
+  EXPECT_EQ(blank.member.table().of(2), (Incarnation{5, 5}));
+}
+
+TEST(Member, PromisesToClaimantsWithItsOwnTableAloneAndSendsItsTableToOthers) {
+  IncarnationTable table;
+  table.raise(2, {1, 1});
+  Member member({.n = 3, .table = table, .may_have_promised = false}, 0ms);
+  const std::vector<OutgoingNote> notes = told(member, 1ms, 1, renewal(1, true));
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_EQ(notes.front().note.kind, NoteKind::recorded);
+  EXPECT_EQ(notes.back().note.kind, NoteKind::refused);
+  Note claim = renewal(1, true);
+  claim.table = table.fingerprint();
+  EXPECT_EQ(answer(member, 2ms, 1, claim), NoteKind::granted);
+}
+
+TEST(Member, CountsNoPromiseOfAMemberWithAnotherTable) {
+  Member member = newborn(3);
+  const std::uint64_t rank = wake_and_win(member, 0ms);
+  Note promise = promised(NoteKind::seconded, 1, rank);
+  promise.table = 77;
+  member.receive(1ms, 1, promise);
+  EXPECT_FALSE(member.holds_lease(2ms));
+  promise.table = 0;
+  member.receive(3ms, 1, promise);
+  EXPECT_TRUE(member.holds_lease(4ms));
+}
+
+// The lease by promises with the old table runs on; those with the new one are asked for at once.
+TEST(Member, AsksAnewWhenItsTableHasGrown) {
+  Member member = newborn(3);
+  const std::uint64_t rank = wake_and_win(member, 0ms);
+  member.receive(1ms, 1, promised(NoteKind::seconded, 1, rank));
+  const Instant until = member.lease_until();
+  member.take_outgoing();
+  Note news{.kind = NoteKind::recover};
+  news.entries.raise(2, {1, 1});
+  news.table = news.entries.fingerprint();
+  std::vector<OutgoingNote> notes = told(member, 100ms, 2, news);
+  ASSERT_EQ(notes.size(), 3u) << "two renewals, and the answer";
+  EXPECT_EQ(notes.front().note.kind, NoteKind::renewal);
+  EXPECT_EQ(notes.front().note.table, news.table);
+  EXPECT_EQ(member.lease_until(), until);
+  member.receive(200ms, 1, promised(NoteKind::granted, 1, stamp_of(100ms)));
+  EXPECT_EQ(member.lease_until(), until) << "a promise with the old table";
+  Note granted = promised(NoteKind::granted, 1, stamp_of(100ms));
+  granted.table = news.table;
+  member.receive(200ms, 1, granted);
+  EXPECT_EQ(member.lease_until(), 100ms + usable);
+}
+
+// A promise to one process of a member binds against the next one of it.
+TEST(Member, TakesAnotherProcessOfAMemberForAnotherClaimant) {
+  Member member = newborn(3);
+  ASSERT_EQ(answer(member, 1ms, 1, renewal(1, true)), NoteKind::granted);
+  Note news{.kind = NoteKind::recover};
+  news.entries.raise(1, {1, 1});
+  news.table = news.entries.fingerprint();
+  told(member, 2ms, 1, news);
+  Note claim = renewal(2, true);
+  claim.table = news.table;
+  EXPECT_EQ(answer(member, 3ms, 1, claim), NoteKind::refused);
+  Note resigned = resignation(1, nobody, 2);
+  resigned.table = news.table;
+  told(member, 4ms, 1, resigned);
+  claim.term = 3;
+  EXPECT_EQ(answer(member, 5ms, 1, claim), NoteKind::refused) << "the other has not resigned";
+  EXPECT_EQ(answer(member, 1ms + lease, 1, claim), NoteKind::granted);
+}
+
+TEST(Member, ThatIsTheOnlyOneNeverRecoversALostFile) {
+  Member alone({.recovers = true, .has_file = false}, 0ms);
+  alone.pass(0ms);
+  EXPECT_TRUE(alone.view().is_waiting);
+  Member moved({.recovers = true, .has_file = true}, 0ms);
+  moved.pass(0ms);
+  EXPECT_FALSE(moved.view().is_waiting);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ using conclave::testing::Folder;
 
 const PromiseOwner owner{{"a", 1}, "3 members, 0123456789abcdef"};
 const Promise promise{.term = 7, .to = 3, .lease = 3000ms};
+const MemberState state{.promise = promise};
 
 std::string content(const std::string& path) {
   std::ostringstream text;
@@ -63,14 +64,14 @@ TEST(PromiseFiles, KeepThePromiseForTheirOwnerAlone) {
   {
     PromiseFile file(path, owner);
     EXPECT_FALSE(file.has_existed());
-    file.store(promise);
+    file.store(state);
     EXPECT_NE(error_of([&] { PromiseFile(path, owner); }).find("another process uses"),
               std::string::npos);
   }
   {
     const PromiseFile file(path, owner);
     EXPECT_TRUE(file.has_existed());
-    EXPECT_EQ(file.promise(), promise);
+    EXPECT_EQ(file.state().promise, promise);
   }
   EXPECT_NE(error_of([&] {
               PromiseFile(path, {{"a", 2}, owner.list});
@@ -85,7 +86,7 @@ TEST(PromiseFiles, KeepThePromiseForTheirOwnerAlone) {
 TEST(PromiseFiles, AreReadableByTheirOwnerAloneWhateverTheUmask) {
   const Folder folder;
   const mode_t before = ::umask(0);
-  PromiseFile(folder.file("state"), owner).store(promise);
+  PromiseFile(folder.file("state"), owner).store(state);
   ::umask(before);
   struct stat about {};
   ASSERT_EQ(::stat(folder.file("state").c_str(), &about), 0);
@@ -93,14 +94,18 @@ TEST(PromiseFiles, AreReadableByTheirOwnerAloneWhateverTheUmask) {
 }
 
 TEST(PromiseFiles, HoldWhatAnOperatorCanRead) {
-  const std::string text = promise_text(promise, owner);
-  EXPECT_TRUE(text.starts_with("conclave-promise 2\ncluster a\nmember 1\n"
-                               "list 3 members, 0123456789abcdef\nterm 7\npromised-to 3\n"
-                               "lease-ms 3000\nsha256 "))
+  const std::string text = promise_text(state, owner);
+  EXPECT_TRUE(
+      text.starts_with("conclave-promise 3\ncluster a\nidentity 0000000000000000\nmember 1\n"
+                       "list 3 members, 0123456789abcdef\nplace none\ncount 0\nterm 7\n"
+                       "promised-to 3\nlease-ms 3000\nincarnation 0 0000000000000000\n"
+                       "sha256 "))
       << text;
-  EXPECT_NE(promise_text({5, nobody, 30ms}, owner).find("promised-to nobody\n"), std::string::npos);
-  EXPECT_EQ(parse_promise(promise_text({5, nobody, 30ms}, owner), owner, "f").promise,
-            (Promise{5, nobody, 30ms}));
+  EXPECT_NE(promise_text({.promise = {5, nobody, 30ms}}, owner).find("promised-to nobody\n"),
+            std::string::npos);
+  EXPECT_EQ(
+      parse_promise(promise_text({.promise = {5, nobody, 30ms}}, owner), owner, "f").state.promise,
+      (Promise{5, nobody, 30ms}));
 }
 
 Configuration list_of_three() {
@@ -114,9 +119,9 @@ const PromiseOwner elastic_owner{{"a", 1}, std::string(elastic_list)};
 TEST(PromiseFiles, KeepTheListWhereItMayChange) {
   const Folder folder;
   const std::string path = folder.file("state");
-  PromiseFile(path, elastic_owner).store(promise, list_of_three());
+  PromiseFile(path, elastic_owner).store({.promise = promise, .configuration = list_of_three()});
   const PromiseFile file(path, elastic_owner);
-  EXPECT_EQ(file.configuration(), list_of_three());
+  EXPECT_EQ(file.state().configuration, list_of_three());
   EXPECT_NE(content(path).find("configuration 6 2 3\nseat 0 10.0.0.7:7000\n"), std::string::npos);
 }
 
@@ -125,7 +130,7 @@ TEST(PromiseFiles, NameSeatsInOneWayOnly) {
        {"[[a]]:1", "[10.0.0.7]:7000", "10.0.0.7:07000", "a b:1", "a\x1b:1"}) {
     Configuration list = list_of_three();
     list.seats[0].endpoint = {"place", 1};
-    std::string text = promise_text(promise, elastic_owner, list);
+    std::string text = promise_text({.promise = promise, .configuration = list}, elastic_owner);
     text.replace(text.find("place:1"), 7, address);
     text.resize(text.find("sha256"));
     text += "sha256 " + sha256_hex(text) + "\n";
@@ -136,7 +141,9 @@ TEST(PromiseFiles, NameSeatsInOneWayOnly) {
 TEST(PromiseFiles, WithAListOfATermBeyondThePromiseAreRefused) {
   Configuration list = list_of_three();
   const auto trouble = [&] {
-    return parse_promise(promise_text(promise, elastic_owner, list), elastic_owner, "f").trouble;
+    return parse_promise(promise_text({.promise = promise, .configuration = list}, elastic_owner),
+                         elastic_owner, "f")
+        .trouble;
   };
   EXPECT_EQ(trouble(), "");
   list.stamp.term = promise.term + 1;
@@ -147,7 +154,7 @@ TEST(PromiseFiles, WithAListOfATermBeyondThePromiseAreRefused) {
 }
 
 TEST(PromiseFiles, AreRefusedIfAnyByteIsChangedOrMissing) {
-  const std::string good = promise_text(promise, owner);
+  const std::string good = promise_text(state, owner);
   ASSERT_EQ(parse_promise(good, owner, "f").trouble, "");
   for (std::size_t i = 0; i < good.size(); ++i) {
     for (const int change : {1, 2, 16, 128}) {
@@ -162,7 +169,7 @@ TEST(PromiseFiles, AreRefusedIfAnyByteIsChangedOrMissing) {
 
 TEST(PromiseFiles, ThatSayWhatCannotBeAreRefusedWithASentence) {
   const auto trouble = [](const Promise& what) {
-    return parse_promise(promise_text(what, owner), owner, "f").trouble;
+    return parse_promise(promise_text({.promise = what}, owner), owner, "f").trouble;
   };
   EXPECT_NE(trouble({UINT64_MAX - 1, 3, 3000ms}).find("'f' says term 18446744073709551614"),
             std::string::npos);
@@ -189,7 +196,7 @@ TEST(PromiseFiles, ThatSayWhatCannotBeAreRefusedWithASentence) {
 
 TEST(PromiseFiles, AreNeitherLinksNorFoldersNorPipes) {
   const Folder folder;
-  folder.write("other", promise_text(promise, owner));
+  folder.write("other", promise_text(state, owner));
   std::filesystem::create_symlink(folder.file("other"), folder.file("link"));
   std::filesystem::create_directory(folder.file("folder"));
   ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
@@ -202,9 +209,9 @@ TEST(PromiseFiles, DoNotFollowALinkInThePlaceOfTheFreshFile) {
   const Folder folder;
   folder.write("victim", "untouched");
   std::filesystem::create_symlink(folder.file("victim"), folder.file("state.new"));
-  PromiseFile(folder.file("state"), owner).store(promise);
+  PromiseFile(folder.file("state"), owner).store(state);
   EXPECT_EQ(content(folder.file("victim")), "untouched");
-  EXPECT_EQ(PromiseFile(folder.file("state"), owner).promise(), promise);
+  EXPECT_EQ(PromiseFile(folder.file("state"), owner).state().promise, promise);
 }
 
 // The file's own sync, then that of the folder.
@@ -212,13 +219,13 @@ TEST(PromiseFiles, TakeNoPromiseForStoredThatMayNotBeOnTheDisk) {
   for (const int good : {0, 1}) {
     const Folder folder;
     PromiseFile file(folder.file("state"), owner);
-    file.store(promise);
+    file.store(state);
     const std::size_t descriptors = open_descriptors();
     const std::size_t files = folder.files();
     good_fsyncs = good;
-    EXPECT_THROW(file.store({8, 2, 3000ms}), std::system_error) << good;
+    EXPECT_THROW(file.store({.promise = {8, 2, 3000ms}}), std::system_error) << good;
     good_fsyncs = -1;
-    EXPECT_EQ(file.promise(), promise);
+    EXPECT_EQ(file.state().promise, promise);
     EXPECT_EQ(open_descriptors(), descriptors);
     EXPECT_EQ(folder.files(), files) << "no half written file is left";
   }
@@ -228,41 +235,159 @@ TEST(PromiseFiles, OnAFullDiskKeepTheOldPromise) {
   const Folder folder;
   const std::string path = folder.file("state");
   PromiseFile file(path, owner);
-  file.store(promise);
+  file.store(state);
   const std::size_t descriptors = open_descriptors();
   ::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit none{.rlim_cur = 10, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
-  EXPECT_THROW(file.store({8, 2, 3000ms}), std::system_error);
+  EXPECT_THROW(file.store({.promise = {8, 2, 3000ms}}), std::system_error);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_EQ(open_descriptors(), descriptors);
-  EXPECT_EQ(read_promise(path, owner).promise, promise);
+  EXPECT_EQ(read_promise(path, owner).state.promise, promise);
   EXPECT_EQ(folder.files(), 2u) << "the file and its lock";
 }
 
 TEST(PromiseFiles, AreReplacedWhereTheyCannotBeUsed) {
   const Folder folder;
   const std::string path = folder.write("state", "nonsense");
-  PromiseFile::replace(path, owner, {9, nobody, 3000ms});
-  EXPECT_EQ(PromiseFile(path, owner).promise(), (Promise{9, nobody, 3000ms}));
+  PromiseFile::replace(path, owner, {.promise = {9, nobody, 3000ms}});
+  EXPECT_EQ(PromiseFile(path, owner).state().promise, (Promise{9, nobody, 3000ms}));
   EXPECT_EQ(content(path + ".damaged"), "nonsense");
   const PromiseFile user(path, owner);
   EXPECT_NE(
-      error_of([&] { PromiseFile::replace(path, owner, promise); }).find("another process uses"),
+      error_of([&] { PromiseFile::replace(path, owner, state); }).find("another process uses"),
       std::string::npos);
 }
 
 TEST(PromiseFiles, AreReplacedWithTheirListOrPutAside) {
   const Folder folder;
   const std::string path = folder.write("state", "nonsense");
-  PromiseFile::replace(path, elastic_owner, promise, list_of_three());
-  EXPECT_EQ(PromiseFile(path, elastic_owner).configuration(), list_of_three());
+  PromiseFile::replace(path, elastic_owner, {.promise = promise, .configuration = list_of_three()});
+  const std::string text_before = content(path);
+  EXPECT_EQ(PromiseFile(path, elastic_owner).state().configuration, list_of_three());
   PromiseFile::remove(path, elastic_owner);
   EXPECT_FALSE(PromiseFile(path, elastic_owner).has_existed());
-  EXPECT_EQ(content(path + ".damaged"), promise_text(promise, elastic_owner, list_of_three()));
+  EXPECT_EQ(content(path + ".damaged"), text_before);
   PromiseFile::remove(path, elastic_owner);  // nothing is there any more
+}
+
+// The table of incarnations, and all of it is there again; one that is 0 0 is not written.
+TEST(PromiseFiles, KeepTheTableOfIncarnations) {
+  MemberState known = state;
+  known.table.raise(0, {2, 0x77aa});
+  known.table.raise(1, {4, 0x8f1e2d3c4b5a6978});
+  known.table.raise(7, {1, 1});
+  const std::string text = promise_text(known, owner);
+  EXPECT_NE(text.find("incarnation 4 8f1e2d3c4b5a6978\nknown 0 2 00000000000077aa\nknown 7 1 "),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(parse_promise(text, owner, "f").state, known);
+}
+
+// Files of format 2 have no incarnations, and prove nothing.
+TEST(PromiseFiles, OfFormatTwoAreRead) {
+  const Folder folder;
+  std::string text = "conclave-promise 2\ncluster a\nmember 1\nlist " + owner.list +
+                     "\nterm 7\npromised-to 3\nlease-ms 3000\n";
+  text += "sha256 " + sha256_hex(text) + "\n";
+  const PromiseFile file(folder.write("state", text), owner);
+  EXPECT_EQ(file.state(), state);
+  EXPECT_FALSE(file.was_in_place());
+}
+
+TEST(PromiseFiles, OfAnotherIdentityAreRefused) {
+  const Folder folder;
+  const std::string path = folder.file("state");
+  PromiseFile(path, owner).store(state);
+  PromiseOwner other = owner;
+  other.identity = 5;
+  EXPECT_NE(error_of([&] { PromiseFile(path, other); }).find("before a restore"),
+            std::string::npos);
+}
+
+class Places : public ::testing::Test {
+ protected:
+  bool is_trusted() const { return PromiseFile(path, owner).was_in_place(); }
+  void store(Term term) const { PromiseFile(path, owner).store({.promise = {term, 3, 3000ms}}); }
+  void SetUp() override {
+    store(7);
+    if (!is_trusted()) GTEST_SKIP() << "this file system tells no times of birth";
+  }
+
+  Folder folder;
+  std::string path = folder.file("state");
+};
+
+TEST_F(Places, OfFilesThatAProcessHasLeftAreTrusted) {
+  EXPECT_TRUE(is_trusted());
+  store(8);
+  EXPECT_TRUE(is_trusted());
+}
+
+TEST_F(Places, OfCopiesAreNot) {
+  std::filesystem::copy_file(path, folder.file("copy"));
+  EXPECT_FALSE(PromiseFile(folder.file("copy"), owner).was_in_place()) << "another lock file";
+  store(8);
+  std::filesystem::copy_file(folder.file("copy"), path,
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_FALSE(is_trusted());
+}
+
+// The very inode, kept by a second name or by a rename, while others took its place.
+TEST_F(Places, OfFilesThatWerePutBackAreNot) {
+  std::filesystem::create_hard_link(path, folder.file("kept"));
+  store(8);
+  std::filesystem::rename(folder.file("kept"), path);
+  EXPECT_FALSE(is_trusted());
+}
+
+TEST_F(Places, WithoutTheLockFileAreNotTrusted) {
+  std::filesystem::remove(path + ".lock");
+  EXPECT_FALSE(is_trusted());
+}
+
+TEST_F(Places, OfFilesThatAWaitingProcessHasWrittenAreNotTrusted) {
+  PromiseFile(path, owner).store(state, false);
+  EXPECT_FALSE(is_trusted());
+}
+
+TEST_F(Places, OfFilesThatAnOperatorVouchesForAreTrusted) {
+  PromiseFile::replace(path, owner, state);
+  EXPECT_FALSE(is_trusted());
+  PromiseFile::replace(path, owner, state, true);
+  EXPECT_TRUE(is_trusted());
+}
+
+TEST(PromisePlaces, AreEqualInAllThatTellsCopiesApart) {
+  const FilePlace place{.machine = 1,
+                        .boot = 2,
+                        .device = 3,
+                        .inode = 4,
+                        .birth = 5,
+                        .lock_inode = 6,
+                        .lock_birth = 7};
+  EXPECT_TRUE(is_in_place(place, 9, place, 9));
+  EXPECT_TRUE(is_in_place(place, 10, place, 9)) << "the count was not written before a crash";
+  EXPECT_FALSE(is_in_place(place, 8, place, 9)) << "an older file";
+  EXPECT_FALSE(is_in_place({}, 9, {}, 0)) << "no place";
+  for (auto part : {&FilePlace::device, &FilePlace::inode, &FilePlace::birth,
+                    &FilePlace::lock_inode, &FilePlace::lock_birth}) {
+    FilePlace other = place;
+    other.*part = 77;
+    EXPECT_FALSE(is_in_place(place, 9, other, 9));
+  }
+  FilePlace moved = place;
+  moved.boot = 77;
+  EXPECT_TRUE(is_in_place(place, 9, moved, 9)) << "the same machine, started again";
+  moved.machine = 77;
+  EXPECT_FALSE(is_in_place(place, 9, moved, 9)) << "another machine";
+  FilePlace nameless = place;
+  nameless.machine = 0;
+  moved.machine = 0;
+  EXPECT_FALSE(is_in_place(nameless, 9, moved, 9)) << "perhaps another machine";
+  EXPECT_TRUE(is_in_place(nameless, 9, nameless, 9)) << "the same run of one kernel";
 }
 
 }  // namespace

@@ -196,8 +196,8 @@ TEST(Services, HandOverWhenTheyLeave) {
   EXPECT_EQ(cluster.leases(), 1u);
 }
 
-// A missing file may be one that was lost, with a promise in it that still lasts.
-TEST(Services, WithoutTheirPromiseFileWaitALease) {
+// A founder has no promise, but does not know that.
+TEST(Services, WithTheirFirstFileWaitALease) {
   const Folder folder;
   const Listener own = listener();
   ServiceOptions options;
@@ -206,10 +206,10 @@ TEST(Services, WithoutTheirPromiseFileWaitALease) {
   options.transport.listener = own.descriptor;
   options.timing = timing_for(600ms);
   options.state_file = folder.file("state");
+  write_founding_file(options);
   Loop loop;
   const auto start = Loop::Clock::now();
   Service service(loop, options, {});
-  EXPECT_TRUE(read_promise(options.state_file, promise_owner(options)).is_there);
   service.wake();
   while (!service.holds_lease() && Loop::Clock::now() < start + 30s) loop.run_for(5ms);
   EXPECT_TRUE(service.holds_lease());

@@ -29,10 +29,11 @@ void check(const std::string& text, const election::PromiseOwner& owner) {
   const election::PromiseRecord record = election::parse_promise(text, owner, "promise");
   CONCLAVE_CHECK(record.is_there);
   if (!record.trouble.empty()) return;
-  CONCLAVE_CHECK(record.is_intact && record.configuration.stamp.term <= record.promise.term);
-  const std::string again = election::promise_text(record.promise, owner, record.configuration);
+  CONCLAVE_CHECK(record.is_intact &&
+                 record.state.configuration.stamp.term <= record.state.promise.term);
+  const std::string again = election::promise_text(record.state, owner, record.place, record.count);
   const election::PromiseRecord second = election::parse_promise(again, owner, "promise");
-  CONCLAVE_CHECK(second.promise == record.promise && second.configuration == record.configuration);
+  CONCLAVE_CHECK(second.state == record.state && second.place == record.place);
 }
 
 // As the file of a cluster whose list is fixed, and of one whose list may change.

@@ -1,6 +1,7 @@
 // Random clusters with random trouble, and the search for one that shows a mistake.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -42,7 +43,8 @@ inline Case random_case(std::uint64_t seed) {
   trouble.is_new = coins.chance(1, 2);
   trouble.spoils_terms = coins.chance(1, 4);
   trouble.changes_lists = coins.chance(1, 4);
-  if (trouble.spoils_terms) trouble.leaves_minority_dead = false;
+  // A member whose term cannot be is no help to one that has lost its file, nor is a dead one.
+  if (trouble.spoils_terms) trouble.leaves_minority_dead = trouble.loses_files = false;
   return result;
 }
 
@@ -129,6 +131,34 @@ inline Case spoiled_list_case(std::uint64_t seed) {
   return result;
 }
 
+// Few members, of which some have a second process: on a copy of the file, as it is or as it was,
+// or without a file, while the first one lives on behind cuts, or is killed and started again.
+inline Case twin_case(std::uint64_t seed) {
+  Stream coins({.seed = seed, .trial = 4});
+  constexpr std::array<MemberIndex, 4> sizes{3, 3, 5, 4};
+  Case result{.n = sizes[coins.below(4)]};
+  Trouble& trouble = result.trouble;
+  trouble.twins = 1 + coins.below(3);
+  trouble.has_copies = coins.chance(2, 3);
+  trouble.has_blanks = !trouble.has_copies || coins.chance(1, 2);
+  trouble.always_recovers = coins.chance(1, 4);
+  trouble.loses_files = coins.chance(1, 4);
+  trouble.crashes = coins.below(8);
+  trouble.cuts = coins.below(8);
+  trouble.coups = coins.below(6);
+  trouble.pauses = coins.below(4);
+  trouble.resignations = coins.below(3);
+  trouble.turncoats = coins.below(3);
+  trouble.has_slow_edges = coins.chance(1, 3);
+  trouble.repeats_messages = coins.chance(1, 3);
+  trouble.longest_delay = milliseconds(coins.chance(1, 4) ? 1000 : 1 + coins.below(200));
+  if (coins.chance(1, 6)) {
+    trouble.newcomers = 1 + coins.below(2);
+    trouble.changes = coins.below(10);
+  }
+  return result;
+}
+
 // Small, with much trouble: in every other one so much that no leader lasts, in the rest
 // around the leader or its supporters.
 inline Case troubled_case(std::uint64_t seed) {
@@ -178,6 +208,16 @@ inline std::uint64_t found_out(const Host& host, std::uint64_t clusters) {
 inline std::uint64_t found_out_by_changes(const Host& host, std::uint64_t clusters) {
   for (std::uint64_t seed = 1; seed <= clusters; ++seed) {
     const Case each = changing_case(seed);
+    const Verdict verdict = VirtualCluster(each.n, seed, host, each.trouble).run();
+    if (!verdict.violation.empty() || !verdict.has_leader) return seed;
+  }
+  return 0;
+}
+
+// The same among clusters whose members have twins.
+inline std::uint64_t found_out_by_twins(const Host& host, std::uint64_t clusters) {
+  for (std::uint64_t seed = 1; seed <= clusters; ++seed) {
+    const Case each = twin_case(seed);
     const Verdict verdict = VirtualCluster(each.n, seed, host, each.trouble).run();
     if (!verdict.violation.empty() || !verdict.has_leader) return seed;
   }

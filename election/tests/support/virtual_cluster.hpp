@@ -4,11 +4,12 @@
 // another lease; leaders resign; edges break and cut groups of members off; clocks drift, many as
 // far as they may; old messages come a second time, which is more than the transport allows itself.
 // Where the list of members may change, leaders are asked to add and to remove members.
-// After every step it is checked that no term has two leaders (unless a file was lost), no moment
-// two holders of the lease, not even one of which a visitor was told before its holder died, and
-// that questions and answers of different terms are kept apart
-// (`PaperAudit`). The same seed gives the same run. The file is long because it is one simulation,
-// read from top to bottom: plan of the trouble, events, checks.
+// A member may have twins: more processes of it, on a copy of its file, an older version of it, or
+// none, while the first one lives on. Notes to a member reach any of its processes.
+// After every step it is checked that no term has two leaders, no moment two holders of the lease,
+// not even one of which a visitor was told before its holder died, and that questions and answers
+// of different terms are kept apart (`PaperAudit`). The same seed gives the same run. The file is
+// long because it is one simulation, read from top to bottom: plan of the trouble, events, checks.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +23,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "conclave/base/random.hpp"
 #include "election/member.hpp"
+#include "election/promise_file.hpp"
 
 #include "election/tests/support/paper_audit.hpp"
 
@@ -36,6 +40,9 @@ struct Host {
   bool stores_promises = true;       // and gives them to the member when it starts again
   bool tells_of_restart = true;      // so that the member waits until old promises must be over
   bool doubts_missing_files = true;  // otherwise a lost file is taken for a first start
+  bool doubts_moved_files = true;    // otherwise one that was copied or put back is believed
+  bool doubts_waiting_files = true;  // otherwise one that a waiting process has left is believed
+  bool stores_tables = true;         // of incarnations
   bool checks_lists = true;   // of members: against the file at a start, and against each peer's
   bool stores_leases = true;  // with the promises; otherwise the new process's own is used
   std::int64_t more_drift_ppm = 0;  // of clocks, beyond what members are told
@@ -43,28 +50,33 @@ struct Host {
 
 struct Trouble {
   unsigned crashes = 0;
-  unsigned cuts = 0;            // a random group is cut off for a while
-  unsigned panics = 0;          // a member takes many others for dead which are not
-  unsigned pauses = 0;          // a process is stopped for a while
-  unsigned coups = 0;           // the leader is stopped or silenced for a while
-  unsigned resignations = 0;    // the leader hands over
-  unsigned changes = 0;         // the leader is asked to add or to remove a member
-  MemberIndex newcomers = 0;    // may be added, at most; with any, the list may change
-  unsigned turncoats = 0;       // a supporter of a half isolated leader restarts on the other side
-  bool loses_files = false;     // one crash in three, and each turncoat
-  bool changes_lists = false;   // the first three may be started as a cluster of three
-  bool spoils_terms = false;    // of a minority: a crash may leave any term in the file, which is
-                                // also that of its list
-  bool changes_leases = false;  // with each start
-  bool is_new = true;           // the cluster, and members are told so at their first start
-  bool has_slow_edges = false;  // a quarter of them, each in one direction
+  unsigned cuts = 0;             // a random group is cut off for a while
+  unsigned panics = 0;           // a member takes many others for dead which are not
+  unsigned pauses = 0;           // a process is stopped for a while
+  unsigned coups = 0;            // the leader is stopped or silenced for a while
+  unsigned resignations = 0;     // the leader hands over
+  unsigned changes = 0;          // the leader is asked to add or to remove a member
+  MemberIndex newcomers = 0;     // may be added, at most; with any, the list may change
+  unsigned twins = 0;            // another process of a member starts beside the one there is
+  bool has_copies = false;       // twins on copies of files, of now or of an earlier moment
+  bool has_blanks = false;       // twins without a file
+  bool always_recovers = false;  // no file is trusted, wherever it lies
+  unsigned turncoats = 0;        // a supporter of a half isolated leader restarts on the other side
+  bool loses_files = false;      // one crash in three, and each turncoat
+  bool changes_lists = false;    // the first three may be started as a cluster of three
+  bool spoils_terms = false;     // of a minority: a crash may leave any term in the file, which is
+                                 // also that of its list
+  bool changes_leases = false;   // with each start
+  bool is_new = true;            // the cluster, and members are told so at their first start
+  bool has_slow_edges = false;   // a quarter of them, each in one direction
   bool repeats_messages = false;      // one in ten, up to 20 s later
   bool leaves_minority_dead = false;  // otherwise all crashed processes are back in the end
   milliseconds longest_delay{50};
   std::int64_t drift_ppm = 10'000;  // of clocks, at most; members are told so
 
   bool is_none() const {
-    return crashes + cuts + panics + pauses + coups + resignations + turncoats + changes == 0 &&
+    return crashes + cuts + panics + pauses + coups + resignations + turncoats + changes + twins ==
+               0 &&
            !has_slow_edges && !repeats_messages;
   }
 };
@@ -75,20 +87,26 @@ struct Verdict {
   Term term = 0;
   std::uint64_t version = 0;  // of the list, in the end
   std::uint64_t steps = 0;
+  std::string scene;            // the processes in the end, one per line, for people
+  bool needs_operator = false;  // too few members have kept their files, or run
+  std::uint64_t leaders = 0;    // terms that have had one
+  std::uint64_t admitted = 0;   // processes that have recovered
+  std::uint64_t replaced = 0;   // processes that have ended because another took their place
   NoteCounts sent{};
 };
 
 class VirtualCluster {
  public:
   VirtualCluster(MemberIndex n, std::uint64_t seed, const Host& host, const Trouble& trouble)
-      : n_(n + trouble.newcomers),
+      : n_(n + trouble.newcomers + trouble.twins),
+        members_(n + trouble.newcomers),
         founders_(n),
         seed_(seed),
         host_(host),
         trouble_(trouble),
         coins_({.seed = seed}),
-        seats_(n + trouble.newcomers),
-        audit_(n + trouble.newcomers) {
+        seats_(n + trouble.newcomers + trouble.twins),
+        audit_(n + trouble.newcomers + trouble.twins) {
     const std::size_t edges = std::size_t{n_} * n_;
     arrival_.resize(edges);
     blocked_until_.resize(edges);
@@ -99,8 +117,9 @@ class VirtualCluster {
     for (Seat& seat : seats_) {
       seat.rate_ppm = random_rate(trouble.drift_ppm + host.more_drift_ppm);
       seat.offset = Instant(between(0, 1'000'000'000'000));
+      seat.self = static_cast<MemberIndex>(&seat - seats_.data());
     }
-    if (is_elastic()) found();
+    found();
   }
 
   Verdict run() {
@@ -118,7 +137,9 @@ class VirtualCluster {
         break;
       }
     }
-    if (is_elastic() && has_lost_majority()) verdict_.has_leader = true;  // more than is promised
+    verdict_.needs_operator = !verdict_.has_leader && (has_lost_majority() || is_stuck());
+    if (verdict_.needs_operator) verdict_.has_leader = true;  // more than is promised
+    verdict_.scene = scene();
     return verdict_;
   }
 
@@ -138,7 +159,8 @@ class VirtualCluster {
     resign,
     change,
     isolate,
-    turn
+    turn,
+    twin
   };
   struct Event {
     Instant at{};
@@ -156,9 +178,13 @@ class VirtualCluster {
   };
   struct Seat {
     std::optional<Member> member;
-    Promise stored;
-    Configuration configuration;  // the same
-    bool is_gone = false;         // has been told that it has no seat any more
+    MemberIndex self = 0;  // which member this process is
+    MemberState disk;
+    bool has_file = false;
+    bool is_in_place = false;      // the file is the newest of this process's place, and proves it
+    std::vector<MemberState> old;  // earlier versions of the file
+    bool is_admitted = false;      // as last seen
+    bool is_gone = false;  // has been told that it has no seat any more, or that it is outdated
     bool has_run = false;
     std::uint64_t starts = 0;
     std::uint64_t timer = 0;
@@ -254,6 +280,11 @@ class VirtualCluster {
       plan({.at = at, .what = What::change});
       trouble_ends_ = std::max(trouble_ends_, at + 5s);
     }
+    for (unsigned i = 0; i < trouble_.twins; ++i) {
+      const Instant at = random_time(span);
+      plan({.at = at, .what = What::twin, .member = members_ + i});
+      trouble_ends_ = std::max(trouble_ends_, at + 20s);
+    }
     for (unsigned i = 0; i < trouble_.turncoats; ++i) {
       const Instant at = 6s + random_time(span);
       const Instant until = at + 10s + random_time(15s);
@@ -288,6 +319,8 @@ class VirtualCluster {
         return isolate_leader(event);
       case What::turn:
         return turn(event);
+      case What::twin:
+        return start_twin(event.member);
       default:
         break;
     }
@@ -299,7 +332,7 @@ class VirtualCluster {
     if (event.what == What::panic) return panic(event.member);
     if (event.what == What::lose) {
       audit_.excuse(event.member);
-      seat.member->lose(time, event.other);
+      seat.member->lose(time, seats_[event.other].self);
     }
     if (event.what == What::timer) {
       if (event.stamp != seat.timer) return false;
@@ -308,9 +341,10 @@ class VirtualCluster {
     if (event.what == What::deliver) {
       if (!is_current(event)) return false;
       if (is_cut(event.other, event.member)) return hold(event);
+      const MemberIndex from = seats_[event.other].self;
       if (host_.checks_lists && seats_[event.other].list != seat.list) return false;
       audit_.delivered(event.other, event.member, event.note);
-      seat.member->receive(time, event.other, event.note);
+      seat.member->receive(time, from, event.note);
     }
     after_step(event.member);
     return true;
@@ -345,7 +379,11 @@ class VirtualCluster {
 
   bool start(MemberIndex who) {
     Seat& seat = seats_[who];
-    if (seat.member || seat.is_gone) return false;
+    if (seat.member || seat.is_gone || seat.self >= members_) return false;
+    if (comes_into_doubt(seat) && is_other_waiting(seat)) {
+      plan({.at = now_ + random_time(2s), .what = What::start, .member = who});
+      return false;
+    }
     const Timing timing = timing_of_start();
     seat.list = list_of_start(who);
     // The file names the list it was written with.
@@ -354,12 +392,16 @@ class VirtualCluster {
       return false;
     }
     seat.member.emplace(
-        MemberOptions{.self = who,
+        MemberOptions{.self = seat.self,
                       .n = seat.list,
-                      .configuration = seat.configuration,
-                      .is_blank = is_elastic() && seat.configuration.seats.empty(),
+                      .configuration = seat.disk.configuration,
+                      .is_blank = is_elastic() && seat.disk.configuration.seats.empty(),
                       .hints = founders(),
                       .timing = timing,
+                      .table = seat.disk.table,
+                      .recovers = recovers(seat),
+                      .has_file = seat.has_file || is_believed_new(seat),
+                      .salt = seed_ * 1000003 + ++salts_,
                       .remembered = remembered(seat, timing),
                       .may_have_promised = may_have_promised(seat),
                       .coins = {.seed = seed_, .trial = ++seat.starts, .part = who}},
@@ -369,6 +411,7 @@ class VirtualCluster {
     }
     if (seat.has_run) break_edges(who, 1, 1, 100ms);
     seat.has_run = true;
+    seat.is_admitted = !seat.member->view().is_waiting;
     after_step(who);
     return true;
   }
@@ -376,7 +419,7 @@ class VirtualCluster {
   MemberIndex list_of_start(MemberIndex who) {
     if (is_elastic()) return founders_;
     const bool is_tempted = trouble_.changes_lists && seats_[who].has_run && now_ < trouble_ends_;
-    return is_tempted && n_ >= 5 && who < 3 && coins_.chance(2, 3) ? 3 : n_;
+    return is_tempted && n_ >= 5 && who < 3 && coins_.chance(2, 3) ? 3 : founders_;
   }
   Timing timing_of_start() {
     Timing timing;
@@ -386,15 +429,51 @@ class VirtualCluster {
     return timing;
   }
   Promise remembered(const Seat& seat, const Timing& timing) const {
-    Promise promise = host_.stores_promises ? seat.stored : Promise{};
+    Promise promise = host_.stores_promises ? seat.disk.promise : Promise{};
     if (!host_.stores_leases) promise.lease = timing.lease;
     return promise;
   }
   bool may_have_promised(const Seat& seat) const {
-    if (is_elastic() && seat.configuration.seats.empty()) return true;
-    const bool has_file = seat.stored.term > 0;
+    if (is_elastic() && seat.disk.configuration.seats.empty()) return true;
     if (!seat.has_run) return !trouble_.is_new;
-    return host_.tells_of_restart && (has_file || host_.doubts_missing_files);
+    return host_.tells_of_restart && (seat.has_file || host_.doubts_missing_files);
+  }
+  bool is_believed_new(const Seat& seat) const {
+    return !seat.has_file && !host_.doubts_missing_files;
+  }
+  bool recovers(const Seat& seat) const {
+    if (!seat.has_file) return host_.doubts_missing_files;
+    const bool is_moved = host_.doubts_moved_files && !seat.is_in_place;
+    return is_moved || (trouble_.always_recovers && seat.has_run);
+  }
+
+  // Another process of a member that has run: on a copy of its file, on an earlier version of it,
+  // or without one. One member at a time is in doubt, as docs/elections.md assumes: whoever would
+  // be the next starts when no process of another member waits any more.
+  bool start_twin(MemberIndex which) {
+    Seat& seat = seats_[which];
+    const auto original = static_cast<MemberIndex>(coins_.below(members_));
+    const Seat& source = seats_[original];
+    if (seat.member || !source.has_run || source.is_gone) return false;
+    const bool is_copy = trouble_.has_copies && (!trouble_.has_blanks || coins_.chance(1, 2));
+    seat.starts = 1000;  // names the process, and so the coins that it draws
+    seat.self = source.self;
+    seat.has_file = is_copy && source.has_file;
+    seat.disk = seat.has_file ? source.disk : MemberState{};
+    if (seat.has_file && !source.old.empty() && coins_.chance(1, 2))
+      seat.disk = source.old[coins_.below(static_cast<std::uint32_t>(source.old.size()))];
+    seat.is_in_place = false;
+    return start(which);
+  }
+  bool comes_into_doubt(const Seat& seat) const {
+    const bool has_rival = std::ranges::any_of(
+        seats_, [&](const Seat& other) { return other.member && other.self == seat.self; });
+    return trouble_.twins > 0 && seat.has_file && (!seat.is_in_place || has_rival);
+  }
+  bool is_other_waiting(const Seat& seat) const {
+    return std::ranges::any_of(seats_, [&](const Seat& other) {
+      return other.member && other.self != seat.self && other.member->view().is_waiting;
+    });
   }
 
   bool crash(MemberIndex who) {
@@ -508,29 +587,36 @@ class VirtualCluster {
   }
 
   void spoil_term(Seat& seat) {
-    seat.stored.term = static_cast<Term>(between(std::int64_t{1} << 40, std::int64_t{1} << 61));
-    seat.stored.lease = std::max(seat.stored.lease, milliseconds(1));
-    if (!seat.configuration.seats.empty()) seat.configuration.stamp.term = seat.stored.term;
+    Promise& stored = seat.disk.promise;
+    stored.term = static_cast<Term>(between(std::int64_t{1} << 40, std::int64_t{1} << 61));
+    stored.lease = std::max(stored.lease, milliseconds(1));
+    if (!seat.disk.configuration.seats.empty()) seat.disk.configuration.stamp.term = stored.term;
   }
 
-  // Where the list may change, a lost file counts as a failure until a leader has told the member
-  // what it has forgotten; so a majority of each list must have kept theirs.
+  // A lost file counts as a failure until the member has recovered; so enough of each list must
+  // have kept theirs to let it recover.
   void lose_file(Seat& seat) {
-    if (is_elastic() && !may_lose(seat)) return;
-    seat.stored = {};
-    seat.configuration = {};
-    has_lost_file_ = !is_elastic();
+    if (host_.doubts_missing_files && !may_lose(seat)) return;
+    seat.disk = {};
+    seat.has_file = seat.is_in_place = false;
+    seat.old.clear();
   }
   bool may_lose(const Seat& loser) const {
     return std::ranges::all_of(seats_, [&](const Seat& seat) {
-      const auto& list = seat.configuration.seats;
+      const std::vector<election::Seat> list = list_of(seat);
       const auto keeps = [&](const auto& each) {
         const Seat& other = seats_[each.member];
-        return &other != &loser && !other.configuration.seats.empty();
+        return &other != &loser && other.has_file;
       };
       return list.empty() ||
              std::ranges::count_if(list, keeps) >= static_cast<std::ptrdiff_t>(list.size() / 2 + 1);
     });
+  }
+  std::vector<election::Seat> list_of(const Seat& seat) const {
+    if (is_elastic()) return seat.disk.configuration.seats;
+    std::vector<election::Seat> all;
+    for (MemberIndex each = 0; each < founders_; ++each) all.push_back({each, {}});
+    return all;
   }
 
   // A list may have become so short, since a file was lost, that too few have kept theirs: a leader
@@ -546,8 +632,10 @@ class VirtualCluster {
   void found() {
     std::vector<Endpoint> addresses(founders_);
     for (MemberIndex each = 0; each < founders_; ++each) addresses[each] = address_of(each);
-    for (MemberIndex each = 0; each < founders_; ++each)
-      seats_[each].configuration = founded_by(addresses);
+    for (MemberIndex each = 0; each < founders_; ++each) {
+      seats_[each].has_file = seats_[each].is_in_place = true;
+      if (is_elastic()) seats_[each].disk.configuration = founded_by(addresses);
+    }
   }
   static Endpoint address_of(MemberIndex member) {
     return {"member", static_cast<std::uint16_t>(member)};
@@ -561,7 +649,7 @@ class VirtualCluster {
     const Configuration& list = seat.member->configuration();
     const MemberIndex next = list.next_member;
     Change change{.kind = Change::Kind::add, .member = next, .endpoint = address_of(next)};
-    if (next >= n_ || coins_.chance(1, 2)) {
+    if (next >= members_ || coins_.chance(1, 2)) {
       const auto place = coins_.below(static_cast<std::uint32_t>(list.seats.size()));
       change = {.kind = Change::Kind::remove, .member = list.seats[place].member, .endpoint = {}};
     }
@@ -598,7 +686,7 @@ class VirtualCluster {
     audit_.excuse(who);
     for (MemberIndex other = 0; other < n_; ++other) {
       if (other == who || coins_.chance(1, 4)) continue;
-      seats_[who].member->lose(local(seats_[who]), other);
+      seats_[who].member->lose(local(seats_[who]), seats_[other].self);
     }
     after_step(who);
     return true;
@@ -606,8 +694,9 @@ class VirtualCluster {
 
   void after_step(MemberIndex who) {
     Seat& seat = seats_[who];
-    seat.stored = seat.member->promise();
+    store(seat);
     audit_.stepped(who, seat.member->view());
+    keep_view(who);
     if (is_elastic()) keep_configuration(who);
     const bool holds = seat.member->holds_lease(local(seat));
     seat.told_until =
@@ -616,7 +705,8 @@ class VirtualCluster {
       audit_.sent(who, outgoing);
       post(who, outgoing);
     }
-    if (verdict_.violation.empty()) verdict_.violation = audit_.violation();
+    const bool is_audited = trouble_.twins == 0;  // questions of one may be answered to the other
+    if (verdict_.violation.empty() && is_audited) verdict_.violation = audit_.violation();
     const Instant deadline = seat.member->deadline();
     ++seat.timer;
     if (deadline != Instant::max()) {
@@ -628,21 +718,61 @@ class VirtualCluster {
     check(who);
   }
 
+  void store(Seat& seat) {
+    if (!seat.member->has_file()) return;
+    MemberState state{.promise = seat.member->promise(), .configuration = {}, .table = {}};
+    if (is_elastic()) state.configuration = seat.member->configuration();
+    if (host_.stores_tables) state.table = seat.member->table();
+    if (seat.has_file && state != seat.disk) seat.old.push_back(seat.disk);
+    seat.disk = state;
+    seat.has_file = true;
+    seat.is_in_place = !host_.doubts_waiting_files || !seat.member->view().is_waiting;
+  }
+
+  // A process whose place another one has taken ends, and its file proves nothing any more.
+  void keep_view(MemberIndex who) {
+    Seat& seat = seats_[who];
+    const MemberView view = seat.member->view();
+    if (!std::exchange(seat.is_admitted, !view.is_waiting) && seat.is_admitted) ++verdict_.admitted;
+    if (!view.is_outdated) return;
+    ++verdict_.replaced;
+    seat.is_in_place = false;
+    seat.is_gone = true;
+    plan({.at = now_ + 1ns, .what = What::crash, .member = who});
+  }
+
   // A member that has been removed ends.
   void keep_configuration(MemberIndex who) {
     Seat& seat = seats_[who];
-    seat.configuration = seat.member->configuration();
     audit_.excuse(who);  // elections in which lists differ may end with two winners
     if (seat.member->view().is_dismissed && !std::exchange(seat.is_gone, true))
       plan({.at = now_ + 1ns, .what = What::crash, .member = who});
-    const Stamp& stamp = seat.configuration.stamp;
-    const auto [known, is_new] = lists_.try_emplace({stamp.term, stamp.version}, stamp.list);
-    const bool is_other = !seat.configuration.seats.empty() && known->second != stamp.list;
-    if (is_new && seat.configuration.seats.empty()) lists_.erase(known);
-    if (is_other) verdict_.violation = "two lists with one stamp";
+    const Configuration& list = seat.member->configuration();
+    if (list.seats.empty()) return;
+    const Stamp& stamp = list.stamp;
+    const auto known = lists_.try_emplace({stamp.term, stamp.version}, stamp.list).first;
+    if (known->second != stamp.list) verdict_.violation = "two lists with one stamp";
   }
 
+  // To every process of the member, and to the first one also where none runs; where there are
+  // several, some get it and others do not.
   void post(MemberIndex from, const OutgoingNote& outgoing) {
+    if (trouble_.twins == 0) return post_to(from, outgoing);
+    const bool has_twins = has_twin(outgoing.to);
+    for (MemberIndex to = 0; to < n_; ++to) {
+      const Seat& seat = seats_[to];
+      if (seat.self != outgoing.to || to == from) continue;
+      if (to >= members_ && !seat.member) continue;
+      if (has_twins && now_ < trouble_ends_ && coins_.chance(1, 4)) continue;
+      post_to(from, {to, outgoing.note});
+    }
+  }
+  bool has_twin(MemberIndex member) const {
+    return std::ranges::any_of(seats_, [&](const Seat& seat) {
+      return &seat >= seats_.data() + members_ && seat.self == member && seat.member;
+    });
+  }
+  void post_to(MemberIndex from, const OutgoingNote& outgoing) {
     const bool waits = !seats_[outgoing.to].member;  // until the process starts
     if (waits && seats_[outgoing.to].has_run && coins_.chance(1, 2)) return;
     const std::size_t on = edge(from, outgoing.to);
@@ -670,7 +800,8 @@ class VirtualCluster {
     if (!view.leads) return;
     const std::pair process(who, seats_[who].starts);
     const auto [first, is_new] = leaders_.try_emplace(view.term, process);
-    if (first->second != process && !has_lost_file_) {
+    if (is_new) ++verdict_.leaders;
+    if (first->second != process) {
       verdict_.violation = "two leaders in term " + std::to_string(view.term);
     }
     if (!member.holds_lease(local(seats_[who]))) return;
@@ -684,15 +815,70 @@ class VirtualCluster {
     }
   }
 
+  std::string scene() const {
+    std::string text;
+    for (const Seat& seat : seats_) {
+      text += fmt::format("\nmember {}: ", seat.self);
+      if (!seat.member) {
+        text += seat.is_gone ? "gone" : "down";
+        continue;
+      }
+      const MemberView view = seat.member->view();
+      text += fmt::format("term {}, leader {}, promised {} to {}, incarnation {}, table {:016x}",
+                          view.term, static_cast<std::int32_t>(view.leader), view.promised,
+                          static_cast<std::int32_t>(seat.member->promise().to),
+                          to_string(view.incarnation), seat.member->table().fingerprint());
+      text += fmt::format(", list {} {} of {}", seat.member->configuration().stamp.term,
+                          seat.member->configuration().stamp.version,
+                          seat.member->configuration().seats.size());
+      if (view.is_waiting)
+        text += fmt::format(", waits {} file, has {} of {} answers",
+                            seat.member->has_file() ? "with" : "without",
+                            seat.member->recorded_by().size(), view.needed);
+    }
+    return text;
+  }
+
+  // How many others in this list have a process that could answer one that waits.
+  MemberIndex possible_answers(const Seat& asker, const std::vector<election::Seat>& list) const {
+    MemberIndex count = 0;
+    for (const election::Seat& each : list) {
+      const bool answers = std::ranges::any_of(seats_, [&](const Seat& seat) {
+        const bool is_other = seat.self == each.member && each.member != asker.self;
+        return is_other && seat.member && (can_take_part(seat) || asker.member->has_file());
+      });
+      count += answers ? 1 : 0;
+    }
+    return count;
+  }
+  bool can_take_part(const Seat& seat) const { return !seat.member->view().is_waiting; }
+  // Whether a process waits in vain: too few others run that could answer it.
+  bool waits_in_vain(const Seat& seat) const {
+    if (!seat.member || can_take_part(seat)) return false;
+    const auto& list = seat.member->configuration().seats;
+    return list.empty() ? holder() == nobody
+                        : possible_answers(seat, list) < seat.member->view().needed;
+  }
+  // Whether so many wait in vain that the others are no majority.
+  bool is_stuck() const {
+    const bool waits = std::ranges::any_of(seats_, [&](const Seat& s) { return waits_in_vain(s); });
+    const auto takes_part = [&](const Seat& seat) { return seat.member && can_take_part(seat); };
+    std::size_t largest = 0;
+    for (const Seat& seat : seats_)
+      if (seat.member) largest = std::max(largest, seat.member->configuration().majority());
+    return waits && static_cast<std::size_t>(std::ranges::count_if(seats_, takes_part)) < largest;
+  }
+
   bool is_settled() {
     MemberIndex leader = nobody;
     for (MemberIndex each = 0; each < n_; ++each) {
       const Seat& seat = seats_[each];
-      if (!seat.member || !has_seat(each)) continue;
+      if (!seat.member || !has_seat(seat.self) || waits_in_vain(seat)) continue;
       const MemberView view = seat.member->view();
       if (view.leader == nobody || (leader != nobody && view.leader != leader)) return false;
       leader = view.leader;
     }
+    leader = holder();
     if (leader == nobody) return false;
     const Seat& seat = seats_[leader];
     if (!seat.member || !seat.member->holds_lease(local(seat))) return false;
@@ -706,7 +892,7 @@ class VirtualCluster {
   bool has_seat(MemberIndex who) const {
     if (!is_elastic()) return true;
     const MemberIndex leader = holder();
-    return leader == nobody || seats_[leader].configuration.has(who);
+    return leader == nobody || seats_[leader].member->configuration().has(who);
   }
 
   void add_counts(const Seat& seat) {
@@ -719,7 +905,8 @@ class VirtualCluster {
   static constexpr std::uint64_t most_steps = 2'000'000;  // ten times what any cluster has taken
   static constexpr std::uint64_t patient = UINT64_MAX;    // arrives at whichever process comes next
 
-  MemberIndex n_;  // with those that may be added
+  MemberIndex n_;        // processes at most: twins come after the members
+  MemberIndex members_;  // with those that may be added
   MemberIndex founders_;
   std::uint64_t seed_;
   Host host_;
@@ -736,7 +923,7 @@ class VirtualCluster {
   std::map<std::pair<Term, std::uint64_t>, std::uint64_t> lists_;  // by term and version
   std::uint64_t order_ = 0;
   std::uint64_t cut_ = 0;  // 0: none now
-  bool has_lost_file_ = false;
+  std::uint64_t salts_ = 0;
   Instant now_{};
   Instant trouble_ends_ = 4s;
   PaperAudit audit_;

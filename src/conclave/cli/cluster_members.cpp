@@ -1,11 +1,12 @@
-// `conclave cluster init`, `add`, `remove` and `repair`: the files of a cluster's members, and its
-// list of members while it runs.
+// `conclave cluster init`, `add`, `remove`, `repair`, `backup` and `restore`: the files of a
+// cluster's members, and its list of members while it runs.
 #include "conclave/cli/cluster_members.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -147,13 +148,37 @@ struct RepairOptions {
   std::string term;
   std::string list;      // a state file of another member, whose list is taken
   bool forgets = false;  // the member is to come back as one that has lost its file
+  bool vouches = false;  // the file is the newest, and no other process runs
+  bool forces = false;   // a majority is lost: a cluster of another identity
+  std::string identity;
 };
 
 void check_options(const RepairOptions& options, bool is_elastic) {
-  if (!is_elastic && (options.forgets || !options.list.empty()))
-    throw Error("--forget and --list are for clusters whose list may change: use --term alone");
-  if (options.forgets && !(options.term.empty() && options.list.empty()))
-    throw Error("--forget goes without --term and --list: the leader informs the member of both");
+  if (!is_elastic && !options.list.empty())
+    throw Error("--list is for clusters whose list may change: use --term alone");
+  const int choices = static_cast<int>(options.forgets) + static_cast<int>(options.vouches) +
+                      static_cast<int>(options.forces) + static_cast<int>(!options.term.empty());
+  if (choices > 1) throw Error("choose one of --forget, --vouch, --force and --term");
+  if (!options.identity.empty() && !options.forces)
+    throw Error("--identity goes with --force: the one that the first member was given");
+}
+
+std::optional<std::uint64_t> identity_option(const std::string& text) {
+  if (text.empty()) return {};
+  const std::optional<std::uint64_t> identity = election::parse_identity(text);
+  if (!identity)
+    throw Error(fmt::format("--identity takes 16 hexadecimal digits, not '{}'", excerpt(text)));
+  return identity;
+}
+
+// The other members must be given the same identity.
+void print_restored(const std::string& report, const std::string& source) {
+  fmt::print("{}\n", report);
+  const std::string identity = report.substr(report.rfind(' ') + 1);
+  fmt::print(
+      "now the other members, each on its machine: conclave cluster restore {} --config FILE "
+      "--identity {}\n",
+      source, identity);
 }
 
 Exit repair(const RepairOptions& options) {
@@ -163,6 +188,11 @@ Exit repair(const RepairOptions& options) {
   if (file.record().is_foreign) throw Error("nothing is changed: give the file back to its owner");
   if (options.forgets) {
     fmt::print("{}\n", file.forget());
+  } else if (options.vouches) {
+    fmt::print("{}\n", file.vouch());
+  } else if (options.forces) {
+    const std::string source = options.list.empty() ? file.state_file() : options.list;
+    print_restored(file.restore(source, identity_option(options.identity)), source);
   } else if (!options.term.empty()) {
     const auto term = count_option_64("--term", options.term, 1, election::most_term);
     fmt::print("{}\n", file.write_anew(term, options.list));
@@ -182,19 +212,71 @@ void add_repair(Command& cluster) {
   command.option("--term", "T", options->term,
                  "Write a file that allows no promise in terms up to this one");
   command.flag("--forget", options->forgets,
-               "Elastic clusters: let it come back as if its file were lost");
+               "Set the file aside: the next start recovers from other members");
+  command.flag("--vouch", options->vouches,
+               "The file is the newest of this member, and no other process of it runs");
+  command.flag("--force", options->forces,
+               "A majority is lost: begin a cluster of another identity with this member's list");
+  command.option("--identity", "ID", options->identity,
+                 "With --force: the identity that the first member was given");
   command.option("--list", "FILE", options->list,
-                 "Elastic clusters, with --term: take the list from another member's state file");
+                 "Elastic clusters: take the list from another member's state file");
   command.footer(R"(
-The member must be down, for a lease at least. --term is safe with the largest `promised` of the
-others' status; --forget where a majority has kept its files; --list after all members have ended.
+The member must be down. --forget is always safe; --vouch if both halves of its sentence are true;
+--term for all members at once, after all have ended; --force where no majority can come back.
 
 Examples:
   conclave cluster repair --config demo/member-1.toml
   conclave cluster repair --config demo/member-1.toml --term 17
   conclave cluster repair --config lab/member-1.toml --forget
-  conclave cluster repair --config lab/member-1.toml --list member-0.state --term 17)");
+  conclave cluster repair --config lab/member-1.toml --list member-0.state --term 17
+  conclave cluster repair --config lab/member-1.toml --vouch
+  conclave cluster repair --config lab/member-0.toml --force)");
   command.runs([options] { return repair(*options); });
+}
+
+struct BackupOptions {
+  std::string config;
+  std::string file;
+  std::string identity;
+};
+
+void add_backup(Command& cluster) {
+  auto options = std::make_shared<BackupOptions>();
+  Command command = cluster.subcommand("backup", "Copy what a member remembers to a file");
+  command.word("FILE", options->file, "The file to write; it must not exist");
+  command.required_option("--config", "FILE", options->config, "The member's configuration");
+  command.footer(R"(
+The member may run. Put back in the place of a state file, the copy is recognized as one.
+
+Examples:
+  conclave cluster backup demo.backup --config demo/member-0.toml)");
+  command.runs([options] {
+    fmt::print("{}\n", election::PromiseRepair(options->config).back_up(options->file));
+    return Exit::done;
+  });
+}
+
+void add_restore(Command& cluster) {
+  auto options = std::make_shared<BackupOptions>();
+  Command command =
+      cluster.subcommand("restore", "Begin a new cluster from a backup of a lost one");
+  command.word("FILE", options->file, "A backup, or a state file, of any member");
+  command.required_option("--config", "FILE", options->config, "The member's configuration");
+  command.option("--identity", "ID", options->identity,
+                 "The identity that the first member was given (default: a new one)");
+  command.footer(R"(
+For each member, after all have ended: the first without --identity, the others with what it prints.
+Members with the old identity are refused from then on, and terms begin 2^32 beyond the backup.
+
+Examples:
+  conclave cluster restore demo.backup --config demo/member-0.toml
+  conclave cluster restore demo.backup --config demo/member-1.toml --identity 77aa01f2c3d4e5f6)");
+  command.runs([options] {
+    const election::PromiseRepair file(options->config);
+    print_restored(file.restore(options->file, identity_option(options->identity)), options->file);
+    return Exit::done;
+  });
 }
 
 }  // namespace
@@ -204,6 +286,8 @@ void add_cluster_members(Command& cluster) {
   add_add(cluster);
   add_remove(cluster);
   add_repair(cluster);
+  add_backup(cluster);
+  add_restore(cluster);
 }
 
 }  // namespace conclave::cli

@@ -65,7 +65,8 @@ class Node {
                  {.changed = [this] { on_change(); },
                   .log = [this](std::string_view line) { on_log(line); },
                   .failed = [this](const std::exception& error) { fail(error); },
-                  .removed = [this] { on_removal(); }}) {
+                  .removed = [this] { on_removal(); },
+                  .replaced = [this](std::string_view why) { on_replacement(why); }}) {
     if (!config_.status_socket.empty()) endpoint_.emplace(loop_, config_.status_socket, service_);
   }
 
@@ -125,6 +126,12 @@ class Node {
   void on_removal() {
     say("this member has been removed from the cluster");
     journal_.add(Level::info, "removed", "this member has been removed from the cluster");
+    loop_.stop();
+  }
+
+  void on_replacement(std::string_view why) {
+    journal_.add(Level::error, "replaced", why);
+    status_ = Exit::does_not_hold;
     loop_.stop();
   }
 
