@@ -697,8 +697,12 @@ class Rare(unittest.TestCase):
                 (("ppl", "--n", "8", "--importance", "sum(tmer_L)"), "did you mean 'timer_L'"),
                 (("ppl", "--n", "8", "--init", "no-leader"), "exactly one leader"),
                 (("ppl", "--n", "2"), "takes part in every interaction"),
-                (("ppl", "--n", "8", *self.TOY, "--most-levels", "1"),
+                (("ppl", "--n", "8", *self.TOY, "--init", "half-timers", "--most-levels", "1"),
                  "timeout by group (leave it out with --way suicide): more than 1 levels are"),
+                (("ppl", "--n", "8", "--init", "half-timers", "--importance", "exact"),
+                 "too large for an exact computation"),
+                (("electleader", "--n", "16", "--max-parallel-time", "20", "--importance", "exact"),
+                 "takes no expressions"),
                 (("ppl", "--n", "8", "--particles", "1"), "--particles"),
                 (("ppl", "--n", "8", "--importance", "group"), "for the way suicide"),
                 (("ppl", "--n", "8", "--max-parallel-time", "5"), "takes no limit"),
@@ -717,6 +721,70 @@ class Rare(unittest.TestCase):
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertIn(sentence, result.stderr)
                 self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+    def test_that_cannot_happen_are_told_at_once(self):
+        """A virus of life 2 dies before it can come back, with timers of any length."""
+        small = ("--param", "t_max=6", "--param", "t_virus=2", "--param", "t_emit=4")
+        for words, has_time in ((("ppl", "--n", "6", *small), True),
+                                (("ppl", "--n", "6", *small, "--way", "suicide"), False),
+                                (("ppl", "--n", "64", "--param", "t_virus=2", "--way", "suicide"),
+                                 False)):
+            with self.subTest(words):
+                row = json.loads(conclave("rare", *words, "--quiet", "--format", "jsonl").stdout)
+                way = row["ways"][-1]
+                self.assertTrue(way["impossible"])
+                self.assertIn("cannot happen", way["no_estimate"])
+                self.assertEqual((way["ln_holding"], way["importance"]), (None, []))
+                self.assertEqual(row["ln_holding"] is not None, has_time)
+                self.assertTrue(row["confirmed"])
+        # From half-timers everybody has a virus, and those who meet late can kill.
+        row = json.loads(conclave("rare", "ppl", "--n", "4", *small, "--init", "half-timers",
+                                  "--importance", "exact", "--format", "jsonl").stdout)
+        self.assertIsNotNone(row["ways"][1]["ln_holding"])
+
+    def test_of_a_stop_condition_that_cannot_come_true(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "never.pp")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("states A, B, C\nstart all: all of A\nA + A -> A + B\nB + A -> A + A\n"
+                           "stop when count(C) == 1\n")
+            words = ("rare", path, "--importance", "count(B)", "--particles", "100", "--format",
+                     "jsonl", "--quiet", "--n")
+            self.assertTrue(json.loads(conclave(*words, "9").stdout)["ways"][0]["impossible"])
+            row = json.loads(conclave(*words, "2500").stdout)  # too many configurations to see it
+            self.assertFalse(row["ways"][0]["impossible"])
+            self.assertIn("95 % confidence", row["ways"][0]["no_estimate"])
+            self.assertEqual(row["ln_holding"], row["ln_low"])
+            self.assertGreater(row["ln_low"], 10)
+            self.assertEqual((row["ln_high"], row["confirmed"]), (None, False))
+
+    def test_at_the_papers_constants_timeouts_have_a_bound(self):
+        """Timeouts would need thousands of levels; the bound shows that they do not count."""
+        row = json.loads(conclave("rare", "ppl", "--n", "8", "--particles", "100", "--repetitions",
+                                  "3", "--format", "jsonl", "--quiet").stdout)
+        timeout, suicide = row["ways"]
+        self.assertIn("thousands of levels", timeout["no_estimate"])
+        self.assertEqual((timeout["ln_holding"], timeout["ln_high"]), (None, None))
+        self.assertGreater(timeout["ln_low"], suicide["ln_high"] + 100)
+        self.assertEqual(row["ln_holding"], suicide["ln_holding"])
+        self.assertGreater(suicide["ln_holding"], suicide["ln_union_bound"])
+        self.assertFalse(row["confirmed"])
+        # Where the bound does count, the sum is one.
+        toy = json.loads(conclave("rare", "ppl", "--n", "8", *self.TOY, "--most-levels", "1",
+                                  "--format", "jsonl", "--quiet").stdout)
+        self.assertIn("more than 1 levels", toy["ways"][0]["no_estimate"])
+        self.assertLess(toy["ln_low"], toy["ways"][0]["ln_low"])
+        self.assertFalse(toy["confirmed"])
+
+    def test_exact_times_confirm_estimates(self):
+        row = json.loads(conclave("rare", "timers", "--n", "6", "--param", "t_max=7",
+                                  "--importance", "group", "--importance", "exact", "--format",
+                                  "jsonl", "--quiet").stdout)
+        group, exact = row["ways"][0]["importance"]
+        self.assertEqual(exact["ln_low"], exact["ln_high"])
+        self.assertGreater(exact["configurations"], 100)
+        self.assertTrue(group["ln_low"] <= exact["ln_holding"] <= group["ln_high"])
+        self.assertTrue(row["confirmed"])
 
     def test_that_are_not_rare_are_counted(self):
         """The quiet set is left by failing only, every second interaction."""

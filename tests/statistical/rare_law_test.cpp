@@ -314,6 +314,30 @@ TEST(RareProtocols, IntervalsHoldWhatTheExactModuleFinds) {
   EXPECT_FALSE(coverage.is_rejected()) << coverage.hits << " of " << coverage.trials;
 }
 
+// Populations that are too large for a chain of plain states, solved with merged ones.
+TEST(RareProtocols, IntervalsHoldTheExactTimesOfMergedStates) {
+  const std::vector<Case> cases{
+      {"ppl", 5, timers(6, 3, 8), "timeout", {"group"}},
+      {"ppl", 5, timers(6, 3, 8), "suicide", {"first-moment"}},
+      {"ppl", 8, timers(7, 2, 10), "", {}},
+      {"ppl", 6, timers(5, 3, 16), "", {"group", "spine"}},
+      {"timers", 8, {{"t_max", "9"}}, "", {"group"}},
+  };
+  Coverage coverage;
+  for (const Case& which : cases) {
+    Case exactly = which;
+    exactly.importance = {"exact"};
+    std::unique_ptr<rare::Prepared> prepared;
+    const double truth = rare_row(exactly, 1, 2, 1, prepared).time().ln_time;
+    for (std::uint64_t seed = 1; seed <= seeds(5); ++seed) {
+      coverage.add(rare_row(which, used_seeds + seed, 200, 1, prepared).time(), truth);
+    }
+    std::printf("%s n=%d ln T = %.4f: %d of %d so far\n", which.protocol.c_str(), int(which.n),
+                truth, int(coverage.hits), int(coverage.trials));
+  }
+  EXPECT_FALSE(coverage.is_rejected()) << coverage.hits << " of " << coverage.trials;
+}
+
 // With one rank per group only a direct meeting of the two agents raises an error.
 double ln_attempts_of_lone_ranks(const Case& which) {
   const auto n = static_cast<double>(which.n);

@@ -63,6 +63,11 @@ class TextFailures {
     return std::nullopt;
   }
   bool is_over() const { return tally_.converged() || tally_.hopeless(); }
+  // Which counts of the conditions a state adds to; every state has its own where they look at
+  // more.
+  std::uint64_t label(const State& state) const {
+    return tally_.is_patient() ? tally_.ConditionTally::words()[state.index] : state.index;
+  }
 
  private:
   RareText protocol_;

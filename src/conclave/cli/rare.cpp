@@ -58,7 +58,7 @@ Exit rare(const RareCommandOptions& options) {
   const rare::RunOptions effort{count_option_64("--repetitions", options.repetitions, 2, 1'000'000),
                                 threads(options)};
   const auto prepared = entry.rare(asked);
-  const std::size_t functions = prepared->subject().functions.size();
+  std::size_t functions = prepared->subject().functions.size();
   check_output_is_not_read(options.execution.output, catalog::files_of(options.words.protocol));
   check_can_be_written(options.execution.output);
   const std::atomic<bool>& stop = interrupted_flag();
@@ -71,6 +71,7 @@ Exit rare(const RareCommandOptions& options) {
     });
     found = rare::run_rare(*prepared, effort, progress, stop);
   }
+  functions = found.size();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (!options.execution.quiet) {
     tell("{} repetitions, {:.3g} interactions in {} on {} threads\n",
@@ -95,14 +96,17 @@ Examples:
   conclave rare ppl --n 8 --param t_max=12 --param t_virus=6 --param t_emit=40
   conclave rare ppl --n 64 --way suicide --importance spine
   conclave rare electleader --n 1000 --param r=8 --max-parallel-time 4000
+  conclave rare timers --n 6 --param t_max=10 --importance exact --importance group
   conclave rare my.pp --n 30 --importance 'count(S)' --importance 'count(S) - count(I)'
 
 An importance function is a name (`conclave describe PROTOCOL` lists them) or an expression: a
 number that grows on the way to the failure, made of count(CONDITION), sum(E), mean(E), min(E) and
 max(E) over all agents. Protocols that may fail at any time get an expected time; where the failure
 is to miss a limit, as a detection of electleader can, its probability is estimated. A value is
-confirmed only if two functions agree. Exit status: 0 done, 1 failed, 2 misused, 130 interrupted
-(finished repetitions are kept).)";
+confirmed only if two functions agree. `--importance exact` solves small populations instead, with
+states merged as far as the failure allows. A way that gives no estimate gets a lower bound; one
+that cannot happen is said to be impossible. Exit status: 0 done, 1 failed, 2 misused, 130
+interrupted (finished repetitions are kept).)";
 
 }  // namespace
 

@@ -196,24 +196,67 @@ RationalChain explore_exactly(const Network& network, PairOutcomes& pairs,
   return chain;
 }
 
-MarkovChain until_output_changes(const Network& network, PairOutcomes& pairs,
-                                 ConfigurationIndex& index, const Bounds& bounds) {
+namespace {
+
+// Whether walks have ended in configurations, asked once for each.
+class EndedWalks {
+ public:
+  EndedWalks(const Network& network, const ConfigurationIndex& index, const WalkEnd& end)
+      : index_(index), end_(end), agents_(network.agents()) {}
+
+  bool operator()(StateIndex number) {
+    if (!end_.is_over) return false;
+    for (; known_.size() <= number; known_.push_back(end_.is_over(agents_))) {
+      index_.read(static_cast<StateIndex>(known_.size()), agents_);
+    }
+    return known_[number];
+  }
+
+ private:
+  const ConfigurationIndex& index_;
+  const WalkEnd& end_;
+  std::vector<StateNumber> agents_;
+  std::vector<bool> known_;
+};
+
+void check_count(std::uint64_t configurations, std::uint64_t most) {
+  if (configurations <= most) return;
+  throw Error(fmt::format("too large for an exact computation: more than {} configurations can be "
+                          "reached before a failure; take a smaller n or smaller parameters",
+                          most));
+}
+
+}  // namespace
+
+MarkovChain until_end(const Network& network, PairOutcomes& pairs, ConfigurationIndex& index,
+                      const WalkEnd& end, const ProgressCallback& progress) {
   Walk walk(network, pairs, index);
-  const auto changed = static_cast<StateIndex>(index.size());
+  EndedWalks has_ended(network, index, end);
   ChainBuilder chain;
+  chain.add(0, 1);
+  chain.end_row();
   Pace pace(network);
-  for (StateIndex from = 0; from < changed; ++from) {
+  for (StateIndex from = 0; from < index.size(); ++from, chain.end_row()) {
+    check_count(index.size(), end.most_configurations);
     if (pace.is_time(chain.transitions())) {
-      report_progress(bounds.progress, "following outputs until they change", from, changed);
+      report_progress(progress, "following outputs until they change", from, index.size());
+    }
+    if (has_ended(from)) {
+      chain.add(0, 1);
+      continue;
     }
     walk.enter(from);
     walk.for_each_step([&](const NumberedStep& step, double chance) {
-      chain.add(step.result.changes_output ? changed : step.to, chance);
+      if (step.result.changes_output && step.result.way != end.way) {
+        for (StateIndex i = 0; i < end.restart.size(); ++i) {
+          chain.add(i + 1, chance * end.restart[i]);
+        }
+        return;
+      }
+      const bool ends = step.result.changes_output || has_ended(step.to);
+      chain.add(ends ? 0 : step.to + 1, chance);
     });
-    chain.end_row();
   }
-  chain.add(changed, 1);
-  chain.end_row();
   return std::move(chain).build();
 }
 

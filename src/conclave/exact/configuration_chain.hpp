@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -52,9 +53,20 @@ MarkovChain explore(const Network& network, PairOutcomes& pairs, ConfigurationIn
 RationalChain explore_exactly(const Network& network, PairOutcomes& pairs,
                               ConfigurationIndex& index);
 
-// The same chain with one more state, the last one: every interaction that changes an output leads
-// there, and nothing leads away. Throws Interrupted.
-MarkovChain until_output_changes(const Network& network, PairOutcomes& pairs,
-                                 ConfigurationIndex& index, const Bounds& bounds);
+// Where walks end.
+struct WalkEnd {
+  std::size_t way = 0;  // of changing an output; another way leads to `restart`
+  // The law of the configurations that the index has first.
+  std::span<const double> restart{};
+  // Configurations in which the walk has ended, if there are such.
+  std::function<bool(std::span<const StateNumber>)> is_over{};
+  std::uint64_t most_configurations = UINT64_MAX;
+};
+
+// The chain of all configurations of the index, and of those that can be reached from them before
+// the end. Its first state is the end, and configuration i of the index is state i + 1. Throws
+// Error if there are too many configurations, and Interrupted.
+MarkovChain until_end(const Network& network, PairOutcomes& pairs, ConfigurationIndex& index,
+                      const WalkEnd& end, const ProgressCallback& progress);
 
 }  // namespace conclave::exact

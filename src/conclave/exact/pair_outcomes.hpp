@@ -16,10 +16,11 @@ namespace conclave::exact {
 using StateNumber = std::uint32_t;
 
 struct PairOutcome {
-  StateNumber u;        // the initiator's new state
-  StateNumber v;        // the responder's new state
-  Weight weight;        // the probability of this outcome
-  bool changes_output;  // whether the output of one of the two agents changes
+  StateNumber u;         // the initiator's new state
+  StateNumber v;         // the responder's new state
+  Weight weight;         // the probability of this outcome
+  bool changes_output;   // whether the output of one of the two agents changes
+  std::uint8_t way = 0;  // in which it does, where the question tells ways apart
 };
 
 // The answer that an oracle which is always right gives to agents that meet: nothing, or that there

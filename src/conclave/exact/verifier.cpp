@@ -301,20 +301,20 @@ void NumberedVerifier::report_exactly(const StateSet& target) {
 }
 
 void NumberedVerifier::report_holding() {
-  const MarkovChain holding = until_output_changes(network_, states(), *index_, options_.bounds);
+  const MarkovChain holding = until_end(network_, states(), *index_, {}, options_.bounds.progress);
   StateSet changed(holding.size());
-  changed.insert(static_cast<StateIndex>(index_->size()));
+  changed.insert(0);
   const std::vector<double> mean = chain::hitting_times(holding, changed).mean;
   Extreme least{std::numeric_limits<double>::infinity(), {}};
   double from_start = 0;
   bool is_converged = true;
   for (StateIndex i = 0; i < index_->size(); ++i) {
     if (start_[i] > 0) {
-      from_start += start_[i] * mean[i];
+      from_start += start_[i] * mean[i + 1];
       is_converged = is_converged && check().is_in(i, Check::converged);
     }
-    if (!check().is_in(i, Check::converged) || mean[i] >= least.value) continue;
-    least = {mean[i], tracer_->text(i)};
+    if (!check().is_in(i, Check::converged) || mean[i + 1] >= least.value) continue;
+    least = {mean[i + 1], tracer_->text(i)};
   }
   if (!least.configuration.empty()) report_.shortest_holding = least;
   if (is_converged) report_.start_holding = from_start;

@@ -25,12 +25,15 @@ namespace conclave {
 // tells importance functions and pilots apart.
 inline constexpr Purpose rare_purpose{20};
 
-// A way to fail. The bound is a lower bound on the logarithm of the expected time in interactions
+// A way to fail. Bounds are lower bounds on the logarithm of the expected time in interactions
 // until this failure, were it the only one; NaN-free, absent where none is known.
 struct RareWay {
   std::string_view name;
   std::string_view meaning;
-  std::optional<double> ln_bound{};
+  std::optional<double> ln_bound{};  // to be shown beside every estimate
+  // To be shown where there is no estimate; infinite: it cannot happen. From the rarity's own start
+  // only.
+  std::optional<double> ln_floor{};
 };
 
 // A named importance function of one way, or a sampler that needs no levels.
@@ -43,10 +46,11 @@ struct RareFunction {
 
 // One independent estimate of a failure rate.
 struct RareRepetition {
-  double ln_rate = 0;             // failures per interaction; minus infinity: none was seen
-  std::vector<double> factors{};  // the share of the paths that passed each level
-  std::uint64_t ancestors = 0;    // distinct entrances to the first level among the failures
-  double interactions = 0;        // that were simulated; for display only
+  double ln_rate = 0;                // failures per interaction; minus infinity: none was seen
+  std::vector<double> factors{};     // the share of the paths that passed each level
+  std::uint64_t ancestors = 0;       // distinct entrances to the first level among the failures
+  double interactions = 0;           // that were simulated; for display only
+  std::uint64_t configurations = 0;  // of the chain that was solved; 0: this is an estimate
 };
 
 // Called now and then by a computation, which throws Interrupted if it returns false.

@@ -70,6 +70,7 @@ void fill_factors(Estimate& estimate, std::span<const RareRepetition> repetition
     for (std::size_t k = 0; k < each.factors.size(); ++k) means[k] += each.factors[k];
     estimate.ancestors += static_cast<double>(each.ancestors);
     estimate.interactions += each.interactions;
+    estimate.configurations = std::max(estimate.configurations, each.configurations);
   }
   const auto count = static_cast<double>(repetitions.size());
   for (double& mean : means) mean /= count;
@@ -119,7 +120,18 @@ Estimate estimate_of(std::span<const RareRepetition> repetitions) {
   return estimate;
 }
 
-Time time_of_all(std::span<const Estimate> ways) {
+namespace {
+
+// Both happen.
+double ln_time_of_both(double ln_time, std::span<const double> others) {
+  std::vector<double> ln_rates{-ln_time};
+  for (const double each : others) ln_rates.push_back(-each);
+  return -log_sum_of(ln_rates);
+}
+
+}  // namespace
+
+Time time_of_all(std::span<const Estimate> ways, std::span<const double> ln_floors) {
   std::vector<double> ln_rates;
   std::uint64_t degrees = std::numeric_limits<std::uint64_t>::max();
   for (const Estimate& each : ways) {
@@ -133,7 +145,11 @@ Time time_of_all(std::span<const Estimate> ways) {
     const double error = each.relative_error * exponential_of(-each.time.ln_time - ln_mean);
     square += error * error;
   }
-  return time_of({ln_mean, std::sqrt(square)}, degrees);
+  Time time{unbounded, unbounded, unbounded};
+  if (!ways.empty()) time = time_of({ln_mean, std::sqrt(square)}, degrees);
+  if (ln_floors.empty()) return time;
+  return {ln_time_of_both(time.ln_time, ln_floors), ln_time_of_both(time.ln_low, ln_floors),
+          time.ln_high};
 }
 
 bool overlap(const Time& a, const Time& b) {

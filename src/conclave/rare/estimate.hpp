@@ -32,6 +32,7 @@ struct Estimate {
   double least_factor = 1;    // mean share at the level that fewest pass
   double ancestors = 0;       // mean number of distinct entrances to level 1 among the failures
   double interactions = 0;    // of all repetitions
+  std::uint64_t configurations = 0;     // of the chain that was solved; 0: sampled
   std::vector<std::string> warnings{};  // one sentence each
 };
 
@@ -39,8 +40,10 @@ struct Estimate {
 // Needs two repetitions at least; with fewer the interval is all of the reals.
 Estimate estimate_of(std::span<const RareRepetition> repetitions);
 
-// The time until the first failure of any way, from the estimates of all ways.
-Time time_of_all(std::span<const Estimate> ways);
+// The time until the first failure of any way, from the estimates of some ways and, for the others,
+// lower bounds on ln of their times. The time, and the lower end of its interval, take these ways
+// to be as frequent as the bounds allow, the upper end to be impossible.
+Time time_of_all(std::span<const Estimate> ways, std::span<const double> ln_floors = {});
 
 // Whether the intervals have a point in common.
 bool overlap(const Time& a, const Time& b);

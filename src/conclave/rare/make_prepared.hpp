@@ -6,13 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/exact/holding_time.hpp"
+#include "conclave/exact/lumped_states.hpp"
+#include "conclave/exact/state_table.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/rare.hpp"
 #include "conclave/rare/prepared.hpp"
@@ -130,13 +135,73 @@ std::unique_ptr<Runner> splitting_by(Importance importance,
                           {choice.particles, choice.most_levels});
 }
 
+// The failures of a protocol as a question to the exact module. Those that can tell whether a whole
+// configuration has failed (is_over) also tell which states are the same for that (label).
+template <PopulationProtocol P, FailuresOf<typename P::State> Failures>
+class ExactFailures final : public exact::FailureQuestion {
+ public:
+  static constexpr bool by_configuration = requires(Failures & failures) { failures.is_over(); };
+
+  ExactFailures(const exact::StateTable<P>& table, Failures failures)
+      : table_(table), failures_(std::move(failures)) {}
+
+  std::optional<std::size_t> way([[maybe_unused]] exact::StateNumber u,
+                                 [[maybe_unused]] exact::StateNumber v,
+                                 [[maybe_unused]] exact::StateNumber new_u,
+                                 [[maybe_unused]] exact::StateNumber new_v) const override {
+    if constexpr (by_configuration) {
+      return std::nullopt;
+    } else {
+      return failures_.way(table_.state(u), table_.state(v), table_.state(new_u),
+                           table_.state(new_v));
+    }
+  }
+  bool is_over([[maybe_unused]] std::span<const exact::StateNumber> states) override {
+    if constexpr (by_configuration) {
+      agents_.clear();
+      for (const exact::StateNumber each : states) agents_.push_back(table_.state(each));
+      failures_.load(agents_);
+      return failures_.is_over();
+    } else {
+      return false;
+    }
+  }
+  std::uint64_t label([[maybe_unused]] exact::StateNumber state) const override {
+    if constexpr (by_configuration) {
+      return failures_.label(table_.state(state));
+    } else {
+      return 0;
+    }
+  }
+
+ private:
+  const exact::StateTable<P>& table_;
+  Failures failures_;
+  std::vector<typename P::State> agents_;
+};
+
+// The exact times until failures of a protocol.
+template <PopulationProtocol P, class Rarity>
+ExactRunner::MakeTimes exact_times(const FailingProtocol<P, Rarity>& failing, AgentCount n) {
+  using Question = ExactFailures<P, decltype(failing.rarity.failures())>;
+  return [protocol = failing.protocol, failures = failing.rarity.failures(), start = failing.start,
+          n](const exact::HoldingLimits& limits, const ProgressCallback& progress) {
+    auto table = std::make_unique<exact::StateTable<P>>(protocol);
+    auto question = std::make_unique<Question>(*table, failures);
+    return std::make_unique<exact::HoldingTimes>(std::move(table), std::move(question), start, n,
+                                                 limits, progress);
+  };
+}
+
 // The estimate that `choice` asks for. `subject` describes the protocol in rows, without ways and
 // functions; `owner` keeps alive what the protocol refers to. Throws Error as Prepared does.
 template <PopulationProtocol P, class Rarity>
 std::unique_ptr<Prepared> make_prepared(const FailingProtocol<P, Rarity>& failing,
                                         const Choice& choice, const Subject& subject,
                                         std::shared_ptr<const void> owner = nullptr) {
+  const ExactRunner::MakeTimes make_times = exact_times(failing, subject.n);
   const auto make_runner = [&](const FunctionChoice& function) -> std::unique_ptr<Runner> {
+    if (function.text == exact_name) return std::make_unique<ExactRunner>(make_times, function.way);
     const auto split = [&](auto importance) {
       return splitting_by(std::move(importance), failing, subject.n, function.way, choice);
     };
@@ -155,8 +220,11 @@ std::unique_ptr<Prepared> make_prepared(const FailingProtocol<P, Rarity>& failin
           }
         });
   };
-  return std::make_unique<Prepared>(subject, choice, failing.rarity.ways(),
-                                    failing.rarity.functions(), make_runner, std::move(owner));
+  bool from_own_start = true;
+  if constexpr (requires { Rarity::start; }) from_own_start = subject.start == Rarity::start;
+  const auto ways = known_ways(failing.rarity.ways(), from_own_start, make_times);
+  return std::make_unique<Prepared>(subject, choice, ways, failing.rarity.functions(), make_runner,
+                                    std::move(owner));
 }
 
 }  // namespace conclave::rare

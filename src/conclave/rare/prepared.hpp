@@ -13,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/exact/holding_time.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/rare.hpp"
 #include "conclave/rare/splitting.hpp"
@@ -45,11 +47,37 @@ class Runner {
 std::unique_ptr<Runner> splitting_runner(std::unique_ptr<const FailingProcess> process,
                                          const SplittingOptions& options);
 
+// Solves for the time of one way.
+class ExactRunner final : public Runner {
+ public:
+  using MakeTimes = std::function<std::unique_ptr<exact::HoldingTimes>(const exact::HoldingLimits&,
+                                                                       const ProgressCallback&)>;
+  ExactRunner(MakeTimes make_times, std::size_t way);
+
+  // Throws Error if the population is too large, and Unreached if it cannot fail so.
+  void pilot(const StreamName& name, const KeepComputing& keep_computing) override;
+  RareRepetition run(const StreamName& name, const KeepComputing& keep_computing) const override;
+
+ private:
+  MakeTimes make_times_;
+  std::size_t way_;
+  RareRepetition found_;
+};
+
+// The ways of a protocol; those of which a quick look at all configurations shows that they cannot
+// happen have an infinite floor. Floors are left out where the start is not the rarity's own.
+std::vector<RareWay> known_ways(std::span<const RareWay> ways, bool from_own_start,
+                                const ExactRunner::MakeTimes& make_times);
+
+// The name under which any way of a small population is solved instead of estimated.
+inline constexpr std::string_view exact_name = "exact";
+
 // A function that a user or the protocol has chosen for one way.
 struct FunctionChoice {
   std::size_t way = 0;                 // index into all ways
   std::optional<std::size_t> named{};  // index into the protocol's functions; none: an expression
   std::string text{};                  // its name, or the expression
+  std::uint64_t place{};               // names its streams
 };
 
 // Different functions may be piloted by different threads at once; after its pilot, a function's
@@ -62,7 +90,8 @@ class Prepared {
   // The estimate for the ways and functions that `choice` names, among those of the protocol;
   // `make_runner` is called for each chosen function. `subject` describes the protocol, without
   // ways and functions, which are filled in here. `owner` keeps alive what the runners refer to.
-  // Throws Error if a name is unknown or a way is left without a function.
+  // Throws Error if a name is unknown or a way is left without a function, unless no default
+  // function is for it and its floor is known: then that stands in its place.
   Prepared(Subject subject, const Choice& choice, std::span<const RareWay> ways,
            std::span<const RareFunction> functions, const MakeRunner& make_runner,
            std::shared_ptr<const void> owner = nullptr);
@@ -71,18 +100,32 @@ class Prepared {
   // Chooses the levels of a function, given by its index in subject().functions. Throws Error if
   // the function does not serve, and Interrupted.
   void pilot(std::size_t function, const KeepComputing& keep_computing);
+  // The same, but a function that does not serve is noted instead; after all pilots, settle()
+  // removes these from the subject. It throws Error as pilot() does if some way is left with
+  // neither a function nor a bound.
+  void try_pilot(std::size_t function, const KeepComputing& keep_computing);
+  void settle();
   // One repetition, after the pilot. Throws Interrupted.
   RareRepetition run(std::size_t function, std::uint64_t repetition,
                      const KeepComputing& keep_computing) const;
 
  private:
+  // Why a function does not serve.
+  struct Refusal {
+    std::string reason;
+    std::optional<double> ln_floor{};
+  };
+
   std::string about(std::size_t function) const;
+  bool has_function(std::size_t way) const;
+  void remove(std::size_t function);
   StreamName stream_name(std::size_t function, std::uint64_t repetition, std::uint64_t kind) const;
 
   std::shared_ptr<const void> owner_;
   Subject subject_;
   std::vector<FunctionChoice> choices_;           // by function
   std::vector<std::unique_ptr<Runner>> runners_;  // by function
+  std::vector<std::optional<Refusal>> refusals_;  // by function
 };
 
 // The same n. Throws Error for populations whose paths would take too long.

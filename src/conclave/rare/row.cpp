@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <variant>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/json.hpp"
 #include "conclave/base/real_functions.hpp"
+#include "conclave/rare/prepared.hpp"
 
 namespace conclave::rare {
 namespace {
@@ -49,6 +51,7 @@ Json function_json(const std::string& name, const Estimate& estimate, const Time
     json["least_factor"] = rounded(estimate.least_factor, 1e6);
     json["ancestors"] = rounded(estimate.ancestors, 1e2);
   }
+  if (estimate.configurations > 0) json["configurations"] = estimate.configurations;
   json["warnings"] = Json(estimate.warnings);
   return json;
 }
@@ -70,12 +73,30 @@ Row::Row(Subject subject, std::span<const std::vector<RareRepetition>> repetitio
     : subject_(std::move(subject)), is_interrupted_(is_interrupted) {
   for (const auto& each : repetitions) estimates_.push_back(estimate_of(each));
   std::vector<Estimate> first;
+  std::vector<double> floors;
   for (std::size_t way = 0; way < subject_.ways.size(); ++way) {
     ways_.push_back(way_result(way));
-    first.push_back(estimates_[ways_.back().functions.front()]);
-    confirmed_ = confirmed_ && ways_.back().confirmed;
+    if (ways_.back().functions.empty()) {
+      floors.push_back(*subject_.ways[way].ln_floor);
+    } else {
+      first.push_back(estimates_[ways_.back().functions.front()]);
+    }
   }
-  time_ = time_of_all(first);
+  time_ = time_of_all(first, floors);
+  constexpr double negligible = 12;  // exp of it moves no decimal that is shown
+  for (WayResult& each : ways_) {
+    if (each.functions.empty()) {
+      const double floor = *subject_.ways[each.way].ln_floor;
+      each.confirmed = std::isinf(floor) || floor > time_.ln_high + negligible;
+    }
+    confirmed_ = confirmed_ && each.confirmed;
+  }
+}
+
+Time Row::time_of(const WayResult& way) const {
+  if (!way.functions.empty()) return estimates_[way.functions.front()].time;
+  constexpr double unbounded = std::numeric_limits<double>::infinity();
+  return {unbounded, *subject_.ways[way.way].ln_floor, unbounded};
 }
 
 WayResult Row::way_result(std::size_t way) const {
@@ -83,6 +104,9 @@ WayResult Row::way_result(std::size_t way) const {
   for (std::size_t i = 0; i < subject_.functions.size(); ++i) {
     if (subject_.functions[i].way == way) result.functions.push_back(i);
   }
+  const std::string& refusal = subject_.ways[way].refusal;
+  if (result.functions.empty()) return result;
+  if (!refusal.empty()) result.warnings.push_back("no estimate by " + refusal);
   const Estimate& chosen = estimates_[result.functions.front()];
   const Time& first = chosen.time;
   for (std::size_t i = 1; i < result.functions.size(); ++i) {
@@ -96,7 +120,10 @@ WayResult Row::way_result(std::size_t way) const {
                                           subject_.functions[result.functions[i]].name));
   }
   if (result.functions.size() == 1) {
-    result.warnings.emplace_back("one importance function alone confirms nothing");
+    result.confirmed = subject_.functions[result.functions.front()].name == exact_name;
+    if (!result.confirmed) {
+      result.warnings.emplace_back("one importance function alone confirms nothing");
+    }
   }
   const auto bound = subject_.ways[way].ln_bound;
   if (bound && std::isfinite(first.ln_high) && first.ln_high < *bound) {
@@ -116,23 +143,29 @@ std::string Row::json() const {
   json["confirmed"] = confirmed_;
   if (is_interrupted_) json["interrupted"] = true;
   Json ways = Json::array();
-  for (const WayResult& each : ways_) {
-    Json way{{"way", subject_.ways[each.way].name}};
-    add_time(way, displayed(estimates_[each.functions.front()].time), by_attempt());
-    way["confirmed"] = each.confirmed;
-    const auto bound = subject_.ways[each.way].ln_bound;
-    if (bound) way["ln_union_bound"] = number(shown(*bound));
-    Json functions = Json::array();
-    for (const std::size_t i : each.functions) {
-      functions.push_back(function_json(subject_.functions[i].name, estimates_[i],
-                                        displayed(estimates_[i].time), by_attempt()));
-    }
-    way["importance"] = functions;
-    way["warnings"] = Json(each.warnings);
-    ways.push_back(way);
-  }
+  for (const WayResult& each : ways_) add_way(ways, each);
   json["ways"] = ways;
   return json.dump();
+}
+
+void Row::add_way(Json& ways, const WayResult& each) const {
+  const Subject::Way& info = subject_.ways[each.way];
+  Json way{{"way", info.name}};
+  add_time(way, displayed(time_of(each)), by_attempt());
+  way["confirmed"] = each.confirmed;
+  if (info.ln_bound) way["ln_union_bound"] = number(shown(*info.ln_bound));
+  if (each.functions.empty()) {
+    way["impossible"] = std::isinf(*info.ln_floor);
+    way["no_estimate"] = info.refusal;
+  }
+  Json functions = Json::array();
+  for (const std::size_t i : each.functions) {
+    functions.push_back(function_json(subject_.functions[i].name, estimates_[i],
+                                      displayed(estimates_[i].time), by_attempt()));
+  }
+  way["importance"] = functions;
+  way["warnings"] = Json(each.warnings);
+  ways.push_back(way);
 }
 
 std::string Row::csv_header() const {
@@ -172,10 +205,12 @@ std::string Row::csv_line(std::string_view way, std::string_view function, const
 std::string Row::csv() const {
   std::string lines;
   for (const WayResult& way : ways_) {
+    const std::string& name = subject_.ways[way.way].name;
     for (const std::size_t i : way.functions) {
-      lines += csv_line(subject_.ways[way.way].name, subject_.functions[i].name, estimates_[i].time,
-                        way.confirmed, &estimates_[i]);
+      lines += csv_line(name, subject_.functions[i].name, estimates_[i].time, way.confirmed,
+                        &estimates_[i]);
     }
+    if (way.functions.empty()) lines += csv_line(name, "", time_of(way), way.confirmed, nullptr);
   }
   return lines + csv_line("all", "", time_, confirmed_, nullptr);
 }
@@ -192,20 +227,14 @@ std::string Row::table() const {
   for (const WayResult& way : ways_) {
     const Subject::Way& info = subject_.ways[way.way];
     text += fmt::format("\n{}: {}\n", info.name, info.meaning);
-    for (const std::size_t i : way.functions) {
-      const Estimate& estimate = estimates_[i];
-      text += fmt::format("  {:<16} ln {} = {}   {} repetitions, sd of ln {} {:.2f}",
-                          subject_.functions[i].name, by_attempt() ? 'P' : 'T',
-                          interval_text(displayed(estimate.time)), estimate.repetitions,
-                          by_attempt() ? 'P' : 'J', estimate.sd_ln_rate);
-      if (estimate.levels > 0) {
-        text +=
-            fmt::format(", {} levels, last factor {:.2f}", estimate.levels, estimate.last_factor);
+    for (const std::size_t i : way.functions) text += function_line(i);
+    if (way.functions.empty()) {
+      text += fmt::format("  no estimate: {}\n", info.refusal);
+      if (std::isfinite(*info.ln_floor)) {
+        text += by_attempt() ? fmt::format("  bound            ln P < {:.4f}\n", -*info.ln_floor)
+                             : fmt::format("  bound            ln T > {:.4f}\n", *info.ln_floor);
       }
-      text += '\n';
-      for (const std::string& warning : estimate.warnings) {
-        text += fmt::format("    warning: {}\n", warning);
-      }
+      continue;
     }
     if (info.ln_bound && std::isfinite(*info.ln_bound)) {
       text += fmt::format("  union bound      ln T > {:.4f}\n", *info.ln_bound);
@@ -217,8 +246,37 @@ std::string Row::table() const {
   return text + ending();
 }
 
+std::string Row::function_line(std::size_t function) const {
+  const Estimate& estimate = estimates_[function];
+  const std::string& name = subject_.functions[function].name;
+  if (name == exact_name) {
+    const std::string size =
+        estimate.configurations == 0
+            ? ""
+            : fmt::format(" chain of {} configurations,", estimate.configurations);
+    return fmt::format("  {:<16} ln T = {:.4f}  {} certified\n", name, estimate.time.ln_time, size);
+  }
+  std::string text =
+      fmt::format("  {:<16} ln {} = {}   {} repetitions, sd of ln {} {:.2f}", name,
+                  by_attempt() ? 'P' : 'T', interval_text(displayed(estimate.time)),
+                  estimate.repetitions, by_attempt() ? 'P' : 'J', estimate.sd_ln_rate);
+  if (estimate.levels > 0) {
+    text += fmt::format(", {} levels, last factor {:.2f}", estimate.levels, estimate.last_factor);
+  }
+  text += '\n';
+  for (const std::string& warning : estimate.warnings) {
+    text += fmt::format("    warning: {}\n", warning);
+  }
+  return text;
+}
+
 std::string Row::ending() const {
-  const char* const verdict = confirmed_ ? "confirmed" : "not confirmed";
+  const bool is_bound = std::ranges::any_of(
+      ways_, [](const WayResult& each) { return each.functions.empty() && !each.confirmed; });
+  const char* const verdict = confirmed_ ? "confirmed"
+                              : is_bound ? "a lower bound"
+                                         : "not confirmed";
+  if (confirmed_ && std::isinf(time_.ln_time)) return "\nit cannot fail in these ways\n";
   if (by_attempt()) {
     const Time probability = displayed(time_);
     return fmt::format(

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "conclave/base/json.hpp"
 #include "conclave/rare/estimate.hpp"
 #include "conclave/rare/subject.hpp"
 
@@ -14,7 +15,8 @@ namespace conclave::rare {
 
 // The estimate of one way: that of its first function. Confirmed if another function's interval
 // overlaps the first one's, both are without warnings, and the bound, where there is one, is not
-// above the estimate.
+// above the estimate; or if it was solved exactly. A way without functions has a bound instead, and
+// counts as confirmed if that makes it too rare to show in the time of all ways.
 struct WayResult {
   std::size_t way = 0;
   std::vector<std::size_t> functions{};  // indices into the estimates
@@ -24,13 +26,16 @@ struct WayResult {
 
 class Row {
  public:
-  // `repetitions` by function of the subject; each needs one at least.
+  // `repetitions` by function of the subject; each needs one at least. A way without functions has
+  // a floor.
   Row(Subject subject, std::span<const std::vector<RareRepetition>> repetitions,
       bool is_interrupted);
 
   const Time& time() const { return time_; }
   bool confirmed() const { return confirmed_; }
-  std::uint64_t repetitions() const { return estimates_.front().repetitions; }
+  std::uint64_t repetitions() const {
+    return estimates_.empty() ? 0 : estimates_.front().repetitions;
+  }
   const Subject& subject() const { return subject_; }
   std::span<const Estimate> estimates() const { return estimates_; }
   std::span<const WayResult> ways() const { return ways_; }
@@ -45,6 +50,10 @@ class Row {
  private:
   WayResult way_result(std::size_t way) const;
   bool by_attempt() const { return subject_.by_attempt(); }
+  // The way alone: a time without an upper end where there is only a bound.
+  Time time_of(const WayResult& way) const;
+  void add_way(Json& ways, const WayResult& way) const;
+  std::string function_line(std::size_t function) const;
   std::string ending() const;  // of the table
   std::string csv_line(std::string_view way, std::string_view function, const Time& time,
                        bool confirmed, const Estimate* estimate) const;

@@ -90,14 +90,17 @@ class Reporter {
 std::vector<std::vector<RareRepetition>> run_rare(Prepared& rare, const RunOptions& options,
                                                   Progress& progress,
                                                   const std::atomic<bool>& stop) {
-  const std::size_t functions = rare.subject().functions.size();
-  const Jobs pilots(options.threads, functions, [&](std::uint64_t function) {
-    rare.pilot(function, Reporter(progress, stop));
+  const std::size_t asked = rare.subject().functions.size();
+  const Jobs pilots(options.threads, asked, [&](std::uint64_t function) {
+    rare.try_pilot(function, Reporter(progress, stop));
     ++progress.pilots_done;
   });
+  const bool is_ready = progress.pilots_done == asked;
+  if (is_ready) rare.settle();
+  const std::size_t functions = rare.subject().functions.size();
   std::vector<std::vector<std::optional<RareRepetition>>> found(functions);
   for (auto& each : found) each.resize(options.repetitions);
-  if (progress.pilots_done == functions) {
+  if (is_ready) {
     // Repetition by repetition, so that after an interrupt all functions have equally many.
     const Jobs runs(options.threads, functions * options.repetitions, [&](std::uint64_t job) {
       const std::size_t function = job % functions;

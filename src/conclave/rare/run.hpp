@@ -24,8 +24,9 @@ struct Progress {
 };
 
 // The repetitions of each function, in order and without a gap: all of them, or after `stop` became
-// true the first ones, so that short ones are not preferred. Throws Error if a pilot finds that a
-// function does not serve.
+// true the first ones, so that short ones are not preferred. Functions that do not serve are
+// removed from the subject (Prepared::settle). Throws Error if nothing can be said about some way
+// then.
 std::vector<std::vector<RareRepetition>> run_rare(Prepared& rare, const RunOptions& options,
                                                   Progress& progress,
                                                   const std::atomic<bool>& stop);

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
 
 namespace conclave::rare {
@@ -16,6 +15,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t interactions_between_questions = 1 << 14;
 constexpr int most_tries = 12;
+constexpr double all_tries = (1 << most_tries) - 1;  // each has twice the paths of the one before
 constexpr std::uint64_t wanted_crossings = 40;  // from the quiet set, to tell how often they happen
 // A path that neither fails nor returns after this many interactions never will.
 constexpr std::uint64_t most_interactions_of_a_path = std::uint64_t{1} << 36;
@@ -25,9 +25,10 @@ constexpr std::uint64_t most_interactions_of_a_path = std::uint64_t{1} << 36;
               std::to_string(last) + "; allow more with --most-levels, or take smaller timers");
 }
 
-[[noreturn]] void throw_stuck(double level) {
-  throw Error("no path gets beyond the level " + std::to_string(level) +
-              ": use another importance function or more --particles");
+[[noreturn]] void throw_stuck(double level, double ln_floor) {
+  throw Unreached("no path gets beyond the level " + std::to_string(level) +
+                      ": use another importance function or more --particles",
+                  ln_floor);
 }
 
 [[noreturn]] void throw_too_calm() {
@@ -67,15 +68,23 @@ SplittingPlan Splitting::pilot(const StreamName& name) {
   while (entrances.empty()) entrances = base_entrances(plan, stream);
   if (plan.levels.back() == infinity) return plan;
   const std::uint64_t paths = std::max<std::uint64_t>(100, options_.particles / 2);
+  double ln_rate = logarithm_of(static_cast<double>(entrances.size())) -
+                   logarithm_of(static_cast<double>(plan.base_run));  // of reaching the level
+  // P(no success) <= 5 % if the share of successes were 3 over the number of paths.
+  const double ln_share = logarithm_of(3) - logarithm_of(static_cast<double>(paths) * all_tries);
   for (;;) {
     const double here = plan.levels.back();
     const double next = next_level(entrances, here, plan.quiet, paths, stream);
     if (next == infinity) return plan;
+    if (next == minus_infinity) throw_stuck(here, -ln_rate - ln_share);
     if (plan.levels.size() == options_.most_levels) {
       throw_too_many_levels(options_.most_levels, here);
     }
     plan.levels.push_back(next);
-    entrances = pilot_entrances(entrances, next, plan.quiet, paths, stream);
+    std::uint64_t tried = paths;
+    entrances = pilot_entrances(entrances, next, plan.quiet, tried, stream);
+    if (entrances.empty()) throw_stuck(next, -ln_rate - ln_share);
+    ln_rate += logarithm_of(static_cast<double>(entrances.size()) / static_cast<double>(tried));
   }
 }
 
@@ -263,7 +272,7 @@ double Splitting::climb(double level, double quiet, Stream& stream) {
 }
 
 // The next level: what a quarter of the paths reach before they return; infinite where that is the
-// failure.
+// failure, minus infinity where no path goes on.
 double Splitting::next_level(const std::vector<Entrance>& entrances, double here, double quiet,
                              std::uint64_t paths, Stream& stream) {
   for (int tries = 0; tries < most_tries; ++tries, paths *= 2) {
@@ -273,7 +282,7 @@ double Splitting::next_level(const std::vector<Entrance>& entrances, double here
     const auto above = std::ranges::upper_bound(highest, here);
     if (above != highest.end()) return *above;
   }
-  throw_stuck(here);
+  return minus_infinity;
 }
 
 // How far paths get before they return, ascending.
@@ -300,15 +309,15 @@ double Splitting::summit(const Entrance& from, double quiet, Stream& stream) {
   }
 }
 
-// As `passed`, with more and more paths until some get through.
+// As `passed`, with more and more paths until some get through; none if none do.
 std::vector<Splitting::Entrance> Splitting::pilot_entrances(const std::vector<Entrance>& entrances,
                                                             double level, double quiet,
-                                                            std::uint64_t paths, Stream& stream) {
+                                                            std::uint64_t& paths, Stream& stream) {
   for (int tries = 0; tries < most_tries; ++tries, paths *= 2) {
     std::vector<Entrance> next = passed(entrances, level, quiet, paths, stream);
     if (!next.empty()) return next;
   }
-  throw_stuck(level);
+  return {};
 }
 
 }  // namespace conclave::rare

@@ -25,14 +25,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "conclave/base/error.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/real_functions.hpp"
 #include "conclave/model/rare.hpp"
 #include "conclave/rare/process.hpp"
 
 namespace conclave::rare {
+
+// No failure was found. The bound on the logarithm of the expected time is infinite if there is
+// none; otherwise it follows from how many paths were tried in vain, with 95 % confidence if the
+// levels below are right.
+class Unreached : public Error {
+ public:
+  Unreached(const std::string& reason, double ln_floor) : Error(reason), ln_floor_(ln_floor) {}
+  double ln_floor() const { return ln_floor_; }
+
+ private:
+  double ln_floor_;
+};
 
 // The decisions of a pilot run.
 struct SplittingPlan {
@@ -99,7 +113,7 @@ class Splitting {
                               std::uint64_t paths, Stream& stream);
   double summit(const Entrance& from, double quiet, Stream& stream);
   std::vector<Entrance> pilot_entrances(const std::vector<Entrance>& entrances, double level,
-                                        double quiet, std::uint64_t paths, Stream& stream);
+                                        double quiet, std::uint64_t& paths, Stream& stream);
   Entrance entrance(double value, std::uint32_t ancestor) const;
 
   std::unique_ptr<FailingProcess> process_;

@@ -26,6 +26,10 @@ Json ways_json(const Subject& subject) {
     }
     json["importance"] = functions;
     if (subject.ways[way].ln_bound) json["ln_union_bound"] = *subject.ways[way].ln_bound;
+    if (functions.items().empty()) {
+      json["ln_floor"] = *subject.ways[way].ln_floor;
+      json["no_estimate"] = subject.ways[way].refusal;
+    }
     ways.push_back(json);
   }
   return ways;
@@ -102,13 +106,17 @@ Subject::Parameter parameter_of(const Stored& stored, std::string name) {
 
 void read_ways(Subject& subject, const Stored& head) {
   for (const Stored& way : head.parts("ways")) {
-    for (const Stored& function : way.parts("importance")) {
-      subject.functions.push_back({subject.ways.size(), function.string()});
+    Subject::Way& read = subject.ways.emplace_back(Subject::Way{way.part("way").string()});
+    constexpr double null = std::numeric_limits<double>::infinity();
+    if (way.has("ln_union_bound")) read.ln_bound = way.part("ln_union_bound").real(null);
+    if (way.has("no_estimate")) {
+      read.ln_floor = way.part("ln_floor").real(null);
+      read.refusal = way.part("no_estimate").string();
+      continue;
     }
-    subject.ways.push_back({.name = way.part("way").string()});
-    if (!way.has("ln_union_bound")) continue;
-    subject.ways.back().ln_bound =
-        way.part("ln_union_bound").real(std::numeric_limits<double>::infinity());
+    for (const Stored& function : way.parts("importance")) {
+      subject.functions.push_back({subject.ways.size() - 1, function.string()});
+    }
   }
 }
 

@@ -26,6 +26,8 @@ struct Subject {
     std::string name;
     std::string meaning{};             // empty where it was read from a row
     std::optional<double> ln_bound{};  // see conclave::RareWay
+    std::optional<double> ln_floor{};  // the same
+    std::string refusal{};             // why some or all functions give no estimate
   };
 
   struct Function {
@@ -44,7 +46,7 @@ struct Subject {
   // none: failures are counted per interaction.
   std::optional<Interactions> attempt_limit{};
   std::vector<Way> ways{};
-  std::vector<Function> functions{};  // in the order of ways; each has one
+  std::vector<Function> functions{};  // in the order of ways
 
   bool by_attempt() const { return attempt_limit.has_value(); }
 

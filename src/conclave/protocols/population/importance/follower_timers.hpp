@@ -104,6 +104,37 @@ class GroupCosts {
   std::vector<double> each_;
 };
 
+// A lower bound on ln of the expected time until followers time out, if all timers begin with
+// t_max: the time between two timeouts where the process begins anew after each failure.
+//
+// Let two followers time out at some interaction, and go back from it. Both have depth 0; an agent
+// that meets one of depth d gets depth d + 1 with it, unless its own depth is smaller. Were the
+// leader to meet an agent of depth d <= t_max - 2, both would still have timers above 1. So some
+// agent gets to depth K = t_max - 1 before the leader meets one of those that have a depth. Let i
+// be their number. c_i times the sum of theta^depth over them, 0 after a meeting with the leader,
+// does not grow in expectation if theta = (2n - 3) / (n - 2) and, with m = n - 1 - i agents without
+// depth,
+//
+//   c_{i+1} / c_i = (i + i m - (theta - 1)(i - 1)) / (m (i + 2 theta - 1)),
+//
+// since two agents of depths d <= e, 2 theta^d <= theta^d + theta^e, become two of depth d + 1. It
+// begins with 2 c_2, and is 2 c_{n-1} theta^K at least where two agents of depth K have met.
+inline double ln_timeout_bound(AgentCount n, std::uint64_t t_max) {
+  const auto all = static_cast<double>(n);
+  const double theta = (2 * all - 3) / (all - 2);
+  double ln_time =
+      logarithm_of(all / (all - 2)) + static_cast<double>(t_max - 1) * logarithm_of(theta);
+  for (double i = 2; i < all - 1; ++i) {
+    const double m = all - 1 - i;
+    ln_time += logarithm_of((i + i * m - (theta - 1) * (i - 1)) / (m * (i + 2 * theta - 1)));
+  }
+  return ln_time;
+}
+
+// Where a timeout takes more than this many nats, splitting would need thousands of levels, and is
+// done on request only.
+inline constexpr double most_timeout_splitting = 2500;
+
 // The timers of the followers, ascending: what all importance functions for timeouts look at.
 // `timer` is the member of State that counts down.
 template <class State, std::uint32_t State::*timer>

@@ -47,8 +47,11 @@ class PplRarity {
     const bool is_short = lineages_->ln_emission_bound() > -most_splitting;
     const bool has_spine = lineages_->suits_spine();
     ways_[PplFailures::suicide].ln_bound = lineages_->ln_time_bound();
-    functions_[group].by_default = true;
-    functions_[n >= 8 ? mean : second].by_default = true;
+    ways_[PplFailures::suicide].ln_floor = lineages_->ln_time_bound();
+    const double ln_floor = ln_timeout_bound(n, protocol.t_max());
+    ways_[PplFailures::timeout].ln_floor = ln_floor;
+    functions_[group].by_default = ln_floor < most_timeout_splitting;
+    functions_[n >= 8 ? mean : second].by_default = ln_floor < most_timeout_splitting;
     functions_[spine].by_default = has_spine;
     functions_[first_moment].by_default = is_short || !has_spine;
     functions_[since_emission].by_default = is_short && !has_spine;

@@ -28,9 +28,12 @@ class TimersRarity {
  public:
   enum Function : std::size_t { group, mean, second, largest };
 
-  explicit TimersRarity(AgentCount n) : n_(n) {
-    functions_[group].by_default = true;
-    functions_[n >= 8 ? mean : second].by_default = true;
+  TimersRarity(const Timers& protocol, AgentCount n) : n_(n) {
+    if (!objection().empty()) return;
+    const double ln_floor = ln_timeout_bound(n, protocol.t_max());
+    ways_[0].ln_floor = ln_floor;
+    functions_[group].by_default = ln_floor < most_timeout_splitting;
+    functions_[n >= 8 ? mean : second].by_default = ln_floor < most_timeout_splitting;
   }
 
   // Whatever n and the parameters are; the defaults depend on n.
@@ -51,7 +54,7 @@ class TimersRarity {
         index == Timers::safe || index == Timers::safe_half || index == Timers::leader_low;
     return has_one_leader ? "" : "it does not have exactly one leader to lose";
   }
-  static std::span<const RareWay> ways() { return all_ways; }
+  std::span<const RareWay> ways() const { return ways_; }
   std::span<const RareFunction> functions() const { return functions_; }
   TimersFailures failures() const { return {}; }
 
@@ -72,9 +75,10 @@ class TimersRarity {
 
  private:
   AgentCount n_;
+  std::array<RareWay, 1> ways_ = all_ways;
   std::array<RareFunction, 4> functions_ = all_functions;
 };
 
-inline TimersRarity rarity_of(const Timers&, AgentCount n) { return TimersRarity(n); }
+inline TimersRarity rarity_of(const Timers& protocol, AgentCount n) { return {protocol, n}; }
 
 }  // namespace conclave::protocols
