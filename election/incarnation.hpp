@@ -3,7 +3,7 @@
 // has heard of, and takes part only after enough other members have stored it. Each member keeps
 // the largest incarnation of every other one in its table, on the disk. Promises count only
 // between members with equal tables, so an older process of a member, or one that works from an
-// older file, finds no majority any more. docs/elections.md has the rules and the argument.
+// older file, finds no majority any more. docs/how-to/elections.md has the rules and the argument.
 #pragma once
 
 #include <compare>

@@ -346,10 +346,10 @@ std::string objection_to(const PromiseLines& lines, const PromiseOwner& owner,
                        name, lines.identity, owner.identity);
   const bool is_unnamed = lines.list == founding_list && owner.list != elastic_list;
   if (lines.list != owner.list && !is_unnamed)
-    return fmt::format(
-        "'{}' was written with another list of members ({}, not {}); docs/elections.md says how to "
-        "change the list",
-        name, lines.list, owner.list);
+    return fmt::format("'{}' was written with another list of members ({}, not {}); "
+                       "docs/how-to/elections.md says how to "
+                       "change the list",
+                       name, lines.list, owner.list);
   return {};
 }
 

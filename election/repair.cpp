@@ -78,7 +78,8 @@ std::string PromiseRepair::diagnosis() const {
 
 std::string PromiseRepair::advice() const {
   return "nothing is changed. Where most of the other members run, --forget lets this one recover "
-         "from them; where not, docs/elections.md says when --vouch, --term and cluster restore "
+         "from them; where not, docs/how-to/elections.md says when --vouch, --term and cluster "
+         "restore "
          "are safe";
 }
 
