@@ -22,6 +22,11 @@ if(NOT CONCLAVE_PAGE)  # whose sizes have 32 bits: cmake/Page.cmake
 endif()
 # No fused multiply-add where the source does not say so: results have the same bits everywhere.
 target_compile_options(conclave_flags INTERFACE -ffp-contract=off)
+if(CONCLAVE_PACKAGE)
+  target_compile_options(conclave_flags INTERFACE
+                         -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
+                         -ffile-prefix-map=${PROJECT_BINARY_DIR}/=)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns of overlapping and oversized copies inside std::string where there are none (GCC
   # bug 105651); Clang and newer GCC keep watch.
@@ -270,6 +275,10 @@ endfunction()
 # Writes the header NAME/folders.hpp of a module, with a folder of the source tree and the one that
 # it is installed as, below share/conclave.
 function(conclave_name_folders namespace source_folder installed_folder)
+  set(source_folders "\"${source_folder}\", ")
+  if(CONCLAVE_PACKAGE)
+    set(source_folders "")
+  endif()
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/folders.hpp.in
                  ${generated}/conclave/${namespace}/folders.hpp @ONLY)

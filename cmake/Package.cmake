@@ -40,9 +40,10 @@ install(CODE "file(REMOVE_RECURSE ${generated})
         COMPONENT program)
 install(DIRECTORY ${generated}/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR} COMPONENT program)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/protocols ${PROJECT_SOURCE_DIR}/experiments
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/conclave COMPONENT program)
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/conclave COMPONENT program
+        PATTERN results EXCLUDE)  # databases of 9 MB, which `reproduce --full` makes again
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/web DESTINATION ${CMAKE_INSTALL_DATADIR}/conclave
-        COMPONENT program OPTIONAL)  # the page, where tools/page has built it
+        COMPONENT program OPTIONAL)  # the explorer, where tools/page has built it
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
         COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
@@ -76,16 +77,23 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME conclave)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS gnuplot-nox)
-set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "${PROJECT_DESCRIPTION}
- Population protocols and message passing: exact simulation, exact verification of
- small instances, sweeps with reports, and elections between real processes.")
+set(CPACK_DEBIAN_PROGRAM_DESCRIPTION
+"conclave simulates the leader election protocols of the literature, population
+protocols with up to 2^62 agents as well as message passing against adversaries,
+from any initial configuration and with faults, reproducibly and exactly in law.
+It verifies lemmas and computes exact expected times on small instances, solves
+Markov chains with certified errors, estimates rare failures, runs resumable sweeps
+with reports, and elects a leader between real processes over TLS.
+
+Protocols can also be written as short files. The explorer, which runs the engines in
+a browser, is included where it had been built.")
 set(CPACK_DEBIAN_ELECTION_PACKAGE_NAME libconclave-election-dev)
 set(CPACK_DEBIAN_ELECTION_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_ELECTION_PACKAGE_DEPENDS "libfmt-dev, libssl-dev, libhwy-dev")
 set(CPACK_DEBIAN_ELECTION_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_ELECTION_DESCRIPTION "Leader election as a library for C++
- Members with terms and leases that elect a leader over TLS, as conclave::election for
- find_package(conclave).")
+set(CPACK_DEBIAN_ELECTION_DESCRIPTION
+"Leader election as a library for C++: members with terms and leases that elect a
+leader over TLS, as conclave::election for find_package(conclave).")
 if(TARGET conclave_python)
   list(APPEND CPACK_COMPONENTS_ALL python)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-conclave)
@@ -95,8 +103,8 @@ if(TARGET conclave_python)
       "python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next_python})")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS
       "python3-numpy, python3-pandas, python3-matplotlib, python3-scipy, gnuplot-nox")
-  set(CPACK_DEBIAN_PYTHON_DESCRIPTION "${PROJECT_DESCRIPTION}: the Python package
- The engines of conclave as a module, with protocols written in Python.")
+  set(CPACK_DEBIAN_PYTHON_DESCRIPTION
+"The engines of conclave as a Python module, with protocols written in Python.")
 endif()
 include(CPack)
 

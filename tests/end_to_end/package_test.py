@@ -138,6 +138,7 @@ class Package(unittest.TestCase):
         for library in ("libc6", "libssl3", "libsqlite3-0", "libfmt"):
             self.assertIn(library, depends)
         self.assertIn("Recommends: gnuplot-nox", fields)
+        self.assertIn("explorer", re.search("^Description: (?s:.*)", fields, re.M)[0])
         root = self.folder / "root"
         for name in ("updates", "info"):
             (root / "var/lib/dpkg" / name).mkdir(parents=True)
@@ -147,6 +148,8 @@ class Package(unittest.TestCase):
         run(*dpkg, "--install", packages["conclave"], packages["libconclave-election-dev"])
         run(root / "usr/bin/conclave", "run", "fratricide", "--n", "50")
         self.assertTrue((root / "usr/share/man/man1/conclave.1").is_file())
+        self.assertTrue((root / "usr/share/conclave/experiments/quick/pll.toml").is_file())
+        self.assertEqual(list((root / "usr/share/conclave").rglob("*.db.xz")), [])
         self.assertTrue((root / "usr/include/conclave/election/election.hpp").is_file())
         if python:
             run(*dpkg, "--install", packages["python3-conclave"])
