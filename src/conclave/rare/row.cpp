@@ -61,6 +61,12 @@ std::string interval_text(const Time& time) {
   return fmt::format("{:.4f}   [{:.4f}, {:.4f}]", time.ln_time, time.ln_low, time.ln_high);
 }
 
+// Whether some way that may count has a bound only.
+bool is_lower_bound(std::span<const WayResult> ways) {
+  return std::ranges::any_of(
+      ways, [](const WayResult& each) { return each.functions.empty() && !each.confirmed; });
+}
+
 }  // namespace
 
 Time Row::displayed(const Time& time) const {
@@ -136,7 +142,7 @@ WayResult Row::way_result(std::size_t way) const {
 std::string Row::json() const {
   Json json = subject_.json();
   add_time(json, displayed(time_), by_attempt());
-  if (fits_double(time_.ln_time)) {
+  if (fits_double(time_.ln_time) && !is_lower_bound(ways_)) {
     json[by_attempt() ? "probability" : "expected_holding"] =
         six_digits(exponential_of(displayed(time_).ln_time));
   }
@@ -271,8 +277,7 @@ std::string Row::function_line(std::size_t function) const {
 }
 
 std::string Row::ending() const {
-  const bool is_bound = std::ranges::any_of(
-      ways_, [](const WayResult& each) { return each.functions.empty() && !each.confirmed; });
+  const bool is_bound = is_lower_bound(ways_);
   const char* const verdict = confirmed_ ? "confirmed"
                               : is_bound ? "a lower bound"
                                          : "not confirmed";
@@ -287,7 +292,7 @@ std::string Row::ending() const {
   }
   std::string text = fmt::format("\nln of the expected holding time, in interactions: {}   {}\n",
                                  interval_text(time_), verdict);
-  if (fits_double(time_.ln_time)) {
+  if (fits_double(time_.ln_time) && !is_bound) {
     text +=
         fmt::format("expected holding time: {:.4g} interactions\n", exponential_of(time_.ln_time));
   }
