@@ -530,6 +530,13 @@ class LostFiles(Machines):
                 f'state = "member-{member}.state"\nstatus = "member-{member}.sock"\n'
                 f'[timing]\nlease_ms = {int(1000 * self.LEASE)}\n')
 
+    def found(self):
+        """First state files, with which no promise in term 1 is made."""
+        for member in range(3):
+            written = conclave("cluster", "repair", "--config", str(self.config(member)),
+                               "--term", "1")
+            self.assertEqual(written.returncode, 0, written.stderr)
+
     def repair(self, *words):
         return conclave("cluster", "repair", "--config", str(self.config(0)), *words)
 
@@ -561,6 +568,7 @@ class LostFiles(Machines):
         it sees the third only."""
         port = first_port()
         self.write_configs(port)
+        self.found()
         cables = Cables(range(port, port + 3), range(port + 50, port + 53))
         self.addCleanup(cables.close)
         for member in range(3):
@@ -583,10 +591,49 @@ class LostFiles(Machines):
                 led = self.leads(leader)
                 other = any([self.leads(each) for each in others])
                 self.assertFalse(led and other and self.leads(leader), "two lead at once")
-            self.await_leader(list(others))
+            waiting = self.told(others[0])
+            self.assertEqual((waiting["admitted"], waiting["state_file_missing"]), (False, True))
             self.stop_all()
             for file in self.folder.glob("*.state"):
                 file.unlink()
+
+
+class Twins(Machines):
+    """A second process of a member, which has no file or a copy, while the first one lives on."""
+    LEASE = 0.6
+
+    def start_twin(self, member, port, takes_copy):
+        text = self.config(member).read_text()
+        text = re.sub(r'^state = .*', 'state = "twin.state"', text, flags=re.M)
+        text = re.sub(r'^(# )?status = .*', 'status = "twin.sock"', text, flags=re.M)
+        self.config("twin").write_text(f'listen = "127.0.0.1:{port}"\n' + text)
+        if takes_copy:
+            state = (self.folder / f"member-{member}.state").read_bytes()
+            (self.folder / "twin.state").write_bytes(state)
+        self.start("twin", "--stay")
+
+    def scene(self, takes_copy, *words):
+        port = first_port()
+        self.init(3, f"[timing]\nlease_ms = {int(1000 * self.LEASE)}\n", *words)
+        for member in range(3):
+            self.start(member, "--stay")
+        leader = self.await_leader(range(3))
+        self.start_twin(leader, port + 60, takes_copy)
+        tokens, old = [], self.processes[leader]
+        while old.poll() is None:
+            led = [self.told(each) for each in (0, 1, 2) if each != leader and self.leads(each)]
+            self.assertFalse(led and old.poll() is None and self.leads(leader), "two lead at once")
+            tokens += [status["term"] for status in led]
+        self.assertEqual(old.wait(), 4)
+        self.assertIn("has taken the place of this one", self.processes.pop(leader).stderr.read())
+
+    def test_without_a_file_takes_the_place_of_the_first(self):
+        self.scene(False)
+        self.scene(False, "--elastic")
+
+    def test_with_a_copied_file_takes_the_place_of_the_first(self):
+        self.scene(True)
+        self.scene(True, "--elastic")
 
 
 class Changes(Machines):
@@ -732,10 +779,9 @@ class Changes(Machines):
         result = self.change(0, "remove", "0")
         self.assertEqual((result.returncode, "is fixed" in result.stderr), (2, True))
         self.kill(0)
-        for words in (("--forget",), ("--list", "x", "--term", "1")):
-            result = self.repair(0, *words)
-            self.assertEqual(result.returncode, 2)
-            self.assertIn("whose list may change", result.stderr)
+        result = self.repair(0, "--list", "x", "--term", "1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("whose list may change", result.stderr)
 
 
 class Relay(threading.Thread):
