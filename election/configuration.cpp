@@ -14,6 +14,11 @@ namespace {
 // Bytes of a note beside the seats, with room to spare.
 constexpr std::size_t note_overhead = 64;
 
+// An address that a process can listen on, and that nobody can dial: of zeros alone.
+bool is_unspecified(std::string_view host) {
+  return host == "*" || host.find_first_not_of("0.:[]") == std::string_view::npos;
+}
+
 }  // namespace
 
 Endpoint parse_endpoint(std::string_view text) {
@@ -104,6 +109,10 @@ std::string objection_to(const Change& change, const Configuration& before) {
   }
   if (!is_plain_host(change.endpoint.host))
     return "a host is a name or an address, such as 10.0.0.7";
+  if (change.endpoint.port == 0) return "port 0 is none that a member can be reached at";
+  if (is_unspecified(change.endpoint.host))
+    return fmt::format("{} is every address of a machine, and none of a member",
+                       change.endpoint.host);
   if (!fits_message(changed(before, change).seats))
     return "the list of members is too long for one message";
   return {};

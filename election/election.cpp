@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <exception>
+#include <filesystem>
 #include <utility>
 
 #include "conclave/base/error.hpp"
@@ -27,6 +28,8 @@ ServiceOptions service_options(const ElectionOptions& options) {
   if (options.lease < milliseconds(30)) throw Error("the lease must be at least 30 ms");
   result.timing = timing_for(options.lease);
   result.state_file = options.state_file;
+  const bool is_missing = !result.state_file.empty() && !std::filesystem::exists(result.state_file);
+  if (options.founds && is_missing) write_founding_file(result);
   return result;
 }
 

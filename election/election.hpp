@@ -24,9 +24,13 @@ struct ElectionOptions {
   std::string authority_file{};
   std::string certificate_file{};
   std::string key_file{};
-  // Where a promise survives restarts; empty: each start waits one lease before it supports any
-  // member.
+  // The member's memory. A file that is missing, or was moved, copied or put back, is recovered
+  // from a majority of the other members before this one takes part. Empty: none; then a restart
+  // may lead in a term in which this member has led before, and one process at a time is assumed.
   std::string state_file{};
+  // This cluster has never run: writes the first state file, where there is none. True for the
+  // first start of each founder and never again, since a lost file looks the same.
+  bool founds = false;
   // Starts an election when it runs; otherwise it waits until another member does.
   bool wakes = true;
   std::chrono::milliseconds lease{3000};  // at least 30; other timeouts are multiples of it

@@ -887,7 +887,7 @@ void Member::learn(Instant now, const IncarnationTable& entries) {
   if (!is_claimant()) return;
   // Promises of members with different tables are not added up; those it has run on to their end.
   if (is_confirmed_) kept_until_ = lease_until_;
-  for (Peer& peer : peers_) peer.supports_until = {};
+  for (Peer& peer : peers_) peer.supports_until = Instant{};
   renew(now);
 }
 

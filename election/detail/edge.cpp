@@ -60,6 +60,7 @@ std::optional<Edge::Resumption> Edge::resume(std::uint64_t incarnation, const Re
   const bool is_other_process = incarnation_ && *incarnation_ != incarnation;
   const std::size_t lost = is_other_process ? restart() : 0;
   incarnation_ = incarnation;
+  if (is_other_process) first_ = ready.received;  // it may have been here before: go on from there
   if (ready.received > first_ + ever_sent_) return {};
   while (first_ < ready.received) pop();
   received_ = std::max(received_, ready.first);

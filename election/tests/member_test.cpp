@@ -533,6 +533,16 @@ TEST(Member, ChangesTheListWhenAMajorityHasConfirmedItInThisTerm) {
   EXPECT_TRUE(member.holds_lease(4ms));
 }
 
+TEST(Member, ConfirmsTheListBeforeItChangesIt) {
+  Member member({.configuration = list_of(3), .may_have_promised = false}, 0ms);
+  const std::uint64_t rank = wake_and_win(member, 0ms);
+  const Stamp found = member.configuration().stamp;
+  for (const MemberIndex each : {1u, 2u})
+    told(member, 1ms, each, with(promised(NoteKind::seconded, 1, rank), found));
+  EXPECT_EQ(member.request(2ms, addition), "");
+  EXPECT_EQ(member.configuration().seats.size(), 3u) << "nobody has shown the new stamp";
+}
+
 TEST(Member, ChangesTheListOneSeatAtATime) {
   Member member = leader_of_elastic_three();
   ASSERT_EQ(member.request(2ms, addition), "");
@@ -556,6 +566,15 @@ TEST(Member, LetsNoLeaseThatWasToldOfGetShorterByAChange) {
   told(member, 1s + 4ms, 2, consent(member, 1s + 2ms));
   EXPECT_EQ(member.configuration().seats.size(), 4u);
   EXPECT_GE(member.lease_until(), until);
+}
+
+TEST(Member, RefusesAddressesThatNoMemberCanHave) {
+  Member member = leader_of_elastic_three();
+  for (const Endpoint& address : {Endpoint{"127.0.0.1", 0}, Endpoint{"0.0.0.0", 1},
+                                  Endpoint{"::", 7000}, Endpoint{"0", 7000}}) {
+    const Change ghost{.kind = Change::Kind::add, .member = 3, .endpoint = address};
+    EXPECT_NE(member.request(2ms, ghost), "") << to_string(address);
+  }
 }
 
 TEST(Member, RefusesChangesThatMakeNoSense) {
@@ -717,12 +736,14 @@ TEST(Member, PromisesNothingWhileItWaitsAndForALeaseAfterwards) {
     const std::vector<OutgoingNote> notes = blank.member.take_outgoing();
     return notes.empty() ? NoteKind::probe : notes.back().note.kind;
   };
-  EXPECT_EQ(claim(1ms), NoteKind::refused);
+  EXPECT_EQ(claim(2 * lease), NoteKind::refused);
+  const Instant admitted = 2 * lease + 50ms;
   for (const MemberIndex each : {1u, 2u})
-    told(blank.member, 50ms, each, recorded(blank.asked, each, 9));
+    told(blank.member, admitted, each, recorded(blank.asked, each, 9));
   ASSERT_FALSE(blank.member.view().is_waiting);
-  EXPECT_EQ(claim(lease), NoteKind::refused) << "a lease from the start, not from the admission";
-  EXPECT_EQ(claim(50ms + lease), NoteKind::granted);
+  EXPECT_EQ(claim(admitted + lease - 1ms), NoteKind::refused)
+      << "a lease from the start, not from the admission";
+  EXPECT_EQ(claim(admitted + lease), NoteKind::granted);
 }
 
 TEST(Member, ClaimsNothingForALeaseAfterItsAdmission) {
@@ -841,6 +862,25 @@ TEST(Member, AsksAnewWhenItsTableHasGrown) {
   granted.table = news.table;
   member.receive(200ms, 1, granted);
   EXPECT_EQ(member.lease_until(), 100ms + usable);
+}
+
+// Two of five have promised with the old table and one with the new one.
+TEST(Member, AddsUpNoPromisesOfDifferentTables) {
+  Member member = newborn(5);
+  const std::uint64_t rank = wake_and_win(member, 0ms);
+  for (const MemberIndex each : {1u, 2u})
+    member.receive(1ms, each, promised(NoteKind::seconded, 1, rank));
+  member.pass(1001ms);
+  member.receive(1002ms, 1, promised(NoteKind::granted, 1, stamp_of(1001ms)));
+  const Instant until = member.lease_until();
+  Note news{.kind = NoteKind::recover};
+  news.entries.raise(4, {1, 1});
+  news.table = news.entries.fingerprint();
+  told(member, 1100ms, 4, news);
+  Note granted = promised(NoteKind::granted, 1, stamp_of(1100ms));
+  granted.table = news.table;
+  member.receive(1101ms, 3, granted);
+  EXPECT_EQ(member.lease_until(), until);
 }
 
 // A promise to one process of a member binds against the next one of it.

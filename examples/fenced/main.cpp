@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -84,6 +85,7 @@ int main(int argc, char** argv) try {
   options.self = static_cast<std::uint32_t>(std::atoi(argv[1]));
   options.members.assign(argv + 3, argv + argc);
   options.state_file = std::string(argv[2]) + "." + argv[1];  // tokens must not start anew
+  options.founds = !std::filesystem::exists(argv[2]);  // a store that is new has had no leader
   options.lease = std::chrono::milliseconds(1000);
 
   conclave::election::Election election(options, {});

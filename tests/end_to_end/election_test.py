@@ -119,9 +119,9 @@ class Machines(unittest.TestCase):
         self.processes = {}
         self.addCleanup(self.stop_all)
 
-    def init(self, count, extra=""):
+    def init(self, count, extra="", *words):
         result = conclave("cluster", "init", str(self.folder), "--n", str(count),
-                          "--port", str(first_port()))
+                          "--port", str(first_port()), *words)
         self.assertEqual(result.returncode, 0, result.stderr)
         for member in range(count):
             path = self.config(member)
@@ -530,6 +530,13 @@ class LostFiles(Machines):
                 f'state = "member-{member}.state"\nstatus = "member-{member}.sock"\n'
                 f'[timing]\nlease_ms = {int(1000 * self.LEASE)}\n')
 
+    def found(self):
+        """First state files, with which no promise in term 1 is made."""
+        for member in range(3):
+            written = conclave("cluster", "repair", "--config", str(self.config(member)),
+                               "--term", "1")
+            self.assertEqual(written.returncode, 0, written.stderr)
+
     def repair(self, *words):
         return conclave("cluster", "repair", "--config", str(self.config(0)), *words)
 
@@ -561,6 +568,7 @@ class LostFiles(Machines):
         it sees the third only."""
         port = first_port()
         self.write_configs(port)
+        self.found()
         cables = Cables(range(port, port + 3), range(port + 50, port + 53))
         self.addCleanup(cables.close)
         for member in range(3):
@@ -583,10 +591,56 @@ class LostFiles(Machines):
                 led = self.leads(leader)
                 other = any([self.leads(each) for each in others])
                 self.assertFalse(led and other and self.leads(leader), "two lead at once")
-            self.await_leader(list(others))
+            waiting = self.told(others[0])
+            self.assertEqual((waiting["admitted"], waiting["state_file_missing"]), (False, True))
             self.stop_all()
             for file in self.folder.glob("*.state"):
                 file.unlink()
+
+
+class Twins(Machines):
+    """A second process of a member, which has no file or a copy, while the first one lives on."""
+    LEASE = 0.6
+
+    def start_twin(self, member, port, takes_copy):
+        text = self.config(member).read_text()
+        text = re.sub(r'^state = .*', 'state = "twin.state"', text, flags=re.M)
+        text = re.sub(r'^(# )?status = .*', 'status = "twin.sock"', text, flags=re.M)
+        self.config("twin").write_text(f'listen = "127.0.0.1:{port}"\n' + text)
+        if takes_copy:
+            state = (self.folder / f"member-{member}.state").read_bytes()
+            (self.folder / "twin.state").write_bytes(state)
+        self.start("twin", "--stay")
+
+    def scene(self, takes_copy, *words):
+        port = first_port()
+        self.init(3, f"[timing]\nlease_ms = {int(1000 * self.LEASE)}\n", *words)
+        for member in range(3):
+            self.start(member, "--stay")
+        leader = self.await_leader(range(3))
+        self.start_twin(leader, port + 60, takes_copy)
+        old, others = self.processes[leader], {0, 1, 2} - {leader}
+        term = self.told(min(others))["term"]
+        while old.poll() is None:
+            led = any(self.leads(each) for each in others)
+            self.assertFalse(led and self.leads(leader), "two lead at once")
+        self.assertEqual(old.wait(), 4)
+        self.assertIn("has taken the place of this one", self.processes.pop(leader).stderr.read())
+        status = self.folder / "twin.sock"
+        wait_until(lambda: (ask(status) or {}).get("leader") is not None, "a leader")
+        self.assertGreater(ask(status)["term"], term)
+
+    def test_without_a_file_takes_the_place_of_the_first(self):
+        self.scene(False)
+
+    def test_with_a_copied_file_takes_the_place_of_the_first(self):
+        self.scene(True)
+
+    def test_without_a_file_takes_the_place_of_the_first_where_the_list_may_change(self):
+        self.scene(False, "--elastic")
+
+    def test_with_a_copied_file_takes_the_place_of_the_first_where_the_list_may_change(self):
+        self.scene(True, "--elastic")
 
 
 class Changes(Machines):
@@ -732,10 +786,9 @@ class Changes(Machines):
         result = self.change(0, "remove", "0")
         self.assertEqual((result.returncode, "is fixed" in result.stderr), (2, True))
         self.kill(0)
-        for words in (("--forget",), ("--list", "x", "--term", "1")):
-            result = self.repair(0, *words)
-            self.assertEqual(result.returncode, 2)
-            self.assertIn("whose list may change", result.stderr)
+        result = self.repair(0, "--list", "x", "--term", "1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("whose list may change", result.stderr)
 
 
 class Relay(threading.Thread):

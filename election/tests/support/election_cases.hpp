@@ -76,13 +76,6 @@ inline Case changed_lease_case(std::uint64_t seed) {
   return result;
 }
 
-// Both at once, which is more than members allow for.
-inline Case lost_lease_case(std::uint64_t seed) {
-  Case result = lost_file_case(seed);
-  result.trouble.changes_leases = true;
-  return result;
-}
-
 // Five or more members, of which three are started again as a cluster of three.
 inline Case changed_list_case(std::uint64_t seed) {
   Case result{.n = static_cast<MemberIndex>(5 + seed % 3)};
