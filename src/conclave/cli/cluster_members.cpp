@@ -1,7 +1,5 @@
 // `conclave cluster init`, `add`, `remove` and `repair`: the files of a cluster's members, and its
 // list of members while it runs.
-#include "conclave/cli/cluster_members.hpp"
-
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +10,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
+#include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "election/leader_client.hpp"
 #include "election/member_files.hpp"
