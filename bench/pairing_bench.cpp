@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "conclave/base/hypergeometric.hpp"
+#include "conclave/base/variates.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/population/counts.hpp"
 #include "conclave/protocols/population/pll.hpp"

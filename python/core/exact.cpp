@@ -9,7 +9,7 @@
 #include "conclave/base/progress.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/chain/hitting_times.hpp"
-#include "conclave/chain/rational_hitting_times.hpp"
+#include "conclave/chain/rational_chain.hpp"
 #include "conclave/experiment/exact_text.hpp"
 
 #include "python/core/core.hpp"

@@ -12,7 +12,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/read_text.hpp"
-#include "conclave/experiment/configuration_file.hpp"
 #include "conclave/experiment/description.hpp"
 #include "conclave/experiment/execution_text.hpp"
 #include "conclave/experiment/history.hpp"

@@ -16,7 +16,6 @@
 #include "conclave/plot/figure.hpp"
 #include "conclave/report/report.hpp"
 #include "conclave/sweep/export.hpp"
-#include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/rare_cells.hpp"
 #include "conclave/sweep/results.hpp"

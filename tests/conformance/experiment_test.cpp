@@ -11,7 +11,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/experiment/law_test.hpp"
+#include "conclave/experiment/exact_text.hpp"
 #include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/runner.hpp"

@@ -7,9 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "conclave/base/binomial.hpp"
-#include "conclave/base/hypergeometric.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/base/variates.hpp"
 
 namespace conclave::tests::mutants {
 

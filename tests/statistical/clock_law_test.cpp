@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/interactions.hpp"
-#include "conclave/base/poisson.hpp"
 #include "conclave/base/poisson_clock.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
+#include "conclave/base/variates.hpp"
 
 #include "tests/support/count_laws.hpp"
 #include "tests/unit/uniformity.hpp"

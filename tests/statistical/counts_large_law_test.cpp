@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/base/hypergeometric.hpp"
 #include "conclave/base/statistics.hpp"
+#include "conclave/base/variates.hpp"
 #include "conclave/population/counts.hpp"
 
 #include "tests/mutants/broken_draws.hpp"

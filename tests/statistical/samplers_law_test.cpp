@@ -12,10 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/base/binomial.hpp"
-#include "conclave/base/hypergeometric.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
+#include "conclave/base/variates.hpp"
 
 #include "tests/mutants/broken_draws.hpp"
 #include "tests/support/count_laws.hpp"

@@ -6,8 +6,6 @@
 #include <string>
 #include <system_error>
 
-#include "conclave/base/name_letters.hpp"
-
 namespace conclave {
 namespace {
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "conclave/base/binomial.hpp"
 #include "conclave/base/check.hpp"
-#include "conclave/base/poisson.hpp"
+#include "conclave/base/variates.hpp"
 
 namespace conclave {
 namespace {

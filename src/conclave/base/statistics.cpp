@@ -37,23 +37,6 @@ bool are_counts(std::span<const double> values) {
   return std::ranges::all_of(values, [](double x) { return 0 <= x && x < infinity; });
 }
 
-// How many k have P(B <= k) <= tail, where B is binomial (n, p): the rank, from 1, of the highest
-// order statistic that exceeds the p-quantile with at most that probability; 0 when there is none.
-std::size_t lower_rank(std::size_t n, double p, double tail) {
-  const boost::math::binomial law(real(n), p);
-  std::size_t low = 0;
-  std::size_t high = n;
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (boost::math::cdf(law, real(middle)) <= tail) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 // P(K <= x) for Kolmogorov's law by its theta series, which converges fast for small x.
 double kolmogorov_cdf(double x) {
   constexpr double pi = std::numbers::pi;
@@ -140,19 +123,6 @@ Interval nonnegative_mean_interval(const Summary& summary, double confidence) {
   if (interval.low >= 0 || summary.minimum < 0) return interval;
   interval.low = summary.mean * std::exp((interval.low - summary.mean) / summary.mean);
   return interval;
-}
-
-Interval quantile_interval(std::span<const double> sorted, double q, double confidence) {
-  CONCLAVE_CHECK(!sorted.empty());
-  CONCLAVE_CHECK(is_inside_unit(q));
-  CONCLAVE_CHECK(is_inside_unit(confidence));
-  CONCLAVE_CHECK_SLOW(is_sorted_sample(sorted));
-  const std::size_t n = sorted.size();
-  const double tail = (1 - confidence) / 2;
-  const std::size_t from_left = lower_rank(n, q, tail);
-  const std::size_t from_right = lower_rank(n, 1 - q, tail);
-  return {from_left == 0 ? -infinity : sorted[from_left - 1],
-          from_right == 0 ? infinity : sorted[n - from_right]};
 }
 
 double binomial_tail(std::uint64_t successes, std::uint64_t trials, double p) {

@@ -41,11 +41,6 @@ Interval mean_interval(const Summary& summary, double confidence = 0.95);
 // the interval of the logarithm of the mean (delta method), which is positive.
 Interval nonnegative_mean_interval(const Summary& summary, double confidence = 0.95);
 
-// Two order statistics that enclose the q-quantile of any law with at least this confidence, each
-// missing it with at most half of the rest. An end is infinite when the sample is too small to
-// bound it. 0 < q < 1; O(log n) binomial probabilities.
-Interval quantile_interval(std::span<const double> sorted, double q, double confidence = 0.95);
-
 // Wilson's score interval (1927): within [0, 1], around successes / trials. trials > 0.
 Interval proportion_interval(std::uint64_t successes, std::uint64_t trials,
                              double confidence = 0.95);

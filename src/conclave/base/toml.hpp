@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace conclave::detail {
 
@@ -36,6 +37,12 @@ struct TomlAssertion : std::runtime_error {
 #pragma pop_macro("NDEBUG")
 
 namespace conclave {
+
+// The line, from 1, in which the text nests too deep: more than 16 parts of a dotted key, as in
+// a.b.c, or more than 32 open brackets; 0 where it does so nowhere. The library recurses once per
+// level, so a text of a few kilobytes could exhaust the stack. Recognizes only strings and
+// comments; everything else that is not TOML is left to the library to refuse. O(length).
+unsigned line_of_deep_nesting(std::string_view text);
 
 // Parses a text; `path` stands for it in messages. Throws Error with path and line if it is not
 // TOML or nests too deep.

@@ -5,13 +5,22 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/text/compiled.hpp"
 
 namespace conclave::catalog {
 
-struct ElectLeaderEntries;  // electleader.hpp
+// The entries of ElectLeader_r and its parts: their engines, and their exact module, are compiled
+// in sources of their own.
+struct ElectLeaderEntries {
+  Entry whole;
+  Entry propagate_reset;
+  Entry assign_ranks;
+  Entry detect_collision;
+};
+std::vector<Entry> electleader_entries();
 
 Verified verify_text(const VerifyRequest& request, const text::Compiled& compiled);
 Searched search_text(const SearchRequest& request, const text::Compiled& compiled);

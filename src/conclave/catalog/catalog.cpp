@@ -9,7 +9,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
-#include "conclave/catalog/electleader.hpp"
+#include "conclave/catalog/analyses.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/population/trial.hpp"
 #include "conclave/text/protocol_text.hpp"

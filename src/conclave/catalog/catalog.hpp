@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "conclave/base/error.hpp"
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
@@ -26,6 +27,7 @@
 #include "conclave/schedules/search.hpp"
 
 namespace conclave::population {
+
 class Trial;        // trial.hpp
 class TrialEngine;  // trial_engine.hpp
 }  // namespace conclave::population
@@ -310,5 +312,19 @@ AgentCount checked_population(Interactions n);
 
 // Throws Error if options of message passing are given to a population protocol.
 void refuse_network_options(const RunRequest& request, std::string_view protocol);
+
+// Commands that not every protocol supports, such as `verify`, check here that theirs does.
+
+// Throws Error if the entry lacks an ability, such as &Entry::verify. `what` completes the sentence
+// after the protocol's name; the protocols that have the ability are listed.
+template <class Ability>
+void require(const Entry& entry, Ability ability, std::string_view what) {
+  if (entry.*ability) return;
+  std::string able;
+  for (const Entry& each : entries()) {
+    if (each.*ability) able += (able.empty() ? "" : ", ") + std::string(each.info.name);
+  }
+  throw Error(std::string(entry.info.name) + ' ' + std::string(what) + "; these can: " + able);
+}
 
 }  // namespace conclave::catalog

@@ -16,7 +16,6 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/catalog/resolve.hpp"
-#include "conclave/catalog/settings.hpp"
 #include "conclave/model/configuration_protocol.hpp"
 #include "conclave/population/stepping.hpp"
 #include "conclave/population/trial_engine.hpp"

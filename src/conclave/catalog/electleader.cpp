@@ -1,5 +1,4 @@
-#include "conclave/catalog/electleader.hpp"
-
+// The catalog entries of ElectLeader_r and its parts.
 #include <cstddef>
 #include <utility>
 #include <vector>

@@ -17,7 +17,6 @@
 #include "conclave/catalog/gpu_run.hpp"
 #include "conclave/catalog/population_run.hpp"
 #include "conclave/catalog/resolve.hpp"
-#include "conclave/catalog/settings.hpp"
 #include "conclave/model/clock.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/graph.hpp"

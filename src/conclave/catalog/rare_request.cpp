@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/catalog/require.hpp"
+#include "conclave/catalog/catalog.hpp"
 
 namespace conclave::catalog {
 

@@ -15,7 +15,7 @@
 #include "conclave/catalog/population_run.hpp"
 #include "conclave/catalog/rare_request.hpp"
 #include "conclave/text/protocol_text.hpp"
-#include "conclave/text/source_files.hpp"
+#include "conclave/text/sources.hpp"
 
 namespace conclave::catalog {
 namespace {
@@ -32,12 +32,6 @@ std::vector<text::Given> given_of(const std::vector<Setting>& settings) {
 std::shared_ptr<const text::Compiled> compile(const std::shared_ptr<const text::ProtocolText>& text,
                                               const std::vector<Setting>& settings, AgentCount n) {
   return text::Compiled::make(text, given_of(settings), n);
-}
-
-// States with a table of transitions are small; others have a word of their own.
-std::size_t bytes_per_state(const text::Compiled& compiled) {
-  if (compiled.space().size() <= 1u << 8) return 1;
-  return compiled.transitions().has_table() ? 2 : 8;
 }
 
 // For this request; the start that it names must fit n.
@@ -71,14 +65,6 @@ void set_horizon(TrialPlan& plan, const text::Compiled& compiled) {
               .or_convergence = has_condition};
 }
 
-std::unique_ptr<const PreparedRun> prepare_on_processor(
-    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled) {
-  const std::size_t bytes = bytes_per_state(*compiled);
-  if (bytes == 1) return prepare_text_8(request, compiled);
-  if (bytes == 2) return prepare_text_16(request, compiled);
-  return prepare_text_64(request, compiled);
-}
-
 // The number of the start that the request names, which is one of the file's.
 std::size_t start_of(const RunRequest& request, const text::ProtocolText& text) {
   const auto is_it = [&](const Start& start) { return start.name == request.start; };
@@ -90,7 +76,7 @@ std::unique_ptr<const PreparedRun> prepare_on_gpu(
     RunRequest request, const std::shared_ptr<const text::Compiled>& compiled) {
   if (request.given) throw Error("engine gpu does not support --init-from; engine agents does");
   request.engine = agents_engine.name;
-  auto agents = prepare_on_processor(request, compiled);
+  auto agents = prepare_text(request, compiled);
   return text_on_gpu(std::move(agents), compiled, start_of(request, compiled->text()),
                      request.device);
 }
@@ -103,7 +89,7 @@ std::unique_ptr<const PreparedRun> prepare(RunRequest request,
     request.plan.limit = std::min(request.plan.limit, PoissonClock::most_points);
   }
   if (request.engine == gpu_engine.name) return prepare_on_gpu(request, compiled);
-  auto run = prepare_on_processor(request, compiled);
+  auto run = prepare_text(request, compiled);
   if (!fills_a_device(request, *run)) return run;
   try {
     return prepare_on_gpu(request, compiled);
@@ -252,6 +238,11 @@ Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
 }
 
 }  // namespace
+
+std::size_t bytes_per_state(const text::Compiled& compiled) {
+  if (compiled.space().size() <= 1u << 8) return 1;
+  return compiled.transitions().has_table() ? 2 : 8;
+}
 
 std::vector<ParameterValue> text_parameters(const text::Compiled& compiled) {
   std::vector<ParameterValue> parameters;

@@ -28,12 +28,13 @@ Entry text_entry(const std::string& path);
 // a listed protocol, and for a path that is no plain file. Throws Error as `find` does.
 std::vector<std::string> files_of(std::string_view protocol);
 
-// One translation unit for each width of a state, because each instantiates all engines.
-std::unique_ptr<const PreparedRun> prepare_text_8(
-    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
-std::unique_ptr<const PreparedRun> prepare_text_16(
-    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
-std::unique_ptr<const PreparedRun> prepare_text_64(
+// The bytes in which an agent of this file is stored: 1, 2 or 8. States with a table of transitions
+// are small; others have a word of their own.
+std::size_t bytes_per_state(const text::Compiled& compiled);
+
+// The run of a file on an engine of the processor, with states of that width. Throws Error if the
+// request makes no sense. The run keeps `compiled` alive.
+std::unique_ptr<const PreparedRun> prepare_text(
     const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
 
 // The census as a table for PRISM, from this start; the target is the stop condition. Nothing if

@@ -1,6 +1,9 @@
 // The commands. Each one is a file: it parses, calls and prints.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "conclave/cli/command.hpp"
 
 namespace conclave::cli {
@@ -28,5 +31,26 @@ void add_search(Command& conclave);
 void add_solve(Command& conclave);
 void add_sweep(Command& conclave);
 void add_verify(Command& conclave);
+
+// Carrying out a plan, for other commands as well.
+struct SweepOptions {
+  std::string plan;
+  std::string output;
+  std::string threads;
+  std::string shard;
+  bool dry_run = false;
+  bool extend = false;
+  bool mix_versions = false;
+  bool quiet = false;
+};
+
+// As `conclave sweep` does it, with progress on a terminal.
+Exit carry_out(const SweepOptions& options);
+
+// The commands below `conclave cluster` that are about its members.
+inline constexpr std::uint64_t most_processes = 2000;  // of a cluster, on one machine or many
+
+// Adds `init`, `add`, `remove` and `repair`.
+void add_cluster_members(Command& cluster);
 
 }  // namespace conclave::cli

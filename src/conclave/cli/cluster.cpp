@@ -15,7 +15,6 @@
 #include "conclave/base/json.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/cluster_members.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "election/local_cluster.hpp"

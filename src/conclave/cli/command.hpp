@@ -49,6 +49,7 @@ class Command {
  public:
   Command(CLI::App& app, Action& chosen) : app_(&app), chosen_(&chosen) {}
 
+  // A command below this one; `meaning` is its line in the help text.
   Command subcommand(const std::string& name, const std::string& meaning);
   // Commands that are added from now on are listed under this heading of the help text.
   void heading(const std::string& text) { heading_ = text; }
@@ -66,6 +67,7 @@ class Command {
   // A named value; `type` stands for it in the help text.
   void option(const std::string& name, const std::string& type, std::string& value,
               const std::string& meaning);
+  // The same; parsing fails with status 2 where it is not given.
   void required_option(const std::string& name, const std::string& type, std::string& value,
                        const std::string& meaning);
   // Several values with commas between them.
@@ -83,9 +85,12 @@ class Command {
                    const Meanings& meanings = {});
   // --max-file-size, for commands that read files of unknown origin.
   void file_size_option();
+  // True where it is given; takes no value.
   void flag(const std::string& name, bool& value, const std::string& meaning);
 
+  // The end of the help text: examples, files, exit statuses.
   void footer(const std::string& text);
+  // Called once, after all values have been filled in, if the user chose this command.
   void runs(Action action);
 
  private:
@@ -97,6 +102,7 @@ class Command {
 // The whole program: commands are added to `root()`, then it parses and runs the chosen one.
 class Program {
  public:
+  // `overview` is the footer of `conclave --help`, `version` what `--version` prints.
   Program(const std::string& title, const std::string& version, const std::string& overview);
   ~Program();
 

@@ -1,6 +1,4 @@
 // `conclave merge`: the shards of a sweep in one file.
-#include "conclave/sweep/merge.hpp"
-
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -10,6 +8,7 @@
 
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/sweep/store.hpp"
 
 namespace conclave::cli {
 namespace {

@@ -1,28 +1,127 @@
 // `conclave node`: one member of a cluster of real processes.
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/json.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/journal.hpp"
-#include "conclave/cli/supervisor.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "election/config_file.hpp"
+#include "election/frame.hpp"
 #include "election/status.hpp"
+#include "election/system.hpp"
 
 namespace conclave::cli {
 namespace {
+
+// Lines on standard output and standard error of a process that must outlive whoever reads them.
+// Nothing here throws, blocks or raises a signal: a line that cannot be written now, because the
+// descriptor is closed, the disk is full or the reader of a pipe has gone or sleeps, is dropped and
+// counted.
+class Journal {
+ public:
+  enum class Format { text, json };
+  enum class Level { info, error };
+
+  // The journal of one member, on standard error. Text has the lines of `Level::error` and, if
+  // verbose, all; JSON always has all, one object per line: time, level, cluster, member, event,
+  // message.
+  Journal(Format format, bool is_verbose, std::string cluster, election::MemberIndex member);
+
+  void add(Level level, std::string_view event, std::string_view message);
+  std::uint64_t lost() const { return lost_; }  // lines
+
+ private:
+  std::string line(Level level, std::string_view event, std::string_view message) const;
+
+  Format format_;
+  bool is_verbose_;
+  std::string cluster_;
+  election::MemberIndex member_;
+  std::uint64_t lost_ = 0;
+};
+
+constexpr std::size_t longest_line =
+    4000;  // a pipe takes PIPE_BUF = 4096 bytes whole or not at all
+
+bool has_room(int descriptor) {
+  pollfd end{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return ::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0;
+}
+
+// Whether the whole text went out, in one piece. At most 4000 bytes go, the rest is cut off.
+bool write_line(int descriptor, std::string text) {
+  if (text.size() > longest_line) text.resize(longest_line);
+  text += '\n';
+  if (!has_room(descriptor)) return false;
+  ssize_t written = -1;
+  do {
+    written = ::write(descriptor, text.data(), text.size());
+  } while (written < 0 && errno == EINTR);
+  return written == static_cast<ssize_t>(text.size());
+}
+
+Journal::Journal(Format format, bool is_verbose, std::string cluster, election::MemberIndex member)
+    : format_(format), is_verbose_(is_verbose), cluster_(std::move(cluster)), member_(member) {}
+
+void Journal::add(Level level, std::string_view event, std::string_view message) {
+  const bool is_wanted = format_ == Format::json || is_verbose_ || level == Level::error;
+  if (is_wanted && !write_line(STDERR_FILENO, line(level, event, message))) ++lost_;
+}
+
+std::string Journal::line(Level level, std::string_view event, std::string_view message) const {
+  if (format_ == Format::text) return fmt::format("conclave: {}", message);
+  const Json json{{"time", election::wall_clock_text()},
+                  {"level", level == Level::error ? "error" : "info"},
+                  {"cluster", cluster_},
+                  {"member", member_},
+                  {"event", event},
+                  {"message", message.substr(0, longest_line / 2)}};
+  return json.dump(-1, Json::Encoding::ascii);
+}
+
+// Reports this process's state to its supervisor by systemd's protocol: a datagram of text to the
+// socket that NOTIFY_SOCKET names. Written by hand because it takes twenty lines; libsystemd would
+// be one more library to link, even on machines without systemd.
+// "READY=1", "STOPPING=1", "STATUS=...", several of them on lines of their own. Does nothing if
+// NOTIFY_SOCKET is not set; never blocks, throws or fails.
+void notify_supervisor(std::string_view state) {
+  const char* const name = std::getenv("NOTIFY_SOCKET");  // NOLINT: read only; nothing here sets it
+  if (name == nullptr) return;
+  const std::string_view path(name);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof(address.sun_path)) return;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  if (path.front() == '@') address.sun_path[0] = '\0';  // a name outside the file system
+  const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return;
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  ::sendto(socket, state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
+           reinterpret_cast<const sockaddr*>(&address), length);
+  ::close(socket);
+}
 
 using namespace std::chrono_literals;
 

@@ -30,6 +30,7 @@ std::string fitted(LineParts parts, std::size_t width);
 // terminal and `quiet` is false.
 class RepaintedLine {
  public:
+  // `parts` is called on a thread of its own, from here until the destructor returns.
   RepaintedLine(bool quiet, std::function<LineParts()> parts);
   ~RepaintedLine();
   RepaintedLine(const RepaintedLine&) = delete;
@@ -46,6 +47,7 @@ struct TrialScale {
   double most_time = 0;
 };
 
+// The line of a run: trials done, rate, time left. `progress` must outlive it.
 class ProgressLine {
  public:
   // `steps` is what `progress` counts. With a scale, tells how far the trial is that was looked at
@@ -75,6 +77,7 @@ class PhaseLine {
   PhaseLine(const PhaseLine&) = delete;
   PhaseLine& operator=(const PhaseLine&) = delete;
 
+  // Shows `what` is being done and how much of it is. False: the computation should end.
   bool operator()(std::string_view what, std::uint64_t done, std::uint64_t total);
 
  private:

@@ -18,15 +18,14 @@
 #include "conclave/base/output.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
-#include "conclave/cli/sweep.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
 #include "conclave/report/assets.hpp"
 #include "conclave/report/report.hpp"
-#include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/results.hpp"
 #include "conclave/sweep/store.hpp"
+#include "conclave/sweep/sweep.hpp"
 
 namespace conclave::cli {
 namespace {

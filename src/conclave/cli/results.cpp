@@ -26,9 +26,8 @@
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/export.hpp"
 #include "conclave/sweep/fields.hpp"
-#include "conclave/sweep/measure.hpp"
-#include "conclave/sweep/prefix.hpp"
 #include "conclave/sweep/rare_cells.hpp"
+#include "conclave/sweep/schedule.hpp"
 
 namespace conclave::cli {
 namespace {

@@ -20,7 +20,6 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/configuration_file.hpp"
 #include "conclave/experiment/execution_text.hpp"
 #include "conclave/experiment/history.hpp"
 #include "conclave/experiment/memory.hpp"

@@ -18,7 +18,7 @@
 #include "conclave/chain/explicit_files.hpp"
 #include "conclave/chain/hitting_times.hpp"
 #include "conclave/chain/method.hpp"
-#include "conclave/chain/rational_hitting_times.hpp"
+#include "conclave/chain/rational_chain.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 

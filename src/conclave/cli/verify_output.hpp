@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/experiment/law_test.hpp"
+#include "conclave/experiment/exact_text.hpp"
 
 namespace conclave::cli {
 

@@ -10,7 +10,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/chain/hitting_times.hpp"
-#include "conclave/chain/rational_hitting_times.hpp"
+#include "conclave/chain/rational_chain.hpp"
 #include "conclave/exact/analysis.hpp"
 #include "conclave/exact/model_files.hpp"
 #include "conclave/exact/reachable_bound.hpp"

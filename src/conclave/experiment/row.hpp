@@ -13,6 +13,7 @@
 
 namespace conclave::experiment {
 
+// One finished trial.
 struct Row {
   std::uint64_t trial = 0;
   TrialResult result;
@@ -30,6 +31,7 @@ class RowFormat {
   std::string json_head() const;          // the members that all rows share, as an object
   std::string csv(const Row& row) const;  // one line, no newline
   std::string csv_header() const;         // the same columns for every row of a run
+  // Interactions over n, rounded to a double.
   double parallel_time(const Row& row) const;
 
   // The trace of one trial in CSV: a line per recorded point, with newlines.

@@ -20,6 +20,7 @@ class RunSummary {
  public:
   explicit RunSummary(const catalog::PreparedRun& run) : run_(&run), format_(run) {}
 
+  // In the order of trials.
   void add(const Row& row);
   // The run was stopped before it had all `asked` trials. Those that were added are the first ones
   // in trial order, so short trials are not preferred; table and JSON say that there are fewer.
@@ -31,6 +32,7 @@ class RunSummary {
 
   // No line is longer than `width` characters where names of one word allow it.
   std::string table(std::size_t width = table_width) const;
+  // The same statistics as one object.
   std::string json() const;
 
  private:

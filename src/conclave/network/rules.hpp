@@ -1,6 +1,6 @@
 // An adversary that is a table: what it does with a message depends on the situation in which it is
 // sent or arrives, and on nothing else. Tables can be changed entry by entry, and so be searched
-// for one that makes an election long or costly (catalog/make_adversary_search.hpp).
+// for one that makes an election long or costly (catalog/make_exploration.hpp).
 //
 // A situation is the kind of the message, whether it concerns the front runner, whether its sender
 // is ahead of its receiver, and whether its receiver waits for this answer alone. It is adaptive:

@@ -12,7 +12,6 @@
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/plot/detail/process.hpp"
-#include "conclave/plot/detail/scratch_folder.hpp"
 #include "conclave/plot/gnuplot.hpp"
 #include "conclave/plot/trace_table.hpp"
 

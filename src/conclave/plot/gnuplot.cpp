@@ -10,7 +10,6 @@
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/plot/detail/process.hpp"
-#include "conclave/plot/detail/scratch_folder.hpp"
 
 namespace conclave::plot {
 namespace {

@@ -48,6 +48,7 @@ class Script {
   using Rows = std::vector<std::vector<double>>;
   std::string add_data(const Rows& rows);
 
+  // The script, and the contents of its data files in the order in which they were added.
   const std::string& commands() const { return commands_; }
   const std::vector<std::string>& data() const { return data_; }
 

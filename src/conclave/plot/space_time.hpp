@@ -18,13 +18,16 @@ namespace conclave::plot {
 // of the explorer has the same ones (web/src/palette.ts).
 std::string_view message_colour(std::string_view type);
 
+// A line of life per node over time, and an arrow per message.
 class SpaceTimeDiagram {
  public:
   // The table is a trace of message passing, one line per event (exploring-schedules.md).
   // Throws Error if it holds more than one trial, or more than can be read in a picture.
   explicit SpaceTimeDiagram(const TraceTable& table);
 
+  // A size in which nodes and messages can be told apart.
   PictureSize size() const;
+  // The diagram for gnuplot; an empty title is none.
   Script script(const std::string& title) const;
 
   // The drawing as data, one line per stretch of a node's life, message or mark:

@@ -7,7 +7,6 @@
 
 #include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
-#include "conclave/base/name_letters.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/read_text.hpp"

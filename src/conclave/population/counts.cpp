@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/base/binomial.hpp"
 #include "conclave/base/geometric.hpp"
+#include "conclave/base/variates.hpp"
 
 namespace conclave::population {
 

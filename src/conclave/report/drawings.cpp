@@ -1,5 +1,4 @@
-#include "conclave/report/drawings.hpp"
-
+// The figures of a run: growth with fitted laws, what the laws leave, distributions.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/statistics.hpp"
+#include "conclave/report/parts.hpp"
 
 namespace conclave::report {
 namespace {

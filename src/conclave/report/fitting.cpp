@@ -1,5 +1,4 @@
-#include "conclave/report/fitting.hpp"
-
+// Which laws the cells of a run follow, and what that says in words.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -7,6 +6,8 @@
 #include <span>
 
 #include <fmt/format.h>
+
+#include "conclave/report/parts.hpp"
 
 namespace conclave::report {
 namespace {

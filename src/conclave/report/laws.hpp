@@ -62,6 +62,7 @@ struct Fit {
   double rise = 1;  // that ratio where the law is largest, over that where it is smallest
 
   std::string text() const;  // "2.31 log n + 4"
+  // The value of the fitted law; nothing where it is undefined.
   std::optional<double> at(const Variables& variables) const;
 };
 

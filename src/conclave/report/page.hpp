@@ -22,6 +22,7 @@ using Pictures = std::map<std::string, std::string>;  // name of a figure -> its
 // All figures, those of the overview first.
 std::vector<const Figure*> figures_of(const Report& report);
 
+// The page with styles and script inside. Figures without a picture are left out.
 std::string html(const Report& report, const Pictures& pictures);
 
 }  // namespace conclave::report

@@ -1,5 +1,4 @@
-#include "conclave/report/promises.hpp"
-
+// A paper's table beside the results of the sweep that measures it.
 #include <algorithm>
 #include <cmath>
 
@@ -7,6 +6,7 @@
 
 #include "conclave/base/join_parts.hpp"
 #include "conclave/experiment/paper_table.hpp"
+#include "conclave/report/parts.hpp"
 
 namespace conclave::report {
 namespace {

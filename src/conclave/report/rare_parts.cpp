@@ -1,5 +1,5 @@
-#include "conclave/report/rare_parts.hpp"
-
+// Estimates of rare failures in a report: ln of the expected time, or of the probability of an
+// attempt, over n.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/report/figure.hpp"
+#include "conclave/report/parts.hpp"
 
 namespace conclave::report {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "conclave/report/laws.hpp"
-#include "conclave/sweep/prefix.hpp"
 #include "conclave/sweep/results.hpp"
+#include "conclave/sweep/schedule.hpp"
 
 namespace conclave::report {
 

@@ -11,10 +11,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
-#include "conclave/report/drawings.hpp"
-#include "conclave/report/fitting.hpp"
-#include "conclave/report/promises.hpp"
-#include "conclave/report/rare_parts.hpp"
+#include "conclave/report/parts.hpp"
 #include "conclave/sweep/export.hpp"
 
 namespace conclave::report {

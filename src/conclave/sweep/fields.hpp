@@ -21,6 +21,7 @@ Fields fields_of(std::string_view json);
 
 // The value of a field, or nothing.
 std::optional<std::string> field(const Fields& fields, std::string_view name);
+// Nothing also where the value is no number.
 std::optional<double> number_field(const Fields& fields, std::string_view name);
 
 // One line of JSON that reads back as the same words.

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/sweep/prefix.hpp"
+#include "conclave/sweep/schedule.hpp"
 
 namespace conclave::sweep {
 

@@ -49,6 +49,7 @@ class Results {
   // "name", "plan" (its text), "shard" ("" or "1/3"); "" for any other key.
   std::string meta(std::string_view key) const;
   std::vector<std::string> code_versions() const;  // all that have written rows
+  // The protocol files that the sweep was run with.
   KeptTexts texts() const;
   const std::vector<StoredCell>& cells() const { return cells_; }
   std::uint64_t rows() const;  // of all cells
@@ -63,6 +64,7 @@ class Results {
   std::string first_row(std::size_t cell) const;                        // "" if there is none
   std::uint64_t trial_at(std::size_t cell, std::uint64_t index) const;  // of its rows, from 0
   std::uint64_t not_converged() const;                                  // rows of all cells
+  // The version of the program that has made the row.
   std::string code_version(std::size_t cell, std::uint64_t trial) const;
 
   struct CodedRow {
@@ -71,6 +73,7 @@ class Results {
     std::string code;  // the version that made it
     std::string row;
   };
+  // All rows, each with the version that made it.
   void for_each(const std::function<void(const CodedRow&)>& take) const;
 
   // All rows and all pages of the file are looked at; damage is collected instead of thrown.

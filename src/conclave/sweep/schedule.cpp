@@ -9,6 +9,7 @@
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/sweep/fields.hpp"
+#include "conclave/sweep/store.hpp"
 
 namespace conclave::sweep {
 namespace {
@@ -18,6 +19,11 @@ double measure_of(const std::string& row, const std::string& measure) {
   const Fields fields = fields_of(row);
   if (field(fields, "converged") != "true") return NAN;
   return number_field(fields, measure).value_or(NAN);
+}
+
+Shard shard_of(const Results& results) {
+  const std::string text = results.meta("shard");
+  return text.empty() ? Shard{} : parse_shard(text);
 }
 
 }  // namespace
@@ -147,6 +153,35 @@ Shard parse_shard(const std::string& text) {
 std::string to_string(const Shard& shard) {
   if (shard.count == 1) return {};
   return fmt::format("{}/{}", shard.index == 0 ? shard.count : shard.index, shard.count);
+}
+
+void for_each_judged_row(const Results& results, std::size_t cell, const TakeJudgedRow& take) {
+  const Shard shard = shard_of(results);
+  const Sampling& sampling = results.cells()[cell].sampling;
+  std::uint64_t next = 0;  // the trial that comes next where none is missing
+  results.for_each_row(cell, [&](std::uint64_t trial, const std::string& row) {
+    while (next < trial && !shard.has(cell, sampling, next)) ++next;
+    take(trial, row, trial == next);
+    if (trial == next) ++next;
+  });
+}
+
+void for_each_row_of_prefix(const Results& results, std::size_t cell,
+                            const Results::TakeRow& take) {
+  for_each_judged_row(results, cell,
+                      [&](std::uint64_t trial, const std::string& row, bool is_in_prefix) {
+                        if (is_in_prefix) take(trial, row);
+                      });
+}
+
+std::vector<CellProgress> progress_of(const Results& results) {
+  const Plan plan = stored_plan(results);
+  const Schedule schedule(plan, shard_of(results), results, UINT64_MAX);
+  std::vector<CellProgress> cells;
+  for (std::size_t cell = 0; cell < schedule.cells(); ++cell) {
+    cells.push_back({.wanted = schedule.wanted(cell), .missing = schedule.left(cell)});
+  }
+  return cells;
 }
 
 }  // namespace conclave::sweep

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ struct Task {
   std::vector<std::uint64_t> trials{};
 };
 
+// Which trials of which cells come next: what the plan wants, less what is stored or handed out.
 class Schedule {
  public:
   // Trials in `stored` are done. `memory` is the number of bytes that trials may use together; one
@@ -46,10 +48,14 @@ class Schedule {
   // At most `most` trials, or as many as a device runs at once; nothing where all is done or
   // nothing can be begun at the moment.
   std::optional<Task> next(std::size_t most);
+  // Takes the rows of a task that next() handed out, in the order of its trials. With a precision,
+  // they decide whether the cell needs more trials.
   void finish(const Task& task, const std::vector<std::string>& rows);
 
+  // Whether every cell of the shard has all its trials.
   bool is_complete() const { return complete_cells_ == cells_.size(); }
 
+  // All cells of the plan, whether or not the shard has trials of them.
   std::size_t cells() const { return cells_.size(); }
   std::size_t complete_cells() const { return complete_cells_; }
   // Trials of a cell, as far as is known where a precision decides.
@@ -84,5 +90,29 @@ class Schedule {
   std::size_t first_open_ = 0;
   std::size_t complete_cells_ = 0;
 };
+
+// The rows of an unfinished sweep that may be used for statistics. Short trials end first, so the
+// rows that are there when a sweep is interrupted prefer them. The rows before the first trial that
+// is missing do not: which ones they are depends on no trial's length once it is among them.
+// Statistics use those alone.
+using TakeJudgedRow =
+    std::function<void(std::uint64_t trial, const std::string& row, bool is_in_prefix)>;
+
+// All rows of a cell in the order of trials, each with whether no trial before it is missing.
+void for_each_judged_row(const Results& results, std::size_t cell, const TakeJudgedRow& take);
+
+// Hands over the rows of a cell up to the first trial that the file should have and has not, in the
+// order of trials; a shard should have its own trials only.
+void for_each_row_of_prefix(const Results& results, std::size_t cell, const Results::TakeRow& take);
+
+// The number of trials that a cell of the file should have, and of those that are missing. With a
+// precision that is decided by the rows, so `wanted` grows until it is reached.
+struct CellProgress {
+  std::uint64_t wanted = 0;
+  std::uint64_t missing = 0;
+};
+
+// One entry per cell. Reads every row once.
+std::vector<CellProgress> progress_of(const Results& results);
 
 }  // namespace conclave::sweep

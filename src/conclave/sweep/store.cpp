@@ -15,9 +15,9 @@
 #include "conclave/sweep/detail/schema.hpp"
 #include "conclave/sweep/detail/sqlite.hpp"
 #include "conclave/sweep/fields.hpp"
-#include "conclave/sweep/results.hpp"
 
 namespace conclave::sweep {
+namespace {
 
 using detail::Busy;
 using detail::check_schema;
@@ -27,8 +27,6 @@ using detail::FileLock;
 using detail::Statement;
 using detail::Transaction;
 using detail::upgrade_schema;
-
-namespace {
 
 constexpr const char* insert_row =
     "INSERT INTO trial (cell, trial, code, row, checksum) VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -137,6 +135,13 @@ bool holds_something(const Database& database) {
   std::error_code missing;
   const std::uintmax_t bytes = std::filesystem::file_size(database.path(), missing);
   return !missing && bytes > 0;
+}
+
+std::uint64_t missing_rows(const Plan& plan, const Results& results) {
+  const Schedule schedule(plan, {}, results, UINT64_MAX);
+  std::uint64_t missing = 0;
+  for (std::size_t cell = 0; cell < schedule.cells(); ++cell) missing += schedule.left(cell);
+  return missing;
 }
 
 }  // namespace
@@ -253,6 +258,31 @@ void Store::merge(const std::vector<Results>& parts) {
     });
   }
   transaction.commit();
+}
+
+Merged merge(const std::vector<std::string>& inputs, const std::string& output) {
+  std::vector<Results> parts;
+  for (const std::string& input : inputs) {
+    std::error_code missing;
+    if (std::filesystem::equivalent(input, output, missing)) {
+      throw Error(fmt::format("'{}' is both a part and the file for all rows", input));
+    }
+    parts.emplace_back(input);
+  }
+  const Plan plan = stored_plan(parts.front());
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::string change = difference(parts[i], plan);
+    if (change.empty()) continue;
+    throw Error(
+        fmt::format("'{}' and '{}' are not of one plan: {}", inputs[i], inputs.front(), change));
+  }
+  {
+    Store store(output, plan,
+                {.code = parts.front().code_versions().front(), .mixes_versions = true});
+    store.merge(parts);
+  }
+  const Results all(output);
+  return {.rows = all.rows(), .missing = missing_rows(plan, all)};
 }
 
 }  // namespace conclave::sweep

@@ -13,7 +13,6 @@
 #include "conclave/sweep/schedule.hpp"
 
 namespace conclave::sweep {
-
 namespace detail {
 class FileLock;
 }  // namespace detail
@@ -35,6 +34,7 @@ class Store {
   Store& operator=(const Store&) = delete;
   ~Store();  // forgets what was not committed
 
+  // Keeps the row in memory until the next commit.
   void add(std::size_t cell, std::uint64_t trial, std::string row);
   // Throws std::runtime_error if the disk is full; what was committed before stays. While another
   // process is reading, rows stay in memory for the next commit, unless `waits`.
@@ -61,5 +61,15 @@ std::string difference(const Results& stored, const Plan& plan);
 
 // The plan that a file of results was made from.
 Plan stored_plan(const Results& results);
+
+// Puts the results of shards together.
+struct Merged {
+  std::uint64_t rows = 0;
+  std::uint64_t missing = 0;  // rows that the plan wants and no file has, as far as is known
+};
+
+// Makes `output`, or adds to it. Throws Error if the files are not of one plan and one version, or
+// contradict each other; then nothing was changed.
+Merged merge(const std::vector<std::string>& inputs, const std::string& output);
 
 }  // namespace conclave::sweep

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -27,14 +28,18 @@ struct SweepProgress {
   double seconds_left = 0;                    // of one worker, estimated; 0: unknown
 };
 
+// Hands out tasks to workers and stores their rows. Rows depend on the plan alone, neither on the
+// workers nor on the order in which they finish.
 class Sweep {
  public:
   // `memory`: bytes that trials may use together, as far as one at a time allows.
+  // All that is referred to must outlive the sweep.
   Sweep(const Plan& plan, const Shard& shard, const Results& stored, Store& store,
         std::uint64_t memory);
 
   // Thread-safe. Nothing: ask again later, unless the sweep is over.
   std::optional<Task> next(std::size_t most);
+  // Thread-safe. Stores the rows of a task, and commits from time to time.
   void take(Done done);
   bool is_over() const;  // complete, or failed
 
@@ -43,9 +48,11 @@ class Sweep {
   void work(unsigned threads, const std::atomic<bool>& stop);
   // The parts of it, for a caller that has other workers besides.
   void finish();
+  // Takes and runs tasks on the calling thread until the sweep is over or `stop` becomes true.
   void run_worker(PreparedCells& cells, const std::atomic<bool>& stop);
   void fail(std::exception_ptr failure);  // ends the sweep
 
+  // Both are thread-safe.
   SweepProgress progress() const;
   bool is_complete() const;
 
@@ -70,5 +77,20 @@ class Sweep {
   };
   std::vector<Cost> costs_;  // by cell
 };
+
+// Estimates how long the trials of a cell take: runs the first ones, and gives up after a second.
+struct Pilot {
+  double steps = 0;          // of a trial: interactions or messages
+  double seconds = 0;        // of a trial
+  bool is_complete = false;  // otherwise a trial takes longer
+};
+
+// Runs on the calling thread, for at most a second, and for ten seconds over all cells of a plan as
+// far as that goes. The figures are those of this machine and never decide a result.
+Pilot run_pilot(const Plan& plan, std::size_t cell, const std::atomic<bool>& stop);
+
+// The number of trials of a cell that belong to a shard; with a precision, the most there can be.
+// O(1).
+std::uint64_t trials_in(const Shard& shard, std::size_t cell, const Sampling& sampling);
 
 }  // namespace conclave::sweep

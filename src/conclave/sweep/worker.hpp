@@ -23,6 +23,7 @@ class PreparedCells {
  public:
   explicit PreparedCells(const Plan& plan, unsigned device = 0)
       : plan_(plan), device_(device), runs_(plan.cells.size()), rare_(plan.cells.size()) {}
+  // The prepared cell, which is kept as long as a caller holds it. Thread-safe.
   std::shared_ptr<const catalog::PreparedRun> operator()(std::size_t cell);
   bool is_rare(std::size_t cell) const { return plan_.cells[cell].words.kind == "rare"; }
   std::shared_ptr<RareCell> rare(std::size_t cell);
@@ -43,10 +44,12 @@ struct Done {
   double seconds = 0;
 };
 
+// Runs tasks on one thread; trials of a cell share a workspace.
 class Worker {
  public:
   Worker(PreparedCells& cells, const std::atomic<bool>& stop) : cells_(cells), stop_(stop) {}
 
+  // Ends early, with the rows so far, when `stop` becomes true.
   Done run(const Task& task);
 
   // How many trials the next task should have: it doubles while tasks take less than 0.02 s, and is

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "conclave/experiment/configuration_file.hpp"
+#include "conclave/experiment/history.hpp"
 
 #include "tests/fuzz/reading.hpp"
 

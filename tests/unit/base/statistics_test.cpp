@@ -127,47 +127,6 @@ TEST(Statistics, MeanIntervalUsesStudentsT) {
   EXPECT_NEAR(mean_interval(summary, 0.99).high, 3 + 4.604095 * std::sqrt(0.5), 1e-6);
 }
 
-// For ten values, P(B <= 1) = 11/1024 and P(B <= 2) = 56/1024 where B is binomial (10, 1/2), so
-// the ranks are 2 and 9. The ranks 469 and 532 of a thousand come from exact rational sums.
-TEST(Statistics, MedianIntervalTakesTheTabledRanks) {
-  const Interval ten = quantile_interval(ranks(10), 0.5, 0.95);
-  EXPECT_EQ(ten.low, 2);
-  EXPECT_EQ(ten.high, 9);
-  const Interval thousand = quantile_interval(ranks(1000), 0.5, 0.95);
-  EXPECT_EQ(thousand.low, 469);
-  EXPECT_EQ(thousand.high, 532);
-}
-
-// As above: 56/1024 is just below 0.055 and 11/1024 above 0.005, while 1/1024 is below.
-TEST(Statistics, QuantileIntervalWidensWithTheConfidence) {
-  const Interval narrow = quantile_interval(ranks(10), 0.5, 0.89);
-  EXPECT_EQ(narrow.low, 3);
-  EXPECT_EQ(narrow.high, 8);
-  const Interval wide = quantile_interval(ranks(10), 0.5, 0.99);
-  EXPECT_EQ(wide.low, 1);
-  EXPECT_EQ(wide.high, 10);
-}
-
-// Six values bound the median, as 2^-6 < 0.025, and five do not, as 2^-5 > 0.025.
-TEST(Statistics, QuantileIntervalIsInfiniteWhereTheSampleIsTooSmall) {
-  const Interval six = quantile_interval(ranks(6), 0.5, 0.95);
-  EXPECT_EQ(six.low, 1);
-  EXPECT_EQ(six.high, 6);
-  const Interval five = quantile_interval(ranks(5), 0.5, 0.95);
-  EXPECT_EQ(five.low, -infinity);
-  EXPECT_EQ(five.high, infinity);
-}
-
-// B binomial (10, 0.9): P(B <= 6) = 0.0128, P(B <= 7) = 0.0702 and P(B >= 10) = 0.3487.
-TEST(Statistics, QuantileIntervalIsLopsidedNearTheEnds) {
-  const Interval high = quantile_interval(ranks(10), 0.9, 0.95);
-  EXPECT_EQ(high.low, 7);
-  EXPECT_EQ(high.high, infinity);
-  const Interval low = quantile_interval(ranks(10), 0.1, 0.95);
-  EXPECT_EQ(low.low, -infinity);
-  EXPECT_EQ(low.high, 4);
-}
-
 // With z = 1.959964, 8 of 10 gives a center of 0.716740 and a half width of 0.226578.
 TEST(Statistics, ProportionIntervalIsWilsons) {
   const Interval interval = proportion_interval(8, 10, 0.95);
@@ -339,8 +298,6 @@ TEST(StatisticsDeathTest, BadSamplesAreFailedChecks) {
 TEST(StatisticsDeathTest, BadProbabilitiesAreFailedChecks) {
   EXPECT_DEATH(quantile(Values{1, 2}, 1.5), "internal check failed");
   EXPECT_DEATH(mean_interval(summarize(Values{1, 2}), 1.0), "internal check failed");
-  EXPECT_DEATH(quantile_interval(Values{1, 2}, 0.0, 0.95), "internal check failed");
-  EXPECT_DEATH(quantile_interval(Values{1, 2}, 0.5, 95), "internal check failed");
   EXPECT_DEATH(kolmogorov_smirnov(Values{2}, [](double x) { return x; }), "internal check failed");
 }
 

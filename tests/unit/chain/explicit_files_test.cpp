@@ -13,7 +13,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/chain/export.hpp"
 #include "conclave/chain/hitting_times.hpp"
-#include "conclave/chain/rational_hitting_times.hpp"
+#include "conclave/chain/rational_chain.hpp"
 
 #include "tests/support/known_chains.hpp"
 #include "tests/support/scratch_folder.hpp"

@@ -8,9 +8,9 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/chain/components.hpp"
-#include "conclave/chain/detail/clusters.hpp"
 #include "conclave/chain/detail/elimination.hpp"
 #include "conclave/chain/detail/equations.hpp"
+#include "conclave/chain/detail/krylov.hpp"
 
 #include "tests/support/known_chains.hpp"
 

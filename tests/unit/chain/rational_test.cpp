@@ -6,7 +6,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/chain/detail/lifting.hpp"
 #include "conclave/chain/hitting_times.hpp"
-#include "conclave/chain/rational_hitting_times.hpp"
+#include "conclave/chain/rational_chain.hpp"
 
 #include "tests/support/known_chains.hpp"
 

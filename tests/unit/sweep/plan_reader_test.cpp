@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/sweep.hpp"
 
 #include "tests/unit/sweep/sweep_folder.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/base/toml_shape.hpp"
+#include "conclave/base/toml.hpp"
 
 namespace conclave::sweep {
 namespace {

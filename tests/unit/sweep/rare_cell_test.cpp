@@ -10,8 +10,8 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/rare/run.hpp"
-#include "conclave/sweep/merge.hpp"
 #include "conclave/sweep/rare_cells.hpp"
+#include "conclave/sweep/store.hpp"
 #include "conclave/sweep/sweep.hpp"
 
 #include "tests/unit/sweep/sweep_folder.hpp"

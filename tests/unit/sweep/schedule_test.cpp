@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "conclave/sweep/prefix.hpp"
-
 #include "tests/unit/sweep/sweep_folder.hpp"
 
 namespace conclave::sweep {

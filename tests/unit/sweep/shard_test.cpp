@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/sweep/pilot.hpp"
 #include "conclave/sweep/schedule.hpp"
+#include "conclave/sweep/sweep.hpp"
 
 namespace conclave::sweep {
 namespace {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/sweep/merge.hpp"
 
 #include "tests/unit/sweep/sweep_folder.hpp"
 

@@ -1,5 +1,7 @@
-#include "conclave/chain/detail/componentwise_solver.hpp"
-
+// Solves the equations one strongly connected component after the other, each after those it leads
+// to: for chains of any structure. A component of one state takes one division; a larger one is a
+// system of its own, in which the values of the components behind it are known. Also finds the
+// states from which the target can be missed.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/chain/detail/method_choice.hpp"
 
 namespace conclave::chain::detail {
 namespace {

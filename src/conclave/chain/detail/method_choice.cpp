@@ -10,11 +10,7 @@
 #include <utility>
 
 #include "conclave/base/error.hpp"
-#include "conclave/chain/detail/clusters.hpp"
-#include "conclave/chain/detail/componentwise_solver.hpp"
 #include "conclave/chain/detail/krylov.hpp"
-#include "conclave/chain/detail/multiprecision.hpp"
-#include "conclave/chain/detail/sweeps.hpp"
 
 namespace conclave::chain::detail {
 namespace {

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "conclave/chain/components.hpp"
 #include "conclave/chain/detail/elimination.hpp"
 #include "conclave/chain/detail/equations.hpp"
 #include "conclave/chain/method.hpp"
@@ -79,5 +81,47 @@ class ComponentSolver {
   Attempt attempt_;                   // attempts refer to this object
   std::vector<std::uint32_t> order_;  // of minimum degree, once it was needed
 };
+
+// Solves the equations one strongly connected component after the other, each after those it leads
+// to, and finds the states from which the target can be missed.
+class ComponentwiseSolver {
+ public:
+  // Finds the components in O(transitions). Keeps a reference to the equations.
+  explicit ComponentwiseSolver(const Equations& equations);
+
+  // Zero in the target, infinite where it may be missed, otherwise unknown and 0 as well.
+  DoubleDoubleVector start() const;
+
+  // Solves and refines until every residual is at most `tolerance` times its cost or no longer
+  // falls. The method is that of the components with more than one state. Throws Error if it is not
+  // Method::automatic and applies to none of them.
+  Solution solve(std::span<const double> cost, double tolerance, Method method) const;
+
+ private:
+  bool may_miss(std::size_t component, const std::vector<double>& values) const;
+  void solve_single(StateIndex state, double cost, DoubleDoubleVector& x) const;
+  void refine(std::size_t component, std::span<const double> cost, double tolerance,
+              ComponentSolver& solver, DoubleDoubleVector& x) const;
+
+  const Equations& equations_;
+  Components components_;
+  std::vector<std::uint32_t> places_;  // of the states in components_.order
+};
+
+// Solves for x until `tolerance` is certified; costs outside the target must be positive. Nothing
+// if that takes more than a few dozen sweeps: the chain has structure that sweeps are blind to, or
+// the target can be missed. A sweep takes O(transitions); chains that mix well need some 30, others
+// are given up after about 20.
+std::optional<Certificate> sweep(const Equations& equations, std::span<const double> cost,
+                                 double tolerance, DoubleDoubleVector& x);
+
+// Solves for the states with finite x and overwrites these, rounded to two doubles each; `estimate`
+// says how large they are about. The certificate is that of the values before rounding. Nothing if
+// the elimination takes more than `most_work` multiplications, of which some 10^7 are done a
+// second, if the chain has more than 2*10^6 states, or if an expectation is too large for a double.
+std::optional<Certificate> solve_in_multiprecision(const Equations& equations,
+                                                   std::span<const double> cost,
+                                                   const DoubleDoubleVector& estimate,
+                                                   double most_work, DoubleDoubleVector& x);
 
 }  // namespace conclave::chain::detail

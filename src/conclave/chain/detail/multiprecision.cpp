@@ -1,5 +1,6 @@
-#include "conclave/chain/detail/multiprecision.hpp"
-
+// For chains that are so slow that doubles lose the equations: elimination in numbers of as many
+// bits as it takes. A walk against the drift needs 2^n steps, and two doubles per state no longer
+// tell whether it moved.
 #include <gmpxx.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "conclave/chain/detail/elimination.hpp"
+#include "conclave/chain/detail/method_choice.hpp"
 
 namespace conclave::chain::detail {
 namespace {

@@ -1,8 +1,10 @@
-#include "conclave/chain/detail/sweeps.hpp"
-
+// Gauss-Seidel sweeps over the whole chain, with a common factor corrected in between: the fast way
+// for chains that mix well, however far the target is. They need no analysis of the chain.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "conclave/chain/detail/method_choice.hpp"
 
 namespace conclave::chain::detail {
 namespace {

@@ -1,8 +1,13 @@
 // Running another program without a shell.
 #pragma once
 
+#include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
+
+#include "conclave/base/error.hpp"
 
 namespace conclave::plot::detail {
 
@@ -17,5 +22,29 @@ struct ProcessResult {
 // read, and waits for its end. Throws std::system_error if the system has no descriptors or
 // processes left.
 ProcessResult run_process(const std::vector<std::string>& words, const std::string& folder);
+
+// A temporary folder.
+
+// A folder that only this user may read, gone when it is no longer needed.
+class ScratchFolder {
+ public:
+  // Throws std::system_error if no folder can be made.
+  ScratchFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "conclave-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error("cannot make a temporary folder");
+    path_ = name;
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string path() const { return path_.string(); }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace conclave::plot::detail

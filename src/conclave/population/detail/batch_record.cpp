@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "conclave/base/check.hpp"
-#include "conclave/base/hypergeometric.hpp"
+#include "conclave/base/variates.hpp"
 
 namespace conclave::population::detail {
 

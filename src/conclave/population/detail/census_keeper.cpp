@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "conclave/base/hypergeometric.hpp"
+#include "conclave/base/variates.hpp"
 
 namespace conclave::population::detail {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "conclave/base/hypergeometric.hpp"
+#include "conclave/base/variates.hpp"
 
 namespace conclave::population::detail {
 

@@ -21,15 +21,18 @@ class RunTable {
 
   // The node of a key in the run, or else at the top of the plan; null where neither has it.
   const toml::node* find(std::string_view key) const;
+  // The same; throws Error where neither has it.
   const toml::node& need(std::string_view key) const;
 
   // Throw Error if the value is not of this kind. No alternatives: nothing was said.
   Value only(std::string_view key, const toml::node& node) const;
   std::vector<Value> values(std::string_view key) const;
+  // At least `low`; `fallback` where the key is missing.
   std::uint64_t count(std::string_view key, std::uint64_t low, std::uint64_t fallback) const;
   bool flag(std::string_view key) const;
   // "" for trials, or "rare". Throws Error if there is a key that runs of this kind lack.
   std::string kind() const;
+  // How many trials a cell has, or how precise its mean must be.
   Sampling sampling() const;
 
   struct Param {
@@ -47,6 +50,7 @@ class RunTable {
       object(error.line(), key, error.what());
     }
   }
+  // Throws Error with file, line and key before the sentence.
   [[noreturn]] void object(std::uint32_t line, std::string_view key,
                            std::string_view sentence) const;
 

@@ -5,6 +5,7 @@
 
 namespace conclave::sweep::detail {
 
+// Makes the tables of the newest version in an empty file.
 void create_schema(const Database& database);
 
 // The version of the schema: 1, which has no checksums, or 2. Throws Error if the file is no file

@@ -37,11 +37,13 @@ class Database {
   void set_patience(std::chrono::milliseconds patience) const;
 
   const std::string& path() const { return path_; }
+  // Runs statements that give no rows; throws as fail() does.
   void execute(const std::string& sql) const;
   std::string text(const std::string& sql) const;  // the first column of the first row, or ""
 
   // Throws what the last result code means, Error for files that are no store.
   [[noreturn]] void fail(int code) const;
+  // Owned by this object, for calls of the C interface.
   sqlite3* handle() const { return handle_.get(); }
   void restart_work() const { *work_ = 0; }  // of the limit on work between two rows
 
@@ -54,15 +56,18 @@ class Database {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
+// One SQL statement, prepared once and run any number of times. The database must outlive it.
 class Statement {
  public:
   Statement(const Database& database, const std::string& sql);
 
+  // Parameters are numbered from 1.
   Statement& bind(int index, std::string_view text);
   Statement& bind(int index, std::uint64_t number);
   bool step();   // whether there is a row
   void reset();  // to be run again
 
+  // Columns of the present row, numbered from 0.
   std::string text(int column) const;
   std::uint64_t number(int column) const;
   bool is_null(int column) const;

@@ -1,4 +1,5 @@
-// Rare failures of ElectLeader_r: late detections, by splitting. One attempt is one detection.
+// The exact module and rare failures for ElectLeader_r and its parts. A rare failure is a late
+// detection, found by splitting; one attempt is one detection.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,13 +9,16 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/catalog/electleader.hpp"
+#include "conclave/catalog/analyses.hpp"
+#include "conclave/catalog/make_verifier.hpp"
 #include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/resolve.hpp"
-#include "conclave/catalog/settings.hpp"
 #include "conclave/protocols/population/electleader/elect_leader.hpp"
 #include "conclave/protocols/population/electleader/late_detection.hpp"
 #include "conclave/protocols/population/electleader/parts.hpp"
+#include "conclave/protocols/population/lemmas/electleader.hpp"
+#include "conclave/protocols/population/lemmas/electleader_detection.hpp"
+#include "conclave/protocols/population/lemmas/electleader_parts.hpp"
 #include "conclave/rare/process.hpp"
 
 namespace conclave::catalog {
@@ -115,14 +119,22 @@ std::unique_ptr<rare::Prepared> rare_detection(const RareRequest& request) {
                                           el::LateDetection::all_functions, make_runner);
 }
 
-}  // namespace
-
-std::unique_ptr<rare::Prepared> rare_electleader(const RareRequest& request) {
-  return rare_detection<el::ElectLeader<el::LazyMessages>>(request);
+template <class P>
+void add_late_detection(Entry& entry) {
+  entry.rare_ways = el::LateDetection::all_ways;
+  entry.rare_functions = el::LateDetection::all_functions;
+  entry.rare = rare_detection<P>;
 }
 
-std::unique_ptr<rare::Prepared> rare_detect_collision(const RareRequest& request) {
-  return rare_detection<el::DetectCollisionAlone<el::LazyMessages>>(request);
+}  // namespace
+
+void add_electleader_analyses(ElectLeaderEntries& entries) {
+  entries.whole.verify = verify<el::PlainElectLeader>;
+  entries.propagate_reset.verify = verify<el::PlainPropagateReset>;
+  entries.assign_ranks.verify = verify<el::PlainAssignRanks>;
+  entries.detect_collision.verify = verify<el::PlainDetectCollision>;
+  add_late_detection<el::ElectLeader<el::LazyMessages>>(entries.whole);
+  add_late_detection<el::DetectCollisionAlone<el::LazyMessages>>(entries.detect_collision);
 }
 
 }  // namespace conclave::catalog

@@ -1,5 +1,6 @@
-// Samples without replacement: how many marked agents are among those drawn. This is how an engine
-// that knows only how many agents are in each state lets a batch of them meet.
+// Random counts: of marked agents among those drawn without replacement (hypergeometric), which is
+// how an engine that knows only how many agents are in each state lets a batch of them interact; of
+// successes in independent trials (binomial); of points of a Poisson process in a stretch of time.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +23,16 @@ std::uint64_t hypergeometric(std::uint64_t total, std::uint64_t marked, std::uin
 void multivariate_hypergeometric(std::span<const std::uint64_t> counts, std::uint64_t total,
                                  std::uint64_t draws, std::span<std::uint64_t> drawn,
                                  Stream& stream);
+
+// How many of `trials` succeed, each with probability numerator/denominator. numerator <=
+// denominator, denominator > 0; trials and denominator are at most 2^62. Expected time O(1);
+// as exact as hypergeometric. The same bits on every machine.
+std::uint64_t binomial(std::uint64_t trials, std::uint64_t numerator, std::uint64_t denominator,
+                       Stream& stream);
+
+// A Poisson variate of this mean, 0 <= mean <= 2^61; anything else is a failed check. The law is
+// that of exactly this double, as exact as binomial's (randomness.md). Expected time O(1). The
+// same bits on every machine.
+std::uint64_t poisson(double mean, Stream& stream);
 
 }  // namespace conclave

@@ -1,4 +1,4 @@
-#include "conclave/catalog/network_run.hpp"
+#include "conclave/catalog/make_network_entry.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
-// Prepares the run of a compiled protocol file.
-#pragma once
-
+// Prepares the runs of compiled protocol files. A source of its own, because each width of a state
+// instantiates all engines.
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -9,9 +9,10 @@
 #include "conclave/text/text_protocol.hpp"
 
 namespace conclave::catalog {
+namespace {
 
 template <class Word>
-std::unique_ptr<const PreparedRun> prepare_text(
+std::unique_ptr<const PreparedRun> prepare_width(
     const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled) {
   using Protocol = text::TextProtocol<Word>;
   static_assert(PopulationProtocol<Protocol> && TallyOf<typename Protocol::Tally, Protocol>);
@@ -27,6 +28,16 @@ std::unique_ptr<const PreparedRun> prepare_text(
                                                         .source_hash = text.hash(),
                                                         .warnings = compiled->warnings(),
                                                         .owner = compiled}});
+}
+
+}  // namespace
+
+std::unique_ptr<const PreparedRun> prepare_text(
+    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled) {
+  const std::size_t bytes = bytes_per_state(*compiled);
+  if (bytes == 1) return prepare_width<std::uint8_t>(request, compiled);
+  if (bytes == 2) return prepare_width<std::uint16_t>(request, compiled);
+  return prepare_width<std::uint64_t>(request, compiled);
 }
 
 }  // namespace conclave::catalog
