@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/choice.hpp"
 #include "conclave/base/fields.hpp"
 
 #include "tests/support/census_chain.hpp"
@@ -90,6 +91,21 @@ TEST(PllExactly, AsCorrectedItAlwaysStabilizes) {
 
 const std::vector<PllConstants> constants_of_states{{2, 1}, {2, 5},  {3, 1}, {4, 3},
                                                     {7, 2}, {20, 4}, {41, 3}};
+
+// The proof of Lemma 13 says that half of the leaders that flip their coin with a leader (its L_2)
+// survive. Here L_2 is `late`, which meets the first leader v_l after that has seen its head: as
+// initiator it survives, and v_l does not.
+TEST(PllErrata, LateLeaderWithHeadOutlivesTheFirstOne) {
+  const Pll protocol = pll_with({8, 1}, 3);
+  const Pll::State first{true, Pll::Status::a, 3, 0, true, 1};
+  const Pll::State late{true, Pll::Status::a, 3, 2, true, 0};
+  AnyChoice unused;
+  Pll::State initiator = late;
+  Pll::State responder = first;
+  protocol.interact(initiator, responder, unused);
+  EXPECT_TRUE(initiator.leader && initiator.variable == 1 && initiator.color == 0);
+  EXPECT_FALSE(responder.leader);
+}
 
 TEST(PllStates, AreAsManyAsTheFormulaSays) {
   for (const PllConstants& constants : constants_of_states) {

@@ -292,6 +292,45 @@ TEST(PrlErrata, ClaimTwoHoldsForAgentsWithoutABullet) {
   }
 }
 
+// Claim 1 of Lemma 11, with a memory of who has led: from every configuration in which all live
+// bullets are modest and all leaders have distL 0, whoever has led since is secure.
+TEST(PrlErrata, ClaimOneHoldsAfterAnyNumberOfInteractions) {
+  for (const Space& space : spaces()) {
+    const std::uint64_t masks = std::uint64_t{1} << space.n;
+    std::vector<bool> seen(space.size() * masks);
+    std::vector<std::uint64_t> open;
+    const auto visit = [&](const Ring& ring, std::uint64_t has_led) {
+      for (std::uint64_t i = 0; i < space.n; ++i) {
+        if (ring.u(i).leader) has_led |= std::uint64_t{1} << i;
+      }
+      const std::uint64_t node = space.number(ring) * masks + has_led;
+      if (seen[node]) return;
+      seen[node] = true;
+      open.push_back(node);
+    };
+    for (std::uint64_t number = 0; number < space.size(); ++number) {
+      const Ring ring = space.ring(number);
+      const bool begins = ring.leaders() > 0 && ring.every_agent([&](std::uint64_t i) {
+        return !(ring.u(i).leader && ring.u(i).distance > 0) &&
+               (!ring.is_live(i) || ring.is_modest(i));
+      });
+      if (begins) visit(ring, 0);
+    }
+    EXPECT_GT(open.size(), 100u);
+    while (!open.empty()) {
+      const Ring before = space.ring(open.back() / masks);
+      const std::uint64_t has_led = open.back() % masks;
+      open.pop_back();
+      for (std::uint64_t i = 0; i < space.n; ++i) {
+        ASSERT_TRUE((has_led >> i & 1) == 0 || before.is_secure(i)) << to_text(before);
+        Ring after = before;
+        after.interact(space.protocol, i);
+        visit(after, has_led);
+      }
+    }
+  }
+}
+
 // Erratum R7: u_2, the last of the three leaders, differs between P_RL and P'_RL (no line 11),
 // because its right neighbour is killed.
 TEST(PrlErrata, TheLastOfThreeLeadersDependsOnItsRightNeighbour) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/random.hpp"
 #include "conclave/base/statistics.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/protocols/population/electleader/parts.hpp"
@@ -194,6 +195,22 @@ TEST(ElectLeaderReadings, RankAtTheFirstAttemptOnlyIfRead) {
   const ElectLeaderCase single{16, 1};
   EXPECT_GE(first_attempts(single, clean, el::Reading::working, random, 20), 19u);
   EXPECT_EQ(first_attempts(single, clean, el::Reading::split_last_badge, random, 20), 0u);
+}
+
+// Erratum 59: a sheriff halves its badges with a recipient, not with an agent in leader election,
+// which becomes a recipient first.
+TEST(ElectLeaderReadings, SheriffsGiveNoBadgesToAgentsInLeaderElection) {
+  const el::AssignRanks ranking({electleader_parameters({16, 4}), 16});
+  el::Agent sheriff;
+  sheriff.ranker = {.type = el::Type::sheriff, .low = 1, .high = 4, .channel = {0, 0, 0, 0}};
+  el::Agent other;
+  Stream unused({.seed = 1});
+  ranking.interact(sheriff, other, unused);
+  EXPECT_EQ(other.ranker.type, el::Type::recipient);
+  EXPECT_EQ(sheriff.ranker.high, 4u);
+  ranking.interact(sheriff, other, unused);
+  EXPECT_EQ(sheriff.ranker.high, 2u);
+  EXPECT_EQ(other.ranker.low, 3u);
 }
 
 TEST(ElectLeaderReadings, DormantAgentsWithoutDelayWakeUpOnlyIfItStaysAtZero) {

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/random.hpp"
 #include "conclave/network/adversary.hpp"
 #include "conclave/network/asynchronous.hpp"
 #include "conclave/network/edge_counts.hpp"
@@ -318,6 +319,44 @@ TEST(KmppErrata, AnonymousTiesLeaveNoLeaderButNeverTwoUnlessRankIsIdentity) {
   EXPECT_EQ(two_leaders, 0u);
   failures(3, KmppReading::by_rank, false, 3000, &two_leaders);
   EXPECT_GT(two_leaders, 0u);
+}
+
+// Messages of a referee.
+struct Sent {
+  Port port;
+  KmppAsync::Kind kind;
+};
+struct Outbox {
+  std::vector<Sent> sent;
+  void send(Port port, const KmppAsync::Message& message) {
+    sent.push_back({port, message.kind});
+  }
+  void send_to_some(std::uint64_t, const KmppAsync::Message&, auto&) {}
+  void broadcast(const KmppAsync::Message&) {}
+};
+
+// Lemma 3 has four units from a request to its answer as the largest delay. A request in state C2
+// waits for the reply to an older DECIDE, for a DECIDE of its own, and for the answer: six units.
+TEST(KmppErrata, RequestsMayWaitForTwoDecisions) {
+  const KmppAsync protocol({}, 100);
+  KmppAsync::Node referee = protocol.asleep(1);
+  Outbox outbox;
+  Stream unused({.seed = 1});
+  using Kind = KmppAsync::Kind;
+  const auto receive = [&](Port port, Kind kind, std::uint8_t phase, Identifier rank) {
+    outbox.sent.clear();
+    const KmppAsync::Message message{.kind = kind, .phase = phase, .id = rank, .rank = rank};
+    protocol.on(referee, Received<KmppAsync::Message>{port, message}, outbox, unused);
+    return outbox.sent.empty() ? Sent{Port{}, Kind::leader} : outbox.sent.front();
+  };
+  EXPECT_EQ(receive(1, Kind::request, 1, 10).kind, Kind::approved);
+  EXPECT_EQ(receive(2, Kind::request, 1, 20).kind, Kind::decide);
+  const Sent declined = receive(3, Kind::request, 2, 30);
+  EXPECT_TRUE(declined.port == 2 && declined.kind == Kind::declined);
+  const Sent again = receive(1, Kind::loses, 2, 20);  // the chosen is in phase 2 by now
+  EXPECT_TRUE(again.port == 1 && again.kind == Kind::decide);
+  const Sent approved = receive(1, Kind::wins, 2, 30);
+  EXPECT_TRUE(approved.port == 3 && approved.kind == Kind::approved);
 }
 
 TEST(KmppSync, NeverNeedsMoreThanNineRounds) {

@@ -101,8 +101,9 @@ std::unique_ptr<rare::Prepared> rare_detection(const RareRequest& request) {
   const auto make_runner =
       [&](const rare::FunctionChoice& choice) -> std::unique_ptr<rare::Runner> {
     if (!choice.named) {
-      throw Error(fmt::format("'{}': {} takes no expressions as importance, only age and "
-                              "signatures: an agent has more state than fields can hold",
+      throw Error(fmt::format("'{}': {} has the importance functions age and signatures, no "
+                              "expressions and no exact times: an agent has more state than fields "
+                              "can hold",
                               choice.text, P::info.name));
     }
     using Process = rare::SteppedProcess<DetectionAttempt>;

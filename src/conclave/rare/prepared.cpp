@@ -51,7 +51,7 @@ std::vector<std::size_t> chosen_ways(std::string_view protocol, std::span<const 
 }
 
 constexpr std::string_view impossible =
-    "it cannot happen: no meeting that can come before a failure leads to it";
+    "it cannot happen: no interaction that can come before a failure leads to it";
 
 // A word that could only be a name is not taken for an expression.
 bool is_word(std::string_view text) {

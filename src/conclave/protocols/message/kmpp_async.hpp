@@ -187,9 +187,10 @@ class KmppAsync {
               "anonymous candidates in equal positions can retire each other to the last one; then "
               "there is no leader, and the trial does not converge"},
       Erratum{
-          "C5", "Lemmas 6-8",
+          "C6", "Lemmas 3, 6-8",
           "the constants of the proofs mean nothing below n of about 10^5; in Lemma 8 a referee "
-          "may send one DECIDE per phase of its chosen and a last one"},
+          "may send one DECIDE per phase of its chosen and a last one; in Lemma 3 a request may "
+          "wait six units for its answer, not four"},
   };
   static constexpr std::array steps{
       PseudocodeStep{

@@ -86,6 +86,9 @@ class Pll {
       Erratum{
           "L12", "Lemma 9",
           "the Chernoff bound gives n^-0.92 for 6 n lg n steps, not O(1/n); 9 n ln n repair it"},
+      Erratum{"L13", "Lemma 13",
+              "not exactly half of the leaders that flip with a leader survive: one that ticks as "
+              "initiator with v_l does, and v_l resigns; the lemma holds"},
   };
   static constexpr std::array steps{
       PseudocodeStep{

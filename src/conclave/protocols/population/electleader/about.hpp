@@ -73,6 +73,9 @@ inline constexpr std::array errata{
     Erratum{"52", "Lemma A.1",
             "the same factor 2 in (1), and (3) fails for alpha < 9.74; the "
             "lemma holds"},
+    Erratum{"59", "Lemmas D.5, D.8",
+            "agents in leader election are counted as recipients, but get neither badge nor label "
+            "before they are; O(n log n) more interactions repair it"},
 };
 
 inline constexpr std::string_view every_column =
