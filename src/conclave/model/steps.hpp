@@ -33,8 +33,11 @@ constexpr void note([[maybe_unused]] C& choice, [[maybe_unused]] const char* lin
   if constexpr (TakesNotes<C>) choice.note(line);
 }
 template <class C>
-constexpr void note(C& choice, const char* line, bool condition) {
-  if (condition) note(choice, line);
+constexpr void note([[maybe_unused]] C& choice, [[maybe_unused]] const char* line,
+                    [[maybe_unused]] const auto& condition) {
+  if constexpr (TakesNotes<C>) {
+    if (condition) note(choice, line);
+  }
 }
 
 // A stream that goes on as another one does and takes notes of the steps.

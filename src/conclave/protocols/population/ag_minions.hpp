@@ -25,16 +25,22 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
+#include "conclave/model/values.hpp"
 
 namespace conclave::protocols {
 
-class AgMinions {
+template <class Values>
+class AgMinionsOver {
  public:
+  using Bool = typename Values::Bool;
+  template <class Integer>
+  using Number = typename Values::template Number<Integer>;
+
   enum class Tie : std::uint8_t { first, contender };
 
   struct State {
-    bool leader = true;
-    std::uint32_t value = 1;
+    Bool leader = true;
+    Number<std::uint32_t> value = 1;
     friend bool operator==(const State&, const State&) = default;
     static constexpr std::tuple fields{Field{"leader", &State::leader},
                                        Field{"value", &State::value}};
@@ -104,11 +110,12 @@ class AgMinions {
   static constexpr std::array starts{Start{"clean", "every agent is a leader with value 1", true}};
 
   static std::string objection(const Parameters&, AgentCount) { return {}; }
-  constexpr AgMinions(const Parameters& parameters, AgentCount n)
+  constexpr AgMinionsOver(const Parameters& parameters, AgentCount n)
       : m_(static_cast<std::uint32_t>(parameters.m.value_or(cube_of_logarithm(n)))),
         tie_(parameters.tie) {}
+  constexpr AgMinionsOver(Number<std::uint32_t> m, Tie tie) : m_(m), tie_(tie) {}
 
-  constexpr std::uint32_t m() const { return m_; }
+  constexpr Number<std::uint32_t> m() const { return m_; }
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
   constexpr State arbitrary(Choice auto& choice) const {
     const std::uint32_t number = choice.below(2 * m_ + 1);
@@ -117,7 +124,7 @@ class AgMinions {
   }
 
   constexpr void interact(State& u, State& v, Choice auto& choice) const {
-    const std::uint32_t top = std::max(u.value, v.value);
+    const Number<std::uint32_t> top = std::max(u.value, v.value);
     const bool u_stays = u.leader && u.value == top;
     const bool is_tied = tie_ == Tie::contender && v.value == top && !u.leader;
     const bool v_stays = v.leader && (v.value > u.value || is_tied);
@@ -146,14 +153,15 @@ class AgMinions {
     return bits * bits * bits;
   }
 
-  constexpr State after(bool stays, std::uint32_t top) const {
+  constexpr State after(bool stays, Number<std::uint32_t> top) const {
     if (stays) return {.leader = true, .value = std::min(top + 1, m_ + 1)};
     return {.leader = false, .value = std::min(top, m_)};
   }
 
-  std::uint32_t m_;
+  Number<std::uint32_t> m_;
   Tie tie_;
 };
+using AgMinions = AgMinionsOver<MachineValues>;
 static_assert(MeetsFewStates<AgMinions>);
 
 }  // namespace conclave::protocols

@@ -23,31 +23,39 @@
 
 #include "conclave/model/population.hpp"
 #include "conclave/model/steps.hpp"
+#include "conclave/model/values.hpp"
 #include "conclave/protocols/population/detail/pll_common.hpp"
 
 namespace conclave::protocols {
 
-class Pll {
+template <class Values>
+class PllOver {
  public:
   enum class Status : std::uint8_t { x, a, b };
   using Reading = detail::PllReading;
   using Parameters = detail::PllParameters;
+  using Constants = detail::PllConstants<Values>;
+  using Bool = typename Values::Bool;
+  template <class Integer>
+  using Number = typename Values::template Number<Integer>;
 
   struct State {
-    bool leader = true;
-    Status status = Status::x;
-    std::uint8_t epoch = 1;  // 1, 2, 3; as printed also 4, which stands for all later ones
-    std::uint8_t color = 0;
-    bool done = false;           // A in epoch 1; true for every A later on, false for X and B
-    std::uint16_t variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
+    Bool leader = true;
+    typename Values::template Name<Status> status = Status::x;
+    Number<std::uint8_t> epoch = 1;  // 1, 2, 3; as printed also 4, which stands for all later ones
+    Number<std::uint8_t> color = 0;
+    Bool done = false;           // A in epoch 1; true for every A later on, false for X and B
+    Number<std::uint16_t> variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
 
-    constexpr std::uint16_t& count() { return variable; }
-    constexpr std::uint16_t& level_q() { return variable; }
-    constexpr std::uint16_t& rand() { return variable; }
-    constexpr std::uint16_t& level_b() { return variable; }
+    constexpr auto& count() { return variable; }
+    constexpr auto& level_q() { return variable; }
+    constexpr auto& rand() { return variable; }
+    constexpr auto& level_b() { return variable; }
 
     // The last epoch initialized. Only a corrupted X can be in a later one.
-    constexpr std::uint8_t init() const { return is_x() ? std::uint8_t{1} : epoch; }
+    constexpr Number<std::uint8_t> init() const {
+      return is_x() ? Number<std::uint8_t>{1} : epoch;
+    }
 
     constexpr bool is_x() const { return status == Status::x; }
     constexpr bool is_a() const { return status == Status::a; }
@@ -153,7 +161,8 @@ class Pll {
     return parameters.objection(n);
   }
 
-  constexpr Pll(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
+  constexpr PllOver(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
+  constexpr explicit PllOver(const Constants& constants) : constants_(constants) {}
 
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
 
@@ -194,7 +203,7 @@ class Pll {
   // Algorithm 1.
   constexpr void interact(State& a0, State& a1, Choice auto& choice) const {
     const Pair a{&a0, &a1};
-    const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
+    const std::array init{a0.init(), a1.init()};
     assign_status(a, choice);                                                     // lines 1-6
     const std::array<bool, 2> tick = detail::synchronize(a, constants_, choice);  // lines 7-10
     for (const std::size_t i : both) {                                            // lines 11-15
@@ -228,7 +237,7 @@ class Pll {
   // Timers and levels are close together: 60 to 240 states at a time, also among 10^9 agents.
   static constexpr bool meets_few_states = true;
 
-  using Tally = detail::PllTally<Pll>;
+  using Tally = detail::PllTally<PllOver>;
 
  private:
   using Pair = detail::PllPair<State>;
@@ -283,7 +292,7 @@ class Pll {
     for (const std::size_t i : both) {
       if (!a[i]->leader || a[1 - i]->leader || a[i]->rand() >= constants_.nonce) continue;
       note(choice, "43-44");
-      a[i]->rand() = static_cast<std::uint16_t>(std::size_t{2} * a[i]->rand() + i);
+      a[i]->rand() = static_cast<Number<std::uint16_t>>(std::size_t{2} * a[i]->rand() + i);
       break;
     }
     if (!a[0]->is_a() || !a[1]->is_a() || !has_nonce(*a[0]) || !has_nonce(*a[1])) return;
@@ -316,8 +325,9 @@ class Pll {
     }
   }
 
-  detail::PllConstants constants_;
+  Constants constants_;
 };
+using Pll = PllOver<MachineValues>;
 static_assert(MeetsFewStates<Pll>);
 static_assert(TallyOf<Pll::Tally, Pll>);
 

@@ -23,35 +23,43 @@
 
 #include "conclave/model/population.hpp"
 #include "conclave/model/steps.hpp"
+#include "conclave/model/values.hpp"
 #include "conclave/protocols/population/detail/pll_common.hpp"
 
 namespace conclave::protocols {
 
-class PllSym {
+template <class Values>
+class PllSymOver {
  public:
   enum class Status : std::uint8_t { x, y, a, b };
   enum class Coin : std::uint8_t { j, k, f0, f1 };
   using Reading = detail::PllReading;
   using Parameters = detail::PllParameters;
+  using Constants = detail::PllConstants<Values>;
+  using Bool = typename Values::Bool;
+  template <class Integer>
+  using Number = typename Values::template Number<Integer>;
 
   struct State {
-    bool leader = true;
-    Status status = Status::x;
-    std::uint8_t epoch = 1;  // 1, 2, 3; as printed also 4, which stands for all later ones
-    std::uint8_t color = 0;
-    Coin coin = Coin::j;         // of followers; J for leaders
-    bool done = false;           // A in epoch 1; true for every A later on, false for X, Y and B
-    bool ready = false;          // leaders in epoch 3; false for all others
-    std::uint8_t status_l = 0;   // leaders in epoch 3; 0 for all others
-    std::uint16_t variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
+    Bool leader = true;
+    typename Values::template Name<Status> status = Status::x;
+    Number<std::uint8_t> epoch = 1;  // 1, 2, 3; as printed also 4, which stands for all later ones
+    Number<std::uint8_t> color = 0;
+    typename Values::template Name<Coin> coin = Coin::j;         // of followers; J for leaders
+    Bool done = false;           // A in epoch 1; true for every A later on, false for X, Y and B
+    Bool ready = false;          // leaders in epoch 3; false for all others
+    Number<std::uint8_t> status_l = 0;   // leaders in epoch 3; 0 for all others
+    Number<std::uint16_t> variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
 
-    constexpr std::uint16_t& count() { return variable; }
-    constexpr std::uint16_t& level_q() { return variable; }
-    constexpr std::uint16_t& rand() { return variable; }
-    constexpr std::uint16_t& level_b() { return variable; }
+    constexpr auto& count() { return variable; }
+    constexpr auto& level_q() { return variable; }
+    constexpr auto& rand() { return variable; }
+    constexpr auto& level_b() { return variable; }
 
     // The last epoch initialized. Only a corrupted X or Y can be in a later one.
-    constexpr std::uint8_t init() const { return is_new() ? std::uint8_t{1} : epoch; }
+    constexpr Number<std::uint8_t> init() const {
+      return is_new() ? Number<std::uint8_t>{1} : epoch;
+    }
 
     constexpr bool is_new() const { return status == Status::x || status == Status::y; }
     constexpr bool is_a() const { return status == Status::a; }
@@ -180,7 +188,8 @@ class PllSym {
     return parameters.objection(n);
   }
 
-  constexpr PllSym(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
+  constexpr PllSymOver(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
+  constexpr explicit PllSymOver(const Constants& constants) : constants_(constants) {}
 
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }
 
@@ -234,7 +243,7 @@ class PllSym {
   // Algorithm 1, with the rules of Section 4.
   constexpr void interact(State& a0, State& a1, Choice auto& choice) const {
     const Pair a{&a0, &a1};
-    const std::array<std::uint8_t, 2> init{a0.init(), a1.init()};
+    const std::array init{a0.init(), a1.init()};
     if (!a0.leader && !a1.leader) change_coins(a, choice);
     assign_status(a, choice);  // instead of lines 1-6
     const std::array<bool, 2> tick = detail::synchronize(a, constants_, choice);  // lines 7-10
@@ -273,7 +282,7 @@ class PllSym {
 
   static constexpr bool meets_few_states = true;  // as in pll.hpp
 
-  using Tally = detail::PllTally<PllSym>;
+  using Tally = detail::PllTally<PllSymOver>;
 
  private:
   using Pair = detail::PllPair<State>;
@@ -281,8 +290,8 @@ class PllSym {
 
   // J,J -> K,K and K,K -> J,J and J,K -> F0,F1, for two that were followers before (S5).
   static constexpr void change_coins(Pair a, Choice auto& choice) {
-    const Coin c0 = a[0]->coin;
-    const Coin c1 = a[1]->coin;
+    const auto c0 = a[0]->coin;
+    const auto c1 = a[1]->coin;
     if (c0 > Coin::k || c1 > Coin::k) return;  // F0 and F1 are for ever
     note(choice, "coins");
     for (const std::size_t i : both) {
@@ -294,8 +303,8 @@ class PllSym {
 
   // X,X -> Y,Y and Y,Y -> X,X and X,Y -> A,B; a late agent is a follower without coin flips.
   static constexpr void assign_status(Pair a, Choice auto& choice) {
-    const Status s0 = a[0]->status;
-    const Status s1 = a[1]->status;
+    const auto s0 = a[0]->status;
+    const auto s1 = a[1]->status;
     const bool both_new = a[0]->is_new() && a[1]->is_new();
     for (const std::size_t i : both) {
       if (!a[i]->is_new()) continue;
@@ -350,10 +359,10 @@ class PllSym {
     note(choice, "18-19");
     for (const std::size_t i : both) {
       if (!a[i]->leader || a[i]->rand() >= constants_.nonce) continue;
-      const Coin coin = a[1 - i]->coin;
+      const auto coin = a[1 - i]->coin;
       note(choice, "43-44", coin >= Coin::f0);
-      if (coin == Coin::f0) a[i]->rand() = static_cast<std::uint16_t>(2 * a[i]->rand());
-      if (coin == Coin::f1) a[i]->rand() = static_cast<std::uint16_t>(2 * a[i]->rand() + 1);
+      if (coin == Coin::f0) a[i]->rand() = static_cast<Number<std::uint16_t>>(2 * a[i]->rand());
+      if (coin == Coin::f1) a[i]->rand() = static_cast<Number<std::uint16_t>>(2 * a[i]->rand() + 1);
     }
     if (!a[0]->is_a() || !a[1]->is_a() || !has_nonce(*a[0]) || !has_nonce(*a[1])) return;
     take_larger(a, "46-48", choice);
@@ -368,8 +377,8 @@ class PllSym {
     for (const std::size_t i : both) {
       if (!a[i]->leader) continue;
       note(choice, "6: 1-2");
-      a[i]->status_l = static_cast<std::uint8_t>(1 - a[i]->status_l);
-      const Coin coin = a[1 - i]->coin;
+      a[i]->status_l = static_cast<Number<std::uint8_t>>(1 - a[i]->status_l);
+      const auto coin = a[1 - i]->coin;
       if (tick[i]) {
         note(choice, "6: 3-4");
         a[i]->ready = true;
@@ -400,8 +409,9 @@ class PllSym {
     }
   }
 
-  detail::PllConstants constants_;
+  Constants constants_;
 };
+using PllSym = PllSymOver<MachineValues>;
 static_assert(Packing<PllSym>);
 static_assert(TallyOf<PllSym::Tally, PllSym>);
 

@@ -26,22 +26,28 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
+#include "conclave/model/values.hpp"
 #include "conclave/protocols/population/detail/ppl_packing.hpp"
 #include "conclave/protocols/population/detail/upper_bound.hpp"
 
 namespace conclave::protocols {
 
-class Ppl : public detail::PplPacking<Ppl> {
+template <class Values>
+class PplOver : public detail::PplPacking<PplOver<Values>> {
  public:
+  using Bool = typename Values::Bool;
+  template <class Integer>
+  using Number = typename Values::template Number<Integer>;
+
   enum class Hold : std::uint8_t { no, yes };
   enum class Watch : std::uint8_t { no, yes };
 
   struct State {
-    bool leader = false;
-    bool shield = false;
-    std::uint16_t virus = 0;
-    std::uint32_t timer_l = 0;
-    std::uint32_t timer_i = 0;
+    Bool leader = false;
+    Bool shield = false;
+    Number<std::uint16_t> virus = 0;
+    Number<std::uint32_t> timer_l = 0;
+    Number<std::uint32_t> timer_i = 0;
 
     friend bool operator==(const State&, const State&) = default;
     static constexpr std::tuple fields{
@@ -194,7 +200,7 @@ class Ppl : public detail::PplPacking<Ppl> {
     return {};
   }
 
-  constexpr Ppl(const Parameters& parameters, AgentCount n)
+  constexpr PplOver(const Parameters& parameters, AgentCount n)
       : hold_(parameters.hold == Hold::yes), watch_(parameters.watch == Watch::yes) {
     const Constants constants(parameters, n);
     t_virus_ = static_cast<std::uint16_t>(constants.t_virus);
@@ -202,9 +208,13 @@ class Ppl : public detail::PplPacking<Ppl> {
     t_emit_ = static_cast<std::uint32_t>(constants.t_emit);
   }
 
-  constexpr std::uint16_t t_virus() const { return t_virus_; }
-  constexpr std::uint32_t t_max() const { return t_max_; }
-  constexpr std::uint32_t t_emit() const { return t_emit_; }
+  constexpr PplOver(Number<std::uint32_t> t_max, Number<std::uint16_t> t_virus,
+                    Number<std::uint32_t> t_emit)
+      : t_max_(t_max), t_emit_(t_emit), t_virus_(t_virus), hold_(false), watch_(false) {}
+
+  constexpr Number<std::uint16_t> t_virus() const { return t_virus_; }
+  constexpr Number<std::uint32_t> t_max() const { return t_max_; }
+  constexpr Number<std::uint32_t> t_emit() const { return t_emit_; }
   constexpr bool measures_holding() const { return hold_; }
   constexpr bool is_watched() const { return watch_; }
   // Without those that are not asked for.
@@ -293,7 +303,7 @@ class Ppl : public detail::PplPacking<Ppl> {
   // Counts what decides whether the configuration is in S, and notes whether outputs change.
   class Tally {
    public:
-    explicit constexpr Tally(const Ppl& protocol)
+    explicit constexpr Tally(const PplOver& protocol)
         : t_max_(protocol.t_max()),
           t_emit_(protocol.t_emit()),
           is_watched_(protocol.is_watched()) {}
@@ -443,12 +453,13 @@ class Ppl : public detail::PplPacking<Ppl> {
     return static_cast<T>(value - (value > 0));
   }
 
-  std::uint32_t t_max_;
-  std::uint32_t t_emit_;
-  std::uint16_t t_virus_;
+  Number<std::uint32_t> t_max_;
+  Number<std::uint32_t> t_emit_;
+  Number<std::uint16_t> t_virus_;
   bool hold_;
   bool watch_;
 };
+using Ppl = PplOver<MachineValues>;
 static_assert(HasBriefWords<Ppl>);
 static_assert(SelfStabilizing<Ppl>);
 static_assert(TallyOf<Ppl::Tally, Ppl>);

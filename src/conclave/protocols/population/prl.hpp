@@ -28,21 +28,27 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
+#include "conclave/model/values.hpp"
 #include "conclave/protocols/population/detail/prl_packing.hpp"
 #include "conclave/protocols/population/detail/prl_tally.hpp"
 
 namespace conclave::protocols {
 
-class Prl : public detail::PrlPacking<Prl> {
+template <class Values>
+class PrlOver : public detail::PrlPacking<PrlOver<Values>> {
  public:
+  using Bool = typename Values::Bool;
+  template <class Integer>
+  using Number = typename Values::template Number<Integer>;
+
   enum class Bullet : std::uint8_t { none, dummy, live };
 
   struct State {
-    std::uint64_t distance = 0;
-    Bullet bullet = Bullet::none;
-    bool leader = false;
-    bool shield = false;  // of a follower: no meaning
-    bool signal = false;
+    Number<std::uint64_t> distance = 0;
+    typename Values::template Name<Bullet> bullet = Bullet::none;
+    Bool leader = false;
+    Bool shield = false;  // of a follower: no meaning
+    Bool signal = false;
 
     friend bool operator==(const State&, const State&) = default;
     static constexpr std::tuple fields{
@@ -185,8 +191,9 @@ class Prl : public detail::PrlPacking<Prl> {
            " is too small for n = " + std::to_string(n) + ": the paper demands N >= n";
   }
 
-  constexpr Prl(const Parameters& parameters, AgentCount n)
+  constexpr PrlOver(const Parameters& parameters, AgentCount n)
       : size_(n), bound_(parameters.upper_bound.value_or(n)) {}
+  constexpr explicit PrlOver(Number<std::uint64_t> bound) : size_(0), bound_(bound) {}
 
   constexpr State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
     switch (static_cast<Origin>(start)) {
@@ -230,7 +237,7 @@ class Prl : public detail::PrlPacking<Prl> {
   void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
   constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
   Interactions state_count() const { return (Interactions(bound_) + 1u) * 24u; }
-  constexpr std::uint64_t bound() const { return bound_; }
+  constexpr Number<std::uint64_t> bound() const { return bound_; }
 
   // Algorithm 1.
   constexpr void interact(State& l, State& r, Choice auto& choice) const {
@@ -267,7 +274,7 @@ class Prl : public detail::PrlPacking<Prl> {
     l.signal = l.signal || r.signal || r.leader;
   }
 
-  using Tally = detail::PrlTally<Prl, PositionSet>;
+  using Tally = detail::PrlTally<PrlOver, PositionSet>;
 
  private:
   enum class Origin : std::uint8_t {  // in the order of `starts`
@@ -324,8 +331,9 @@ class Prl : public detail::PrlPacking<Prl> {
   }
 
   AgentCount size_;
-  std::uint64_t bound_;
+  Number<std::uint64_t> bound_;
 };
+using Prl = PrlOver<MachineValues>;
 static_assert(SelfStabilizing<Prl> && HasNullTest<Prl>);
 static_assert(PositionalTallyOf<Prl::Tally, Prl>);
 

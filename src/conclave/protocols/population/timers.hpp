@@ -22,19 +22,25 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
+#include "conclave/model/values.hpp"
 #include "conclave/protocols/population/detail/timers_packing.hpp"
 #include "conclave/protocols/population/detail/upper_bound.hpp"
 
 namespace conclave::protocols {
 
-class Timers : public detail::TimersPacking<Timers> {
+template <class Values>
+class TimersOver : public detail::TimersPacking<TimersOver<Values>> {
  public:
+  using Bool = typename Values::Bool;
+  template <class Integer>
+  using Number = typename Values::template Number<Integer>;
+
   enum class Hold : std::uint8_t { no, yes };
   enum class Reading : std::uint8_t { first, both, ppl, late };
 
   struct State {
-    bool leader = false;
-    std::uint32_t timer = 0;
+    Bool leader = false;
+    Number<std::uint32_t> timer = 0;
     friend bool operator==(const State&, const State&) = default;
     static constexpr std::tuple fields{Field{"leader", &State::leader},
                                        Field{"timer", &State::timer}};
@@ -146,13 +152,15 @@ class Timers : public detail::TimersPacking<Timers> {
     return "t_max = k N is too large: at most " + std::to_string(most_timer) + " is allowed";
   }
 
-  constexpr Timers(const Parameters& parameters, AgentCount n)
+  constexpr TimersOver(const Parameters& parameters, AgentCount n)
       : t_max_(static_cast<std::uint32_t>(parameters.t_max.value_or(
             parameters.k.value_or(usual_k) * parameters.upper_bound.value_or(n)))),
         reading_(parameters.reading),
         hold_(parameters.hold == Hold::yes) {}
+  constexpr TimersOver(Number<std::uint32_t> t_max, Reading reading)
+      : t_max_(t_max), reading_(reading), hold_(false) {}
 
-  constexpr std::uint32_t t_max() const { return t_max_; }
+  constexpr Number<std::uint32_t> t_max() const { return t_max_; }
   constexpr bool measures_holding() const { return hold_; }
   State zero() const { return {}; }
   void set_role(State& s, Role role) const { s.leader = role == Role::leader; }
@@ -204,7 +212,7 @@ class Timers : public detail::TimersPacking<Timers> {
   // Counts what decides whether the configuration is in S, and notes whether outputs change.
   class Tally {
    public:
-    explicit constexpr Tally(const Timers& protocol) : t_max_(protocol.t_max()) {}
+    explicit constexpr Tally(const TimersOver& protocol) : t_max_(protocol.t_max()) {}
 
     constexpr void add(const State& s, AgentCount count = 1) {
       leaders_ += is_leader(s) * count;
@@ -265,9 +273,9 @@ class Timers : public detail::TimersPacking<Timers> {
   // The larger timer spreads, one less; at 0 there is a leader.
   constexpr void count_down(State& x, State& y, Choice auto& choice) const {
     note(choice, "3");
-    const std::uint32_t larger = std::max(x.timer, y.timer);
+    const Number<std::uint32_t> larger = std::max(x.timer, y.timer);
     const bool times_out = larger == 0 || (larger == 1 && reading_ != Reading::late);
-    x.timer = y.timer = larger == 0 ? 0 : larger - 1;
+    x.timer = y.timer = larger == 0 ? Number<std::uint32_t>{0} : larger - 1;
     if (!times_out) return;
     note(choice, "4");
     x.leader = true;
@@ -275,10 +283,11 @@ class Timers : public detail::TimersPacking<Timers> {
     fill(x, y);
   }
 
-  std::uint32_t t_max_;
+  Number<std::uint32_t> t_max_;
   Reading reading_;
   bool hold_;
 };
+using Timers = TimersOver<MachineValues>;
 static_assert(CensusTallyOf<Timers::Tally, Timers>);
 static_assert(MeasuresHolding<Timers>);
 static_assert(HasBriefWords<Timers>);

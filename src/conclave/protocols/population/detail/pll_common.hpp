@@ -16,6 +16,7 @@
 #include "conclave/model/population.hpp"
 #include "conclave/model/protocol_info.hpp"
 #include "conclave/model/steps.hpp"
+#include "conclave/model/values.hpp"
 
 namespace conclave::protocols::detail {
 
@@ -55,9 +56,13 @@ struct PllParameters {
   }
 };
 
+template <class Values>
 struct PllConstants {
-  std::uint32_t c_max;
-  std::uint32_t nonce;  // 2^k, the smallest complete nonce
+  template <class Integer>
+  using Number = typename Values::template Number<Integer>;
+
+  Number<std::uint32_t> c_max;
+  Number<std::uint32_t> nonce;  // 2^k, the smallest complete nonce
   PllReading reading;
 
   constexpr PllConstants(const PllParameters& parameters, AgentCount n)
@@ -67,28 +72,33 @@ struct PllConstants {
     nonce = std::uint32_t{1} << parameters.k.value_or(ceil_lg(m));
   }
 
+  constexpr PllConstants(Number<std::uint32_t> most, Number<std::uint32_t> smallest_nonce)
+      : c_max(most), nonce(smallest_nonce), reading(PllReading::corrected) {}
+
   // Line 9. As printed, the epoch leaves its domain; no module runs from 4 on, so 4 means "beyond".
-  constexpr std::uint8_t next_epoch(std::uint8_t epoch) const {
-    const int next = epoch + 1;
+  constexpr Number<std::uint8_t> next_epoch(Number<std::uint8_t> epoch) const {
+    using Epoch = Number<int>;
+    const Epoch next = epoch + 1;
     if (reading == PllReading::printed)
-      return static_cast<std::uint8_t>(std::min(std::max(next, 3), 4));
-    return static_cast<std::uint8_t>(std::min(next, 3));
+      return static_cast<Number<std::uint8_t>>(std::min(std::max(next, Epoch{3}), Epoch{4}));
+    return static_cast<Number<std::uint8_t>>(std::min(next, Epoch{3}));
   }
 
   // Lines 36 and 51; line 6 of Algorithm 6.
-  constexpr std::uint16_t next_level(std::uint16_t level) const {
-    return static_cast<std::uint16_t>(std::min<std::uint32_t>(level + 1u, c_max));
+  constexpr Number<std::uint16_t> next_level(Number<std::uint16_t> level) const {
+    return static_cast<Number<std::uint16_t>>(
+        std::min<Number<std::uint32_t>>(level + 1u, c_max));
   }
 
   // Line 46. Followers keep rand = 1 from line 12, so to demand rand >= 2^k of them, as printed,
   // stops the epidemic before it starts (erratum L2).
-  constexpr bool has_nonce(std::uint16_t rand, bool is_leader) const {
+  constexpr bool has_nonce(Number<std::uint16_t> rand, bool is_leader) const {
     return rand >= nonce || (reading == PllReading::corrected && !is_leader);
   }
 
   // Line 24: the timer of B, 0 when it is over.
-  constexpr std::uint16_t next_count(std::uint16_t count) const {
-    return static_cast<std::uint16_t>((count + 1u) % c_max);
+  constexpr Number<std::uint16_t> next_count(Number<std::uint16_t> count) const {
+    return static_cast<Number<std::uint16_t>>((count + 1u) % c_max);
   }
 
   // level_Q, rand or level_B of A, uniform in the domain of Table 3.
@@ -119,13 +129,14 @@ struct Both {
 };
 inline constexpr Both both{};
 
-constexpr std::uint8_t next_color(std::uint8_t color) {
-  return color == 2 ? std::uint8_t{0} : static_cast<std::uint8_t>(color + 1);
+template <class Color>
+constexpr Color next_color(Color color) {
+  return color == 2 ? Color{0} : static_cast<Color>(color + 1);
 }
 
 // Lines 23-34, Algorithm 2, CountUp(); says who ticks.
 template <class State>
-constexpr std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstants& constants,
+constexpr std::array<bool, 2> count_up(const PllPair<State>& a, const auto& constants,
                                        Choice auto& choice) {
   std::array<bool, 2> tick{false, false};  // line 7
   for (const std::size_t i : both) {
@@ -151,7 +162,7 @@ constexpr std::array<bool, 2> count_up(const PllPair<State>& a, const PllConstan
 // Lines 7-10: time goes on, who ticks enters the next epoch, and both go on in the later one. Says
 // who has ticked.
 template <class State>
-constexpr std::array<bool, 2> synchronize(const PllPair<State>& a, const PllConstants& constants,
+constexpr std::array<bool, 2> synchronize(const PllPair<State>& a, const auto& constants,
                                           Choice auto& choice) {
   note(choice, "7-8");
   const std::array<bool, 2> tick = count_up(a, constants, choice);
