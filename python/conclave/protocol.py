@@ -36,7 +36,7 @@ _RESERVED = frozenset(
 
 
 def _key(state: State) -> Hashable:
-    """The state, if it can be told from others."""
+    """The state, if it can be distinguished from others."""
     try:
         hash(state)
     except TypeError:
@@ -77,7 +77,7 @@ class _Table:
         self._answers: dict[tuple[Hashable, Hashable], Any] = {}  # not yet part of the outcomes
 
     def add(self, states: Iterable[State]) -> bool:
-        """Adds these and all that meetings of them lead to; true if there were new ones."""
+        """Adds these and all that their interactions lead to; true if there were new ones."""
         waiting = {_key(state): state for state in states if _key(state) not in self.states}
         if not waiting:
             return False
@@ -94,7 +94,7 @@ class _Table:
         return True
 
     def _probe(self, reached: dict[Hashable, State], partners: int = 4) -> None:
-        """Lets every state meet itself and a few others, which finds out soon whether there are too
+        """Lets every state interact with itself and a few others, which finds out soon whether there are too
         many for a table. What was asked is not asked again."""
         if len(reached) > MOST_STATES:
             raise _TooManyStates
@@ -202,7 +202,7 @@ class _Table:
 
 
 class _OpenRule:
-    """A rule with too many states for a table: pairs are asked for when they meet.
+    """A rule with too many states for a table: pairs are asked for when they first interact.
 
     A state is a number that follows from its `repr` alone, so that trials do not depend on the
     order in which states appear; its highest bit says whether it leads."""
@@ -215,7 +215,7 @@ class _OpenRule:
         text = repr(_key(state))
         if " at 0x" in text:
             raise _core.Error(f"{self._name} reaches more than {MOST_STATES} states, which are "
-                              f"told apart by their repr, and {text} does not say what it is")
+                              f"distinguished by their repr, and {text} does not say what it is")
         digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
         number_ = int.from_bytes(digest, "big") >> 1 | bool(self._leads(state)) << 63
         if self.objects.setdefault(number_, state) != state:
@@ -398,7 +398,7 @@ class Protocol:
         self._refuse_if_listed("a text")
         if self._open_rule is not None:
             raise _core.Error(f"{self.name} reaches more than {MOST_STATES} states, too many for a "
-                              "text that lists their meetings; a text with fields may have 2^64")
+                              "file that lists their interactions; a file with fields may have 2^64")
         if self._text is not None:
             return self._own_text(stop, init)
         if self._reactions is not None:

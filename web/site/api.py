@@ -31,7 +31,14 @@ def signature(node):
         makers = [member for member in node.body if getattr(member, "name", "") == "__init__"]
         return signature(makers[0]) if makers else ""
     arguments = re.sub(r"^self(, )?", "", ast.unparse(node.args))
-    return "" if is_property(node) else f"({arguments})"
+    return "" if is_property(node) else f"({wrapped(arguments)})"
+
+
+def wrapped(arguments):
+    """Long lists of arguments on lines of their own; commas inside brackets do not end one."""
+    if len(arguments) < 60:
+        return arguments
+    return "\n    " + re.sub(r", (?![^\[(]*[\])])", ",\n    ", arguments) + "\n"
 
 
 def described(node, level, prefix=""):

@@ -61,7 +61,7 @@ function home(text) {
     ["Explanation", "Engines, exactness, the papers' claims checked one by one.", "explanation/architecture"],
   ].map(([title, details, link]) => `  - title: ${title}\n    details: "${details}"\n    link: /${link}`).join("\n");
   return `---\nlayout: home\nhero:\n  name: conclave\n  text: Randomized leader election\n` +
-    `  tagline: Simulate up to 2^62 agents, verify lemmas exactly, and elect a leader between real processes.\n` +
+    `  tagline: Simulate up to 2⁶² agents, verify lemmas exactly, and elect a leader between real processes.\n` +
     `  image: { src: /pictures/explorer.png, alt: a ring of agents elects a leader in the explorer }\n` +
     `  actions:\n    - { theme: brand, text: Your first election, link: /tutorials/first-election }\n` +
     `    - { theme: alt, text: Command line, link: /reference/command-line }\nfeatures:\n${doors}\n---\n\n` +

@@ -29,7 +29,7 @@ export function legend(player: Player, picture: Picture) {
     ${player.isRing && run.protocol === "prl" ? html`<span>▲ live bullet</span><span>△ dummy</span><span>■ signal</span><span>ring: shield</span><span>spokes: distL</span>` : nothing}
     ${player.isRing && run.protocol === "fischer-jiang" ? html`<span>▲ bullet</span><span>ring: shield</span>` : nothing}
     ${isCounted && paint.column !== 0 && !player.isLeaderless ? dot("var(--ink)", "leaders among them") : nothing}
-    ${isCounted ? html`<span>a bar per value: engine ${frame.look.engine} does not tell agents apart</span>` : nothing}</div>`;
+    ${isCounted ? html`<span>a bar per value: engine ${frame.look.engine} does not distinguish agents</span>` : nothing}</div>`;
 }
 
 export function variables(player: Player, agent: number): TemplateResult {
@@ -64,10 +64,10 @@ function changes(player: Player, agent: number): TemplateResult[] {
 
 export function inspector(player: Player, picked: number, close: () => void) {
   const { frame } = player;
-  if (!frame?.table || frame.table.counts) return html`<p class="small soft">This engine counts agents by state and does not tell them apart.</p>`;
+  if (!frame?.table || frame.table.counts) return html`<p class="small soft">This engine counts agents by state and does not distinguish them.</p>`;
   if (picked >= 0) return html`${variables(player, picked)}<div class="row"><button @click=${close}>Close</button></div>`;
   const met = frame.change?.agents;
-  if (!met) return html`<p class="small soft">Step through single interactions to see who met and what changed. Click an agent to keep its variables here.</p>`;
+  if (!met) return html`<p class="small soft">Step through single interactions to see who interacted and what changed. Click an agent to keep its variables here.</p>`;
   const part = (name: string, agent: number) => {
     const all = changes(player, agent);
     return html`<p class="small">${name} <b>${agent}</b>${all.length === 0 ? html` <span class="soft">stays as it was</span>` : nothing}</p>${all.length > 0 ? html`<ul class="small changes">${all}</ul>` : nothing}`;

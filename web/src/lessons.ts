@@ -6,7 +6,7 @@ export const lessons: Lesson[] = [
   {
     id: "first", title: "One leader from many", about: "The simplest protocol, and why it is slow.",
     steps: [
-      { text: "Every agent starts as a leader. When two leaders meet, the one that responds gives up. Press play: at first leaders vanish quickly.", address: "#run/fratricide?n=400&engine=agents&seed=1" },
+      { text: "Every agent starts as a leader. When two leaders interact, the responder gives up. Press play: at first leaders vanish quickly.", address: "#run/fratricide?n=400&engine=agents&seed=1" },
       { text: "Later few leaders are left among 400 agents, and have to find each other: the last two alone take about half of the whole time. The chart shows the long tail.", address: "#run/fratricide?n=400&engine=agents&seed=1&at=60000" },
       { text: "More trials beside the first: the tail is where they differ. The expected time is (n − 1)² interactions.", address: "#run/fratricide?n=400&engine=agents&seed=1&overlay=8" },
     ],
@@ -15,14 +15,14 @@ export const lessons: Lesson[] = [
     id: "pll", title: "pll: the time-optimal election", about: "Sudo, Ooshita, Izumi, Kakugawa, Masuzawa: O(log n) time with O(log n) states.",
     steps: [
       { text: "Agents first split into two halves: candidates (status 1), which play for the leadership, and timers (status 2), which keep a common clock. Press play and watch the split.", address: "#run/pll?n=200&engine=agents&seed=15&view=status" },
-      { text: "Candidates toss coins and count heads in a row; who hears of a larger number gives up. Here four leaders are left after this first game, and all agents wait for the timers.", address: "#run/pll?n=200&engine=agents&seed=15&view=epoch&at=20000" },
+      { text: "Candidates toss coins and count heads in a row; who learns of a larger number gives up. Here four leaders are left after this first game, and all agents wait for the timers.", address: "#run/pll?n=200&engine=agents&seed=15&view=epoch&at=20000" },
       { text: "The clock strikes and epoch 2 spreads through the population: the leaders draw random numbers and compare them. One leader is left, and it stays.", address: "#run/pll?n=200&engine=agents&seed=15&view=epoch&at=29000" },
     ],
   },
   {
     id: "ppl", title: "ppl: loosely stabilizing", about: "Sudo, Ooshita, Kakugawa, Masuzawa, Datta, Larmore: from any configuration, soon and for long.",
     steps: [
-      { text: "Nobody leads. Every agent has a timer that only a leader refills; it spreads as agents meet, and runs down where no leader is near.", address: "#run/ppl?n=200&init=no-leader&engine=agents&seed=3&view=timer_L" },
+      { text: "Nobody leads. Every agent has a timer that only a leader refills; it spreads in interactions, and runs down where no leader is near.", address: "#run/ppl?n=200&init=no-leader&engine=agents&seed=3&view=timer_L" },
       { text: "When a timer is empty, its agent concludes that there is no leader and becomes one. Often several do, and a war begins: leaders send viruses, which kill leaders without a shield.", address: "#run/ppl?n=200&init=all-leaders&engine=agents&seed=3&view=virus" },
       { text: "Corrupt half of the population after it has settled, and watch it settle again.", address: "#run/ppl?n=200&init=random&engine=agents&seed=3&fault=corrupt:50%25@convergence%2B100" },
     ],
@@ -30,7 +30,7 @@ export const lessons: Lesson[] = [
   {
     id: "prl", title: "prl: a ring at war", about: "Yokota, Sudo, Masuzawa: time-optimal self-stabilization on rings.",
     steps: [
-      { text: "Agents stand on a ring and meet their neighbours only. Every one leads. A leader fires bullets to its right: live ones with its shield up, dummies without.", address: "#run/prl?n=40&init=all-leaders&engine=agents&seed=7" },
+      { text: "Agents stand on a ring and interact with their neighbours only. Every one leads. A leader fires bullets to its right: live ones with its shield up, dummies without.", address: "#run/prl?n=40&init=all-leaders&engine=agents&seed=7" },
       { text: "From any configuration: bullets, signals and distances are random. A live bullet kills the next leader without a shield; the signal comes back and allows the next shot. Spokes show the distance to the nearest leader on the left.", address: "#run/prl?n=40&init=random&engine=agents&seed=7" },
       { text: "Without any leader the distances grow until one of them reaches N. Then that agent knows: nobody leads, and becomes a leader.", address: "#run/prl?n=24&init=no-leader-distL-zero&engine=agents&seed=2" },
     ],
