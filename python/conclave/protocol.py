@@ -398,7 +398,7 @@ class Protocol:
         self._refuse_if_listed("a text")
         if self._open_rule is not None:
             raise _core.Error(f"{self.name} reaches more than {MOST_STATES} states, too many for a "
-                              "file that lists their interactions; a file with fields may have 2^64")
+                              "file that lists interactions; a file with fields may have 2^64")
         if self._text is not None:
             return self._own_text(stop, init)
         if self._reactions is not None:

@@ -11,28 +11,28 @@ namespace conclave::report {
 namespace {
 
 const Law constant{.name = "1"};
-const Law log_n{.name = "log n", .factors = {{"n", 0, 1}}};
-const Law log_n_offset{.name = "log n", .factors = {{"n", 0, 1}}, .with_offset = true};
-const Law log2_n{.name = "log² n", .factors = {{"n", 0, 2}}};
-const Law log3_n{.name = "log³ n", .factors = {{"n", 0, 3}}};
+const Law log_n{.name = "log2 n", .factors = {{"n", 0, 1}}};
+const Law log_n_offset{.name = "log2 n", .factors = {{"n", 0, 1}}, .with_offset = true};
+const Law log2_n{.name = "(log2 n)²", .factors = {{"n", 0, 2}}};
+const Law log3_n{.name = "(log2 n)³", .factors = {{"n", 0, 3}}};
 const Law linear{.name = "n", .factors = {{"n", 1, 0}}};
-const Law n_log_n{.name = "n log n", .factors = {{"n", 1, 1}}};
+const Law n_log_n{.name = "n log2 n", .factors = {{"n", 1, 1}}};
 const Law square{.name = "n²", .factors = {{"n", 2, 0}}};
 const Law cube{.name = "n³", .factors = {{"n", 3, 0}}};
 const Law upper_bound{.name = "N", .factors = {{"N", 1, 0}}};
-const Law bound_log{.name = "N log n", .factors = {{"N", 1, 0}, {"n", 0, 1}}};
+const Law bound_log{.name = "N log2 n", .factors = {{"N", 1, 0}, {"n", 0, 1}}};
 const Law n_times_bound{.name = "n N", .factors = {{"n", 1, 0}, {"N", 1, 0}}};
 const Law n_times_bound_offset{
     .name = "n N", .factors = {{"n", 1, 0}, {"N", 1, 0}}, .with_offset = true};
-const Law n_bound_log{.name = "n N log n", .factors = {{"n", 1, 1}, {"N", 1, 0}}};
-const Law square_log{.name = "n² log n", .factors = {{"n", 2, 1}}};
-const Law by_groups{.name = "(n/r) log n", .factors = {{"n", 1, 1}, {"r", -1, 0}}};
+const Law n_bound_log{.name = "n N log2 n", .factors = {{"n", 1, 1}, {"N", 1, 0}}};
+const Law square_log{.name = "n² log2 n", .factors = {{"n", 2, 1}}};
+const Law by_groups{.name = "(n/r) log2 n", .factors = {{"n", 1, 1}, {"r", -1, 0}}};
 const Law by_groups_offset{
-    .name = "(n/r) log n", .factors = {{"n", 1, 1}, {"r", -1, 0}}, .with_offset = true};
+    .name = "(n/r) log2 n", .factors = {{"n", 1, 1}, {"r", -1, 0}}, .with_offset = true};
 const Law groups{.name = "n/r", .factors = {{"n", 1, 0}, {"r", -1, 0}}};
-const Law loose{.name = "c log n log² N", .factors = {{"c", 1, 0}, {"n", 0, 1}, {"N", 0, 2}}};
-const Law loose_bound{.name = "c log³ N", .factors = {{"c", 1, 0}, {"N", 0, 3}}};
-const Law loose_square{.name = "c log² N", .factors = {{"c", 1, 0}, {"N", 0, 2}}};
+const Law loose{.name = "c log2 n (log2 N)²", .factors = {{"c", 1, 0}, {"n", 0, 1}, {"N", 0, 2}}};
+const Law loose_bound{.name = "c (log2 N)³", .factors = {{"c", 1, 0}, {"N", 0, 3}}};
+const Law loose_square{.name = "c (log2 N)²", .factors = {{"c", 1, 0}, {"N", 0, 2}}};
 
 double variable(const Variables& variables, std::string_view name) {
   const auto found = variables.find(name);

@@ -51,13 +51,14 @@ std::string figure_html(const Figure& figure, const Pictures& pictures) {
   if (picture == pictures.end()) return {};
   return fmt::format(
       "<figure id=\"{0}\" data-chart>\n<div class=\"picture\" tabindex=\"0\" role=\"region\" "
-      "aria-label=\"{1}\">\n<img alt=\"{1}. {2}\" width=\"640\" height=\"430\" src=\"{3}\">\n"
+      "aria-label=\"{1}\">\n<img alt=\"{1}. {2}\" width=\"{7}\" height=\"{8}\" src=\"{3}\">\n"
       "</div>\n<figcaption>{2}<br>Again: <code>{4}</code><br>"
       "<a download=\"{0}.csv\" href=\"{6}\">Data (CSV)</a></figcaption>\n"
       "<script type=\"application/json\">{5}</script>\n</figure>\n",
       figure.name, escaped(figure.title), escaped(figure.caption), data_address(picture->second),
       escaped(figure.command), replaced(json(figure), {{'<', "\\u003c"}}),
-      "data:text/csv;charset=utf-8," + percent_encoded(plot::csv(figure)));
+      "data:text/csv;charset=utf-8," + percent_encoded(plot::csv(figure)), page_picture.width,
+      page_picture.height);
 }
 
 // Figures side by side, and what belongs beside them.

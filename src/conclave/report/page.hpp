@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "conclave/plot/gnuplot.hpp"
 #include "conclave/report/study.hpp"
 
 namespace conclave::report {
@@ -16,6 +17,9 @@ struct Report {
   std::vector<Study> studies{};
   std::vector<Figure> overview{};
 };
+
+// Small, so that letters can be read where the picture is as wide as a phone.
+inline constexpr plot::PictureSize page_picture{.width = 480, .height = 360};
 
 using Pictures = std::map<std::string, std::string>;  // name of a figure -> its SVG
 

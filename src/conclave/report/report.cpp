@@ -127,7 +127,8 @@ void write_report(const ReportOptions& options) {
   Pictures pictures;
   for (const Figure* const figure : figures) {
     if (is_wanted(options, figure->name)) {
-      pictures.emplace(figure->name, draw(*figure, plot::FileKind::svg, options.looks));
+      pictures.emplace(figure->name,
+                       draw(*figure, plot::FileKind::svg, options.looks, page_picture));
     }
   }
   page->write(html(report, pictures));
