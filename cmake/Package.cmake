@@ -22,7 +22,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/conclaveConfig.cmake.i
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/conclaveConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 
-install(TARGETS conclave COMPONENT program)
+install(TARGETS conclave conclave-check COMPONENT program)
 install(TARGETS conclave-bench COMPONENT program OPTIONAL)  # nothing if it was not built
 # The parts of the program, as the libraries of the machine tell on which it is built.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)

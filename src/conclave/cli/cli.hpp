@@ -21,6 +21,7 @@ void add_list(Command& conclave);
 void add_merge(Command& conclave);
 void add_node(Command& conclave);
 void add_plot(Command& conclave);
+void add_prove(Command& conclave);  // only where there is Z3
 void add_rare(Command& conclave);
 void add_replay(Command& conclave);
 void add_report(Command& conclave);

@@ -38,7 +38,7 @@ std::vector<std::pair<std::string, std::vector<AddCommand>>> listed_commands() {
   return {{"Run", {add_demo, add_run, add_list, add_describe}},
           {"Study",
            {add_sweep, add_results, add_report, add_reproduce, add_compare, add_replay, add_merge}},
-          {"Prove", {add_verify, add_search, add_rare, add_explore, add_solve}},
+          {"Prove", {add_verify, add_prove, add_search, add_rare, add_explore, add_solve}},
           {"See", {add_explorer, add_plot}},
           {"Operate", {add_cluster, add_node, add_bench, add_generate}}};
 }

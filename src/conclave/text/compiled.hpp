@@ -51,6 +51,11 @@ class Compiled {
   // out all transitions where there are few states. Throws Error with the place in the file.
   static std::shared_ptr<const Compiled> make(const std::shared_ptr<const ProtocolText>& text,
                                               const std::vector<Given>& given, AgentCount n);
+  // The same with n open: parameters that depend on n and are not given are open, too, and there
+  // are neither starts nor conditions (text/counts_model.hpp has those). Throws Error where states
+  // or rules depend on n, and for networks.
+  static std::shared_ptr<const Compiled> for_every_n(
+      const std::shared_ptr<const ProtocolText>& text, const std::vector<Given>& given);
   // How many molecules the `init` lines of a network speak of, if that does not depend on n;
   // nothing for other files. Throws Error if a given parameter makes no sense or a number of
   // molecules is negative.
@@ -71,6 +76,12 @@ class Compiled {
   const std::vector<CompiledStart>& starts() const { return starts_; }
   // Whole numbers and fractions, all exact.
   const std::vector<std::pair<std::string, Number>>& parameters() const { return parameters_; }
+
+  const Resolver::Constants& constants() const { return constants_; }
+  // n and the parameters that are open, where n is.
+  const std::vector<std::string>& symbols() const { return symbols_; }
+  // The state that a target of an initial configuration describes. Throws Mistake.
+  StateIndex start_state(const Target& target, Resolver& resolver) const;
 
   bool has_leader() const { return text_->document().leader.has_value(); }
   bool leads(StateIndex state) const { return is_in_set(0, state); }
@@ -122,6 +133,8 @@ class Compiled {
  private:
   Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given, AgentCount n);
   Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given);
+  struct OpenSize {};
+  Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given, OpenSize);
 
   std::optional<AgentCount> init_population() const;
   void make_network(Resolver& resolver);
@@ -129,6 +142,7 @@ class Compiled {
 
   void check_names() const;
   void set_parameters(const std::vector<Given>& given);
+  void set_closed_parameters(const std::vector<Given>& given);
   void check_parameter_names(const std::vector<Given>& given) const;
   Number parameter_value(const ParameterText& parameter, const std::vector<Given>& given,
                          Resolver& resolver) const;
@@ -137,7 +151,6 @@ class Compiled {
   void set_roles(Resolver& resolver);
   CompiledStart start(const StartText& text, Resolver& resolver) const;
   AgentCount item_count(const StartItem& item, AgentCount n, Resolver& resolver) const;
-  StateIndex start_state(const Target& target, Resolver& resolver) const;
   void spread_evenly(CompiledStart& start, AgentCount agents) const;
   void set_conditions(Resolver& resolver);
   void set_horizon(Resolver& resolver);
@@ -147,6 +160,7 @@ class Compiled {
   std::shared_ptr<const ProtocolText> text_;
   AgentCount n_;
   Resolver::Constants constants_;
+  std::vector<std::string> symbols_;
   std::vector<std::pair<std::string, Number>> parameters_;
   std::optional<StateSpace> space_;
   std::optional<Transitions> transitions_;

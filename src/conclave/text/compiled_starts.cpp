@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "conclave/text/compiled.hpp"
+#include "conclave/text/counts_model.hpp"
 
 namespace conclave::text {
 namespace {
@@ -74,6 +75,59 @@ AgentCount Compiled::item_count(const StartItem& item, AgentCount n, Resolver& r
     return whole_agents(floor(count), item.place);
   } catch (const NumberError& error) {
     throw Mistake(item.place, error.what());
+  }
+}
+
+// Without n, starts and conditions.
+Compiled::Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given,
+                   OpenSize)
+    : text_(std::move(text)), n_(0), symbols_{"n"} {
+  if (is_network()) throw Mistake({}, "a network of reactions is not supported for every n");
+  check_names();
+  set_closed_parameters(given);
+  Resolver resolver(text_->document(), constants_);
+  resolver.set_symbols(symbols_);
+  make_space(resolver);
+  set_roles(resolver);
+  counted_ = resolver.counted();
+  transitions_.emplace(text_->document(), resolver, *space_);
+}
+
+std::shared_ptr<const Compiled> Compiled::for_every_n(
+    const std::shared_ptr<const ProtocolText>& text, const std::vector<Given>& given) {
+  try {
+    return std::shared_ptr<const Compiled>(new Compiled(text, given, OpenSize{}));
+  } catch (const Mistake& mistake) {
+    text->object(mistake);
+  }
+}
+
+// A parameter whose default depends on n stays open unless it is given. Whether a given one is in a
+// range that depends on n is a condition on n.
+void Compiled::set_closed_parameters(const std::vector<Given>& given) {
+  check_parameter_names(given);
+  Resolver resolver(text_->document(), constants_);
+  resolver.set_symbols(symbols_);
+  for (const ParameterText& each : text_->document().parameters) {
+    ParameterText parameter = each;
+    const auto found = std::ranges::find(given, each.name.text, &Given::name);
+    const auto drop_open = [&](std::optional<Expression>& bound) {
+      if (bound && mentions_symbol(resolver.number(*bound, Scope::constant))) bound.reset();
+    };
+    drop_open(parameter.low);
+    drop_open(parameter.high);
+    const bool is_open = mentions_symbol(resolver.number(each.fallback, Scope::constant));
+    if (found == given.end() ? is_open : found->value == any_value) {
+      symbols_.push_back(each.name.text);
+      resolver.set_symbols(symbols_);
+      continue;
+    }
+    if (is_open) {
+      parameter.fallback = parameter.low.value_or(Expression{});
+    }
+    const Number value = parameter_value(parameter, given, resolver);
+    parameters_.emplace_back(each.name.text, value);
+    constants_[each.name.text] = value;
   }
 }
 

@@ -33,6 +33,10 @@ bool is_same(const Node& a, const Node& b) {
          std::ranges::equal(a.parts, b.parts, is_same);
 }
 
+bool mentions_symbol(const Node& node) {
+  return node.kind == Node::Kind::symbol || std::ranges::any_of(node.parts, mentions_symbol);
+}
+
 Number evaluate(const Node& node, const Scene& scene) {
   switch (node.kind) {
     case Node::Kind::constant:
@@ -47,6 +51,8 @@ Number evaluate(const Node& node, const Scene& scene) {
       return scene.aggregates[node.index];
     case Node::Kind::silent:
       return scene.is_silent;
+    case Node::Kind::symbol:
+      throw Mistake(node.place, "this depends on n, whose value is open here");
     case Node::Kind::operation:
       return operation_of(node, scene);
   }

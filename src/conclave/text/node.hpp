@@ -30,13 +30,14 @@ struct Node {
     count,
     aggregate,
     silent,
+    symbol,  // n or a parameter whose value is open; it cannot be evaluated
     operation,
   };
   Kind kind = Kind::constant;
   Type type{};
   Place place{};
   Number constant{};
-  std::size_t index = 0;  // of a column, a local, a count or an aggregate
+  std::size_t index = 0;  // of a column, a local, a count, an aggregate or a symbol
   std::size_t agent = 0;  // of a column: 0 is u or the only agent, 1 is v
   Operator operation{};
   std::vector<Node> parts{};
@@ -124,6 +125,8 @@ Value applied(Operator operation, const Value& a) {
   }
 }
 
+// Whether the value depends on a symbol.
+bool mentions_symbol(const Node& node);
 // Whether two expressions are the same, wherever they stand.
 bool is_same(const Node& a, const Node& b);
 inline bool holds(const Node& node, const Scene& scene) {

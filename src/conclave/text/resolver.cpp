@@ -171,9 +171,7 @@ Node Resolver::name(const Expression& expression, Scope scope, const Type* wante
   if (text == "silent" && scope == Scope::population) {
     return {.kind = Node::Kind::silent, .type = condition_type, .place = place};
   }
-  if (const auto found = constants_.find(text); found != constants_.end()) {
-    return constant_node(found->second, number_type, place);
-  }
+  if (auto number = known_number(text, place)) return std::move(*number);
   const auto index = definition_index(text);
   if (!index) return own_field(expression, scope);
   const Definition& definition = document_.definitions[*index];
@@ -182,6 +180,19 @@ Node Resolver::name(const Expression& expression, Scope scope, const Type* wante
   }
   // A definition means what it would mean if it were written here.
   return within(of_definition(*index), [&] { return resolve(definition.value, scope, wanted); });
+}
+
+// A constant or a symbol of this name.
+std::optional<Node> Resolver::known_number(const std::string& name, Place place) const {
+  if (const auto found = constants_.find(name); found != constants_.end()) {
+    return constant_node(found->second, number_type, place);
+  }
+  const auto symbol = std::ranges::find(symbols_, name);
+  if (symbol == symbols_.end()) return std::nullopt;
+  return Node{.kind = Node::Kind::symbol,
+              .type = number_type,
+              .place = place,
+              .index = static_cast<std::size_t>(symbol - symbols_.begin())};
 }
 
 std::optional<std::size_t> Resolver::definition_index(const std::string& name) const {
@@ -377,19 +388,21 @@ Node Resolver::count(const Expression& expression, Scope scope) {
               .place = expression.place,
               .index = count_index(members)};
   if (expression.name == "count") return number;
-  const Number bound = expression.name == "all" ? constants_.find("n")->second : Number(0);
-  Node other = constant_node(bound, number_type, expression.place);
+  const bool is_all = expression.name == "all";
+  Node other = is_all ? *known_number("n", expression.place)
+                      : constant_node(0, number_type, expression.place);
   return operation_node(expression.name == "any" ? Operator::greater : Operator::equal,
                         condition_type, expression.place, {std::move(number), std::move(other)});
 }
 
 std::size_t Resolver::count_index(const Node& members) {
   CountedSet set{members};
-  for (StateIndex state = 0; space_->is_dense() && state < space_->size(); ++state) {
+  const bool is_listed = space_->is_dense() && !mentions_symbol(members);
+  for (StateIndex state = 0; is_listed && state < space_->size(); ++state) {
     set.states.push_back(holds(members, {.space = space_, .agents = {state, state}}));
   }
   const auto found = std::ranges::find_if(counted_, [&](const CountedSet& other) {
-    return space_->is_dense() ? other.states == set.states : is_same(other.members, members);
+    return is_listed ? other.states == set.states : is_same(other.members, members);
   });
   const auto index = static_cast<std::size_t>(found - counted_.begin());
   if (found == counted_.end()) counted_.push_back(std::move(set));
@@ -418,7 +431,7 @@ Node Resolver::aggregate(const Expression& expression, Scope scope) {
               .index = static_cast<std::size_t>(found - aggregates_.begin())};
   if (found == aggregates_.end()) aggregates_.push_back({kind, std::move(value)});
   if (!is_mean) return result;
-  Node n = constant_node(constants_.find("n")->second, number_type, expression.place);
+  Node n = *known_number("n", expression.place);
   return operation_node(Operator::divide, number_type, expression.place,
                         {std::move(result), std::move(n)});
 }
@@ -502,7 +515,7 @@ bool Resolver::is_loose_value(const Expression& expression) {
   if (const Expression* const given = bound(text)) {
     return within(*here_.outer, [&] { return is_loose_value(*given); });
   }
-  if (constants_.contains(text)) return false;
+  if (known_number(text, expression.place)) return false;
   for (std::size_t i = here_.first_local; i < locals_.size(); ++i) {
     if (locals_[i].name == text) return false;
   }
@@ -534,6 +547,7 @@ void Resolver::require(const Node& node, const Type& wanted) const {
 void Resolver::unknown(const Expression& expression, Scope scope) const {
   std::vector<std::string> names;
   for (const auto& [name, value] : constants_) names.push_back(name);
+  names.insert(names.end(), symbols_.begin(), symbols_.end());
   std::ranges::move(usable_definitions(expression, false), std::back_inserter(names));
   for (std::size_t i = here_.first_local; i < locals_.size(); ++i) names.push_back(locals_[i].name);
   if (here_.call != nullptr) {

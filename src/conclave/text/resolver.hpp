@@ -32,8 +32,8 @@ constexpr Type number_type{Type::Kind::number, 0};
 // A set of states that is counted: whether each state belongs to it; only of dense states.
 using StateSet = std::vector<bool>;
 struct CountedSet {
-  Node members;  // a condition on an agent
-  StateSet states{};
+  Node members;       // a condition on an agent
+  StateSet states{};  // also empty where a symbol decides
 
   bool contains(StateIndex state, const StateSpace& space) const {
     if (!states.empty()) return states[state];
@@ -55,6 +55,9 @@ class Resolver {
   Resolver(const Document& document, const Constants& constants)
       : document_(document), constants_(constants) {}
 
+  // Names of numbers whose values are open, such as n; expressions that use them have Node::symbol
+  // with the index in this list, and cannot be evaluated.
+  void set_symbols(std::vector<std::string> names) { symbols_ = std::move(names); }
   // From now on, fields and values are known.
   void set_space(const StateSpace& space);
   // From now on, `output` and `leader` are known, where the file defines them.
@@ -118,6 +121,7 @@ class Resolver {
   std::vector<std::string> usable_definitions(const Expression& use, bool functions_only) const;
   [[noreturn]] void unknown_function(const Expression& expression) const;
 
+  std::optional<Node> known_number(const std::string& name, Place place) const;
   Node column(std::size_t index, std::size_t agent, Place place) const;
   Node is_state(std::int64_t value, std::size_t agent, Place place) const;
   Node folded(Node node) const;
@@ -168,6 +172,7 @@ class Resolver {
   bool roles_known_ = false;
   Surroundings here_;
   std::vector<Local> locals_;
+  std::vector<std::string> symbols_;
   std::size_t steps_visible_ = SIZE_MAX;
   int depth_ = 0;
   std::size_t nodes_ = 0;

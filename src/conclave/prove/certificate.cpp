@@ -1,0 +1,103 @@
+#include "conclave/prove/certificate.hpp"
+
+namespace conclave::prove {
+namespace {
+
+Json json_of(const States& set) {
+  Json all = Json::array();
+  for (std::size_t state = 0; state < set.size(); ++state) {
+    if (set[state]) all.push_back(state);
+  }
+  return all;
+}
+
+Json json_of(const Transition& transition) {
+  const auto two = [](const auto& agents) {
+    return Json(std::vector<std::size_t>{agents[0], agents[1]});
+  };
+  return std::vector<Json>{two(transition.pre), two(transition.post)};
+}
+
+Json json_of(const Invariant& invariant) {
+  using enum Invariant::Kind;
+  switch (invariant.kind) {
+    case linear:
+      return {{"kind", "linear"}, {"w", invariant.weights}};
+    case trap:
+      return {{"kind", "trap"}, {"y", json_of(invariant.y)}};
+    case follow:
+      return {{"kind", "follow"}, {"z", json_of(invariant.z)}, {"y", json_of(invariant.y)}};
+    case modular:
+      break;
+  }
+  return {{"kind", "modular"}, {"p", invariant.modulus}, {"w", invariant.weights}};
+}
+
+Json json_of(const Enabling& enabling) {
+  std::vector<Json> bag;
+  for (const auto& [state, count] : enabling.bag) {
+    bag.emplace_back(std::vector<std::uint64_t>{state, static_cast<std::uint64_t>(count)});
+  }
+  return {{"bag", bag}, {"path", enabling.path}};
+}
+
+Json json_of(const Stage& stage);
+
+template <class Items>
+Json list_of(const Items& items) {
+  Json all = Json::array();
+  for (const auto& each : items) all.push_back(json_of(each));
+  return all;
+}
+
+Json json_of(const Stage& stage) {
+  static constexpr const char* rules[] = {"terminal", "rank", "split", "weak"};
+  Json json{{"rule", rules[static_cast<std::size_t>(stage.rule)]}};
+  if (!stage.dead.empty()) json["dead"] = stage.dead;
+  if (!stage.weights.empty()) json["weights"] = stage.weights;
+  if (!stage.more.empty()) json["more"] = list_of(stage.more);
+  if (!is_empty(stage.set)) json["set"] = json_of(stage.set);
+  if (!stage.children.empty()) json["children"] = stage.children;
+  if (stage.speed != Speed::none && stage.speed != Speed::unknown) {
+    json["speed"] = to_string(stage.speed);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_string(Proof::Result result) {
+  switch (result) {
+    case Proof::Result::stays:
+      return "stays";
+    case Proof::Result::lasts:
+      return "lasts";
+    case Proof::Result::reached:
+      return "reached";
+    case Proof::Result::vacuous:
+      return "vacuous";
+    case Proof::Result::not_proved:
+      break;
+  }
+  return "not proved";
+}
+
+Json counts_certificate(const text::CountsModel& model, const text::CountsQuestion& question,
+                        const std::vector<Invariant>& invariants, const Proof& proof) {
+  Json params = Json::object();
+  for (const text::Given& each : question.given) params[each.name] = each.value;
+  return {{"format", "conclave-proof 1"},
+          {"kind", "counts"},
+          {"protocol", Json{{"name", model.text->name()}, {"content", model.text->content()}}},
+          {"params", params},
+          {"init", model.start},
+          {"target", question.target},
+          {"result", to_string(proof.result)},
+          {"states", model.states},
+          {"transitions", list_of(model.transitions)},
+          {"never", proof.never},
+          {"invariants", list_of(invariants)},
+          {"stages", list_of(proof.stages)}};
+}
+
+}  // namespace conclave::prove

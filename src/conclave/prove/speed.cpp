@@ -1,0 +1,96 @@
+#include "conclave/prove/speed.hpp"
+
+#include <algorithm>
+
+namespace conclave::prove {
+namespace {
+
+// Whether every open configuration has an enabled t in U as the class wants it, for this factor.
+class Condition {
+ public:
+  Condition(Invariants& invariants, const Net& net, const std::vector<z3::expr>& facts,
+            const Counts& weights, const std::vector<bool>& lowering)
+      : invariants_(invariants), net_(net), facts_(facts), weights_(weights), lowering_(lowering) {}
+
+  bool holds(Speed speed, std::int64_t factor) {
+    z3::context& context = invariants_.context();
+    z3::expr_vector bad(context), open(context);
+    for (std::size_t t = 0; t < net_.transitions.size(); ++t) {
+      if (!lowering_[t]) continue;
+      const z3::expr enabled = invariants_.is_enabled(net_.transitions[t]);
+      open.push_back(enabled);
+      bad.push_back(!enabled || !is_good(net_.transitions[t], speed, factor));
+    }
+    std::vector<z3::expr> all = facts_;
+    all.push_back(invariants_.named(mk_or(open) && mk_and(bad)));
+    return !invariants_.find(all) && !invariants_.gave_up();
+  }
+
+ private:
+  z3::expr total() const {
+    z3::expr_vector parts(invariants_.context());
+    for (std::size_t state = 0; state < net_.states; ++state) {
+      if (weights_[state] == 0) continue;
+      parts.push_back(invariants_.context().int_val(weights_[state]) * invariants_.now(state));
+    }
+    return sum(parts);
+  }
+
+  z3::expr is_good(const Transition& transition, Speed speed, std::int64_t factor) const {
+    const auto [p, q] = transition.pre;
+    const z3::expr a = invariants_.context().int_val(factor);
+    const auto many = [&](std::size_t state) { return a * invariants_.now(state) >= total(); };
+    if (speed == Speed::n2_log_n) return many(p) || many(q);
+    if (speed == Speed::n2) return many(p) && many(q);
+    if (p == q) return invariants_.context().bool_val(false);
+    const auto spreads = [&](std::size_t x, std::size_t y) {
+      const z3::expr enough =
+          invariants_.now(x) + a * invariants_.now(y) >= invariants_.population();
+      return weights_[x] == 1 ? many(x) && enough : invariants_.context().bool_val(false);
+    };
+    return spreads(p, q) || spreads(q, p);
+  }
+
+  Invariants& invariants_;
+  const Net& net_;
+  const std::vector<z3::expr>& facts_;
+  const Counts& weights_;
+  const std::vector<bool>& lowering_;
+};
+
+}  // namespace
+
+std::string to_string(Speed speed) {
+  switch (speed) {
+    case Speed::none:
+      return "0";
+    case Speed::n_log_n:
+      return "n log n";
+    case Speed::n2:
+      return "n^2";
+    case Speed::n2_log_n:
+      return "n^2 log n";
+    case Speed::n3:
+      return "n^3";
+    case Speed::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+Speed speed_of(Invariants& invariants, const Net& net, const std::vector<z3::expr>& facts,
+               const Counts& weights, const std::vector<bool>& lowering, bool is_exact) {
+  if (!is_exact) return Speed::unknown;
+  const std::int64_t largest = std::ranges::max(weights);
+  const auto most = static_cast<std::int64_t>(2 * net.states) * largest;
+  Condition condition(invariants, net, facts, weights, lowering);
+  for (const Speed speed : {Speed::n_log_n, Speed::n2, Speed::n2_log_n}) {
+    if (speed == Speed::n_log_n && largest > 1) continue;
+    for (std::int64_t factor = 1; factor <= most; factor *= 4) {
+      if (condition.holds(speed, factor)) return speed;
+    }
+  }
+  return Speed::n3;
+}
+
+}  // namespace conclave::prove
