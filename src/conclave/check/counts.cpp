@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@ using Bag = std::map<std::size_t, std::uint64_t>;
 
 constexpr std::uint64_t most_weight = std::uint64_t{1} << 40;  // sums stay in 64 bits
 constexpr std::size_t most_stages = 5000;
+constexpr std::array<std::string_view, 5> classes{"0", "n log n", "n^2", "n^2 log n", "n^3"};
 
 Bag needs(const Transition& transition) {
   Bag bag;
@@ -96,8 +98,11 @@ class Counts {
     } else {
       require(result == "reached" || (result == "lasts" && !has_weak_), "result");
     }
-    return fmt::format("{}, every n >= 2, init {}: {} with probability 1, {}", model_.text->name(),
-                       model_.start, model_.stop_text, result);
+    const std::string& bound = word(member(json_, "bound"));
+    require(bound.empty() || (slowest_ < classes.size() && classes[slowest_] == bound), "bound");
+    return fmt::format("{}, every n >= 2, init {}: {} with probability 1, {}{}",
+                       model_.text->name(), model_.start, model_.stop_text, result,
+                       bound.empty() ? "" : fmt::format(", O({}) interactions", bound));
   }
 
  private:
@@ -242,7 +247,9 @@ class Counts {
     if (rule == "rank") return check_rank(id, stage, live);
     require(rule == "split", "a stage has an unknown rule");
     const Set set = set_of(member(stage, "set"));
-    require(is_siphon(set, live) || is_trap(set, live), "a split is neither a siphon nor a trap");
+    const bool siphon = is_siphon(set, live), trap = is_trap(set, live);
+    require(siphon || trap, "a split is neither a siphon nor a trap");
+    if (!siphon || !trap) slowest_ = classes.size();
     enter(id, 0, 2, negation(occupied(set, 'c')), live);
     enter(id, 1, 2, occupied(set, 'c'), live);
   }
@@ -259,6 +266,7 @@ class Counts {
 
   void check_weak(std::size_t id, const Json& stage, const Set& live) {
     has_weak_ = true;
+    slowest_ = classes.size();
     const Weights w = weights_of(member(stage, "weights"), false);
     std::vector<std::string> stuck{negation(model_.stop)};
     for (std::size_t t = 0; t < live.size(); ++t) {
@@ -286,16 +294,93 @@ class Counts {
         avoided.push_back(negation(covers(enabling(each, lowering))));
       }
     }
+    slowest_ = std::max(slowest_, check_speed(id, stage, w, lowering, live));
     enter(id, 0, 1, every(avoided), live);
+  }
+
+  // The place of the stage's class among `classes`. Open is where some lowering transition is
+  // enabled; what is not open must stay so.
+  std::size_t check_speed(std::size_t id, const Json& stage, const Weights& w, const Set& lowering,
+                          const Set& others) {
+    if (!stage.contains("speed") || stage.contains("more")) return classes.size();
+    const std::string& speed = word(member(stage, "speed"));
+    const auto a = static_cast<std::int64_t>(count(member(stage, "factor"), most_weight));
+    std::set<std::array<std::size_t, 2>> enabling;
+    std::vector<std::string> impossible, open, slow;
+    std::vector<Bag> excluded;
+    for (std::size_t t = 0; t < lowering.size(); ++t) {
+      if (!lowering[t]) continue;
+      enabling.insert(model_.transitions[t].pre);
+      open.push_back(covers(needs(model_.transitions[t])));
+      slow.push_back(negation(every({open.back(), is_fast(speed, model_.transitions[t], w, a)})));
+    }
+    if (stage.contains("impossible")) {
+      for (const Json& each : member(stage, "impossible").items()) {
+        excluded.push_back(bag_of(each));
+        impossible.push_back(covers(excluded.back()));
+      }
+    }
+    solver_.refute(some(impossible), fmt::format("stage {}, impossible", id));
+    for (const auto& pre : enabling) {
+      const auto stays = [&](const Transition& t) {
+        return stays_open(t, pre, enabling, excluded);
+      };
+      require_all(others, stays, "a class of time, but a ranking's transitions are enabled again");
+    }
+    solver_.refute(every({some(open), every(slow)}), fmt::format("stage {}, speed", id));
+    return static_cast<std::size_t>(std::ranges::find(classes, speed) - classes.begin());
+  }
+
+  // Whether a configuration that enables `pre` after t enabled some lowering transition before.
+  static bool stays_open(const Transition& t, const std::array<std::size_t, 2>& pre,
+                         const std::set<std::array<std::size_t, 2>>& enabling,
+                         const std::vector<Bag>& excluded) {
+    Bag before = needs({pre, {}});
+    for (const std::size_t state : t.post) before[state] -= before[state] > 0 ? 1 : 0;
+    for (const std::size_t state : t.pre) ++before[state];
+    const auto has = [&](std::size_t state, std::uint64_t least) {
+      const auto found = before.find(state);
+      return found != before.end() && found->second >= least;
+    };
+    for (const auto& [p, q] : enabling) {
+      if (p == q ? has(p, 2) : has(p, 1) && has(q, 1)) return true;
+    }
+    return std::ranges::any_of(excluded, [&](const Bag& bag) {
+      return std::ranges::all_of(bag,
+                                 [&](const auto& each) { return has(each.first, each.second); });
+    });
+  }
+
+  // The condition of the class: docs/explanation/proofs.md, "Classes of expected time".
+  std::string is_fast(const std::string& speed, const Transition& t, const Weights& w,
+                      std::int64_t a) const {
+    const std::size_t p = t.pre[0], q = t.pre[1];
+    const auto many = [&](std::size_t x) {
+      return fmt::format("(>= (* {} c{}) {})", a, x, weighted(w, 'c'));
+    };
+    const auto spreads = [&](std::size_t x, std::size_t y) {
+      if (w[x] != 1) return std::string("false");
+      return every({many(x), fmt::format("(>= (+ c{} (* {} c{})) n)", x, a, y)});
+    };
+    if (speed == "n^3") return "true";
+    if (speed == "n^2 log n") return some({many(p), many(q)});
+    if (speed == "n^2") return every({many(p), many(q)});
+    require(speed == "n log n" && std::ranges::max(w) <= 1, "a class of time is unknown");
+    return p == q ? "false" : some({spreads(p, q), spreads(q, p)});
+  }
+
+  Bag bag_of(const Json& json) const {
+    Bag bag;
+    for (const Json& each : json.items()) {
+      require(each.size() == 2 && each.is_array(), "a bag is malformed");
+      bag[count(each[0], states_ - 1)] += count(each[1], 1'000'000);
+    }
+    return bag;
   }
 
   // The bag, from which firing the path must be possible and end in a lowering transition.
   Bag enabling(const Json& json, const Set& lowering) const {
-    Bag bag;
-    for (const Json& each : member(json, "bag").items()) {
-      require(each.size() == 2, "a bag is malformed");
-      bag[count(each[0], states_ - 1)] += count(each[1], 1'000'000);
-    }
+    const Bag bag = bag_of(member(json, "bag"));
     Bag now = bag;
     const auto path = indices(member(json, "path"), lowering.size());
     require(!path.empty() && lowering[path.back()],
@@ -328,6 +413,7 @@ class Counts {
   std::size_t states_;
   std::set<std::size_t> visited_;
   bool has_weak_ = false;
+  std::size_t slowest_ = 0;  // the largest class of a stage
 };
 
 }  // namespace

@@ -33,12 +33,16 @@ Json json_of(const Invariant& invariant) {
   return {{"kind", "modular"}, {"p", invariant.modulus}, {"w", invariant.weights}};
 }
 
-Json json_of(const Enabling& enabling) {
-  std::vector<Json> bag;
-  for (const auto& [state, count] : enabling.bag) {
-    bag.emplace_back(std::vector<std::uint64_t>{state, static_cast<std::uint64_t>(count)});
+Json json_of(const Bag& bag) {
+  Json json = Json::array();
+  for (const auto& [state, count] : bag) {
+    json.push_back(std::vector<std::uint64_t>{state, static_cast<std::uint64_t>(count)});
   }
-  return {{"bag", bag}, {"path", enabling.path}};
+  return json;
+}
+
+Json json_of(const Enabling& enabling) {
+  return {{"bag", json_of(enabling.bag)}, {"path", enabling.path}};
 }
 
 Json json_of(const Stage& stage);
@@ -60,6 +64,8 @@ Json json_of(const Stage& stage) {
   if (!stage.children.empty()) json["children"] = stage.children;
   if (stage.speed != Speed::none && stage.speed != Speed::unknown) {
     json["speed"] = to_string(stage.speed);
+    json["factor"] = stage.factor;
+    if (!stage.impossible.empty()) json["impossible"] = list_of(stage.impossible);
   }
   return json;
 }
@@ -83,7 +89,7 @@ std::string to_string(Proof::Result result) {
 }
 
 Json counts_certificate(const text::CountsModel& model, const text::CountsQuestion& question,
-                        const std::vector<Invariant>& invariants, const Proof& proof) {
+                        const std::vector<Invariant>& invariants, const Proof& proof, Speed bound) {
   Json params = Json::object();
   for (const text::Given& each : question.given) params[each.name] = each.value;
   return {{"format", "conclave-proof 1"},
@@ -93,6 +99,7 @@ Json counts_certificate(const text::CountsModel& model, const text::CountsQuesti
           {"init", model.start},
           {"target", question.target},
           {"result", to_string(proof.result)},
+          {"bound", bound == Speed::unknown ? "" : to_string(bound)},
           {"states", model.states},
           {"transitions", list_of(model.transitions)},
           {"never", proof.never},

@@ -3,9 +3,9 @@
 //
 //   {"format": "conclave-proof 1", "kind": "counts",
 //    "protocol": {"name": "epidemic.pp", "content": "..."}, "params": {}, "init": "one",
-//    "target": "", "result": "stays", "states": ["S", "I"], "transitions": [[[0,1],[1,1]]],
-//    "never": [], "invariants": [{"kind": "trap", "y": [1]}],
-//    "stages": [{"rule": "rank", "weights": [1,0], "child": 1, "speed": "n log n"},
+//    "target": "", "result": "stays", "bound": "n log n", "states": ["S", "I"], "transitions":
+//    [[[0,1],[1,1]]], "never": [], "invariants": [{"kind": "trap", "y": [1]}], "stages": [{"rule":
+//    "rank", "weights": [1,0], "child": 1, "speed": "n log n"},
 //               {"rule": "terminal"}]}
 //
 // States and transitions are listed for readers, and compared with the file's.
@@ -18,7 +18,7 @@
 namespace conclave::prove {
 
 Json counts_certificate(const text::CountsModel& model, const text::CountsQuestion& question,
-                        const std::vector<Invariant>& invariants, const Proof& proof);
+                        const std::vector<Invariant>& invariants, const Proof& proof, Speed bound);
 
 // The name of a result, as certificates and reports have it.
 std::string to_string(Proof::Result result);

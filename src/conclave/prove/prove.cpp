@@ -30,8 +30,8 @@ Verdict prove(const std::shared_ptr<const text::ProtocolText>& text,
     for (const Stage& each : verdict.proof.stages) {
       verdict.speed = std::max(verdict.speed, each.speed);
     }
-    verdict.certificate =
-        counts_certificate(verdict.model, question, verdict.invariants, verdict.proof);
+    verdict.certificate = counts_certificate(verdict.model, question, verdict.invariants,
+                                             verdict.proof, verdict.speed);
   }
   verdict.queries = engine.queries();
   return verdict;

@@ -78,19 +78,19 @@ std::string to_string(Speed speed) {
   return "unknown";
 }
 
-Speed speed_of(Invariants& invariants, const Net& net, const std::vector<z3::expr>& facts,
-               const Counts& weights, const std::vector<bool>& lowering, bool is_exact) {
-  if (!is_exact) return Speed::unknown;
+std::pair<Speed, std::int64_t> speed_of(Invariants& invariants, const Net& net,
+                                        const std::vector<z3::expr>& facts, const Counts& weights,
+                                        const std::vector<bool>& lowering) {
   const std::int64_t largest = std::ranges::max(weights);
   const auto most = static_cast<std::int64_t>(2 * net.states) * largest;
   Condition condition(invariants, net, facts, weights, lowering);
   for (const Speed speed : {Speed::n_log_n, Speed::n2, Speed::n2_log_n}) {
     if (speed == Speed::n_log_n && largest > 1) continue;
     for (std::int64_t factor = 1; factor <= most; factor *= 4) {
-      if (condition.holds(speed, factor)) return speed;
+      if (condition.holds(speed, factor)) return {speed, factor};
     }
   }
-  return Speed::n3;
+  return {Speed::n3, 0};
 }
 
 }  // namespace conclave::prove

@@ -7,6 +7,8 @@
 //   n log n    weights are 0 and 1; ... f(p) = 1, p != q, a c_p >= F, c_p + a c_q >= n
 #pragma once
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "conclave/prove/invariants.hpp"
@@ -14,8 +16,9 @@
 
 namespace conclave::prove {
 
-// `is_exact`: a configuration where U is not enabled never enables it again.
-Speed speed_of(Invariants& invariants, const Net& net, const std::vector<z3::expr>& facts,
-               const Counts& weights, const std::vector<bool>& lowering, bool is_exact);
+// The facts must imply that U, once not enabled, is never enabled again. Gives the class and a.
+std::pair<Speed, std::int64_t> speed_of(Invariants& invariants, const Net& net,
+                                        const std::vector<z3::expr>& facts, const Counts& weights,
+                                        const std::vector<bool>& lowering);
 
 }  // namespace conclave::prove

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "conclave/prove/speed.hpp"
@@ -130,19 +131,22 @@ class StageSearch {
     stage.rule = Stage::Rule::rank;
     stage.weights = weights;
     Setting child = setting;
-    std::vector<Enabling> bags = enabling(setting, lowering, stage.is_exact);
+    bool is_complete = true;
+    const std::vector<Enabling> bags = enabling(setting, lowering, stage.impossible, is_complete);
     z3::expr_vector avoid(invariants_.context());
-    std::vector<Bag> given;
     for (const Enabling& each : bags) {
       avoid.push_back(!invariants_.covers(each.bag));
-      if (each.path.size() > 1) stages_[id].more.push_back(each);
+      if (each.path.size() > 1) stage.more.push_back(each);
     }
     for (std::size_t t = 0; t < lowering.size(); ++t) {
       if (lowering[t]) child.live[t] = false;
     }
     child.facts.push_back(invariants_.named(mk_and(avoid)));
-    stages_[id].speed =
-        speed_of(invariants_, net_, setting.facts, weights, lowering, stages_[id].is_exact);
+    stage.speed = Speed::unknown;
+    if (stage.more.empty() && is_complete) {
+      std::tie(stage.speed, stage.factor) =
+          speed_of(invariants_, net_, setting.facts, weights, lowering);
+    }
     return enter(id, std::move(child));
   }
 
@@ -169,9 +173,9 @@ class StageSearch {
   }
 
   // Minimal bags from which transitions of U can come to be enabled, by other live ones: backward,
-  // breadth first. `is_exact`: these are just the bags that enable U.
+  // breadth first. `impossible` are those that the facts exclude.
   std::vector<Enabling> enabling(const Setting& setting, const std::vector<bool>& lowering,
-                                 bool& is_exact) {
+                                 std::vector<Bag>& impossible, bool& is_complete) {
     std::vector<Enabling> bags;
     const auto is_new = [&](const Bag& bag) {
       return std::ranges::none_of(bags,
@@ -181,9 +185,8 @@ class StageSearch {
       Bag bag = Net::needs(net_.transitions[t]);
       if (lowering[t] && is_new(bag)) bags.push_back({std::move(bag), {t}});
     }
-    is_exact = true;
-    std::vector<Bag> impossible;
-    for (std::size_t i = 0; i < bags.size() && bags.size() < most_bags; ++i) {
+    const std::size_t most = bags.size() + most_bags;
+    for (std::size_t i = 0; i < bags.size() && bags.size() < most; ++i) {
       for (std::size_t t = 0; t < lowering.size(); ++t) {
         if (!setting.live[t] || lowering[t]) continue;
         Bag bag = before(bags[i].bag, net_.transitions[t]);
@@ -197,10 +200,9 @@ class StageSearch {
         Enabling found{std::move(bag), {t}};
         found.path.insert(found.path.end(), bags[i].path.begin(), bags[i].path.end());
         bags.push_back(std::move(found));
-        is_exact = false;
       }
     }
-    is_exact = is_exact && impossible.empty();
+    is_complete = bags.size() < most;
     return bags;
   }
 

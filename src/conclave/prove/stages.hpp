@@ -48,10 +48,11 @@ struct Stage {
   std::vector<std::size_t> dead{};  // besides those of the parent and, after a rank, its U
   Counts weights{};                 // of rank and weak
   std::vector<Enabling> more{};     // of rank: bags besides those that the transitions of U need
-  bool is_exact = false;            // of rank: only the bags that enable U can lead to U
+  std::vector<Bag> impossible{};    // of rank: bags that the facts exclude, with the class
   States set{};                     // of split
   std::vector<std::size_t> children{};  // of split: where the set is empty, where it is occupied
-  Speed speed = Speed::none;            // of rank
+  Speed speed = Speed::none;
+  std::int64_t factor = 0;  // a of the condition of the class
 };
 
 struct Proof {
