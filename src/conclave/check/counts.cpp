@@ -1,5 +1,6 @@
-// Certificates of kind "counts". A stage is a closed set of reachable configurations; docs/
-// explanation/proofs.md has the argument why these obligations are enough.
+// Certificates of kind "counts"; long because each rule has its obligation here. A stage is a
+// closed set of reachable configurations; docs/ explanation/proofs.md has the argument why these
+// obligations are enough.
 #include <algorithm>
 #include <array>
 #include <map>
