@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
-import inspect
 import os
 from typing import Any, Callable, TypeVar, cast
 
@@ -26,13 +24,14 @@ def options_of(command: str) -> Callable[[_Function], _Function]:
     conclave.Error: init needs a value, not an empty string
     """
     def decorate(function: _Function) -> _Function:
-        signature = inspect.signature(function)
+        code = function.__code__
+        known = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
 
         @functools.wraps(function)
         def checked(*args: Any, **keywords: Any) -> Any:
-            for name in keywords:
-                _check_known(command, name, list(signature.parameters))
-            for name, value in signature.bind_partial(*args, **keywords).arguments.items():
+            for name, value in (*zip(known, args), *keywords.items()):
+                if name not in known:
+                    raise _unknown(command, name, known)
                 if isinstance(value, (str, os.PathLike)):
                     _core.check_not_empty(name, os.fspath(value))
             return function(*args, **keywords)
@@ -42,9 +41,8 @@ def options_of(command: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
-def _check_known(command: str, name: str, known: list[str]) -> None:
-    if name in known:
-        return
+def _unknown(command: str, name: str, known: tuple[str, ...]) -> _core.Error:
+    import difflib  # not when the package is imported: it takes milliseconds
     near = difflib.get_close_matches(name, known, 1)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
-    raise _core.Error(f"{command} has no option '{name}'{hint}")
+    return _core.Error(f"{command} has no option '{name}'{hint}")

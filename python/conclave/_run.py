@@ -292,7 +292,7 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
     chosen = find(protocol)
     options = run_options(chosen, **{**given, "trials": _words.number(trials)})
     ends = any(kind in ("limit", "horizon") and name in options
-               for name, kind in _core.options().items())
+               for name, kind in _words.kinds().items())
     if chosen.runs_for_ever and not ends:
         raise _core.Error(f"{chosen.name} has no stop condition: give until=..., or say who leads")
     prepared = _core.prepare(chosen.core, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import operator
 import os
@@ -67,11 +68,17 @@ def horizon(until: Any) -> str:
     return number(until)
 
 
+@functools.cache
+def kinds() -> Mapping[str, str]:
+    """The options of a run, each with its kind: number, list, flag, path, horizon, limit, ..."""
+    return _core.options()
+
+
 def option(name: str, value: Any) -> Any:
     """The value of an option of the table, as the core takes it."""
     if name == "param":
         return params(value)
-    kind = _core.options()[name]
+    kind = kinds()[name]
     if kind == "list":
         return strings(value)
     if kind == "flag":

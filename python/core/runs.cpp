@@ -200,8 +200,8 @@ std::unique_ptr<Trials> run(const Prepared& prepared, const py::dict& options,
                             const py::object& look) {
   const experiment::ExecutionText execution = execution_of(options);
   const std::uint64_t trials = count_of(execution, &experiment::ExecutionText::trials);
-  const unsigned threads = experiment::worker_count(*prepared.run, trials, asked_threads(execution),
-                                                    experiment::available_memory());
+  const unsigned threads =
+      experiment::worker_count(*prepared.run, trials, asked_threads(execution));
   auto result = std::make_unique<Trials>(prepared, trials);
   experiment::Progress progress;
   std::atomic<bool> stop = false;

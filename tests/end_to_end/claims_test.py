@@ -7,11 +7,13 @@ import collections
 import contextlib
 import io
 import json
+import lzma
 import math
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -306,6 +308,25 @@ class Claims(unittest.TestCase):
     def test_about_older_protocols_know_the_catalog(self):
         self.assertIn("fischer-jiang", conclave("list")[1])
         self.assertNotIn("none of them is in the catalog", page("claims-prl.md"))
+
+
+class Scale(unittest.TestCase):
+    """The table of the largest sizes against the stored results."""
+
+    def test_has_as_many_rows_as_the_results(self):
+        text = (ROOT / "docs" / "explanation" / "claims.md").read_text()
+        table = re.findall(r"(?m)^\| `(\w+)` \| (\d+) \| (\d+) \|", text)
+        self.assertEqual(len(table), 6)
+        with tempfile.TemporaryDirectory() as folder:
+            for name, n, rows in table:
+                path = pathlib.Path(folder) / f"{name}.db"
+                stored = ROOT / "experiments" / "results" / f"{name}.db.xz"
+                path.write_bytes(lzma.decompress(stored.read_bytes()))
+                text = conclave("results", str(path), "--where", f"n={n}", "--format", "csv")[1]
+                self.assertEqual(len(text.splitlines()) - 1, int(rows), (name, n))
+                larger = conclave("results", str(path), "--where", f"n>{n}", "--format", "csv")[1]
+                has_larger = len(larger.splitlines()) > 1
+                self.assertEqual(has_larger, (name, n) == ("ppl_gpu", "100000"), (name, n))
 
 
 class Proofs(unittest.TestCase):

@@ -36,7 +36,7 @@ Election elect(const catalog::Entry& entry, std::uint64_t seed, const std::atomi
                                   .engine = {},
                                   .seed = seed,
                                   .plan = {}});
-  experiment::worker_count(*run, 1, 1, experiment::available_memory());  // objects if too large
+  experiment::worker_count(*run, 1, 1);  // objects if too large
   Election election{.n = run->n(), .result = {}, .seconds = 0};
   experiment::Progress progress;
   const std::clock_t begin = std::clock();

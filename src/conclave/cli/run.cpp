@@ -163,8 +163,7 @@ Exit run(const RunOptions& options) {
       asked_threads(execution).value_or(std::max(1u, std::thread::hardware_concurrency()));
   const auto prepared = entry.prepare(wanted);
   if (!execution.quiet) print_warnings(prepared->warnings());
-  const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(execution),
-                                                    experiment::available_memory());
+  const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(execution));
   const std::string_view steps = entry.network ? "messages" : "interactions";
   RowWriter writer(execution, *prepared, trials);
   experiment::Progress progress;

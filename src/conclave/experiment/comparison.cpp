@@ -45,7 +45,7 @@ ComparisonRow row_of(const catalog::Entry& entry) {
 
 void measure(ComparisonRow& row, const catalog::PreparedRun& run, std::uint64_t trials,
              const std::atomic<bool>& stop) {
-  const unsigned threads = worker_count(run, trials, std::nullopt, available_memory());
+  const unsigned threads = worker_count(run, trials, std::nullopt);
   std::vector<double> messages;
   std::vector<double> times;
   const auto take = [&](const Row& trial) {

@@ -51,4 +51,11 @@ unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
   return static_cast<unsigned>(std::clamp<std::uint64_t>(fitting, 1, wanted));
 }
 
+unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
+                      std::optional<unsigned> asked) {
+  constexpr std::uint64_t small = std::uint64_t{1} << 16;  // bytes of a trial
+  if (!asked && run.bytes_per_trial() <= small) return worker_count(run, trials, asked, 1 << 26);
+  return worker_count(run, trials, asked, available_memory());
+}
+
 }  // namespace conclave::experiment

@@ -16,5 +16,8 @@ std::uint64_t available_memory();
 // threads, or a single trial, do not fit into memory.
 unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
                       std::optional<unsigned> asked, std::uint64_t memory);
+// The same with the memory of this machine, which is asked for only where trials need much.
+unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
+                      std::optional<unsigned> asked);
 
 }  // namespace conclave::experiment

@@ -192,7 +192,7 @@ void measure(MeasuredRow& measured, const catalog::PreparedRun& run, TableUnit u
     const NetworkOutcome& outcome = *trial.result.network;
     times.push_back(outcome.rounds ? static_cast<double>(*outcome.rounds) : outcome.time);
   };
-  const unsigned threads = worker_count(run, trials, std::nullopt, available_memory());
+  const unsigned threads = worker_count(run, trials, std::nullopt);
   Progress progress;
   measured.trials = run_trials(run, {.trials = trials, .threads = threads}, take, progress, stop);
   measured.converged = amounts.size();
