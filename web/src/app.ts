@@ -50,7 +50,9 @@ class App extends LitElement {
     const { player } = this;
     player.isShown = () => this.page === "run";
     Object.assign(window, { conclave: { row: async () => (await player.results()).row, run: () => player.run, frame: () => player.frame, flow: () => player.flow, isSettled: () => player.opening === 0 && !this.isUpdatePending, protocols: () => player.list.map((each) => each.name) } });
+    const asksForNothing = !location.hash;
     await this.follow(location.hash || first);
+    if (asksForNothing && !matchMedia("(prefers-reduced-motion: reduce)").matches) void player.play();
   }
 
   // Shows what an address asks for.

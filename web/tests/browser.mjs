@@ -32,6 +32,7 @@ export async function browser() {
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync", "--force-device-scale-factor=1"],
     viewport: { width: 1440, height: 900 },
+    reducedMotion: "reduce",  // nothing plays by itself
   });
   context.setDefaultTimeout(120_000);   // a busy machine takes longer than a test that is right
   return { context, close: async () => { await context.close(); rmSync(profile, { recursive: true, force: true }); } };

@@ -274,6 +274,23 @@ test("the editor colours the file as it is, and explains the language", async ()
   assert.ok((await page.locator("[aria-label=Language] dt").count()) >= 10);
 });
 
+test("a first visit plays by itself, unless motion is to be reduced", async () => {
+  const visit = async (reducedMotion) => {
+    const visitor = await chrome.context.newPage();
+    await visitor.emulateMedia({ reducedMotion });
+    await visitor.goto(server.address);
+    await ready(visitor);
+    return visitor;
+  };
+  const moving = await visit("no-preference");
+  await moving.waitForFunction(() => Number(window.conclave.frame().look.now) > 0);
+  await moving.close();
+  const still = await visit("reduce");
+  await settled(still);
+  assert.equal(await still.evaluate(() => document.querySelector("conclave-app").player.playing), false);
+  await still.close();
+});
+
 test("the speed fits the population until the user sets it", async () => {
   const fresh = await open(chrome.context, `${server.address}#run/fratricide?n=1e9&engine=counts`);
   const speed = () => fresh.page.evaluate(() => Number(document.querySelector("#speed").value));
