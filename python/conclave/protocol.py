@@ -94,8 +94,8 @@ class _Table:
         return True
 
     def _probe(self, reached: dict[Hashable, State], partners: int = 4) -> None:
-        """Lets every state interact with itself and a few others, which finds out soon whether there are too
-        many for a table. What was asked is not asked again."""
+        """Lets every state interact with itself and a few others, which finds out soon whether
+        there are too many for a table. What was asked is not asked again."""
         if len(reached) > MOST_STATES:
             raise _TooManyStates
         some = list(reached.items())[:partners]
