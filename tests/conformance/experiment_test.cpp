@@ -112,6 +112,8 @@ TEST(WorkerCount, FollowsTrialsProcessorsAndMemory) {
   EXPECT_EQ(worker_count(run, 50, 4u, 1000), 4u);
   EXPECT_EQ(worker_count(run, 3, 4u, 1000), 3u);
   EXPECT_EQ(worker_count(run, 50, std::nullopt, 100), 1u);
+  EXPECT_EQ(worker_count(run, 1, std::nullopt), 1u);
+  EXPECT_EQ(worker_count(run, 3, 2u), 2u);
 }
 
 TEST(WorkerCount, RefusesWhatDoesNotFit) {
