@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 import sys
 import time
@@ -70,6 +69,7 @@ class Bar:
         sys.stderr.flush()
 
     def _in_cell(self, text: str) -> None:
+        import html  # not when the package is imported
         notebook = importlib.import_module("IPython.display")
         shown = notebook.HTML(f"<pre>{html.escape(text)}</pre>")
         if self._display is None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import io
 import json
 import os
 import warnings as _warnings
-from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping
 
 from . import _core, _words
@@ -26,6 +24,7 @@ class Text(str):
         return str(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
+        import html  # here and below: not when the package is imported
         lines = html.escape(str(self).rstrip("\n"))
         return f'<pre style="white-space: pre; overflow-x: auto">{lines}</pre>'
 
@@ -314,6 +313,7 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
 
 def _write_files(result: Run, done: Any, output: Any, format: str, trace: Any, history: Any,
                  history_by: str, history_format: str, final: Any) -> None:
+    from pathlib import Path
     if output is not None:
         texts: dict[str, Callable[[], str]] = {"csv": result.csv, "jsonl": result.jsonl,
                                                "json": result.json, "table": result.summary}

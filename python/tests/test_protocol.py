@@ -233,7 +233,7 @@ def test_what_a_large_rule_refuses():
     protocol = cv.Protocol(count, init={0: 10})
     for call, sentence in ((lambda: cv.run(protocol), "give until"),
                            (lambda: cv.verify(protocol), "can be run"),
-                           (lambda: protocol.text(), "too many for a text"),
+                           (lambda: protocol.text(), "too many for a file"),
                            (lambda: cv.run(protocol, until=1, fault="corrupt:1@0"), "fault")):
         with pytest.raises(cv.Error, match=sentence):
             call()
