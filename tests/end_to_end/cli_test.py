@@ -1771,11 +1771,38 @@ class Explorer(unittest.TestCase):
 
 
 class ExplorerWithoutPage(unittest.TestCase):
+    BUILT = pathlib.Path(__file__).resolve().parents[2] / "build/web/index.html"
+
     def test_a_folder_without_a_page_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             result = conclave("explorer", "--no-browser", "--page", folder)
         self.assertEqual(result.returncode, 2)
         self.assertIn("holds no explorer", result.stderr)
+
+    @unittest.skipIf(BUILT.exists(), "the explorer is built here")
+    def test_is_built_where_somebody_at_a_terminal_agrees(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = pathlib.Path(folder)
+            for part in ("bin", "share/tools"):
+                (prefix / part).mkdir(parents=True)
+            shutil.copy(BINARY, prefix / "bin/conclave")
+            (prefix / "share/tools/page").write_text("#!/bin/sh\ntouch \"$0.was-run\"\nexit 1\n")
+            (prefix / "share/tools/page").chmod(0o755)
+            for reply, is_run in (("n\n", False), ("y\n", True)):
+                ours, theirs = pty.openpty()
+                os.write(ours, reply.encode())
+                result = subprocess.run([prefix / "bin/conclave", "explorer", "--no-browser"],
+                                        stdin=theirs, stdout=subprocess.PIPE, stderr=theirs,
+                                        timeout=60)
+                said = os.read(ours, 65536).decode()
+                os.close(ours)
+                os.close(theirs)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn("[y/N]", said)
+                self.assertEqual((prefix / "share/tools/page.was-run").exists(), is_run)
+            silent = subprocess.run([prefix / "bin/conclave", "explorer"], capture_output=True,
+                                    stdin=subprocess.DEVNULL, text=True, timeout=60)
+            self.assertIn("run: tools/page", silent.stderr)
 
 
 class FaultsOnOneAgent(unittest.TestCase):

@@ -18,9 +18,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -85,6 +87,48 @@ Files files_in(const fs::path& folder) {
   return files;
 }
 
+// The script that builds the page into one of these folders: tools/page of its source tree.
+std::optional<fs::path> builder_of(const std::vector<std::string>& folders) {
+  std::error_code ignored;
+  for (const std::string& folder : folders) {
+    fs::path script = fs::path(folder).parent_path().parent_path() / "tools" / "page";
+    if (fs::exists(script, ignored)) return script;
+  }
+  return std::nullopt;
+}
+
+// Runs a program with our terminal; whether it ended well.
+bool ends_well(const fs::path& program) {
+  std::string name = program.string();
+  std::array<char*, 2> words{name.data(), nullptr};
+  pid_t child = 0;
+  int status = 1;
+  return posix_spawn(&child, name.c_str(), nullptr, nullptr, words.data(), environ) == 0 &&
+         waitpid(child, &status, 0) == child && status == 0;
+}
+
+// On a terminal, offers to build the page; whether that was done.
+bool is_built_on_request(const std::vector<std::string>& folders) {
+  const std::optional<fs::path> script = builder_of(folders);
+  if (!script || isatty(STDIN_FILENO) != 1 || !error_is_terminal()) return false;
+  tell("The explorer is not built yet. Build it now with {}? It takes some minutes, and needs "
+       "clang-19 for wasm32 and Node with npm. [y/N]\n",
+       script->string());
+  std::string reply;
+  std::getline(std::cin, reply);
+  if (reply != "y" && reply != "Y" && reply != "yes") return false;
+  if (!ends_well(*script)) throw Error("tools/page failed; its messages are above");
+  return true;
+}
+
+std::optional<Files> shipped_page(const std::vector<std::string>& folders) {
+  std::error_code ignored;
+  for (const std::string& folder : folders) {
+    if (fs::exists(fs::path(folder) / "index.html", ignored)) return files_in(folder);
+  }
+  return std::nullopt;
+}
+
 Files page_files(const std::string& wanted) {
   std::error_code ignored;
   if (!wanted.empty()) {
@@ -93,11 +137,11 @@ Files page_files(const std::string& wanted) {
         fmt::format("the folder '{}' holds no explorer: there is no index.html in it", wanted));
   }
   const std::vector<std::string> folders = shipped_folders();
-  for (const std::string& folder : folders) {
-    if (fs::exists(fs::path(folder) / "index.html", ignored)) return files_in(folder);
-  }
+  std::optional<Files> files = shipped_page(folders);
+  if (!files && is_built_on_request(folders)) files = shipped_page(folders);
+  if (files) return *std::move(files);
   throw Error(fmt::format(
-      "the explorer is not built. In the source folder run: tools/page (two minutes; needs "
+      "the explorer is not built. In the source folder run: tools/page (some minutes; needs "
       "clang-19 for wasm32, and Node with npm), then again: conclave explorer. Searched: {}",
       join_parts(folders, ", ")));
 }

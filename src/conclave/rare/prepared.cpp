@@ -11,6 +11,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/real_functions.hpp"
+#include "conclave/exact/holding_time.hpp"
 
 namespace conclave::rare {
 namespace {

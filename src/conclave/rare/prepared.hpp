@@ -15,12 +15,17 @@
 
 #include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
-#include "conclave/exact/holding_time.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/rare.hpp"
 #include "conclave/rare/splitting.hpp"
 #include "conclave/rare/subject.hpp"
 #include "conclave/text/population_formula.hpp"
+
+// Declared only: the explorer reads this header, and has no exact module.
+namespace conclave::exact {
+class HoldingTimes;
+struct HoldingLimits;
+}  // namespace conclave::exact
 
 namespace conclave::rare {
 
