@@ -448,8 +448,8 @@ class VirtualCluster {
   }
 
   // Another process of a member that has run: on a copy of its file, on an earlier version of it,
-  // or without one. One member at a time is in doubt, as docs/how-to/elections.md assumes: whoever would
-  // be the next starts when no process of another member waits any more.
+  // or without one. One member at a time is in doubt, as docs/how-to/elections.md assumes: whoever
+  // would be the next starts when no process of another member waits any more.
   bool start_twin(MemberIndex which) {
     Seat& seat = seats_[which];
     const auto original = static_cast<MemberIndex>(coins_.below(members_));
