@@ -328,9 +328,7 @@ struct Sent {
 };
 struct Outbox {
   std::vector<Sent> sent;
-  void send(Port port, const KmppAsync::Message& message) {
-    sent.push_back({port, message.kind});
-  }
+  void send(Port port, const KmppAsync::Message& message) { sent.push_back({port, message.kind}); }
   void send_to_some(std::uint64_t, const KmppAsync::Message&, auto&) {}
   void broadcast(const KmppAsync::Message&) {}
 };

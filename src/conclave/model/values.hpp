@@ -1,7 +1,7 @@
 // The kinds of values of which the variables of an agent and the constants of a protocol are made.
-// A protocol that is a template over them has two lives from one text: engines run it with machine values, and `prove`
-// runs the same `interact` with symbols, whose result is a formula about all states and all
-// constants at once (prove/symbols.hpp).
+// A protocol that is a template over them has two lives from one text: engines run it with machine
+// values, and `prove` runs the same `interact` with symbols, whose result is a formula about all
+// states and all constants at once (prove/symbols.hpp).
 //
 //   template <class Values>
 //   class CoinDuelOver {

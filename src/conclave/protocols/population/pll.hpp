@@ -44,7 +44,7 @@ class PllOver {
     typename Values::template Name<Status> status = Status::x;
     Number<std::uint8_t> epoch = 1;  // 1, 2, 3; as printed also 4, which stands for all later ones
     Number<std::uint8_t> color = 0;
-    Bool done = false;           // A in epoch 1; true for every A later on, false for X and B
+    Bool done = false;  // A in epoch 1; true for every A later on, false for X and B
     Number<std::uint16_t> variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
 
     constexpr auto& count() { return variable; }
@@ -53,9 +53,7 @@ class PllOver {
     constexpr auto& level_b() { return variable; }
 
     // The last epoch initialized. Only a corrupted X can be in a later one.
-    constexpr Number<std::uint8_t> init() const {
-      return is_x() ? Number<std::uint8_t>{1} : epoch;
-    }
+    constexpr Number<std::uint8_t> init() const { return is_x() ? Number<std::uint8_t>{1} : epoch; }
 
     constexpr bool is_x() const { return status == Status::x; }
     constexpr bool is_a() const { return status == Status::a; }

@@ -45,9 +45,9 @@ class PllSymOver {
     typename Values::template Name<Status> status = Status::x;
     Number<std::uint8_t> epoch = 1;  // 1, 2, 3; as printed also 4, which stands for all later ones
     Number<std::uint8_t> color = 0;
-    typename Values::template Name<Coin> coin = Coin::j;         // of followers; J for leaders
-    Bool done = false;           // A in epoch 1; true for every A later on, false for X, Y and B
-    Bool ready = false;          // leaders in epoch 3; false for all others
+    typename Values::template Name<Coin> coin = Coin::j;  // of followers; J for leaders
+    Bool done = false;   // A in epoch 1; true for every A later on, false for X, Y and B
+    Bool ready = false;  // leaders in epoch 3; false for all others
     Number<std::uint8_t> status_l = 0;   // leaders in epoch 3; 0 for all others
     Number<std::uint16_t> variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
 

@@ -86,8 +86,7 @@ struct PllConstants {
 
   // Lines 36 and 51; line 6 of Algorithm 6.
   constexpr Number<std::uint16_t> next_level(Number<std::uint16_t> level) const {
-    return static_cast<Number<std::uint16_t>>(
-        std::min<Number<std::uint32_t>>(level + 1u, c_max));
+    return static_cast<Number<std::uint16_t>>(std::min<Number<std::uint32_t>>(level + 1u, c_max));
   }
 
   // Line 46. Followers keep rand = 1 from line 12, so to demand rand >= 2^k of them, as printed,
