@@ -1,8 +1,10 @@
 // `conclave prove`: what holds for every population size, with a certificate.
 #include "conclave/prove/prove.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,9 +15,11 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
+#include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/experiment/exact_text.hpp"
 #include "conclave/experiment/option_values.hpp"
 
 namespace conclave::cli {
@@ -137,29 +141,120 @@ std::string text_of(const ProveOptions& options, const prove::Verdict& verdict) 
   return all + '\n' + (options.show ? stages_text(verdict) : "");
 }
 
-void print(const ProveOptions& options, const prove::Verdict& verdict) {
-  if (!options.certificate.empty() && !verdict.certificate.is_null()) {
-    Output file(options.certificate);
-    file.write(verdict.certificate.dump() + '\n');
-    file.finish();
+// A run of a few agents after which the goal is out of reach, where the file's own claim fails.
+struct Refutation {
+  std::uint64_t n;
+  exact::ClaimReport claim;
+};
+
+// Tries the smallest populations, with the initial configuration and the parameters asked for.
+std::optional<Refutation> refutation_of(const ProveOptions& options, PhaseLine& line) {
+  constexpr std::uint64_t most_agents = 6;
+  if (!options.target.empty()) return std::nullopt;
+  const catalog::Entry entry = catalog::find(options.protocol);
+  for (std::uint64_t n = 2; n <= most_agents; ++n) {
+    experiment::RunText run{.protocol = options.protocol, .n = std::to_string(n)};
+    run.init = options.init;
+    for (const std::string& each : options.params) {
+      if (!each.ends_with(std::string("=") + text::any_value)) run.params.push_back(each);
+    }
+    try {
+      catalog::VerifyRequest asked = experiment::verify_request(
+          entry, {.from = "start"}, experiment::request_of(entry, run, experiment::verify_usage));
+      asked.options.bounds.progress = std::ref(line);
+      for (const exact::ClaimReport& each : entry.verify(asked).report.claims) {
+        if (each.fails()) return Refutation{n, each};
+      }
+    } catch (
+        const Error&) {  // the initial configuration does not fit this n, or there is no memory
+    }
   }
-  fmt::print("{}", text_of(options, verdict));
+  return std::nullopt;
+}
+
+std::string refutation_text(const Refutation& refutation) {
+  std::string all = fmt::format("refuted  at n = {} (conclave verify --from start): {}\n",
+                                refutation.n, refutation.claim.problem);
+  for (const exact::TraceStep& each : refutation.claim.counterexample) {
+    all += fmt::format("        {:24} [{}]\n", each.interaction, each.configuration);
+  }
+  return all;
+}
+
+std::string verdict_word(const prove::Verdict& verdict, bool is_refuted) {
+  if (verdict.is_proved()) return "proved";
+  if (is_refuted) return "refuted";
+  const bool is_vacuous = verdict.proof.result == prove::Proof::Result::vacuous;
+  return is_vacuous ? "vacuous" : "not proved";
+}
+
+std::string json_text(const prove::Verdict& verdict, const std::optional<Refutation>& refutation) {
+  Json all{{"protocol", verdict.model.text->name()},
+           {"init", verdict.model.start},
+           {"goal", verdict.model.stop_text},
+           {"verdict", verdict_word(verdict, refutation.has_value())},
+           {"states", verdict.model.states.size()},
+           {"transitions", verdict.model.transitions.size()}};
+  if (verdict.is_proved()) {
+    all["result"] = verdict.certificate["result"];
+    all["leader_always"] = verdict.has_leader_always;
+    all["stages"] = verdict.proof.stages.size();
+    all["invariants"] = verdict.invariants.size();
+    if (verdict.speed != prove::Speed::unknown) all["bound"] = to_string(verdict.speed);
+  } else if (verdict.proof.pair) {
+    all["from"] = configuration_text(verdict, verdict.proof.pair->first);
+    all["to"] = configuration_text(verdict, verdict.proof.pair->now);
+  }
+  if (refutation) all["refuted_at"] = refutation->n;
+  all["notes"] = verdict.model.warnings;
+  return all.dump(2) + '\n';
+}
+
+void write_certificate(const ProveOptions& options, const prove::Verdict& verdict) {
+  if (options.certificate.empty() || verdict.certificate.is_null()) return;
+  Output file(options.certificate);
+  file.write(verdict.certificate.dump() + '\n');
+  file.finish();
+}
+
+// Proves, or else tries to refute; prints what came out.
+Exit answer(const ProveOptions& options, prove::Engine& engine,
+            const std::atomic<bool>& interrupted) {
+  const auto text = text::ProtocolText::read(options.protocol);
+  std::optional<Refutation> refutation;
+  std::optional<prove::Verdict> verdict;
+  {
+    PhaseLine line(options.quiet, interrupted);
+    verdict = prove::prove(text, question_of(options), engine, std::ref(line));
+    if (verdict->proof.result == prove::Proof::Result::not_proved) {
+      refutation = refutation_of(options, line);
+    }
+  }
+  write_certificate(options, *verdict);
+  if (options.format == "json") {
+    fmt::print("{}", json_text(*verdict, refutation));
+  } else {
+    fmt::print("{}{}", text_of(options, *verdict), refutation ? refutation_text(*refutation) : "");
+  }
+  if (verdict->is_proved()) return Exit::done;
+  return refutation ? Exit::does_not_hold : Exit::not_converged;
 }
 
 Exit prove_file(const ProveOptions& options) {
   if (!text::ProtocolText::is_path(options.protocol)) {
     throw Error(fmt::format("{} is not a protocol file", options.protocol));
   }
-  const auto text = text::ProtocolText::read(options.protocol);
-  const double seconds = options.timeout.empty() ? 0 : real_option("timeout", options.timeout);
-  prove::Engine engine(4096);
+  const double seconds = options.timeout.empty() ? 0 : real_option("--timeout", options.timeout);
+  constexpr std::uint64_t megabyte = std::uint64_t{1} << 20;
+  const std::uint64_t memory = options.memory.empty()
+                                   ? 4096
+                                   : experiment::size_option("--memory", options.memory) / megabyte;
+  if (!options.certificate.empty()) check_can_be_written(options.certificate);
+  prove::Engine engine(static_cast<unsigned>(std::clamp<std::uint64_t>(memory, 64, 1u << 20)));
   const std::atomic<bool>& interrupted = interrupted_flag();
   Watch watch(engine, seconds, interrupted);
   try {
-    PhaseLine line(options.quiet, interrupted);
-    const prove::Verdict verdict = prove::prove(text, question_of(options), engine, std::ref(line));
-    print(options, verdict);
-    return verdict.is_proved() ? Exit::done : Exit::not_converged;
+    return answer(options, engine, interrupted);
   } catch (const Interrupted&) {
     if (!watch.timed_out()) return Exit::interrupted;
     fmt::print("timeout  no verdict within {} s\n", options.timeout);
@@ -183,9 +278,10 @@ void add_prove(Command& conclave) {
   Command command = conclave.subcommand(
       "prove", "Prove for every population size that a protocol reaches its goal");
   command.word("PROTOCOL", options->protocol, "A protocol file: my.pp");
-  command.list_option("--param", "NAME=VALUE", options->params,
-                      "A parameter of the protocol; those that depend on n and are not given are "
-                      "any number");
+  command.repeatable_option(
+      "--param", "NAME=VALUE", options->params,
+      "A parameter, repeatable; NAME=any stands for every value, as do those whose "
+      "default depends on n and that are not given");
   command.option("--init", "NAME", options->init,
                  "The initial configuration, one of the file's (default: its first)");
   command.option("--target", "CONDITION", options->target,
@@ -194,11 +290,16 @@ void add_prove(Command& conclave) {
   command.option("--certificate", "FILE", options->certificate,
                  "Write the proof to FILE, for conclave-check");
   command.option("--timeout", "SECONDS", options->timeout, "Give up after this time");
+  command.option("--memory", "SIZE", options->memory, "What Z3 may use (default 4GiB)");
+  command.option("--format", "F", options->format, "table or json (default table)");
   command.flag("--show", options->show, "Print the stages of the proof");
   command.flag("--quiet", options->quiet, "No progress line");
   command.file_size_option();
   command.footer(prove_examples);
-  command.runs([options] { return prove_file(*options); });
+  command.runs([options] {
+    options->format = format_option(options->format, table_or_json);
+    return prove_file(*options);
+  });
 }
 
 }  // namespace conclave::cli

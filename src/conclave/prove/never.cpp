@@ -15,28 +15,43 @@ class Trials {
  public:
   explicit Trials(const Net& net) : net_(net), fired_(net.transitions.size()) {}
 
-  void run(Counts counts) {
-    const std::size_t most_in_vain = 40 * net_.states + 200;
-    for (std::size_t in_vain = 0; in_vain < most_in_vain;) {
+  // Repeats the run until several in a row find nothing new.
+  void run(const Counts& first) {
+    constexpr int most_runs_in_vain = 6;
+    for (int in_vain = 0; in_vain < most_runs_in_vain && work_ < most_work;) {
+      const std::size_t before = count_;
+      once(first);
+      in_vain = count_ > before ? 0 : in_vain + 1;
+    }
+  }
+  const std::vector<bool>& fired() const { return fired_; }
+  bool have_all_fired() const { return count_ == fired_.size(); }
+
+ private:
+  static constexpr std::uint64_t most_work = 100'000'000;  // transitions looked at
+
+  void once(Counts counts) {
+    const std::size_t most_in_vain = 4 * net_.states + 100;
+    for (std::size_t in_vain = 0; in_vain < most_in_vain; ++in_vain) {
       const std::size_t t = chosen(counts);
       if (t == net_.transitions.size()) return;
-      in_vain = fired_[t] ? in_vain + 1 : 0;
+      if (!fired_[t]) in_vain = 0;
+      count_ += fired_[t] ? 0 : 1;
       fired_[t] = true;
       fire(counts, net_.transitions[t]);
     }
   }
-  const std::vector<bool>& fired() const { return fired_; }
 
- private:
+  // Uniform among those enabled that have not fired, or else among those enabled.
   std::size_t chosen(const Counts& counts) {
-    std::size_t any = net_.transitions.size();
-    std::uint64_t enabled = 0;
+    work_ += net_.transitions.size();
+    std::size_t old = net_.transitions.size(), fresh = old;
+    std::uint64_t old_ones = 0, fresh_ones = 0;
     for (std::size_t t = 0; t < net_.transitions.size(); ++t) {
       if (!is_enabled(counts, net_.transitions[t])) continue;
-      if (!fired_[t]) return t;
-      if (next() % ++enabled == 0) any = t;
+      if (next() % ++(fired_[t] ? old_ones : fresh_ones) == 0) (fired_[t] ? old : fresh) = t;
     }
-    return any;
+    return fresh == net_.transitions.size() ? old : fresh;
   }
   // Any fixed sequence will do; the proof does not depend on it.
   std::uint64_t next() {
@@ -46,18 +61,19 @@ class Trials {
 
   const Net& net_;
   std::vector<bool> fired_;
+  std::size_t count_ = 0;
+  std::uint64_t work_ = 0;
   std::uint64_t state_ = 1;
 };
 
 std::vector<bool> seen_to_fire(const Net& net, Invariants& invariants) {
   Trials trials(net);
   const z3::expr n = invariants.population();
-  for (const int least : {2, static_cast<int>(3 * net.states)}) {
-    for (std::size_t state = 0; state < net.states; ++state) {
-      const auto pair = invariants.find(
-          {invariants.named(n >= least), invariants.named(invariants.first(state) >= 1)});
+  for (const std::size_t least : {net.states, 4 * net.states, std::size_t{2}}) {
+    const z3::expr is_large = invariants.named(n >= static_cast<int>(least));
+    for (std::size_t state = 0; state < net.states && !trials.have_all_fired(); ++state) {
+      const auto pair = invariants.find({is_large, invariants.named(invariants.first(state) >= 1)});
       if (pair) trials.run(pair->first);
-      if (least == 2 && state > 3) break;
     }
   }
   return trials.fired();

@@ -14,12 +14,17 @@ class Condition {
 
   bool holds(Speed speed, std::int64_t factor) {
     z3::context& context = invariants_.context();
+    many_.clear();
+    enough_factor_ = factor;
+    const z3::expr sum = total();
+    for (std::size_t state = 0; state < net_.states; ++state) {
+      many_.push_back(context.int_val(factor) * invariants_.now(state) >= sum);
+    }
     z3::expr_vector bad(context), open(context);
     for (std::size_t t = 0; t < net_.transitions.size(); ++t) {
       if (!lowering_[t]) continue;
-      const z3::expr enabled = invariants_.is_enabled(net_.transitions[t]);
-      open.push_back(enabled);
-      bad.push_back(!enabled || !is_good(net_.transitions[t], speed, factor));
+      open.push_back(invariants_.is_enabled(net_.transitions[t]));
+      bad.push_back(!open.back() || !is_good(net_.transitions[t], speed));
     }
     std::vector<z3::expr> all = facts_;
     all.push_back(invariants_.named(mk_or(open) && mk_and(bad)));
@@ -36,19 +41,17 @@ class Condition {
     return sum(parts);
   }
 
-  z3::expr is_good(const Transition& transition, Speed speed, std::int64_t factor) const {
-    const auto [p, q] = transition.pre;
-    const z3::expr a = invariants_.context().int_val(factor);
-    const auto many = [&](std::size_t state) { return a * invariants_.now(state) >= total(); };
-    if (speed == Speed::n2_log_n) return many(p) || many(q);
-    if (speed == Speed::n2) return many(p) && many(q);
-    if (p == q) return invariants_.context().bool_val(false);
+  z3::expr is_good(const Transition& transition, Speed speed) const {
+    const std::size_t p = transition.pre[0], q = transition.pre[1];
+    if (speed == Speed::n2_log_n) return many_[p] || many_[q];
+    if (speed == Speed::n2) return many_[p] && many_[q];
+    const z3::expr no = invariants_.context().bool_val(false);
+    const z3::expr a = invariants_.context().int_val(enough_factor_);
     const auto spreads = [&](std::size_t x, std::size_t y) {
-      const z3::expr enough =
-          invariants_.now(x) + a * invariants_.now(y) >= invariants_.population();
-      return weights_[x] == 1 ? many(x) && enough : invariants_.context().bool_val(false);
+      if (weights_[x] != 1) return no;
+      return many_[x] && invariants_.now(x) + a * invariants_.now(y) >= invariants_.population();
     };
-    return spreads(p, q) || spreads(q, p);
+    return p == q ? no : spreads(p, q) || spreads(q, p);
   }
 
   Invariants& invariants_;
@@ -56,6 +59,8 @@ class Condition {
   const std::vector<z3::expr>& facts_;
   const Counts& weights_;
   const std::vector<bool>& lowering_;
+  std::vector<z3::expr> many_;  // by state: a c >= F
+  std::int64_t enough_factor_ = 1;
 };
 
 }  // namespace

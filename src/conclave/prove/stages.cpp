@@ -1,6 +1,7 @@
 #include "conclave/prove/stages.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t most_stages = 400;
 constexpr std::size_t most_bags = 2000;
 constexpr std::size_t most_guesses = 200;
+constexpr std::size_t most_ranked_alone = 20;
 
 // A stage that is being worked on: what is known in it.
 struct Setting {
@@ -120,41 +122,59 @@ class StageSearch {
     return solve(parent, std::move(setting), std::move(dead));
   }
 
+  // By the sum of all rankings found; or by one of them alone, where that gives a class of time and
+  // the sum does not.
   bool ranks(std::size_t id, const Setting& setting) {
-    const Counts weights = ranking(setting.live);
+    const std::vector<Counts> all = rankings(setting.live);
+    if (all.empty()) return false;
+    Counts total(net_.states);
+    for (const Counts& each : all) std::ranges::transform(total, each, total.begin(), std::plus());
+    stages_[id].rule = Stage::Rule::rank;
+    z3::expr avoid = rank_by(stages_[id], setting, total);
+    for (std::size_t i = 0; all.size() > 1 && i < all.size(); ++i) {
+      if (stages_[id].speed != Speed::unknown) break;
+      Stage alone = stages_[id];
+      const z3::expr avoided = rank_by(alone, setting, all[i]);
+      if (alone.speed == Speed::unknown) continue;
+      stages_[id] = std::move(alone);
+      avoid = avoided;
+    }
+    Setting child = setting;
+    for (std::size_t t = 0; t < child.live.size(); ++t) {
+      if (weight_change(stages_[id].weights, net_.transitions[t]) < 0) child.live[t] = false;
+    }
+    child.facts.push_back(invariants_.named(avoid));
+    return enter(id, std::move(child));
+  }
+
+  // Fills in a stage that ranks by these weights; gives the fact about its child.
+  z3::expr rank_by(Stage& stage, const Setting& setting, const Counts& weights) {
     std::vector<bool> lowering(net_.transitions.size());
     for (std::size_t t = 0; t < lowering.size(); ++t) {
       lowering[t] = setting.live[t] && weight_change(weights, net_.transitions[t]) < 0;
     }
-    if (std::ranges::find(lowering, true) == lowering.end()) return false;
-    Stage& stage = stages_[id];
-    stage.rule = Stage::Rule::rank;
     stage.weights = weights;
-    Setting child = setting;
-    bool is_complete = true;
-    const std::vector<Enabling> bags = enabling(setting, lowering, stage.impossible, is_complete);
-    z3::expr_vector avoid(invariants_.context());
-    for (const Enabling& each : bags) {
-      avoid.push_back(!invariants_.covers(each.bag));
-      if (each.path.size() > 1) stage.more.push_back(each);
-    }
-    for (std::size_t t = 0; t < lowering.size(); ++t) {
-      if (lowering[t]) child.live[t] = false;
-    }
-    child.facts.push_back(invariants_.named(mk_and(avoid)));
+    stage.more.clear();
+    stage.impossible.clear();
     stage.speed = Speed::unknown;
+    bool is_complete = true;
+    z3::expr_vector avoid(invariants_.context());
+    for (Enabling& each : enabling(setting, lowering, stage.impossible, is_complete)) {
+      avoid.push_back(!invariants_.covers(each.bag));
+      if (each.path.size() > 1) stage.more.push_back(std::move(each));
+    }
     if (stage.more.empty() && is_complete) {
       std::tie(stage.speed, stage.factor) =
           speed_of(invariants_, net_, setting.facts, weights, lowering);
     }
-    return enter(id, std::move(child));
+    return mk_and(avoid);
   }
 
-  // Weights that as many live transitions as possible lower, and none increases: sums of such
-  // weights are such weights.
-  Counts ranking(const std::vector<bool>& live) {
+  // Weights that no live transition increases, until each live transition that some such weights
+  // lower is lowered by one of these.
+  std::vector<Counts> rankings(const std::vector<bool>& live) {
     WeightSearch search(engine_, net_, live, false);
-    Counts total(net_.states);
+    std::vector<Counts> all;
     std::vector<bool> is_open = live;
     for (;;) {
       Counts direction(net_.states);
@@ -163,13 +183,22 @@ class StageSearch {
         for (const std::size_t state : net_.transitions[t].pre) ++direction[state];
         for (const std::size_t state : net_.transitions[t].post) --direction[state];
       }
-      const auto weights = search.find(direction);
-      if (!weights) return total;
-      for (std::size_t state = 0; state < net_.states; ++state) total[state] += (*weights)[state];
+      auto weights = search.find(direction);
+      if (!weights) break;
       for (std::size_t t = 0; t < live.size(); ++t) {
         is_open[t] = is_open[t] && weight_change(*weights, net_.transitions[t]) == 0;
       }
+      all.push_back(std::move(*weights));
     }
+    const bool are_few = net_.transitions.size() <= most_ranked_alone;
+    for (std::size_t t = 0; are_few && t < live.size(); ++t) {  // those that lower little else
+      Counts direction(net_.states);
+      for (const auto& [state, change] : Net::change(net_.transitions[t]))
+        direction[state] = -change;
+      auto weights = live[t] ? search.find(direction) : std::nullopt;
+      if (weights && std::ranges::find(all, *weights) == all.end()) all.push_back(*weights);
+    }
+    return all;
   }
 
   // Minimal bags from which transitions of U can come to be enabled, by other live ones: backward,

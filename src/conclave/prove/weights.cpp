@@ -8,7 +8,8 @@
 namespace conclave::prove {
 namespace {
 
-constexpr unsigned effort_of_whole = 2'000'000;  // for weights that are nicer, not needed
+constexpr unsigned effort_of_whole = 200'000;  // for weights that are nicer, not needed
+constexpr int most_rounds_of_whole = 30;
 constexpr std::size_t rows_at_a_time = 40;
 
 z3::expr weighted(const std::vector<z3::expr>& weights, const Bag& bag) {
@@ -99,12 +100,14 @@ std::size_t WeightSearch::give_broken(Problem& problem, const Counts& weights) {
 
 std::optional<Counts> WeightSearch::solve(Problem& problem, const Counts& direction) {
   const z3::expr wanted = problem.solver.named(weighted(problem.weights, bag_of(direction)) >= 1);
-  for (;;) {
-    const unsigned effort = problem.most == 0 ? 0 : effort_of_whole;
+  const bool is_whole = problem.most != 0;
+  for (int round = 0; !is_whole || round < most_rounds_of_whole; ++round) {
+    const unsigned effort = is_whole ? effort_of_whole : 0;
     if (problem.solver.check({wanted}, effort) != Answer::sat) return std::nullopt;
     auto weights = whole_values(problem.solver.model(), problem.weights);
     if (!weights || give_broken(problem, *weights) == 0) return weights;
   }
+  return std::nullopt;
 }
 
 std::optional<Counts> WeightSearch::find(const Counts& direction) {

@@ -363,20 +363,23 @@ class Reader {
     find_moduli();
     model_.init = joined("and", conditions_of(start));
     model_.stop_text = question_.target.empty() ? document().stop_text : question_.target;
-    set_stop(question_.target.empty() ? *document().stop : target());
+    if (question_.target.empty()) return set_stop(*document().stop);
+    try {
+      set_stop(target());
+    } catch (const Mistake& mistake) {
+      throw Error(fmt::format("'{}': {}", question_.target, mistake.what()));
+    }
   }
 
  private:
   const Document& document() const { return model_.text->document(); }
 
-  Expression target() const try {
+  Expression target() const {
     Cursor cursor(question_.target);
     Expression expression = parse_expression(cursor);
     if (cursor.here().kind == TokenKind::end_of_statement) cursor.take();
     if (cursor.here().kind != TokenKind::end_of_text) cursor.expected("the end of the condition");
     return expression;
-  } catch (const Mistake& mistake) {
-    throw Error(fmt::format("'{}': {}", question_.target, mistake.what()));
   }
 
   void set_stop(const Expression& expression) {
@@ -559,7 +562,7 @@ class Reader {
 
 CountsModel counts_model(const std::shared_ptr<const ProtocolText>& text,
                          const CountsQuestion& question) {
-  constexpr AgentCount example_n = 64;  // finds mistakes that have nothing to do with n
+  constexpr AgentCount example_n = 1000;  // finds mistakes that have nothing to do with n
   std::vector<Given> closed = question.given;
   std::erase_if(closed, [](const Given& each) { return each.value == any_value; });
   Compiled::make(text, closed, example_n);
