@@ -94,11 +94,14 @@ TEST_F(RareSweep, UsesRepetitionsBeforeTheFirstMissingOne) {
 }
 
 TEST_F(RareSweep, RowsHoldEveryBit) {
-  const Plan read = plan(text);
+  std::string both_modes(text);  // with t_virus = 2 a suicide is impossible, and has no function
+  both_modes.replace(both_modes.find("t_virus = 2"), 11, "t_virus = 3");
+  const Plan read = plan(both_modes);
   const rare::Subject subject = rare::subject_of_head(read.cells[0].head);
   const std::vector<RareRepetition> given{
       {.ln_rate = -0.1 - 1e-16, .factors = {1.0 / 3, 0}, .ancestors = 7},
       {.ln_rate = -40000.1, .factors = {}, .ancestors = 0},
+      {.ln_rate = -2.0 / 3, .factors = {1, 1e-300, 0.1}, .ancestors = 20},
       {.ln_rate = -std::numeric_limits<double>::infinity(), .factors = {0.7}, .ancestors = 0}};
   ASSERT_EQ(subject.functions.size(), given.size());
   const auto read_back = rare::repetitions_of_row(
