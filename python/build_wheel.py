@@ -1,6 +1,6 @@
 """Builds the wheel for `pip install --no-build-isolation ./python`: CMake makes the package as
-./demo does, with further options from the variable CMAKE_ARGS, and this packs its files. It needs
-nothing but the standard library."""
+./demo does, from what that has built already, with further options from the variable CMAKE_ARGS,
+and this packs its files. It needs nothing but the standard library."""
 
 import base64
 import hashlib
@@ -28,13 +28,30 @@ def _metadata():
             "Requires-Python: >=3.9\n")
 
 
+def _build(words):
+    """Shows on the terminal how far it is: pip keeps what a build prints to itself."""
+    try:
+        terminal = open("/dev/tty", "w", encoding="utf-8")
+    except OSError:
+        terminal = open(os.devnull, "w", encoding="utf-8")
+    with terminal, subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as build:
+        for line in build.stdout:
+            print(line, end="")
+            if step := re.match(r"\[(\d+)/(\d+)\]", line):
+                terminal.write(f"\rbuilding conclave: {step[1]} of {step[2]} ")
+                terminal.flush()
+        terminal.write("\r" + " " * 50 + "\r")
+    if build.returncode != 0:
+        raise SystemExit("the build failed; its messages: pip install -v ./python")
+
+
 def _built():
     # Behind the link of a virtual environment, which the build folder may outlive.
     python = f"-DCONCLAVE_PYTHON={os.path.realpath(sys.executable)}"
     more = shlex.split(os.environ.get("CMAKE_ARGS", ""))
-    for words in (["--preset", "release", python, *more],
-                  ["--build", "--preset", "release", "--target", "python"]):
-        subprocess.run(["cmake", *words], cwd=ROOT, check=True)
+    subprocess.run(["cmake", "--preset", "release", python, *more], cwd=ROOT, check=True)
+    _build(["cmake", "--build", "--preset", "release", "--target", "python", "--parallel",
+            str(os.cpu_count() or 1)])
     package = BUILD / "python" / "conclave"
     module = package / ("_core" + sysconfig.get_config_var("EXT_SUFFIX"))
     if not module.exists():

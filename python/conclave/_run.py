@@ -236,6 +236,7 @@ def run_options(protocol: Protocol, *, init: Any = None, init_from: Any = None, 
         if value is not None:
             options[name] = _words.option(name, value)
     options.update(_words.graph(graph))
+    init = init if isinstance(init, str) else _words.counts(init, given.get("n"))
     if isinstance(init, str):
         options["init"] = init
     elif init is not None:
@@ -259,8 +260,9 @@ def allow_files(size: Any) -> None:
 @options_of("run")
 def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: Any = 1,
         seed: Any = 1, param: Mapping[str, Any] | None = None, init: Any = None,
-        engine: str = "auto", graph: Any = None, max_parallel_time: Any = None,
-        max_interactions: Any = None, until: Any = None, init_from: Any = None,
+        engine: str = "auto", graph: Any = None, placement: str | None = None,
+        max_parallel_time: Any = None, max_interactions: Any = None, until: Any = None,
+        init_from: Any = None,
         threads: Any = None, format: str = "table", output: str | os.PathLike[str] | None = None,
         fault: str | Iterable[str] | None = None, trace: Any = False,
         trace_grid: str | None = None,
@@ -272,9 +274,10 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
 
     Every option of the command line is a keyword with the same meaning. Where that takes a file
     (`trace`, `history`, `final`), `True` keeps it in memory, and a path writes the file as well.
-    `init` may be a dict of states and counts, `graph` a graph of networkx or an array of arcs. The
-    GIL is released while trials run, on as many threads as the command line would take. Ctrl-C
-    raises `Interrupted`, a KeyboardInterrupt that has the complete trials.
+    `init` may be a dict of states and counts or shares, or a function of n that returns one,
+    `graph` a graph of networkx or an array of arcs. The GIL is released while trials run, on as
+    many threads as the command line would take. Ctrl-C raises `Interrupted`, a KeyboardInterrupt
+    that has the complete trials.
 
     >>> import conclave as cv
     >>> cv.run("pll", n=1000, trials=2).csv().splitlines()[1][:30]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import operator
 import os
 from decimal import Decimal
@@ -48,6 +49,77 @@ def fraction(value: Any) -> Fraction:
         return Fraction(number(value))
     except (ValueError, ZeroDivisionError):
         raise _not_a_number(value) from None
+
+
+def probabilities(given: Mapping[Any, Any]) -> dict[Any, Fraction]:
+    """Exact where they are fractions, or floats with few digits, such as 0.25; of other floats the
+    nearest fractions with a denominator of at most 10^6, and where these have no common denominator
+    below 2^32, the nearest multiples of 1 / (2^32 - 1).
+
+    >>> probabilities({"a": 1 / 3, "b": 1 / 7})
+    {'a': Fraction(1, 3), 'b': Fraction(1, 7)}
+    """
+    exact = {outcome: fraction(value) for outcome, value in given.items()}
+    for outcome, value in exact.items():
+        if not 0 <= value <= 1:
+            raise _core.Error(f"{number(given[outcome])} is no probability: it is not between "
+                              "0 and 1")
+    if _fits(exact.values()) or not any(isinstance(value, float) for value in given.values()):
+        return exact
+    near = {outcome: value.limit_denominator(10**6) for outcome, value in exact.items()}
+    if not _fits(near.values()):
+        most = 2**32 - 1
+        near = {outcome: Fraction(round(value * most), most) for outcome, value in exact.items()}
+    beyond = sum(near.values()) - 1
+    if 0 < beyond < Fraction(1, 10**6):  # by rounding
+        largest = max(near, key=lambda outcome: near[outcome])
+        near[largest] -= beyond
+    return near
+
+
+def _fits(values: Iterable[Fraction]) -> bool:
+    return math.lcm(*(value.denominator for value in values)) < 2**32
+
+
+def counts(init: Any, n: Any) -> Any:
+    """How many agents begin in each state: `init` itself, the value for n if it is a function,
+    and n agents where its values are shares, which add up to 1.
+
+    >>> counts({"A": 0.6, "B": 0.4}, 11), counts(lambda n: {"A": 1, "B": n - 1}, "1e3")
+    ({'A': 7, 'B': 4}, {'A': 1, 'B': 999})
+    """
+    is_function = callable(init)
+    if not is_function and not isinstance(init, Mapping):
+        return init
+    agents = None if n is None else int(fraction(_power(number(n))))
+    if is_function:
+        if agents is None:
+            raise _core.Error("init is a function of n: give n")
+        init = init(agents)
+    if not isinstance(init, Mapping):
+        return init
+    values = {state: fraction(value) for state, value in init.items()}
+    total = sum(values.values(), Fraction(0))
+    if all(value.denominator == 1 for value in values.values()):
+        if is_function and total != agents:
+            raise _core.Error(f"init gives {total} agents, but n = {agents}")
+        return {state: int(value) for state, value in values.items()}
+    if agents is None:
+        raise _core.Error("init gives shares, which need n")
+    if abs(total - 1) > Fraction(1, 10**9):
+        raise _core.Error(f"the shares of init add up to {float(total):g}, not to 1")
+    result = {state: int(value * agents) for state, value in values.items()}
+    lost = {state: values[state] * agents - count for state, count in result.items()}
+    by_rest: list[Any] = sorted(lost, key=lambda state: lost[state], reverse=True)
+    for state in by_rest[:agents - sum(result.values())]:
+        result[state] += 1
+    return {state: count for state, count in result.items() if count}
+
+
+def _power(text: str) -> str:
+    """2^20 as a number."""
+    base, hat, exponent = text.partition("^")
+    return str(int(base) ** int(exponent)) if hat else text
 
 
 def params(given: Mapping[str, Any]) -> list[str]:

@@ -34,7 +34,7 @@ avogadro = 6.02214076e23
 __all__ = ["Simulation", "Snapshot", "TimeUpdate", "Plotter", "StatePlotter", "HistoryPlotter",
            "time_trials", "species", "Specie", "Expression", "Reaction", "RateConstantUnits",
            "concentration_to_count", "species_in_rxns", "replace_reversible_rxns",
-           "state_enumeration", "avogadro"]
+           "state_enumeration", "reactions_to_dict", "gillespy2_format", "avogadro"]
 
 
 def _natural(value: Any) -> list[Any]:
@@ -195,6 +195,68 @@ def replace_reversible_rxns(rxns: Iterable[Reaction]) -> list[Reaction]:
             result.append(Reaction(each.products, each.reactants, each.rate_constant_reverse,
                                    rate_constant_units=each.rate_constant_reverse_units))
     return result
+
+
+def reactions_to_dict(reactions: Iterable[Reaction], n: int,
+                      volume: float) -> tuple[dict[tuple[Specie, Specie], Any], float]:
+    """The results of ordered pairs of n molecules, and the largest rate at which a pair reacts.
+
+    At n draws of a pair per unit of time, a reaction of one molecule happens at its rate where that
+    molecule initiates, one of two molecules at (n - 1) / (2 volume) of it in either order. Divided
+    by the largest sum over the reactions of a pair, these are probabilities: an outcome that is
+    certain is a pair, others are a dict.
+    """
+    rates: dict[tuple[Specie, Specie], dict[tuple[Specie, Specie], float]] = {}
+    rxns = replace_reversible_rxns(reactions)
+
+    def add(pair: tuple[Specie, Specie], result: tuple[Specie, Specie], rate: float) -> None:
+        results = rates.setdefault(pair, {})
+        results[result] = results.get(result, 0.0) + rate
+
+    for each in rxns:
+        if not each.is_conservative() or each.num_reactants() not in (1, 2):
+            raise ValueError(f"{each} does not keep one or two molecules")
+        products = tuple(each.products.species)
+        if each.is_unimolecular():
+            for other in species_in_rxns(rxns):
+                add((each.reactants.species[0], other), (products[0], other),
+                    each.rate_constant_stochastic)
+            continue
+        first, second = each.reactants.species
+        rate = each.rate_constant_stochastic * (n - 1) / (2 * volume)
+        add((first, second), (products[0], products[1]), rate)
+        if first != second:
+            add((second, first), (products[1], products[0]), rate)
+    largest = max((sum(results.values()) for results in rates.values()), default=0.0)
+    transitions: dict[tuple[Specie, Specie], Any] = {}
+    for pair, results in rates.items():
+        shares = {result: rate / largest for result, rate in results.items()}
+        is_certain = len(shares) == 1 and next(iter(shares.values())) == 1
+        transitions[pair] = next(iter(shares)) if is_certain else shares
+    return transitions, largest
+
+
+def gillespy2_format(init_config: Mapping[Specie, int], rxns: Iterable[Reaction],
+                     volume: float = 1.0) -> Any:
+    """The same network as a model of GillesPy2, if that is installed."""
+    gillespy2 = needed("gillespy2", "gillespy2_format()")
+    model = gillespy2.Model()
+    model.volume = volume
+    counts = {str(name): int(count) for name, count in init_config.items()}
+    plain = replace_reversible_rxns(rxns)
+    known = {each.name: gillespy2.Species(name=each.name, initial_value=counts.get(each.name, 0))
+             for each in species_in_rxns(plain)}
+    model.add_species(list(known.values()))
+    for number, each in enumerate(plain):
+        # Its propensity of a pair of equal molecules is x (x - 1) times the rate.
+        constant = each.rate_constant / 2 if each.symmetric() else each.rate_constant
+        rate = gillespy2.Parameter(name=f"k{number}", expression=float(constant))
+        model.add_parameter(rate)
+        sides = [{known[name]: side.names.count(name) for name in dict.fromkeys(side.names)}
+                 for side in (each.reactants, each.products)]
+        model.add_reaction(gillespy2.Reaction(name=f"R{number}", reactants=sides[0],
+                                              products=sides[1], rate=rate))
+    return model
 
 
 def concentration_to_count(concentration: float, volume: float) -> int:

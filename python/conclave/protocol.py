@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any, Callable, Collection, Hashable, Iterable, Iterator, Mapping, Union
 
 from . import _core
-from ._words import fraction, label, number
+from ._words import label, number, probabilities
 from .reactions import Molecules, Reaction, network_text
 
 State = Any
@@ -149,7 +149,7 @@ class _Table:
         if outcome is None:
             return []
         if isinstance(outcome, Mapping):
-            return [(pair, fraction(share)) for pair, share in outcome.items()]
+            return list(probabilities(outcome).items())
         try:
             c, d = outcome
         except (TypeError, ValueError):

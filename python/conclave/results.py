@@ -33,14 +33,17 @@ def _toml(value: Any) -> str:
 
 
 def _plan_text(plan: Mapping[str, Any], folder: Path) -> str:
+    def line(key: str, value: Any) -> str:
+        if isinstance(value, (list, tuple)):
+            value = [_written(each, folder) if isinstance(each, Protocol) else each
+                     for each in value]
+        elif isinstance(value, Protocol):
+            value = _written(value, folder)
+        return f"{key} = {_toml(value)}"
     runs = plan.get("run", [])
-    lines = [f"{key} = {_toml(value)}" for key, value in plan.items() if key != "run"]
+    lines = [line(key, value) for key, value in plan.items() if key != "run"]
     for run in [runs] if isinstance(runs, Mapping) else runs:
-        lines.append("[[run]]")
-        for key, value in run.items():
-            if isinstance(value, Protocol):
-                value = _written(value, folder)
-            lines.append(f"{key} = {_toml(value)}")
+        lines += ["[[run]]", *(line(key, value) for key, value in run.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -60,6 +63,7 @@ def _written(protocol: Protocol, folder: Path) -> str:
 def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
           output: str | os.PathLike[str] | None = None, *, threads: Any = None, shard: str = "",
           dry_run: bool = False, extend: bool = False, mix_versions: bool = False,
+          plot: str | os.PathLike[str] = "", law: str | Iterable[str] = (),
           max_file_size: Any = None, quiet: bool = False) -> Any:
     """Carries out a plan, from where it was left, and returns its results.
 
@@ -69,7 +73,8 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
     a file: the results then lie beside the caller under the plan's name with `.db`. The other
     keywords are the options of `conclave sweep`; with `dry_run=True` nothing is stored, and the
     result is a list with a dict per cell: its trials, and how long one of them takes, judging by
-    the first.
+    the first. `plot` is a picture of the growth, with the laws that fit best or those of `law`,
+    and `Results.growth` says what comes of them.
 
     >>> import conclave as cv, tempfile, os
     >>> plan = {"trials": 5, "run": {"protocol": "fratricide", "n": [10, 20]}}
@@ -94,7 +99,10 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
         options = {"threads": "" if threads is None else _words.number(threads), "shard": shard,
                    "extend": extend, "mix_versions": mix_versions}
         _carry_out(path, os.fspath(output), options, quiet)
-    return Results(output)
+    results = Results(output)
+    if plot or law:
+        results.growth(law, plot)
+    return results
 
 
 def _default_output(plan: Any, shard: str) -> str:
@@ -158,6 +166,11 @@ class Results:
         rows = _core.results_estimates(self.path, _conditions(where))
         return [json.loads(row) for row in rows.splitlines()]
 
+    def growth(self, law: str | Iterable[str] = (),
+               picture: str | os.PathLike[str] = "") -> str:
+        """Which laws the first measure follows over n, in words, and as a picture."""
+        return str(_core.draw_growth(self.path, os.fspath(picture), _conditions(law)))
+
     def report(self, page: str | os.PathLike[str], **options: Any) -> None:
         report(self, page, **options)
 
@@ -173,7 +186,8 @@ def _conditions(where: str | Iterable[str]) -> list[str]:
 def report(files: Results | str | os.PathLike[str] | Iterable[Any],
            page: str | os.PathLike[str] = "", *, figures: str | os.PathLike[str] = "",
            kinds: Iterable[str] = (), only: Iterable[str] = (), where: str | Iterable[str] = (),
-           by: str = "", title: str = "", explorer: str = "", axes: str = "", size: Any = "",
+           by: str = "", law: str | Iterable[str] = (), title: str = "", explorer: str = "",
+           axes: str = "", size: Any = "",
            font_size: Any = "", no_title: bool = False, bands: bool = False,
            max_file_size: Any = None) -> None:
     """Writes a report with tables, fitted laws and figures of results, as `conclave report`
@@ -188,6 +202,7 @@ def report(files: Results | str | os.PathLike[str] | Iterable[Any],
         size = "x".join(_words.number(each) for each in size)
     _core.report(paths, {"page": os.fspath(page), "figures": os.fspath(figures),
                          "kinds": _conditions(kinds), "only": _conditions(only),
-                         "where": _conditions(where), "by": by, "title": title,
+                         "where": _conditions(where), "by": by, "law": _conditions(law),
+                         "title": title,
                          "explorer": explorer, "axes": axes, "size": size,
                          "font_size": str(font_size), "no_title": no_title, "bands": bands})

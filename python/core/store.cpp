@@ -166,11 +166,20 @@ void write_report(const std::vector<std::string>& files, const py::dict& options
                                      .only = list("only"),
                                      .where = list("where"),
                                      .by = text("by"),
+                                     .laws = list("law"),
                                      .title = text("title"),
                                      .version = cli::code_version(),
                                      .explorer = text("explorer")};
   std::atomic<bool> stop = false;
   attend([&] { report::write_report(wanted); }, stop);
+}
+
+std::string draw_growth(const std::string& results, const std::string& picture,
+                        const std::vector<std::string>& laws) {
+  std::string verdict;
+  std::atomic<bool> stop = false;
+  attend([&] { verdict = report::draw_growth(results, picture, laws, {}); }, stop);
+  return verdict;
 }
 
 }  // namespace
@@ -184,6 +193,7 @@ void bind_store(py::module_& module) {
   module.def("results_cells", &cells_of);
   module.def("results_about", &about);
   module.def("report", &write_report);
+  module.def("draw_growth", &draw_growth);
 }
 
 }  // namespace conclave::python

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 
 import conclave as cv
+from conclave._keywords import _in_keywords
 
 
 def test_verify_is_that_of_the_command_line(program):
@@ -49,7 +50,7 @@ def test_mistakes(program):
         with pytest.raises(cv.Error) as raised:
             cv.verify(**keywords)
         told = program("verify", *words.split(), status=(2,)).stderr
-        assert told == f"conclave: {raised.value}\n"
+        assert _in_keywords(told) == f"conclave: {raised.value}\n"
     with pytest.raises(cv.Error, match="verify has no option 'exakt'.*'exact'"):
         cv.verify("prl", n=3, exakt=True)
 
@@ -68,7 +69,7 @@ def test_explore_tries_all_schedules(program):
         with pytest.raises(cv.Error) as raised:
             cv.explore(**keywords)
         told = program("explore", *words.split(), status=(2,)).stderr
-        assert told == f"conclave: {raised.value}\n"
+        assert _in_keywords(told) == f"conclave: {raised.value}\n"
     bad = cv.explore("kmpp-async", n=2, param={"reading": "printed"})
     assert not bad and any(each.counterexample for each in bad.properties)
 
@@ -76,7 +77,7 @@ def test_explore_tries_all_schedules(program):
 def test_search_finds_adversaries_of_messages():
     found = cv.search("kmpp-async", n=8, budget=1000, objective="messages")
     assert found.mean > 8 and "woken first" in found.configuration
-    with pytest.raises(cv.Error, match="--objective is for message passing"):
+    with pytest.raises(cv.Error, match="objective is for message passing"):
         cv.search("prl", n=2, budget=1000, objective="time")
 
 

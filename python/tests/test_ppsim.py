@@ -2,12 +2,15 @@
 
 import dataclasses
 import pickle
+import sys
+import types
 
 import numpy
 import pytest
 
 from conclave.ppsim import (HistoryPlotter, RateConstantUnits, Simulation, StatePlotter,
-                            concentration_to_count, species, state_enumeration, time_trials)
+                            concentration_to_count, gillespy2_format, reactions_to_dict, species,
+                            state_enumeration, time_trials)
 
 A, B, U = "A", "B", "U"
 MAJORITY = {(A, B): (U, U), (A, U): (A, A), (B, U): (B, B)}
@@ -135,3 +138,40 @@ def test_rules_have_continuous_time():
     assert Simulation({"L": 5}, {("L", "L"): ("L", "F")}, continuous_time=True).continuous_time
     with pytest.raises(ValueError, match="too many states"):
         Simulation({0: 10}, lambda u, v: (u + 1, v))
+
+
+def test_reactions_become_rules_of_pairs():
+    """Rates per unit of time in which n pairs are drawn: of two molecules (n - 1) / (2 volume)."""
+    a, b, c = species("A B C")
+    reactions = [(a + b >> 2 * c).k(3), (c >> a).k(2), (a + a | b + c).r(0.5)]
+    rules, largest = reactions_to_dict(reactions, 11, 5)
+    assert largest == pytest.approx(3) and rules[a, b] == (c, c) == rules[b, a]
+    assert rules[c, a] == {(a, a): pytest.approx(2 / 3)}
+    assert rules[a, a] == {(b, c): pytest.approx(1 / 3)}
+    assert rules[c, b] == {(a, b): pytest.approx(2 / 3), (a, a): pytest.approx(0.5 / 3)}
+    with pytest.raises(ValueError, match="does not keep"):
+        reactions_to_dict([a >> 2 * a], 10, 10)
+
+
+def test_gillespy2_gets_the_same_network(monkeypatch):
+    """The package is not needed: what it is given is looked at."""
+    class Model:
+        def __init__(self):
+            self.species, self.parameters, self.reactions = [], [], []
+            self.add_species = self.species.extend
+            self.add_parameter, self.add_reaction = self.parameters.append, self.reactions.append
+
+    def kept(**given):
+        return types.SimpleNamespace(**given)
+
+    def hashed(**given):
+        return type("Species", (), given)()
+
+    monkeypatch.setitem(sys.modules, "gillespy2", types.SimpleNamespace(
+        Model=Model, Species=hashed, Parameter=kept, Reaction=kept))
+    a, b = species("A B")
+    model = gillespy2_format({a: 10}, [(2 * a >> b).k(3), (b >> a).k(0.5)], volume=2.0)
+    assert model.volume == 2 and [each.initial_value for each in model.species] == [10, 0]
+    assert [each.expression for each in model.parameters] == [1.5, 0.5]
+    assert [{one.name: count for one, count in each.reactants.items()}
+            for each in model.reactions] == [{"A": 2}, {"B": 1}]

@@ -39,6 +39,12 @@ def test_protocols_of_python_in_a_plan(tmp_path):
     duel = cv.Protocol({("L", "L"): ("L", "F")}, leader="L", init={"L": 10}, name="duel")
     found = cv.sweep({"trials": 3, "run": {"protocol": duel, "n": 10}}, tmp_path / "r.db")
     assert found.frame()["protocol"].tolist() == ["duel.rules"] * 3
+    found = cv.sweep({"protocol": duel, "n": [10, 20, 40], "trials": 3}, tmp_path / "s.db",
+                     law="a*n+b", plot=tmp_path / "growth.svg")
+    assert len(found) == 9 and "a*n+b with a = " in found.growth("a*n+b")
+    assert (tmp_path / "growth.svg").read_text().startswith("<?xml")
+    with pytest.raises(cv.Error, match="unknown variable 'x'"):
+        found.growth("a*x")
 
 
 def test_a_report_is_a_page(tmp_path):
@@ -56,6 +62,8 @@ def test_every_option_of_the_command_line_is_a_keyword(program, tmp_path):
         options = {name.replace("-", "_") for name in re.findall(r"--([a-z][a-z-]+)", told)}
         options -= {"help", "output"}
         names = set(inspect.signature(function).parameters)
+        if command == "sweep":  # the options of a run are keys of the plan
+            names |= set(inspect.signature(cv.run).parameters)
         missing = {each for each in options if f"--{each.replace('_', '-')} " in told} - names
         assert not missing, (command, missing)
         with pytest.raises(cv.Error, match="has no option"):

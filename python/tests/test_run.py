@@ -10,10 +10,12 @@ import subprocess
 import sys
 import threading
 import time
+from fractions import Fraction
 
 import pytest
 
 import conclave as cv
+from conclave._keywords import _in_keywords
 
 # (keywords of run, words of the command line)
 CASES = [
@@ -110,7 +112,7 @@ def test_mistakes_have_the_sentence_of_the_command_line(keywords, words, program
     with pytest.raises((cv.Error, OSError)) as raised:
         cv.run(**keywords)
     sentence = program("run", *words.split(), status=(2,)).stderr
-    assert f"conclave: {raised.value}\n" == sentence
+    assert f"conclave: {raised.value}\n" == _in_keywords(sentence)
 
 
 @pytest.mark.parametrize("command", ["run", "verify", "search", "explore"])
@@ -390,3 +392,27 @@ def test_catalog_and_description():
     assert "m" in about["params"] and "clean" in about["starts"] and "agents" in about["engines"]
     assert about["params"]["m"]["meaning"] and isinstance(about["starts"]["clean"], str)
     assert sys.version_info >= (3, 9)
+
+
+def test_initial_configurations_as_shares_and_functions():
+    duel = cv.Protocol({("L", "L"): ("L", "F")}, leader="L", name="duel")
+    for init in ({"L": 0.3, "F": 0.7}, lambda n: {"L": 3, "F": n - 3}):
+        trial = cv.run(duel, n=10, init=init, until=0, final=True, quiet=True)
+        assert trial.final() == {"L": 3, "F": 7}
+    for init, sentence in [({"L": 0.3, "F": 0.6}, "the shares of init add up to 0.9, not to 1"),
+                           (lambda n: {"L": n, "F": 1}, "init gives 11 agents, but n = 10")]:
+        with pytest.raises(cv.Error, match=sentence):
+            cv.run(duel, n=10, init=init)
+    with pytest.raises(cv.Error, match="init is a function of n: give n"):
+        cv.run(duel, init=lambda n: {"L": n})
+
+
+def test_probabilities_as_floats_become_fractions():
+    thirds = cv.Protocol({("L", "L"): {("L", "F"): 1 / 3, ("F", "L"): 1 / 7}}, leader="L", name="f")
+    assert cv.verify(thirds, init={"L": 2}, exact=True).exactly == Fraction(21, 10)
+    odd = cv.Protocol({("L", "L"): {("L", "F"): 0.123456789, ("F", "L"): 1 - 0.123456789}},
+                      leader="L", name="odd")
+    assert cv.run(odd, init={"L": 5}, quiet=True).converged
+    for value in (1.5, -0.1):
+        with pytest.raises(cv.Error, match="is no probability"):
+            cv.run(cv.Protocol({("L", "L"): {("L", "F"): value}}, name="bad"), init={"L": 5})

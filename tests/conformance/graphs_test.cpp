@@ -1,5 +1,6 @@
 // Graphs a user can name, and the law of walking leaders on them.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -44,6 +45,65 @@ TEST(Graphs, RingHasOneArcPerAgentAndUndirectedRingTwo) {
   EXPECT_EQ(make_graph("undirected-ring", 7, 1)->arcs(), 14u);
   EXPECT_EQ(make_graph("undirected-ring", 2, 1)->arcs(), 2u);
   EXPECT_TRUE(is_symmetric(*make_graph("undirected-ring", 7, 1)));
+}
+
+TEST(Graphs, StarTreeTorusAndHypercubeHaveTheirDegrees) {
+  using Degrees = std::map<int, int>;  // how many agents have which
+  const auto counted = [](const char* text, AgentCount n) {
+    const auto graph = make_graph(text, n, 1);
+    EXPECT_TRUE(is_symmetric(*graph)) << text;
+    Degrees result;
+    for (const auto& [agent, degree] : degrees(*graph)) ++result[degree];
+    return result;
+  };
+  EXPECT_EQ(counted("star", 9), (Degrees{{1, 8}, {8, 1}}));
+  EXPECT_EQ(counted("tree", 7), (Degrees{{1, 4}, {2, 1}, {3, 2}}));
+  EXPECT_EQ(counted("tree:1", 5), (Degrees{{1, 2}, {2, 3}}));
+  EXPECT_EQ(counted("tree:3", 13), (Degrees{{1, 9}, {3, 1}, {4, 3}}));
+  EXPECT_EQ(counted("torus:3x5", 15), (Degrees{{4, 15}}));
+  EXPECT_EQ(counted("hypercube", 32), (Degrees{{5, 32}}));
+  EXPECT_EQ(make_graph("torus:3x5", 15, 1)->arcs(), 60u);
+  for (const char* text : {"hypercube", "tree:0", "tree:12", "torus:2x6", "torus:4x4", "star:3"}) {
+    EXPECT_THROW(make_graph(text, 12, 1), Error) << text;
+  }
+}
+
+// Where two halves of a grid begin apart, and where every agent has a random place.
+TEST(Graphs, AgentsArePlacedInTheirOrderOrRandomly) {
+  const char* const text = "states A, B\nstart both: 50 of A, 50 of B\nA + A -> A + A\n"
+                           "stop when silent\n";
+  const auto first_half = [&](bool randomly, std::uint64_t trial) {
+    catalog::RunRequest request{.n = 100u, .settings = {}, .start = {}, .engine = "agents"};
+    request.graph = "grid:10x10";
+    request.digraph = make_graph(request.graph, 100, 1);
+    request.places_randomly = randomly;
+    request.plan.keeps_final = true;
+    const auto run = catalog::kept_text_entry("two.pp", text).prepare(request);
+    const auto workspace = run->workspace();
+    const TrialResult result = run->run(trial, *workspace, [](const auto&) { return true; });
+    AgentCount before = 0;
+    double in_a = 0;
+    for (const NamedCount& each : result.final_agents) {
+      for (AgentCount i = 0; i < each.count; ++i, ++before) {
+        if (before < 50 && each.name == "A") ++in_a;
+      }
+    }
+    return in_a;
+  };
+  EXPECT_EQ(first_half(false, 0), 50);
+  constexpr int trials = 2000;
+  std::vector<double> found(51, 0.0), expected(51, 0.0);
+  for (int trial = 0; trial < trials; ++trial) {
+    ++found[static_cast<std::size_t>(first_half(true, static_cast<std::uint64_t>(trial)))];
+  }
+  for (int k = 0; k <= 50; ++k) {  // hypergeometric
+    const auto ways = [](int n, int m) {
+      return std::lgamma(n + 1.0) - std::lgamma(m + 1.0) - std::lgamma(n - m + 1.0);
+    };
+    expected[static_cast<std::size_t>(k)] = trials * std::exp(2 * ways(50, k) - ways(100, 50));
+  }
+  const Buckets buckets = pool_buckets(found, expected);
+  EXPECT_GE(chi_square(buckets.observed, buckets.expected).p_value, 1e-6);
 }
 
 TEST(Graphs, GridJoinsNeighboursOnly) {

@@ -1658,11 +1658,11 @@ stop when B == 0
         self.assertIn("[] n_A>=1 -> 2*n_A : (n_A'=n_A-1) & (n_B'=n_B+1);", chain)
 
     def test_mistakes_show_their_line(self):
-        self.path.write_text("A -> A + A rate 1\ninit A = 5\n")
+        self.path.write_text("A + B + C -> A rate 1\ninit A = 5\n")
         result = conclave("run", self.path)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("my.crn:1:1: this reaction makes 2 molecules of 1", result.stderr)
-        self.assertIn("\n  A -> A + A rate 1\n  ^\n", result.stderr)
+        self.assertIn("my.crn:1:1: a reaction has at most two reactants", result.stderr)
+        self.assertIn("\n  A + B + C -> A rate 1\n  ^\n", result.stderr)
 
     def test_object_to_what_makes_no_sense(self):
         for words, sentence in [

@@ -78,6 +78,91 @@ def smoke():
         return (pathlib.Path(folder) / "plan.db").read_bytes()
 
 
+class WithoutPlanTest(unittest.TestCase):
+    """A protocol over sizes and parameters, from one command."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        (pathlib.Path(self.folder.name) / "my.pp").write_text(
+            "param T = 1 in 1..1e6\nstates L, F\nleader = L\nstart clean: all of L\n"
+            "start two: 2 of L, rest of F\nL + L -> L + F with 1/T\n"
+            "stop when count(leader) == 1\n")
+
+    def conclave(self, *words, status=0):
+        done = subprocess.run([BINARY, *map(str, words)], cwd=self.folder.name, text=True,
+                              capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def test_one_command_draws_the_growth(self):
+        words = ["sweep", "my.pp", "--n", "16..64:2,100", "--trials", 20, "--param",
+                 "T=2*ceil(lg(n))", "--law", "a*n+b", "--plot", "growth.csv"]
+        said = self.conclave(*words)
+        self.assertIn("a*n+b with a = ", " ".join(said.split()))
+        with open(pathlib.Path(self.folder.name) / "growth.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        label = "T=2*ceil(lg(n)): mean, 95 % interval"
+        self.assertEqual([float(row["x"]) for row in rows if row["series"] == label],
+                         [16, 32, 64, 100])
+        self.assertEqual(self.conclave(*words), said)  # nothing is run again
+        table = self.conclave("results", "my.db", "--format", "csv")
+        found = {(row["n"], row["params.T"]) for row in csv.DictReader(io.StringIO(table))}
+        self.assertEqual(found, {("16", "8"), ("32", "10"), ("64", "12"), ("100", "14")})
+
+    def test_a_run_of_several_sizes_has_the_rows_of_each(self):
+        many = self.conclave("run", "pll", "--n", "20,40", "--trials", 3, "--format", "jsonl")
+        each = [self.conclave("run", "pll", "--n", n, "--trials", 3, "--format", "jsonl")
+                for n in (20, 40)]
+        self.assertEqual(many, "".join(each))
+        both = json.loads(self.conclave("run", "pll", "--n", "20,40", "--format", "json"))
+        self.assertEqual([row["n"] for row in both["rows"]], [20, 40])
+        self.assertEqual(len(both["summaries"]), 2)
+
+    def test_shares_are_an_initial_configuration(self):
+        for words, n in ((["L=3,F=7"], 10), (["L=30%,F=70%", "--n", 10], 10),
+                         (["L=3,F=rest", "--n", 10], 10), (["L=33.4%,F=66.6%", "--n", 11], 11)):
+            row = json.loads(self.conclave("run", "my.pp", "--init", *words, "--format", "jsonl"))
+            self.assertEqual((row["n"], row["init"]), (n, words[0]))
+        self.assertIn("reachable", self.conclave("verify", "my.pp", "--init", "L=2,F=1"))
+        torus = self.conclave("run", "my.pp", "--init", "L=2,F=7", "--graph", "torus:3x3",
+                              "--until", 5)
+        self.assertIn("1 of 1 trials ran until time 5", torus)
+
+    def test_mistakes_are_sentences_and_write_nothing(self):
+        for words, sentence in [
+                (["sweep", "my.pp", "--n", "100..10"], "--n: this range is empty"),
+                (["sweep", "my.pp", "--n", "1..1e6:+1"], "--n: this range has more than 10 000"),
+                (["sweep", "my.pp", "--n", "10", "--law", "a*m"], "unknown variable 'm'"),
+                (["sweep", "my.pp"], "the sizes are missing"),
+                (["sweep", "my.pp", "--n", "10", "--param", "T=n*"], "--param T: "),
+                (["sweep", "my.pp", "--n", "10", "--plot", "growth.gif"], "growth.gif"),
+                (["sweep", "plan.toml", "--engine", "agents"], "--engine belongs to the sweep"),
+                (["run", "my.pp", "--n", "10,20", "--trace", "t.csv"], "--trace is about one"),
+                (["run", "my.pp", "--n", "10", "--init", "L=3,F=5"],
+                 "--init L=3,F=5: start L=3,F=5 gives states to 8 agents, but n = 10"),
+                (["run", "my.pp", "--n", "10", "--init", "L=60%,F=30%"], "states to 9 agents"),
+                (["run", "my.pp", "--init", "L=3,G=5"], "unknown state 'G'"),
+                (["run", "my.pp", "--init", "L="], "--init takes the name of a start"),
+                (["run", "pll", "--n", "10", "--init", "L=10"], "unknown start of pll 'L=10'"),
+                (["run", "my.pp", "--n", "9", "--placement", "random"], "is for graphs")]:
+            self.assertIn(sentence, self.conclave(*words, status=2))
+        self.assertEqual([each.name for each in pathlib.Path(self.folder.name).iterdir()],
+                         ["my.pp"])
+
+    def test_a_stop_that_can_be_undone_is_said_to_be(self):
+        path = pathlib.Path(self.folder.name) / "my.pp"
+        safe = self.conclave("run", "my.pp", "--n", 20, "--trials", 3)
+        self.assertNotIn("undone", safe)
+        path.write_text(path.read_text() + "F + F -> F + L with 1/50\n")
+        said = self.conclave("run", "my.pp", "--n", 20, "--trials", 3)
+        self.assertIn("can be undone later", said)
+        command = re.search(r"conclave (verify my.pp --n \d+)", said)[1].split()
+        self.assertIn("converged but not safe", self.conclave(*command))
+        rows = self.conclave("run", "my.pp", "--n", 20, "--param", "hold=1", "--format", "csv")
+        self.assertIn("observables.holding_interactions", rows)
+
+
 class Folder(unittest.TestCase):
     """A test in a folder of its own."""
     def setUp(self):

@@ -34,6 +34,10 @@ using namespace protocols;  // NOLINT
 using Lines = std::set<std::string, std::less<>>;
 
 bool sets(const PseudocodeStep& step, std::string_view variable) {
+  if (variable == "variable") {  // of pll: a member with four names
+    return std::ranges::any_of(detail::pll_variables,
+                               [&](std::string_view name) { return sets(step, name); });
+  }
   const std::string all = ", " + std::string(step.sets) + ",";
   return all.find(", " + std::string(variable) + ",") != std::string::npos;
 }

@@ -33,7 +33,9 @@ std::unique_ptr<population::Trial> PreparedRun::begin(const StreamName& name, Wo
                                                       const KeepGoing& keep_going) const {
   auto engine = engine_at_start(name, workspace, keep_going);
   if (!engine) return nullptr;
-  return std::make_unique<population::Trial>(std::move(engine), plan(), clock_of(name));
+  auto clock = engine->own_clock();
+  if (!clock) clock = clock_of(name);
+  return std::make_unique<population::Trial>(std::move(engine), plan(), std::move(clock));
 }
 
 std::unique_ptr<population::TrialEngine> PreparedRun::engine_at_start(const StreamName&, Workspace&,

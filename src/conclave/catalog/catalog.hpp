@@ -86,6 +86,7 @@ struct RunRequest {
   TrialPlan plan{};
   std::string graph{};                       // empty: the protocol's own
   std::shared_ptr<const Digraph> digraph{};  // the graph of that name, unless it is complete
+  bool places_randomly = false;  // on a graph: the agents of the start, instead of in their order
   NetworkRequest network{};
   std::shared_ptr<const GivenStart> given{};  // instead of a start; of n agents in all
   // How many trials will be run, and on how many threads: engine auto uses a device only for many
@@ -161,6 +162,9 @@ class PreparedRun {
   // For a protocol made from a text: the hash of the text, and what looks like an oversight in it.
   virtual std::string_view source_hash() const { return {}; }
   virtual std::span<const std::string> warnings() const { return {}; }
+  // Whether its convergence may end again, as seen in populations of a few agents: the command that
+  // shows it. Empty: not seen, or not looked at. May take a tenth of a second.
+  virtual std::string undone() const { return {}; }
 
  protected:
   // The engine of a trial at its start; see `begin`.
@@ -273,8 +277,9 @@ struct Entry {
   std::shared_ptr<const void> owner{};  // keeps alive what the views refer to, unless it is static
   std::optional<NetworkOffer> network{};  // none: a population protocol
   bool keeps_census = false;              // its states have names and can be counted
-  // For a network of reactions whose text says how many molecules there are: that number.
-  std::function<std::optional<AgentCount>(const std::vector<Setting>&)> fixed_population{};
+  // A text may say how many agents the start of this name has.
+  std::function<std::optional<AgentCount>(const std::vector<Setting>&, const std::string& start)>
+      fixed_population{};
   // Throws Error if the request does not make sense.
   std::function<std::unique_ptr<const PreparedRun>(const RunRequest&)> prepare;
   // Throws Error if the request does not make sense or is too large, and Interrupted.

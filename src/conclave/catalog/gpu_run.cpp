@@ -120,8 +120,9 @@ std::unique_ptr<gpu::Engine> engine_for(const PreparedRun& agents, const DeviceR
 // Whether there is a device and `--engine auto` may take it.
 bool may_choose_device(const RunRequest& request, const PreparedRun& agents) {
   const bool may_choose = request.engine.empty() || request.engine == auto_engine.name;
-  return may_choose && !request.given && gpu::is_built() && agents.engine() == agents_engine.name &&
-         agents.n() <= gpu::most_agents && gpu::device_count() > 0;
+  return may_choose && !request.given && !request.places_randomly && gpu::is_built() &&
+         agents.engine() == agents_engine.name && agents.n() <= gpu::most_agents &&
+         gpu::device_count() > 0;
 }
 
 bool has_trials_enough(const RunRequest& request, const PreparedRun& agents) {

@@ -110,7 +110,29 @@ class PreparedPopulation final : public PopulationRun {
  protected:
   std::unique_ptr<population::TrialEngine> engine_at_start(
       const StreamName& name, Workspace& workspace, const KeepGoing& keep_going) const override {
-    const StartingPoint<typename P::State> start = start_point(keep_going);
+    if (!places_randomly()) return engine_from(name, workspace, start_point(keep_going));
+    const Census<typename P::State> placed = randomly_placed(name, keep_going);
+    return engine_from(name, workspace,
+                       {start_number(), &placed, keep_going ? &keep_going : nullptr});
+  }
+
+  std::unique_ptr<Clock> clock_of(const StreamName& name) const override {
+    if constexpr (HasClock<P>) {
+      if (digraph() == nullptr) return protocol_.clock(name);
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Memory final : Workspace {
+    explicit Memory(const P& protocol) : table(protocol) {}
+    population::AgentMemory agents;
+    typename Agents::MeetingTable table;
+  };
+
+  std::unique_ptr<population::TrialEngine> engine_from(
+      const StreamName& name, Workspace& workspace,
+      const StartingPoint<typename P::State>& start) const {
     Memory& memory = static_cast<Memory&>(workspace);
     if constexpr (is_for_any_graph) {
       if (digraph() != nullptr) return engine_on_graph(name, memory, start);
@@ -131,19 +153,19 @@ class PreparedPopulation final : public PopulationRun {
     }
   }
 
-  std::unique_ptr<Clock> clock_of(const StreamName& name) const override {
-    if constexpr (HasClock<P>) {
-      if (digraph() == nullptr) return protocol_.clock(name);
+  // The agents of the start, each order of them equally likely (Fisher and Yates).
+  Census<typename P::State> randomly_placed(const StreamName& name,
+                                            const KeepGoing& keep_going) const {
+    Census<typename P::State> agents;
+    Stream choice(name.with(Purpose::start));
+    for_each_starting_agent(protocol_, start_point(keep_going), n(), choice,
+                            [&](const auto& state) { agents.emplace_back(state, 1); });
+    Stream places({name.seed, name.trial, Purpose::start, name.part + 1});
+    for (std::size_t left = agents.size(); left > 1; --left) {
+      std::swap(agents[left - 1], agents[places.below64(left)]);
     }
-    return nullptr;
+    return agents;
   }
-
- private:
-  struct Memory final : Workspace {
-    explicit Memory(const P& protocol) : table(protocol) {}
-    population::AgentMemory agents;
-    typename Agents::MeetingTable table;
-  };
 
   std::unique_ptr<population::TrialEngine> engine_on_graph(
       const StreamName& name, Memory& memory, const StartingPoint<typename P::State>& start) const {
@@ -209,7 +231,9 @@ DeviceRun device_run(const RunRequest& request, const Subject<P>& subject, gpu::
 // On a device. Throws Error if there is none, or if it cannot do this run.
 template <ListedProtocol P>
 std::unique_ptr<const PreparedRun> prepared_on_gpu(RunRequest request, gpu::MakeEngine make) {
-  if (request.given) throw Error("engine gpu does not support --init-from; engine agents does");
+  if (request.given || request.places_randomly) {
+    throw Error("engine gpu does not support --init-from and --placement; engine agents does");
+  }
   request.engine = agents_engine.name;
   Subject<P> subject = subject_of<P>(request);
   DeviceRun run = device_run(request, subject, make);

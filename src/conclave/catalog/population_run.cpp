@@ -53,7 +53,11 @@ PopulationRun::PopulationRun(const RunRequest& request, RunLabels labels, Topolo
       graph_(accepted_graph(labels_.info, topology, request.graph)),
       digraph_(topology == Topology::any ? request.digraph : nullptr),
       start_(start_index(labels_.info, labels_.starts, request.start)),
-      given_(request.given) {}
+      given_(request.given),
+      places_randomly_(request.places_randomly) {
+  if (!places_randomly_ || !is_complete()) return;
+  throw Error("--placement random is for graphs: on the complete graph no agent has a place");
+}
 
 void PopulationRun::choose_engine(const RunRequest& request, const EngineHints& hints) {
   const std::string_view name = labels_.info.name;

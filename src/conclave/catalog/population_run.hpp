@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,7 +44,8 @@ struct RunLabels {
   std::vector<ParameterValue> parameters;
   std::string source_hash{};
   std::vector<std::string> warnings{};
-  std::shared_ptr<const void> owner{};  // keeps alive what the protocol and the views refer to
+  std::function<std::string()> undone{};  // see PreparedRun
+  std::shared_ptr<const void> owner{};    // keeps alive what the protocol and the views refer to
 };
 
 // The properties of a protocol and of its start that decide which engine runs it best.
@@ -75,6 +77,7 @@ class PopulationRun : public PreparedRun {
   std::string_view graph() const override { return graph_; }
   std::string_view source_hash() const override { return labels_.source_hash; }
   std::span<const std::string> warnings() const override { return labels_.warnings; }
+  std::string undone() const override { return labels_.undone ? labels_.undone() : ""; }
 
  protected:
   // The engine is still to be chosen. Throws Error if n, the graph or the start does not fit.
@@ -89,6 +92,7 @@ class PopulationRun : public PreparedRun {
   const Digraph* digraph() const { return digraph_.get(); }  // null: the protocol's own graph
   std::size_t start_number() const { return start_; }
   const GivenStart* given() const { return given_.get(); }
+  bool places_randomly() const { return places_randomly_; }
   // Whether the engine knows the agents only by their states.
   bool keeps_census() const { return is_complete() && engine_ != Engine::agents; }
 
@@ -105,6 +109,7 @@ class PopulationRun : public PreparedRun {
   std::shared_ptr<const Digraph> digraph_;
   std::size_t start_;
   std::shared_ptr<const GivenStart> given_;
+  bool places_randomly_;
   Engine engine_ = Engine::agents;
 };
 

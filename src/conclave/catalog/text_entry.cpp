@@ -23,25 +23,35 @@ namespace {
 // `describe` examines a file with this many agents and the default parameters.
 constexpr AgentCount described_n = 1000;
 
-std::vector<text::Given> given_of(const std::vector<Setting>& settings) {
-  std::vector<text::Given> given;
-  for (const Setting& each : settings) given.push_back({each.name, each.value});
-  return given;
-}
-
 std::shared_ptr<const text::Compiled> compile(const std::shared_ptr<const text::ProtocolText>& text,
                                               const std::vector<Setting>& settings, AgentCount n) {
   return text::Compiled::make(text, given_of(settings), n);
 }
 
+// With the start that a request describes by the agents in each state, if it does.
+std::shared_ptr<const text::ProtocolText> with_shares(
+    const std::shared_ptr<const text::ProtocolText>& text, const std::string& start) {
+  return start.find('=') == start.npos ? text : text->with_start(start);
+}
+
+// A network whose molecules are born or die may have any number, others at least two.
+AgentCount population_of(const text::ProtocolText& text, Interactions n) {
+  const auto& reactions = text.document().reactions;
+  const bool is_open = std::ranges::any_of(reactions, [](const text::ReactionText& each) {
+    return each.reactants.size() != each.products.size();
+  });
+  return is_open && n < 2u ? *n.as_uint64() : checked_population(n);
+}
+
 // For this request; the start that it names must fit n.
 std::shared_ptr<const text::Compiled> compile_for(
-    const RunRequest& request, const std::shared_ptr<const text::ProtocolText>& text) {
+    const RunRequest& request, const std::shared_ptr<const text::ProtocolText>& plain) {
+  const auto text = with_shares(plain, request.start);
   if (text->document().is_network && request.digraph) {
     throw Error(fmt::format("{} is a network of reactions, which is well mixed: it has no --graph",
                             text->name()));
   }
-  auto compiled = compile(text, request.settings, checked_population(request.n));
+  auto compiled = compile(text, request.settings, population_of(*text, request.n));
   for (std::size_t i = 0; i < compiled->starts().size(); ++i) {
     const bool is_chosen =
         request.start.empty() ? i == 0 : compiled->text().starts()[i].name == request.start;
@@ -51,33 +61,40 @@ std::shared_ptr<const text::Compiled> compile_for(
   return compiled;
 }
 
-// `stop when ... or time >= 10` is what --until says, unless the request has an end of its own.
-void set_horizon(TrialPlan& plan, const text::Compiled& compiled) {
-  if (!compiled.horizon() || plan.until || plan.limit != Interactions::max()) return;
-  const text::Number& time = *compiled.horizon();
-  if (time.denominator() > std::numeric_limits<std::int64_t>::max()) {
+Fraction time_of(const text::Number& time, const text::Compiled& compiled) {
+  if (time.is_real() || time.denominator() > std::numeric_limits<std::int64_t>::max()) {
     throw Error(fmt::format("{} stops at a time with too many digits", compiled.text().name()));
   }
-  const bool has_condition = compiled.text().document().stop->name != "false";
-  plan.until =
-      Horizon{.time = {Interactions::from_wide(static_cast<Interactions::Wide>(time.numerator())),
-                       static_cast<std::uint64_t>(time.denominator())},
-              .or_convergence = has_condition};
+  return {Interactions::from_wide(static_cast<Interactions::Wide>(time.numerator())),
+          static_cast<std::uint64_t>(time.denominator())};
 }
 
-// The number of the start that the request names, which is one of the file's.
-std::size_t start_of(const RunRequest& request, const text::ProtocolText& text) {
-  const auto is_it = [&](const Start& start) { return start.name == request.start; };
-  const auto found = std::ranges::find_if(text.starts(), is_it);
-  return request.start.empty() ? 0 : static_cast<std::size_t>(found - text.starts().begin());
+// `stop when ... or time >= 10` is what --until says, unless the request has an end of its own.
+void set_horizon(TrialPlan& plan, const text::Compiled& compiled) {
+  if (compiled.lasting()) plan.lasting = time_of(*compiled.lasting(), compiled);
+  if (!compiled.horizon() || plan.until || plan.limit != Interactions::max()) return;
+  const bool has_condition = compiled.text().document().stop->name != "false";
+  plan.until =
+      Horizon{.time = time_of(*compiled.horizon(), compiled), .or_convergence = has_condition};
+}
+
+// The number of the start of this name, or of the first.
+std::size_t start_of(const std::string& name, const text::ProtocolText& text) {
+  const auto found = std::ranges::find(text.starts(), name, &Start::name);
+  return found == text.starts().end() ? 0 : static_cast<std::size_t>(found - text.starts().begin());
 }
 
 std::unique_ptr<const PreparedRun> prepare_on_gpu(
     RunRequest request, const std::shared_ptr<const text::Compiled>& compiled) {
-  if (request.given) throw Error("engine gpu does not support --init-from; engine agents does");
+  if (compiled->is_open() || compiled->lasting() || compiled->measures_holding()) {
+    throw Error("engine gpu supports neither births and deaths nor 'stop when ... for' nor hold=1");
+  }
+  if (request.given || request.places_randomly) {
+    throw Error("engine gpu does not support --init-from and --placement; engine agents does");
+  }
   request.engine = agents_engine.name;
   auto agents = prepare_text(request, compiled);
-  return text_on_gpu(std::move(agents), compiled, start_of(request, compiled->text()),
+  return text_on_gpu(std::move(agents), compiled, start_of(request.start, compiled->text()),
                      request.device);
 }
 
@@ -85,12 +102,16 @@ std::unique_ptr<const PreparedRun> prepare(RunRequest request,
                                            const std::shared_ptr<const text::ProtocolText>& text) {
   auto compiled = compile_for(request, text);
   set_horizon(request.plan, *compiled);
-  if (compiled->is_network()) {  // as far as its clock can follow
+  if (request.plan.lasting && !request.plan.faults.empty()) {
+    throw Error(fmt::format(
+        "{} stops when its condition has lasted, which does not go with --fault", text->name()));
+  }
+  if (compiled->is_network() && !compiled->is_open()) {  // as far as its clock can follow
     request.plan.limit = std::min(request.plan.limit, PoissonClock::most_points);
   }
   if (request.engine == gpu_engine.name) return prepare_on_gpu(request, compiled);
   auto run = prepare_text(request, compiled);
-  if (!fills_a_device(request, *run)) return run;
+  if (compiled->is_open() || !fills_a_device(request, *run)) return run;
   try {
     return prepare_on_gpu(request, compiled);
   } catch (const Error&) {  // a file that the device cannot run
@@ -117,12 +138,18 @@ std::string states_text(const text::Compiled& compiled) {
 
 // Fills in the fields that are known only once the file has been compiled.
 void examine(Entry& entry, Strings& strings) {
-  const AgentCount n = text::Compiled::fixed_population(strings.text, {}).value_or(described_n);
-  const auto compiled = compile(strings.text, {}, std::max<AgentCount>(n, 2));
+  AgentCount n = described_n;
+  if (strings.text->document().is_network) {
+    n = text::Compiled::fixed_population(strings.text, {}).value_or(n);
+  }
+  const auto compiled = compile(strings.text, {}, population_of(*strings.text, n));
   if (compiled->is_network()) {
     entry.details.push_back(
-        {"time", fmt::format("continuous; on average {:.6g} interactions per unit for n = {}",
-                             compiled->ticks_per_time().as_double(), compiled->agents())});
+        {"time", compiled->is_open()
+                     ? std::string("continuous; molecules are born or die, an interaction is a "
+                                   "reaction")
+                     : fmt::format("continuous; on average {:.6g} interactions per unit for n = {}",
+                                   compiled->ticks_per_time().as_double(), compiled->agents())});
   }
   strings.states = states_text(*compiled);
   const auto& fields = compiled->space().fields();
@@ -205,10 +232,26 @@ Entry run_entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
           .owner = strings,
           .keeps_census = true,
           .fixed_population =
-              [text](const std::vector<Setting>& settings) {
-                return text::Compiled::fixed_population(text, given_of(settings));
+              [text](const std::vector<Setting>& settings, const std::string& start) {
+                const auto all = with_shares(text, start);
+                return text::Compiled::fixed_population(all, given_of(settings),
+                                                        start_of(start, *all));
               },
           .prepare = [text](const RunRequest& request) { return prepare(request, text); }};
+}
+
+// Analyses are of finitely many configurations, and of conditions without a duration.
+void refuse_open(const text::Compiled& compiled, std::string_view command) {
+  if (compiled.is_open()) {
+    throw Error(fmt::format("{} examines finitely many configurations, and the molecules of {} are "
+                            "born or die; `run` is exact in law",
+                            command, compiled.text().name()));
+  }
+  if (!compiled.lasting()) return;
+  throw Error(
+      fmt::format("{} does not follow for how long a condition holds: leave 'for' out of the "
+                  "stop condition of {}",
+                  command, compiled.text().name()));
 }
 
 // Those that this build has.
@@ -216,17 +259,23 @@ void add_analyses(Entry& entry, const std::shared_ptr<const text::ProtocolText>&
   const Analyses all = analyses();
   if (all.verify_text != nullptr) {
     entry.verify = [text, run = all.verify_text](const VerifyRequest& request) {
-      return run(request, *compile_for(request.run, text));
+      const auto compiled = compile_for(request.run, text);
+      refuse_open(*compiled, "verify");
+      return run(request, *compiled);
     };
   }
   if (all.search_text != nullptr) {
     entry.search = [text, run = all.search_text](const SearchRequest& request) {
-      return run(request, *compile_for(request.run, text));
+      const auto compiled = compile_for(request.run, text);
+      refuse_open(*compiled, "search");
+      return run(request, *compiled);
     };
   }
   if (all.rare_text != nullptr) {
     entry.rare = [text, run = all.rare_text](const RareRequest& request) {
-      return run(request, compile_for(request.run, text));
+      const auto compiled = compile_for(request.run, text);
+      refuse_open(*compiled, "rare");
+      return run(request, compiled);
     };
   }
 }
@@ -238,6 +287,12 @@ Entry entry_of(const std::shared_ptr<const text::ProtocolText>& text) {
 }
 
 }  // namespace
+
+std::vector<text::Given> given_of(const std::vector<Setting>& settings) {
+  std::vector<text::Given> given;
+  for (const Setting& each : settings) given.push_back({each.name, each.value});
+  return given;
+}
 
 std::size_t bytes_per_state(const text::Compiled& compiled) {
   if (compiled.space().size() <= 1u << 8) return 1;

@@ -37,6 +37,19 @@ std::size_t bytes_per_state(const text::Compiled& compiled);
 std::unique_ptr<const PreparedRun> prepare_text(
     const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
 
+// The run of a network whose molecules are born or die (open_run.cpp). Throws Error if the request
+// makes no sense.
+std::unique_ptr<const PreparedRun> prepare_open(
+    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled);
+
+// The command that shows, with the fewest agents, that the stop condition of a file may hold and
+// then end, from this start; empty where populations of up to six agents do not show it.
+std::string undone_command(const text::Compiled& compiled, const std::vector<Setting>& settings,
+                           const std::string& start);
+
+// The parameters as a file takes them.
+std::vector<text::Given> given_of(const std::vector<Setting>& settings);
+
 // The census as a table for PRISM, from this start; the target is the stop condition. Nothing if
 // PRISM could not read it: a random start, very many rules, weights beyond 31 bits.
 std::optional<chain::TableProtocol> census_table(const text::Compiled& compiled, std::size_t start);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -76,7 +77,8 @@ class TextFailures {
 
 class TextRarity {
  public:
-  explicit TextRarity(const RareText& protocol) : protocol_(protocol) {}
+  explicit TextRarity(const RareText& protocol)
+      : protocol_(protocol), ways_{{{"stop", meaning_of(protocol.compiled().text().document())}}} {}
   std::span<const RareWay> ways() const { return ways_; }
   std::span<const RareFunction> functions() const { return {}; }
   TextFailures failures() const { return TextFailures(protocol_); }
@@ -86,8 +88,13 @@ class TextRarity {
   }
 
  private:
+  static std::string_view meaning_of(const text::Document& document) {
+    return document.fail ? "the stop or the fail condition of the file comes true"
+                         : std::string_view(document.stop_text);
+  }
+
   RareText protocol_;
-  std::array<RareWay, 1> ways_{{{"stop", "the stop condition of the file comes true"}}};
+  std::array<RareWay, 1> ways_;  // its views look into the compiled file
 };
 
 void check_start(const RareText& protocol, std::size_t start, AgentCount n) {

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "conclave/cli/command.hpp"
+#include "conclave/experiment/run_text.hpp"
 
 namespace conclave::cli {
 
@@ -35,7 +37,11 @@ void add_verify(Command& conclave);
 
 // Carrying out a plan, for other commands as well.
 struct SweepOptions {
-  std::string plan;
+  std::string plan;  // or a protocol, whose sweep words and trials describe
+  experiment::RunText words{};
+  std::string trials{};
+  std::string plot{};               // a picture of the growth
+  std::vector<std::string> laws{};  // for it, instead of the usual ones
   std::string output;
   std::string threads;
   std::string shard;

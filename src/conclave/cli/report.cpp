@@ -28,6 +28,9 @@ void add_report(Command& conclave) {
       "--by", "FIELD", options->by,
       "Split the first measure by the values of a field of the rows, fit a law to each of "
       "these cases, and say how well their mixture gives the means");
+  command.repeatable_option("--law", "LAW", options->laws,
+                            "Fit this law of n and parameters, such as 'a*n*log(n)+b*n', instead "
+                            "of the usual ones; repeatable");
   command.option("--title", "TEXT", options->title, "The title (default the names of the plans)");
   command.option("--explorer", "URL", options->explorer,
                  "Link every cell to its first trial in the explorer at this address, such as "

@@ -1,5 +1,6 @@
 // `conclave run`: trials of one protocol, as rows or as statistics.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -27,6 +28,7 @@
 #include "conclave/experiment/run_options.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"
+#include "conclave/sweep/plan_text.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -52,15 +54,12 @@ catalog::RunRequest request(const catalog::Entry& entry, const RunOptions& optio
   return result;
 }
 
-// Writes rows in one of the row_formats.
+// Writes the rows of one run after the other in one of the row_formats.
 class RowWriter {
  public:
-  RowWriter(const experiment::ExecutionText& files, const catalog::PreparedRun& run,
-            std::uint64_t trials)
+  RowWriter(const experiment::ExecutionText& files, std::uint64_t trials)
       : format_(files.format),
         width_(output_width(files.output)),
-        rows_(run),
-        summary_(run),
         output_(files.output),
         has_trials_(trials > 1) {
     if (format_ == "json") output_.write("{\"rows\":[");
@@ -75,13 +74,19 @@ class RowWriter {
     final_->write(experiment::configuration_header(has_trials_));
   }
 
+  // The run must outlive what is written of it.
+  void begin(const catalog::PreparedRun& run) {
+    rows_.emplace(run);
+    summary_.emplace(run);
+  }
+
   void take(const experiment::Row& row) {
-    summary_.add(row);
-    if (format_ == "jsonl") output_.write((first_ ? "" : "}\n") + rows_.unclosed_json(row));
-    if (format_ == "json") output_.write((first_ ? "\n" : ",\n") + rows_.json(row));
-    if (format_ == "csv" && first_) output_.write(rows_.csv_header() + '\n');
-    if (format_ == "csv") output_.write(rows_.csv(row) + '\n');
-    if (trace_) trace_->write((first_ ? rows_.trace_header(row) : "") + rows_.trace(row));
+    summary_->add(row);
+    if (format_ == "jsonl") output_.write((first_ ? "" : "}\n") + rows_->unclosed_json(row));
+    if (format_ == "json") output_.write((first_ ? "\n" : ",\n") + rows_->json(row));
+    if (format_ == "csv" && first_) output_.write(rows_->csv_header() + '\n');
+    if (format_ == "csv") output_.write(rows_->csv(row) + '\n');
+    if (trace_) trace_->write((first_ ? rows_->trace_header(row) : "") + rows_->trace(row));
     if (history_) history_->add(row.trial, row.result.history);
     if (final_) {
       final_->write(
@@ -90,33 +95,48 @@ class RowWriter {
     first_ = false;
   }
 
-  // After an interrupt the rows are the first ones in trial order, and fewer than `asked`; then the
-  // last row says so.
-  void finish(std::uint64_t asked) {
-    const bool is_interrupted = summary_.trials() < asked;
-    if (is_interrupted) summary_.mark_interrupted(asked);
-    if (format_ == "jsonl" && !first_) {
-      output_.write(is_interrupted ? experiment::interrupted_end(asked) : "}");
-      output_.write("\n");
+  // Ends this run. After an interrupt the rows are the first ones in trial order, and fewer than
+  // `asked`; then the last row says so.
+  void end(std::uint64_t asked) {
+    const bool is_interrupted = summary_->trials() < asked;
+    if (is_interrupted) summary_->mark_interrupted(asked);
+    if (format_ == "jsonl" && is_interrupted && !first_) {
+      row_end_ = experiment::interrupted_end(asked);
     }
     if (format_ == "csv" && is_interrupted) {
-      output_.write(experiment::interrupted_line(summary_.trials(), asked));
+      output_.write(experiment::interrupted_line(summary_->trials(), asked));
     }
-    if (format_ == "json") output_.write("\n],\n\"summary\":" + summary_.json() + "}\n");
-    if (format_ == "table") output_.write(summary_.table(width_));
+    if (format_ == "json") {
+      summaries_ += fmt::format("{}{}", summaries_.empty() ? "" : ",\n", summary_->json());
+    }
+    if (format_ == "table") output_.write((runs_ > 0 ? "\n" : "") + summary_->table(width_));
+    ++runs_;
+  }
+
+  // Ends all runs.
+  void finish() {
+    if (format_ == "jsonl" && !first_) output_.write(row_end_ + "\n");
+    if (format_ == "json" && runs_ == 1) {
+      output_.write("\n],\n\"summary\":" + summaries_ + "}\n");
+    } else if (format_ == "json") {
+      output_.write("\n],\n\"summaries\":[" + summaries_ + "]}\n");
+    }
     output_.finish();
     if (trace_) trace_->finish();
     if (history_) history_->finish();
     if (final_) final_->finish();
   }
 
-  const experiment::RunSummary& summary() const { return summary_; }
+  const experiment::RunSummary& summary() const { return *summary_; }
 
  private:
   std::string_view format_;
   std::size_t width_;  // of the table
-  experiment::RowFormat rows_;
-  experiment::RunSummary summary_;
+  std::optional<experiment::RowFormat> rows_;
+  std::optional<experiment::RunSummary> summary_;
+  std::string summaries_;
+  std::string row_end_ = "}";  // of the last row in jsonl
+  std::size_t runs_ = 0;
   Output output_;
   std::optional<Output> trace_;
   std::optional<experiment::HistoryWriter> history_;
@@ -151,35 +171,43 @@ void print_warnings(std::span<const std::string> warnings) {
   for (const std::string& warning : warnings) tell("warning: {}\n", warning);
 }
 
-Exit run(const RunOptions& options) {
-  const experiment::ExecutionText& execution = options.execution;
-  experiment::check_outputs(execution, options.words);
-  const catalog::Entry& entry = catalog::find(options.words.protocol);
-  const std::uint64_t trials = count_of(execution, &experiment::ExecutionText::trials);
+std::unique_ptr<const catalog::PreparedRun> prepared(const catalog::Entry& entry,
+                                                     RunOptions options, const std::string& n,
+                                                     std::uint64_t trials) {
+  options.words.n = n;
   catalog::RunRequest wanted = request(entry, options);
-  wanted.plan.keeps_census_at_horizon = execution.format == "table";
+  wanted.plan.keeps_census_at_horizon = options.execution.format == "table";
   wanted.trials = trials;
   wanted.threads =
-      asked_threads(execution).value_or(std::max(1u, std::thread::hardware_concurrency()));
-  const auto prepared = entry.prepare(wanted);
-  if (!execution.quiet) print_warnings(prepared->warnings());
-  const unsigned threads = experiment::worker_count(*prepared, trials, asked_threads(execution));
-  const std::string_view steps = entry.network ? "messages" : "interactions";
-  RowWriter writer(execution, *prepared, trials);
+      asked_threads(options.execution).value_or(std::max(1u, std::thread::hardware_concurrency()));
+  return entry.prepare(wanted);
+}
+
+// The trials of one size; the last one finishes what is written.
+Exit run_size(const RunOptions& options, const catalog::PreparedRun& prepared, bool is_last,
+              RowWriter& writer) {
+  const experiment::ExecutionText& execution = options.execution;
+  const std::uint64_t trials = count_of(execution, &experiment::ExecutionText::trials);
+  if (!execution.quiet) print_warnings(prepared.warnings());
+  const unsigned threads = experiment::worker_count(prepared, trials, asked_threads(execution));
+  const std::string_view steps = prepared.network() != nullptr ? "messages" : "interactions";
+  writer.begin(prepared);
   experiment::Progress progress;
   const std::atomic<bool>& stop = interrupted_flag();
   const auto begin = std::chrono::steady_clock::now();
   {
-    const ProgressLine line(fmt::format("{} n = {}", options.words.protocol, prepared->n()), trials,
-                            progress, execution.quiet, steps, trial_scale(*prepared));
+    const ProgressLine line(fmt::format("{} n = {}", options.words.protocol, prepared.n()), trials,
+                            progress, execution.quiet, steps, trial_scale(prepared));
     experiment::run_trials(
-        *prepared, {.trials = trials, .threads = threads},
+        prepared, {.trials = trials, .threads = threads},
         [&](const experiment::Row& row) { writer.take(row); }, progress, stop);
   }
-  writer.finish(trials);
+  writer.end(trials);
+  const bool is_interrupted = stop && writer.summary().trials() < trials;
+  if (is_last || is_interrupted) writer.finish();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (!execution.quiet) print_timing(writer.summary(), progress, steps, elapsed.count(), threads);
-  if (stop && writer.summary().trials() < trials) {
+  if (is_interrupted) {
     if (!execution.quiet)
       tell("interrupted: {} of {} trials, the first ones in trial order\n",
            writer.summary().trials(), trials);
@@ -188,9 +216,44 @@ Exit run(const RunOptions& options) {
   return writer.summary().not_converged() > 0 ? Exit::not_converged : Exit::done;
 }
 
+// The sizes that --n lists; the empty one stands for that of the file or of --init-from.
+std::vector<std::string> sizes_of(const RunOptions& options) {
+  const std::string& n = options.words.n;
+  if (n.find(',') == n.npos && n.find("..") == n.npos) return {n};
+  const experiment::ExecutionText& files = options.execution;
+  const std::array<std::pair<const std::string&, std::string_view>, 4> of_one_size{
+      {{files.trace, "--trace"},
+       {files.history, "--history"},
+       {files.final_file, "--final"},
+       {files.init_from, "--init-from"}}};
+  for (const auto& [file, option] : of_one_size) {
+    if (file.empty()) continue;
+    throw Error(fmt::format("{} is about one size, and --n {} has several", option, n));
+  }
+  return sweep::sizes_of(n);
+}
+
+Exit run(const RunOptions& options) {
+  experiment::check_outputs(options.execution, options.words);
+  const catalog::Entry entry = catalog::find(options.words.protocol);
+  const std::uint64_t trials = count_of(options.execution, &experiment::ExecutionText::trials);
+  std::vector<std::unique_ptr<const catalog::PreparedRun>> all;
+  for (const std::string& n : sizes_of(options)) all.push_back(prepared(entry, options, n, trials));
+  RowWriter writer(options.execution, trials);
+  Exit worst = Exit::done;
+  for (const auto& each : all) {
+    const Exit ended = run_size(options, *each, &each == &all.back(), writer);
+    if (ended != Exit::done) worst = ended;
+    if (ended == Exit::interrupted) break;
+  }
+  return worst;
+}
+
 constexpr const char* run_examples = R"(
 Examples:
   conclave run pll --n 1e6 --trials 100
+  conclave run pll --n 1e3,1e4,1e5 --trials 20
+  conclave run my.pp --init A=60,B=40
   conclave run pll --n 2^20 --param m=25 --seed 7 --format jsonl > rows.jsonl
   conclave run pll --n 1000 --trials 1e4 --param reading=printed --max-parallel-time 1e5
   conclave run fratricide --n 1000 --trials 1000 --format csv --output rows.csv
@@ -210,7 +273,9 @@ void add_run(Command& conclave) {
   Command command = conclave.subcommand("run", "Run trials of a protocol");
   command.word("PROTOCOL", options->words.protocol,
                "A name from `conclave list`, or a file: my.pp, my.crn");
-  command.run_options(experiment::by_run, options->words);
+  command.run_options(
+      experiment::by_run, options->words,
+      {{"n", "Population size: 1000, 1e6, 2^20; also several, 1e3,1e4 or 1e3..1e6"}});
   command.run_options(experiment::by_run, options->execution);
   command.file_size_option();
   command.footer(run_examples);

@@ -1,4 +1,5 @@
-// `conclave sweep`: carries out a plan, from where it was left.
+// `conclave sweep`: carries out a plan, or one protocol over sizes and parameters, from where it
+// was left, and draws what comes of it.
 #include "conclave/sweep/sweep.hpp"
 
 #include <algorithm>
@@ -14,17 +15,25 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/join_parts.hpp"
+#include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
 #include "conclave/experiment/memory.hpp"
+#include "conclave/experiment/run_options.hpp"
 #include "conclave/mpi/ranks.hpp"
+#include "conclave/plot/figure.hpp"
+#include "conclave/report/own_law.hpp"
+#include "conclave/report/report.hpp"
 #include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/plan_text.hpp"
 #include "conclave/sweep/results.hpp"
 #include "conclave/sweep/store.hpp"
 
@@ -103,8 +112,51 @@ void print_estimate(const sweep::Plan& plan, const sweep::Shard& shard, unsigned
   fmt::print("\n{}\n", wrapped(estimate, output_width(), 0));
 }
 
+// Whether the word is a protocol and no plan; a name with a size is one that may be misspelt.
+bool is_protocol(const SweepOptions& options) {
+  const bool is_listed = std::ranges::any_of(
+      catalog::entries(), [&](const auto& entry) { return entry.info.name == options.plan; });
+  constexpr std::array<std::string_view, 3> endings{".pp", ".crn", ".rules"};
+  const bool is_file = std::ranges::any_of(
+      endings, [&](std::string_view ending) { return options.plan.ends_with(ending); });
+  return is_listed || is_file || (!options.words.n.empty() && !options.plan.ends_with(".toml"));
+}
+
+void refuse_words(const SweepOptions& options) {
+  const auto given = experiment::given_options(options.words);
+  const auto is_own = [](const auto& each) { return each.option != "seed" || each.value != "1"; };
+  const auto found = std::ranges::find_if(given, is_own);
+  if (found == given.end() && options.trials.empty()) return;
+  throw Error(
+      fmt::format("'{}' is a plan, which says itself what to run: --{} belongs to the sweep "
+                  "of a protocol",
+                  options.plan, found == given.end() ? "trials" : found->option));
+}
+
+sweep::Plan plan_of_protocol(const SweepOptions& options) {
+  experiment::RunText words = options.words;
+  words.protocol = options.plan;
+  const catalog::Entry entry = catalog::find(words.protocol);
+  if (words.n.empty()) {
+    throw Error(fmt::format("the sizes are missing, for example: conclave sweep {} --n 100..1e6",
+                            words.protocol));
+  }
+  std::vector<std::string> variables{"n"};
+  for (const auto& each : entry.parameters) variables.emplace_back(each.name);
+  for (const std::string& law : options.laws) report::OwnLaw(law, variables);
+  const std::string trials = options.trials.empty() ? "1" : options.trials;
+  count_option_64("--trials", trials, 1, sweep::most_trials);
+  return sweep::plan_of(words, trials);
+}
+
+sweep::Plan read_plan(const SweepOptions& options) {
+  if (is_protocol(options)) return plan_of_protocol(options);
+  refuse_words(options);
+  return sweep::read_plan(options.plan);
+}
+
 sweep::Plan plan_of(const SweepOptions& options) {
-  sweep::Plan plan = sweep::read_plan(options.plan);
+  sweep::Plan plan = read_plan(options);
   if (options.quiet) return plan;
   for (const std::string& warning : plan.warnings) tell("warning: {}\n", warning);
   return plan;
@@ -118,6 +170,17 @@ void check_memory(const sweep::Plan& plan) {
     throw Error(fmt::format("a trial of {} needs {:.3g} GiB, and {:.3g} GiB are free",
                             sweep::cell_text(cell), static_cast<double>(cell.bytes) / gib,
                             static_cast<double>(memory) / gib));
+  }
+}
+
+// Shows the laws and the picture, as far as they were asked for.
+void show_growth(const SweepOptions& options, const std::string& path) {
+  const bool is_asked = !options.plot.empty() || !options.laws.empty();
+  if (!is_asked && (options.quiet || !is_protocol(options))) return;
+  const std::string verdict = report::draw_growth(path, options.plot, options.laws, {});
+  if (options.quiet) return;
+  for (const std::string_view line : split_parts(verdict, '\n')) {
+    fmt::print("{}\n", wrapped(line, output_width(), 2));
   }
 }
 
@@ -142,6 +205,7 @@ Exit run_plan(const sweep::Plan& plan, const SweepOptions& options, const sweep:
   }
   if (!options.quiet) print_summary(sweep.progress(), path, seconds_since(begin));
   if (!sweep.is_complete()) return Exit::interrupted;
+  show_growth(options, path);
   return sweep::Results(path).not_converged() > 0 ? Exit::not_converged : Exit::done;
 }
 
@@ -177,6 +241,7 @@ Exit run(const SweepOptions& options) {
   const std::atomic<bool>& stop = interrupted_flag();
   if (is_one_of_many() && !options.dry_run) return run_ranks(options, shard, stop);
   const unsigned threads = thread_count(options);
+  if (!options.plot.empty()) plot::kind_of(options.plot);  // objects at once
   const sweep::Plan plan = plan_of(options);
   if (options.dry_run) {
     print_estimate(plan, shard, threads, stop);
@@ -187,7 +252,8 @@ Exit run(const SweepOptions& options) {
 }
 
 constexpr const char* sweep_examples = R"(
-A plan is a TOML file: protocols, grids of n and parameters, trials (docs/how-to/sweeps.md).
+A protocol needs no plan; what it sweeps is kept with the results as one. A plan is a TOML file:
+protocols, grids of n and parameters, trials (docs/how-to/sweeps.md).
 
   seed = 3
   trials = 200
@@ -201,6 +267,8 @@ A run with kind = "rare" has the options of `conclave rare` as keys, and its rep
 (docs/explanation/rare.md).
 
 Examples:
+  conclave sweep my.pp --n 100..1e6 --trials 50 --plot growth.pdf
+  conclave sweep pll --n 64..4096:2 --trials 100 --law 'a*log(n)+b' -o pll.db
   conclave sweep plan.toml --dry-run            the cells, and how long they will take
   conclave sweep plan.toml -o results.db        run, or go on where it was stopped
   conclave sweep plan.toml --shard 2/5          one part of five, for `conclave merge`
@@ -216,10 +284,27 @@ Exit carry_out(const SweepOptions& options) { return run(options); }
 
 void add_sweep(Command& conclave) {
   auto options = std::make_shared<SweepOptions>();
-  Command command = conclave.subcommand("sweep", "Run a plan; stop and resume it at will");
-  command.word("PLAN", options->plan, "A file in TOML");
+  Command command =
+      conclave.subcommand("sweep", "Run a protocol over sizes and parameters, or a plan; stop and "
+                                   "resume it at will");
+  command.word(
+      "WHAT", options->plan,
+      "A plan (a file in TOML), or a protocol: a name from `conclave list`, my.pp, my.crn");
   command.option("-o,--output", "FILE", options->output,
-                 "The file of results (default: the plan's name with .db)");
+                 "The file of results (default: the name of the plan or protocol with .db)");
+  command.option("--plot", "FIGURE", options->plot,
+                 "Draw the growth with its laws: .svg, .pdf, .png, .csv or .tex");
+  command.repeatable_option("--law", "LAW", options->laws,
+                            "Fit this law of n and parameters, such as 'a*n*log(n)+b*n', instead "
+                            "of the usual ones; repeatable");
+  command.option("--trials", "T", options->trials,
+                 "Of a protocol: trials of each cell (default 1)");
+  command.run_options(
+      experiment::by_run, options->words,
+      {{"n", "Of a protocol, as all further options: sizes and ranges, 1e3,1e4 or "
+             "100..1e6 (two per power of ten) or 64..4096:2"},
+       {"param", "NAME=VALUE,...; the values may be expressions such as 4*ceil(lg(n)); "
+                 "repeatable"}});
   command.option("--threads", "K", options->threads,
                  "Worker threads; never changes a result (default: one per processor)");
   command.option("--shard", "I/K", options->shard, "Run only part I of K (0/K is the same as K/K)");

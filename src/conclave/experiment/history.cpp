@@ -115,12 +115,14 @@ HistoryFormat history_format(const std::string& name, const std::string& path) {
   return static_cast<HistoryFormat>(found - formats.begin());
 }
 
-std::string field_value(std::string_view state, const std::string& field) {
+// "-" where others have the field and this state has not.
+std::string field_value(std::string_view state, const std::string& field, bool is_known) {
   std::vector<std::string_view> names;
   for (const auto& [name, value] : fields_in(state)) {
     if (name == field) return std::string(value);
     names.push_back(name);
   }
+  if (is_known) return "-";
   if (names.empty()) {
     throw Error(fmt::format("--history-by {}: states such as '{}' have no fields", excerpt(field),
                             excerpt(state)));
@@ -142,8 +144,13 @@ std::vector<std::uint32_t> HistoryWriter::columns_of(const History& history) {
   for (const std::string& column : columns_) {
     numbers.emplace(column, static_cast<std::uint32_t>(numbers.size()));
   }
+  const bool is_known = std::ranges::any_of(history.names, [this](const std::string& name) {
+    const auto fields = fields_in(name);
+    return std::ranges::find(fields, field_, [](const auto& each) { return each.first; }) !=
+           fields.end();
+  });
   for (const std::string& name : history.names) {
-    std::string value = field_.empty() ? name : field_value(name, field_);
+    std::string value = field_.empty() ? name : field_value(name, field_, is_known);
     auto found = numbers.find(value);
     if (found == numbers.end()) {
       const auto number = static_cast<std::uint32_t>(columns_.size());

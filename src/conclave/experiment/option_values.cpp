@@ -185,7 +185,8 @@ TraceGrid grid_of(const std::string& every, Interactions n) {
     throw Error(
         fmt::format("--every takes a parallel time such as 1 or 0.25, not '{}'", excerpt(every)));
   }
-  if (step->numerator < Interactions::max() / n && step->numerator * n < step->denominator) {
+  if (n > 0u && step->numerator < Interactions::max() / n &&
+      step->numerator * n < step->denominator) {
     throw Error(fmt::format("--every {} is less than one interaction, 1/{} of parallel time",
                             excerpt(every), to_string(n)));
   }

@@ -193,7 +193,7 @@ RowFormat::RowFormat(const catalog::PreparedRun& run) : run_(&run) {
 std::string RowFormat::json_head() const { return json_head_ + '}'; }
 
 double RowFormat::parallel_time(const Row& row) const {
-  return row.result.interactions.as_double() / static_cast<double>(run_->n());
+  return row.result.interactions.as_double() / std::max(1.0, static_cast<double>(run_->n()));
 }
 
 std::string RowFormat::json(const Row& row) const { return unclosed_json(row) + '}'; }
@@ -273,7 +273,8 @@ std::string RowFormat::trace(const Row& row) const {
   if (row.result.network) return network_trace(row.trial, *row.result.network);
   std::string text;
   for (const TracePoint& point : row.result.trace) {
-    const double time = point.interactions.as_double() / static_cast<double>(run_->n());
+    const double time =
+        point.interactions.as_double() / std::max(1.0, static_cast<double>(run_->n()));
     text += fmt::format("{},{},{},", row.trial, to_string(point.interactions), json_number(time));
     if (run_->has_clock()) text += json_number(point.time) + ',';
     text += fmt::format("{}", point.leaders);

@@ -31,7 +31,8 @@ constexpr std::array options_of_runs{
     Option<RunText>{.name = "init",
                     .value = &RunText::init,
                     .placeholder = "NAME",
-                    .meaning = "Initial configuration (see `describe`)",
+                    .meaning = "Initial configuration (see `describe`); of protocol files also "
+                               "A=60,B=40 or A=60%,B=rest",
                     .accepted_by = by_run | by_rare | by_verify | by_compare | by_explorer,
                     .stored = 4},
     Option<RunText>{.name = "engine",
@@ -45,11 +46,19 @@ constexpr std::array options_of_runs{
         .name = "graph",
         .value = &RunText::graph,
         .placeholder = "GRAPH",
-        .meaning = "complete, ring, undirected-ring, grid:RxC, regular:D, gnp:P or "
-                   "file:PATH, for protocols that allow it",
+        .meaning = "complete, ring, undirected-ring, star, tree, hypercube, grid:RxC, torus:RxC, "
+                   "regular:D, gnp:P or file:PATH, for protocols that allow it",
         .accepted_by = by_run | by_search | by_verify | by_explore | by_compare | by_explorer,
         .stored = 6,
         .page = "graphs.md"},
+    Option<RunText>{.name = "placement",
+                    .value = &RunText::placement,
+                    .placeholder = "NAME",
+                    .meaning = "On a graph: random, or listed, in the order of the initial "
+                               "configuration (default listed; random with --init A=60,B=40)",
+                    .accepted_by = by_run | by_explorer,
+                    .stored = 21,
+                    .page = "graphs.md"},
     Option<RunText>{.name = "fault",
                     .value = &RunText::faults,
                     .placeholder = "FAULT",

@@ -1,5 +1,7 @@
 #include "conclave/experiment/run_text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -64,14 +66,26 @@ std::shared_ptr<const Digraph> graph(const RunText& words, Interactions n, std::
   return graph::make_graph(words.graph, catalog::checked_population(n), seed);
 }
 
-// The number of agents: as the words say or, without it, as many molecules as a reaction file has.
+// The number of agents: as the words say or, without it, as many as the start of a file has.
 Interactions population(const catalog::Entry& entry, const RunText& words,
                         const std::vector<catalog::Setting>& settings, const UsageExample& usage) {
   if (!words.n.empty()) return count_option("--n", words.n);
-  const auto molecules = entry.fixed_population ? entry.fixed_population(settings) : std::nullopt;
-  if (molecules) return *molecules;
+  if (entry.fixed_population) {
+    if (const auto agents = entry.fixed_population(settings, words.init)) return *agents;
+  }
   throw Error(fmt::format("the population size is missing, for example: conclave {} {} --n {}",
                           usage.command, words.protocol, usage.n));
+}
+
+// Shares have no order, so that agents are placed randomly on a graph; starts have one.
+bool places_randomly(const RunText& words) {
+  constexpr std::array<std::string_view, 2> names{"listed", "random"};
+  const bool is_on_graph = !words.graph.empty() && words.graph != "complete";
+  if (words.placement.empty()) return is_on_graph && words.init.find('=') != words.init.npos;
+  if (std::ranges::find(names, words.placement) == names.end()) {
+    throw Error(unknown_name("placement", words.placement, names));
+  }
+  return words.placement == names[1];
 }
 
 }  // namespace
@@ -89,6 +103,7 @@ catalog::RunRequest request_of(const catalog::Entry& entry, const RunText& words
           .plan = plan(words, n),
           .graph = words.graph,
           .digraph = graph(words, n, seed),
+          .places_randomly = places_randomly(words),
           .network = {.delay = words.delay,
                       .wakeup = words.wakeup,
                       .ids = words.ids,

@@ -20,6 +20,7 @@ struct RunText {
   std::string init{};
   std::string engine{};
   std::string graph{};
+  std::string placement{};  // of agents on it
   std::string max_parallel_time{};
   std::string max_interactions{};
   std::string until{};  // a parallel time, or "convergence," and one

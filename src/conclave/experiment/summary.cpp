@@ -146,10 +146,20 @@ std::string RunSummary::table(std::size_t width) const {
   std::string text = heading(width);
   text += outcome_text();
   if (asked_ > 0) text += fmt::format("; interrupted, {} were asked for", asked_);
-  text += '\n';
+  text += '\n' + undone_text(width);
   if (columns_.empty()) return text;
   text += '\n' + (trials_ == 1 ? values_table(width) : statistics_table(width));
   return text + census_text();
+}
+
+// Says of trials that end at convergence whether that is where they would stay.
+std::string RunSummary::undone_text(std::size_t width) const {
+  if (run_->plan().until || converged() == 0) return {};
+  const std::string command = run_->undone();
+  if (command.empty()) return {};
+  return beside(
+      {"the stop condition can be undone later, and a trial ends when it first holds:", command},
+      width);
 }
 
 // A single trial has values, not statistics.

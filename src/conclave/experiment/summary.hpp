@@ -42,6 +42,7 @@ class RunSummary {
   };
   Column& column(std::string_view name);
   std::string outcome_text() const;
+  std::string undone_text(std::size_t width) const;
   std::string census_text() const;
   std::string heading(std::size_t width) const;
   std::string values_table(std::size_t width) const;

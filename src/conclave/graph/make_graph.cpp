@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -93,9 +94,11 @@ Arcs arcs_in_file(const std::string& path, AgentCount n) {
   return arcs;
 }
 
-constexpr std::array<std::string_view, 7> kinds{
-    "complete", "ring", "undirected-ring", "grid", "regular", "gnp", "file"};
-constexpr std::array<std::string_view, 3> plain_kinds{"complete", "ring", "undirected-ring"};
+constexpr std::array<std::string_view, 11> kinds{
+    "complete", "ring",  "undirected-ring", "star", "hypercube", "tree",
+    "grid",     "torus", "regular",         "gnp",  "file"};
+constexpr std::array<std::string_view, 5> plain_kinds{"complete", "ring", "undirected-ring", "star",
+                                                      "hypercube"};
 constexpr AgentCount most_agents = 100'000'000;
 constexpr double most_drawn_arcs = 4294967295.0;  // that a Digraph can hold
 
@@ -127,20 +130,66 @@ Arcs undirected_ring(AgentCount n) {
   return arcs;
 }
 
-Arcs grid(const std::string& size, AgentCount n) {
+// Agent 0 is joined to all others.
+Arcs star(AgentCount n) {
+  Arcs arcs;
+  for (AgentCount i = 1; i < n; ++i) add_edge(arcs, 0, i);
+  return arcs;
+}
+
+// Agents whose numbers differ in one bit are joined.
+Arcs hypercube(AgentCount n) {
+  if (!std::has_single_bit(n)) {
+    throw Error(fmt::format("--graph hypercube needs a power of two agents, not n = {}", n));
+  }
+  Arcs arcs;
+  for (AgentCount i = 0; i < n; ++i) {
+    for (AgentCount bit = 1; bit < n; bit *= 2) {
+      if ((i & bit) == 0) add_edge(arcs, i, i | bit);
+    }
+  }
+  return arcs;
+}
+
+// Level by level from agent 0, every agent with this many children as far as there are agents.
+Arcs tree(const std::string& text, AgentCount n) {
+  const auto children =
+      text.empty() ? Interactions(2u) : parse_count(text).value_or(Interactions(0u));
+  if (children < 1u || children >= n) {
+    throw Error(fmt::format("--graph tree:K needs a number of children from 1 to n - 1 = {}, not "
+                            "'{}'",
+                            n - 1, text));
+  }
+  const AgentCount each = *children.as_uint64();
+  Arcs arcs;
+  for (AgentCount i = 1; i < n; ++i) add_edge(arcs, (i - 1) / each, i);
+  return arcs;
+}
+
+// With `wraps` the ends of each row and column are joined.
+Arcs grid(const std::string& size, AgentCount n, bool wraps) {
+  const std::string_view name = wraps ? "torus" : "grid";
   const std::size_t cross = size.find('x');
   const auto rows = parse_count(size.substr(0, cross));
   const auto columns =
       parse_count(cross == std::string::npos ? std::string() : size.substr(cross + 1));
   const bool are_counts = rows && columns && *rows <= n && *columns <= n;
   if (!are_counts || *rows * *columns != Interactions(n)) {
-    throw Error(fmt::format("--graph grid:RxC needs R times C = n = {}, not '{}'", n, size));
+    throw Error(fmt::format("--graph {}:RxC needs R times C = n = {}, not '{}'", name, n, size));
   }
   const AgentCount width = *columns->as_uint64();
+  if (wraps && (width < 3 || *rows < 3u)) {
+    throw Error(fmt::format("--graph torus:RxC needs three rows and columns at least, unlike '{}'; "
+                            "grid:RxC does not",
+                            size));
+  }
   Arcs arcs;
   for (AgentCount i = 0; i < n; ++i) {
-    if ((i + 1) % width != 0) add_edge(arcs, i, i + 1);
+    const bool is_last = (i + 1) % width == 0;
+    if (!is_last) add_edge(arcs, i, i + 1);
+    if (is_last && wraps) add_edge(arcs, i, i + 1 - width);
     if (i + width < n) add_edge(arcs, i, i + width);
+    if (i + width >= n && wraps) add_edge(arcs, i, i + width - n);
   }
   return arcs;
 }
@@ -238,7 +287,10 @@ Arcs gnp(const std::string& text, AgentCount n, Stream& stream) {
 Arcs arcs_of(std::string_view kind, const std::string& argument, AgentCount n, Stream& stream) {
   if (kind == "ring") return ring(n);
   if (kind == "undirected-ring") return undirected_ring(n);
-  if (kind == "grid") return grid(argument, n);
+  if (kind == "star") return star(n);
+  if (kind == "hypercube") return hypercube(n);
+  if (kind == "tree") return tree(argument, n);
+  if (kind == "grid" || kind == "torus") return grid(argument, n, kind == "torus");
   if (kind == "regular") return regular(argument, n, stream);
   if (kind == "gnp") return gnp(argument, n, stream);
   return arcs_in_file(argument, n);

@@ -27,6 +27,9 @@ class Clock {
   virtual Interactions interactions_at(const Fraction& time) = 0;
   // The time at which the interaction with this number happens; 0 for 0.
   virtual double time_after(Interactions interactions) = 0;
+  // Whether times become known only as the trial goes on (interactions_at is then max() for a time
+  // to come, at which the engine pauses once): networks whose rates follow from their course.
+  virtual bool learns() const { return false; }
   // One that has the same answers.
   virtual std::unique_ptr<Clock> copy() const = 0;
 };

@@ -83,6 +83,11 @@ class LookTimes {
   // between.
   void step() { next_ = multiple(++index_); }
 
+  // With a clock that learns: the next look may have become known.
+  void refresh() {
+    if (index_ > 0 && grid_ && grid_->every) next_ = multiple(index_);
+  }
+
   // After a look, on the grid or not: the next one is later than `now`.
   void pass(Interactions now) {
     if (now < next_) return;

@@ -39,6 +39,7 @@ struct TrialPlan {
   std::vector<Fault> faults{};
   std::optional<TraceGrid> grid{};       // none: no looks
   std::optional<Horizon> until{};        // none: the trial runs to its convergence
+  std::optional<Fraction> lasting{};     // convergence counts once it has lasted this parallel time
   bool keeps_trace = true;               // leaders and observables at every look
   bool keeps_history = false;            // the census at every time of the grid and at the end
   bool keeps_final = false;              // the configuration at the end

@@ -21,8 +21,9 @@ Trial::Trial(std::unique_ptr<TrialEngine> engine, const TrialPlan& plan,
 std::unique_ptr<Trial> Trial::copy() const {
   auto engine = engine_->copy();
   if (!engine) return nullptr;
-  auto result =
-      std::make_unique<Trial>(std::move(engine), plan_, clock_ ? clock_->copy() : nullptr);
+  auto clock = engine->own_clock();
+  if (!clock && clock_) clock = clock_->copy();
+  auto result = std::make_unique<Trial>(std::move(engine), plan_, std::move(clock));
   result->at_ = at_;
   result->at_.samples.use(result->clock());
   return result;
@@ -87,6 +88,8 @@ void Trial::go_on() {
   switch (at_.phase) {
     case Phase::seeking:
       return seek();
+    case Phase::lasting:
+      return see_whether_it_lasts();
     case Phase::faults:
       return await_fault();
     case Phase::horizon:
@@ -126,6 +129,7 @@ bool Trial::advance_engine(Interactions time) {
     }
     const Interactions stop = std::min({time, at_.samples.next(), at_.until, pause_});
     engine_->advance_a_chunk(stop - now(), time - now());
+    refresh_times();
     if (now() == at_.samples.next()) sample();
     if (!(*keep_going_)({now(), engine_.get()}) && !engine_->has_stopped()) {
       is_paused_ = true;
@@ -135,12 +139,40 @@ bool Trial::advance_engine(Interactions time) {
   return true;
 }
 
+// A clock that learns may know more about the times that the trial waits for.
+void Trial::refresh_times() {
+  if (!clock_ || !clock_->learns()) return;
+  at_.samples.refresh();
+  if (plan_.until) at_.until = clock_->interactions_at(plan_.until->time);
+}
+
+// Convergence that does not last is none: then on to the next.
+void Trial::see_whether_it_lasts() {
+  const Interactions length = parallel_.interactions_at(*plan_.lasting);
+  const Interactions end =
+      length < Interactions::max() - at_.held_from ? at_.held_from + length : Interactions::max();
+  if (!advance_engine(std::min(end, plan_.limit))) return;
+  if (engine_->violated()) {
+    at_.phase = Phase::seeking;
+  } else if (now() >= end) {
+    end_seeking(Ending::converged);
+  } else {
+    end_seeking(is_at_horizon() ? Ending::until : Ending::limit);
+  }
+}
+
 // Up to the next fault or to the limit.
 void Trial::seek() {
   const auto fault = next_fault();
   const Interactions end = fault ? std::min(fault->first, plan_.limit) : plan_.limit;
   watch(Watch::convergence);
   if (!advance_engine(end)) return;
+  if (engine_->converged() && plan_.lasting) {
+    at_.phase = Phase::lasting;
+    at_.held_from = now();
+    at_.watch = Watch::violation;
+    return engine_->hold();
+  }
   if (engine_->converged()) return end_seeking(Ending::converged);
   if (is_at_horizon()) return end_seeking(Ending::until);
   if (fault && fault->first <= plan_.limit) {  // also of what had become hopeless

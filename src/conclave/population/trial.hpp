@@ -98,6 +98,7 @@ class Trial {
   // Each can be resumed where it was left: it asks the engine how far it is.
   enum class Phase : std::uint8_t {
     seeking,  // convergence, through the faults that come before it
+    lasting,  // whether it lasts as long as it must
     faults,   // passes the time to the next fault after convergence
     horizon,  // all faults have struck: on to the time at which the trial ends
     holding,  // how long what was elected lasts
@@ -113,7 +114,7 @@ class Trial {
     Phase phase = Phase::seeking;
     Watch watch = Watch::convergence;
     bool has_ended_once = false;  // the first search for convergence is over
-    Interactions held_from{};     // the beginning of `holding`
+    Interactions held_from{};     // the beginning of `lasting` and of `holding`
     std::optional<Interactions> first_convergence{};
     std::map<std::string, std::uint32_t> numbers{};  // of the names in the history
     Interactions last_kept{};
@@ -128,6 +129,8 @@ class Trial {
   bool advance_engine(Interactions time);
   bool pass_time(Interactions end);
   void seek();
+  void refresh_times();
+  void see_whether_it_lasts();
   void end_seeking(Ending ending);
   void note_convergence();
   void await_fault();

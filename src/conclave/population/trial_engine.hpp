@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "conclave/base/interactions.hpp"
+#include "conclave/model/clock.hpp"
 #include "conclave/model/fault.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/starting_census.hpp"
@@ -36,6 +37,8 @@ class TrialEngine : public TrialView {
   // its own: the protocol must outlive it, but no workspace. O(agents), or O(states met) where they
   // are counted. Null if the engine cannot be copied.
   virtual std::unique_ptr<TrialEngine> copy() const = 0;
+  // The clock of an engine whose times follow from its course (Clock::learns); null for others.
+  virtual std::unique_ptr<Clock> own_clock() { return nullptr; }
   // Advances by a chunk, but not beyond the budget, after which the trial is to be sampled; it goes
   // on up to `horizon` interactions from now, the next at which something is done to it.
   virtual void advance_a_chunk(Interactions budget, Interactions horizon) = 0;

@@ -290,11 +290,14 @@ std::string Row::ending() const {
         interval_text(probability), verdict, exponential_of(probability.ln_time),
         exponential_of(probability.ln_low), exponential_of(probability.ln_high));
   }
-  std::string text = fmt::format("\nln of the expected holding time, in interactions: {}   {}\n",
+  // A protocol file says what it waits for.
+  const std::string& meaning = subject_.ways.front().meaning;
+  const bool is_file = !subject_.source_hash.empty() && !meaning.empty();
+  const std::string what = is_file ? "time until " + meaning : "holding time";
+  std::string text = fmt::format("\nln of the expected {}, in interactions: {}   {}\n", what,
                                  interval_text(time_), verdict);
   if (fits_double(time_.ln_time) && !is_bound) {
-    text +=
-        fmt::format("expected holding time: {:.4g} interactions\n", exponential_of(time_.ln_time));
+    text += fmt::format("expected {}: {:.4g} interactions\n", what, exponential_of(time_.ln_time));
   }
   return text;
 }

@@ -121,7 +121,7 @@ std::vector<const Fit*> laws_to_draw(const Part& part, const std::string& kind, 
   const std::vector<Fit>& fits = fits_of(part, kind);
   std::vector<const Fit*> result;
   for (const Law& law : part.measure.laws) {
-    if (part.measure.promise.empty()) break;
+    if (part.measure.promise.empty() && !law.own) break;
     for (const Fit& fit : fits) {
       const bool is_it = fit.form == Fit::Form::scaled && fit.law.name == law.name &&
                          fit.law.with_offset == law.with_offset;
@@ -140,7 +140,11 @@ void add_growth(Figure& figure, const RunSample& run, const RunNames& names, con
                 const CellName& name, std::size_t number, bool is_alone) {
   const std::vector<const Fit*> laws = laws_to_draw(part, name.kind, is_alone ? 2 : 1);
   Series measured = measured_series(run, names, name.series, part.measure.field);
-  measured.name = name.series.empty() ? "mean, 95 % interval" : name.series;
+  measured.name = name.series;
+  if (measured.name.empty()) {
+    measured.name = names.expressions.empty() ? "mean, 95 % interval"
+                                              : names.expressions + ": mean, 95 % interval";
+  }
   measured.look = number;
   measured.style = laws.empty() ? Style::joined : Style::marks;
   figure.series.push_back(std::move(measured));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -59,8 +60,51 @@ void measure_errors(Fit& fit, std::span<const Point> points, std::size_t constan
   fit.typical_error = std::sqrt(squares / static_cast<double>(points.size() - constants));
 }
 
+// Solves the equations, whose right side is the last column; nothing if they are degenerate.
+std::optional<std::vector<double>> solved(std::vector<std::vector<double>> rows) {
+  const std::size_t size = rows.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    const double before = rows[i][i];
+    for (std::size_t j = 0; j < i; ++j) {
+      const double factor = rows[i][j] / rows[j][j];
+      for (std::size_t k = j; k <= size; ++k) rows[i][k] -= factor * rows[j][k];
+    }
+    if (!(rows[i][i] > 1e-12 * before)) return std::nullopt;  // the matrix is positive
+  }
+  std::vector<double> result(size);
+  for (std::size_t i = size; i-- > 0;) {
+    double sum = rows[i][size];
+    for (std::size_t k = i + 1; k < size; ++k) sum -= rows[i][k] * result[k];
+    result[i] = sum / rows[i][i];
+  }
+  return result;
+}
+
+// Least squares of 1 = (terms[0] + sum of constant * term) / y.
+std::optional<Fit> fitted_own(const Law& law, std::span<const Point> points) {
+  const std::size_t count = law.own->constants().size();
+  if (points.size() <= count) return std::nullopt;
+  std::vector<std::vector<double>> rows(count, std::vector<double>(count + 1));
+  for (const Point& point : points) {
+    const std::vector<double> terms = law.own->terms(point.variables);
+    if (terms.empty()) return std::nullopt;
+    const double right = 1 - terms[0] / point.mean;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double left = terms[i + 1] / point.mean;
+      for (std::size_t k = 0; k < count; ++k) rows[i][k] += left * terms[k + 1] / point.mean;
+      rows[i][count] += left * right;
+    }
+  }
+  auto constants = solved(std::move(rows));
+  if (!constants) return std::nullopt;
+  Fit result{.law = law, .constants = std::move(*constants)};
+  measure_errors(result, points, count);
+  return result;
+}
+
 // Without what cross-validation says.
 std::optional<Fit> fitted_law(const Law& law, std::span<const Point> points) {
+  if (law.own) return fitted_own(law, points);
   const std::size_t constants = law.with_offset ? 2 : 1;
   const auto values = shapes(law, points);
   if (!values || points.size() <= constants) return std::nullopt;
@@ -141,6 +185,7 @@ double left_out_error(std::span<const Point> points, const FitTo& fit_to) {
 }  // namespace
 
 std::optional<double> shape(const Law& law, const Variables& variables) {
+  if (law.own) return std::nullopt;
   double value = 1;
   for (const Factor& factor : law.factors) {
     const auto found = variables.find(factor.variable);
@@ -153,6 +198,14 @@ std::optional<double> shape(const Law& law, const Variables& variables) {
 }
 
 std::string Fit::text() const {
+  if (law.own) {
+    std::string text = law.own->text();
+    for (std::size_t i = 0; i < constants.size(); ++i) {
+      text += fmt::format("{} {} = {:.3g}", i == 0 ? " with" : ",", law.own->constants()[i],
+                          constants[i]);
+    }
+    return text;
+  }
   if (form == Form::power) return fmt::format("{:.3g} {}^{:.3f}", scale, law.name, rate);
   if (form == Form::exponential) return fmt::format("{:.3g} e^({:.3g} {})", scale, rate, law.name);
   std::string result = fmt::format("{:.3g}", scale);
@@ -164,6 +217,13 @@ std::string Fit::text() const {
 }
 
 std::optional<double> Fit::at(const Variables& variables) const {
+  if (law.own) {
+    const std::vector<double> terms = law.own->terms(variables);
+    if (terms.empty()) return std::nullopt;
+    double sum = terms.front();
+    for (std::size_t i = 0; i < constants.size(); ++i) sum += constants[i] * terms[i + 1];
+    return sum;
+  }
   const std::optional<double> value = shape(law, variables);
   if (!value) return std::nullopt;
   if (form == Form::power) return scale * std::pow(*value, rate);

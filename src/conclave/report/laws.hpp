@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,11 +15,12 @@
 #include <vector>
 
 #include "conclave/base/statistics.hpp"
+#include "conclave/report/own_law.hpp"
 
 namespace conclave::report {
 
 // The variables of a cell by name: n, N, r, c.
-using Variables = std::map<std::string, double, std::less<>>;
+using Variables = OwnLaw::Variables;
 
 // variable^power * (log2 variable)^log_power
 struct Factor {
@@ -31,7 +33,8 @@ struct Factor {
 struct Law {
   std::string name;  // "log n"; the constant is not part of it
   std::vector<Factor> factors{};
-  bool with_offset = false;  // two constants, a f + b, instead of one
+  bool with_offset = false;             // two constants, a f + b, instead of one
+  std::shared_ptr<const OwnLaw> own{};  // a user's, instead of the product
 };
 
 // Nothing if a variable is unknown or the value is no positive number.
@@ -51,7 +54,8 @@ struct Fit {
   Form form = Form::scaled;
   double scale = 0;
   double offset = 0;
-  double rate = 0;  // the a of c x^a or c e^(a x)
+  double rate = 0;                  // the a of c x^a or c e^(a x)
+  std::vector<double> constants{};  // of a user's law
   double typical_error = 0;
   double worst_error = 0;
   // The root of the mean square of the relative errors when each point is left out in turn and

@@ -37,7 +37,7 @@ Report read_report(const ReportOptions& options) {
   std::vector<std::string> names;
   std::vector<std::string> files;
   for (const std::string& file : options.files) {
-    report.studies.push_back(study(file, options.where, options.by));
+    report.studies.push_back(study(file, options.where, options.by, options.laws));
     files.push_back(quoted_for_shell(file));
     names.push_back(report.studies.back().name);
   }
@@ -133,6 +133,20 @@ void write_report(const ReportOptions& options) {
   }
   page->write(html(report, pictures));
   page->finish();
+}
+
+std::string draw_growth(const std::string& results, const std::string& picture,
+                        const std::vector<std::string>& laws, const plot::Looks& looks) {
+  const Study all = study(results, {}, {}, laws);
+  if (all.sections.empty() || all.sections.front().parts.front().figures.empty()) {
+    throw Error(
+        fmt::format("'{}' has no trial that has converged: there is nothing to draw", results));
+  }
+  const Part& part = all.sections.front().parts.front();
+  if (!picture.empty()) {
+    write_file(picture, draw(part.figures.front(), plot::kind_of(picture), looks));
+  }
+  return part.verdict;
 }
 
 }  // namespace conclave::report

@@ -17,6 +17,7 @@ struct ReportOptions {
   std::vector<std::string> only{};   // names of figures; empty: all
   std::vector<std::string> where{};  // conditions that rows must satisfy
   std::string by{};  // a field of rows, whose values are cases of a mixture; empty: none
+  std::vector<std::string> laws{};  // of a user, instead of the usual ones
   std::string title{};
   std::string version{};
   // The address of the explorer, to which cells link: http, https, file, or relative to the page.
@@ -26,5 +27,10 @@ struct ReportOptions {
 
 // Throws Error if a file, a figure or gnuplot is missing, or something cannot be written.
 void write_report(const ReportOptions& options);
+
+// The first figure of a file of results, its growth over n where it has several sizes, into a file
+// whose ending says its kind. Returns what is to be said of its law. Throws Error as above.
+std::string draw_growth(const std::string& results, const std::string& picture,
+                        const std::vector<std::string>& laws, const plot::Looks& looks);
 
 }  // namespace conclave::report

@@ -101,11 +101,30 @@ std::size_t distinct(const std::vector<std::string>& values) {
   return std::set<std::string>(values.begin(), values.end()).size();
 }
 
-std::vector<Dimension> dimensions(const RunSample& run) {
+// The parameters of a cell that its plan has as expressions, by name.
+std::map<std::string, std::string> written_in(const experiment::RunText& words,
+                                              const sweep::WrittenParams& plan) {
+  std::map<std::string, std::string> result;
+  for (const auto& [name, expression] : plan) {
+    for (const std::string& each : words.params) {
+      const bool is_it =
+          each.starts_with(name + '=') &&
+          sweep::has_value(expression, each.substr(name.size() + 1), words.n, words.params);
+      if (is_it) result.try_emplace(name, expression);
+    }
+  }
+  return result;
+}
+
+// A parameter that is in no law has the expression of the plan for its values.
+std::vector<Dimension> dimensions(const RunSample& run, const std::set<std::string>& in_laws) {
   std::vector<std::map<std::string, std::string>> all;
   std::set<std::string> names;
   for (const CellSample& sample : run.cells) {
     all.push_back(settings(sample.cell.words));
+    for (const auto& [name, expression] : sample.written) {
+      if (!in_laws.contains(name)) all.back()[name] = expression;
+    }
     for (const auto& [name, value] : all.back()) names.insert(name);
   }
   std::vector<Dimension> result;
@@ -224,6 +243,7 @@ std::vector<RunSample> read_samples(const sweep::Results& results,
                                     const std::vector<std::string>& where) {
   const sweep::Filter filter(where, results);
   const std::vector<sweep::CellProgress> progress = sweep::progress_of(results);
+  const std::vector<sweep::WrittenParams> written = sweep::written_params(results.meta("plan"));
   std::vector<RunSample> runs;
   for (const sweep::StoredCell& cell : results.cells()) {
     CellSample sample = read_cell(results, cell, filter);
@@ -233,6 +253,9 @@ std::vector<RunSample> read_samples(const sweep::Results& results,
       runs.push_back({.run = cell.run, .protocol = cell.words.protocol});
     }
     sample.progress = progress[cell.id];
+    if (cell.run < written.size()) {
+      sample.written = written_in(cell.words, written[cell.run]);
+    }
     runs.back().cells.push_back(std::move(sample));
   }
   if (runs.empty() && !where.empty()) throw Error("no row satisfies all conditions");
@@ -247,6 +270,7 @@ RunSample restricted(const RunSample& run, const sweep::Results& results,
     CellSample sample = read_cell(results, cell.cell, filter);
     if (sample.trials == 0) continue;
     sample.progress = cell.progress;
+    sample.written = cell.written;
     result.cells.push_back(std::move(sample));
   }
   return result;
@@ -272,8 +296,9 @@ std::vector<std::string> cases_of(const RunSample& run, const sweep::Results& re
 }
 
 RunNames name_cells(const RunSample& run) {
-  std::vector<Dimension> all = dimensions(run);
-  RunNames names{.x = x_axis(all, x_axis_of(run.protocol)), .setting = {}};
+  const std::set<std::string> in_laws = variables_in_laws(run);
+  std::vector<Dimension> all = dimensions(run, in_laws);
+  RunNames names{.x = x_axis(all, x_axis_of(run.protocol))};
   if (const Dimension* const found = find(all, names.x)) {
     const Dimension x = *found;
     std::erase(all, x);
@@ -284,8 +309,14 @@ RunNames name_cells(const RunSample& run) {
                   [&](const Dimension& each) { return varies(each) && follows_from(each, x); });
   }
   names.setting = common_setting(all);
+  for (const auto& [name, expression] : run.cells.front().written) {
+    const Dimension* const found = find(all, name);
+    if (found != nullptr && !varies(*found) && !found->is_number) {
+      names.expressions +=
+          fmt::format("{}{}={}", names.expressions.empty() ? "" : " ", name, found->values.front());
+    }
+  }
   std::erase_if(all, [](const Dimension& each) { return !varies(each); });
-  const std::set<std::string> in_laws = variables_in_laws(run);
   const auto has_own_constants = [&](const Dimension& each) {
     return !each.is_number || (each.name != "seed" && !in_laws.contains(each.name));
   };

@@ -17,7 +17,8 @@ namespace conclave::report {
 struct CellSample {
   sweep::StoredCell cell;
   sweep::CellProgress progress{};
-  Variables variables;  // n and the parameters that are numbers
+  Variables variables;                           // n and the parameters that are numbers
+  std::map<std::string, std::string> written{};  // parameters that the plan has as expressions
   std::uint64_t trials = 0;
   std::uint64_t converged = 0;
   bool by_messages = false;
@@ -61,7 +62,8 @@ struct CellName {
 struct RunNames {
   std::string x;  // the variable on the x axis: that of the protocol's figures (x_axis_of), n, or
                   // the parameter with most values; "" if none
-  std::string setting;  // what all cells have in common: "n=64", "r=n/4"
+  std::string setting{};      // what all cells have in common: "n=64", "r=n/4"
+  std::string expressions{};  // of it, those of the plan: "T=4*ceil(lg(n))"
   std::vector<CellName> cells{};
 };
 RunNames name_cells(const RunSample& run);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -223,12 +224,24 @@ RunNames names_of_case(const RunSample& run, const RunNames& names, const RunSam
   return result;
 }
 
+// The laws that a user proposes, for a run with these variables.
+std::vector<Law> own_laws(const RunSample& run, const std::vector<std::string>& texts) {
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : run.cells.front().variables) variables.push_back(name);
+  std::vector<Law> laws;
+  for (const std::string& text : texts) {
+    laws.push_back({.name = text, .own = std::make_shared<const OwnLaw>(text, variables)});
+  }
+  return laws;
+}
+
 // A run taken apart by the values of a field, and the file it is from.
 struct Division {
   const sweep::Results* results;
   const std::vector<sweep::CellEstimate>* estimates;
   std::vector<std::string> where;
   std::string by;
+  std::vector<std::string> laws;  // instead of the usual ones
 };
 
 std::vector<Case> read_cases(const RunSample& run, const RunNames& names, const Measure& measure,
@@ -265,9 +278,12 @@ void divide(Section& section, const RunSample& run, const RunNames& names,
   for (Case& each : cases) section.parts.push_back(std::move(each.part));
 }
 
-std::vector<Part> measured_parts(const RunSample& run, const RunNames& names) {
+std::vector<Part> measured_parts(const RunSample& run, const RunNames& names,
+                                 const std::vector<std::string>& texts) {
+  const std::vector<Law> laws = own_laws(run, texts);
   std::vector<Part> parts;
   for (Measure& measure : shown_measures(run)) {
+    if (!laws.empty()) measure.laws = laws;
     Part part = part_of(run, names, std::move(measure));
     part.figures = draw_part(run, names, part);
     parts.push_back(std::move(part));
@@ -281,8 +297,8 @@ Section section_of(const RunSample& run, const std::string& study_name, const Di
                   .title = title_of(run, names),
                   .protocol = run.protocol};
   for (const CellName& name : names.cells) section.labels.push_back(name.label);
-  section.parts =
-      is_rare(run) ? rare_parts(run, names, *division.estimates) : measured_parts(run, names);
+  section.parts = is_rare(run) ? rare_parts(run, names, *division.estimates)
+                               : measured_parts(run, names, division.laws);
   divide(section, run, names, division);
   for (Part& part : section.parts) {
     for (Figure& figure : part.figures) {
@@ -298,8 +314,8 @@ Section section_of(const RunSample& run, const std::string& study_name, const Di
 
 // Fields that rows, heads and words of a cell should have in common are looked up by name; a file
 // in which they differ was not written by a sweep.
-Study study(const std::string& file, const std::vector<std::string>& where,
-            const std::string& by) try {
+Study study(const std::string& file, const std::vector<std::string>& where, const std::string& by,
+            const std::vector<std::string>& laws) try {
   const sweep::Results results(file);
   Study result{.file = file,
                .name = results.meta("name"),
@@ -314,9 +330,9 @@ Study study(const std::string& file, const std::vector<std::string>& where,
       result.trials += cell.trials;
       result.missing += cell.progress.missing;
     }
-    result.sections.push_back(
-        section_of(run, result.name,
-                   {.results = &results, .estimates = &estimates, .where = where, .by = by}));
+    result.sections.push_back(section_of(
+        run, result.name,
+        {.results = &results, .estimates = &estimates, .where = where, .by = by, .laws = laws}));
   }
   result.promises = promises_of(result.name, result.sections);
   return result;

@@ -108,10 +108,11 @@ struct Study {
 
 // Only rows that satisfy all conditions count, as in `conclave results --where`. With `by`, the
 // name of a field, the first measure of every section is shown once more for each of its values,
-// and what it is as a mixture of them is said in words. Throws Error if the file cannot be read, no
-// row satisfies the conditions or no row has the field.
+// and what it is as a mixture of them is said in words. With `laws`, these are fitted instead of
+// those that are usual for the protocol. Throws Error if the file cannot be read, no row satisfies
+// the conditions, no row has the field or a law makes no sense.
 Study study(const std::string& file, const std::vector<std::string>& where = {},
-            const std::string& by = {});
+            const std::string& by = {}, const std::vector<std::string>& laws = {});
 
 // The same measure of several protocols in one figure, where there are several.
 std::vector<Figure> overview(const std::vector<Study>& studies);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conclave/catalog/catalog.hpp"
@@ -61,6 +62,14 @@ Plan read_plan(const std::string& path);
 // The same for a text that need not lie at that path; errors name it, and what the plan names is
 // looked for beside it.
 Plan parse_plan(const std::string& path, std::string text);
+
+// The parameters of each run of a plan that are expressions, such as 4*ceil(lg(n)), as they were
+// written: by the number of the run, name and expression. Nothing is checked.
+using WrittenParams = std::vector<std::pair<std::string, std::string>>;
+std::vector<WrittenParams> written_params(const std::string& plan);
+// Whether an expression has this value at n, with these other parameters (NAME=VALUE).
+bool has_value(const std::string& expression, const std::string& value, const std::string& n,
+               const std::vector<std::string>& params);
 
 // The entry of a protocol, from a kept text where there is one.
 catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts);

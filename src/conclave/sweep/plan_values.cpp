@@ -11,6 +11,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
+#include "conclave/sweep/plan.hpp"
 #include "conclave/text/mistake.hpp"
 
 namespace conclave::sweep {
@@ -84,7 +85,8 @@ class Range {
   // Each value once.
   void add(std::vector<Value>& result, const std::string& text) const {
     if (result.empty() || result.back().text != text) result.push_back({text, line_});
-    if (result.size() > most_in_a_range) throw ValueError(line_, "this range is too long");
+    if (result.size() > most_in_a_range)
+      throw ValueError(line_, "this range has more than 10 000 values");
   }
 
   std::vector<Value> arithmetic() const {
@@ -118,7 +120,8 @@ class Range {
     std::size_t steps = 0;
     for (double real = value.as_double(); real <= to_.as_double() * (1 + slack);
          real *= advance_.as_double()) {
-      if (++steps > most_in_a_range) throw ValueError(line_, "this range is too long");
+      if (++steps > most_in_a_range)
+        throw ValueError(line_, "this range has more than 10 000 values");
       const double nearest = std::floor(real + 0.5);
       const double whole = std::abs(real - nearest) <= slack * real ? nearest : std::floor(real);
       add(result, float_text(std::min(whole, to_.as_double())));
@@ -188,6 +191,48 @@ std::string evaluated(const Value& value, const text::Constants& constants, Roun
   } catch (const text::NumberError& error) {
     throw ValueError(value.line, fmt::format("'{}': {}", excerpt(text), error.what()));
   }
+}
+
+std::vector<WrittenParams> written_params(const std::string& plan) try {
+  const toml::table root = parse_toml(plan, "");
+  std::vector<WrittenParams> result;
+  const auto add = [&](const toml::table& run) {
+    WrittenParams& written = result.emplace_back();
+    const toml::node* const own = run.get("params");
+    const toml::node* const params = own != nullptr ? own : root.get("params");
+    if (params == nullptr || params->as_table() == nullptr) return;
+    for (const auto& [name, node] : *params->as_table()) {
+      for (const Value& value : alternatives(node)) {
+        if (!parse_real(value.text) && !parse_count(value.text) && !is_word(value.text)) {
+          written.emplace_back(std::string(name.str()), value.text);
+        }
+      }
+    }
+  };
+  const toml::node* const runs = root.get("run");
+  if (runs == nullptr || runs->as_array() == nullptr) {
+    add(root);
+  } else {
+    for (const toml::node& each : *runs->as_array()) add(*each.as_table());
+  }
+  return result;
+} catch (const std::exception&) {
+  return {};
+}
+
+bool has_value(const std::string& expression, const std::string& value, const std::string& n,
+               const std::vector<std::string>& params) try {
+  text::Constants known{{"n", text::evaluate(n, {})}};
+  for (const std::string& each : params) {
+    const std::size_t equals = each.find('=');
+    const std::string given = each.substr(equals + 1);
+    if (parse_real(given)) known[each.substr(0, equals)] = text::evaluate(given, {});
+  }
+  const Number wanted = text::evaluate(value, {});
+  const Number found = text::evaluate(expression, known);
+  return found.as_double() == wanted.as_double() || compare(floor(found), wanted) == 0;
+} catch (const std::exception&) {
+  return false;
 }
 
 }  // namespace conclave::sweep

@@ -1,3 +1,4 @@
+// The file is long because all that a file declares is made ready here, networks included.
 #include "conclave/text/compiled.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
+#include "conclave/model/protocol_info.hpp"
 #include "conclave/text/arithmetic.hpp"
 
 namespace conclave::text {
@@ -139,6 +141,7 @@ void Compiled::check_names() const {
 
 void Compiled::set_parameters(const std::vector<Given>& given) {
   check_parameter_names(given);
+  set_holding(given);
   Resolver resolver(text_->document(), constants_);
   for (const ParameterText& each : text_->document().parameters) {
     const Number value = parameter_value(each, given, resolver);
@@ -147,9 +150,33 @@ void Compiled::set_parameters(const std::vector<Given>& given) {
   }
 }
 
+// Every file has the parameter `hold`, unless it has one of that name, and networks have none.
+void Compiled::set_holding(const std::vector<Given>& given) {
+  listed_observables_ = text_->observables();
+  const auto found = std::ranges::find(given, hold_parameter, &Given::name);
+  const auto& own = text_->document().parameters;
+  const auto name_of = [](const ParameterText& each) -> std::string_view { return each.name.text; };
+  if (found == given.end() || std::ranges::find(own, hold_parameter, name_of) != own.end()) return;
+  if (found->value != "0" && found->value != "1") {
+    throw Error(fmt::format("parameter hold = {}: 0 or 1 is allowed", found->value));
+  }
+  measures_holding_ = found->value == "1";
+  if (!measures_holding_) return;
+  if (text_->document().lasting) {
+    throw Error(fmt::format("{} stops when its condition has lasted, so its holding time is not "
+                            "measured: leave out 'for' or hold=1",
+                            text_->name()));
+  }
+  parameters_.emplace_back(hold_parameter, Number(1));
+  for (const Observable& each : holding_observables) listed_observables_.push_back(each);
+}
+
 void Compiled::check_parameter_names(const std::vector<Given>& given) const {
   std::vector<std::string_view> names;
   for (const ParameterText& each : text_->document().parameters) names.push_back(each.name.text);
+  const bool has_hold = std::ranges::find(names, std::string_view(hold_parameter)) != names.end();
+  const bool is_asked = std::ranges::find(given, hold_parameter, &Given::name) != given.end();
+  if (!text_->document().is_network && !has_hold && is_asked) names.push_back(hold_parameter);
   std::set<std::string_view> seen;
   for (const Given& each : given) {
     if (names.empty()) {
@@ -237,6 +264,7 @@ void Compiled::set_conditions(Resolver& resolver) {
   const Document& document = text_->document();
   stop_ = resolver.condition(*document.stop, Scope::population);
   if (document.fail) fail_ = resolver.condition(*document.fail, Scope::population);
+  if (document.hold) hold_ = resolver.condition(*document.hold, Scope::population);
   decisive_sets_ = resolver.counted().size();
   decisive_aggregates_ = resolver.aggregates().size();
   for (const Definition& each : document.observables) {
@@ -244,11 +272,14 @@ void Compiled::set_conditions(Resolver& resolver) {
   }
   counted_ = resolver.counted();
   aggregates_ = resolver.aggregates();
-  watches_silence_ = mentions_silence(stop_) || (fail_ && mentions_silence(*fail_));
+  watches_silence_ = mentions_silence(stop_) || (fail_ && mentions_silence(*fail_)) ||
+                     (hold_ && mentions_silence(*hold_));
   observes_silence_ = std::ranges::any_of(observables_, mentions_silence);
   observes_census_ = observes_silence_ || counted_.size() > most_lanes || !aggregates_.empty();
   follows_states_ = watches_silence_ || decisive_sets_ > most_lanes || decisive_aggregates_ > 0;
+  set_silence();
   set_horizon(resolver);
+  set_lasting(resolver);
   set_counting();
 }
 
@@ -258,6 +289,20 @@ void Compiled::set_horizon(Resolver& resolver) {
   horizon_ = resolver.constant(*horizon);
   if (compare(*horizon_, 0) >= 0) return;
   throw Mistake(horizon->place, fmt::format("{} is no time", to_string(*horizon_)));
+}
+
+void Compiled::set_lasting(Resolver& resolver) {
+  const auto& lasting = text_->document().lasting;
+  if (!lasting) return;
+  if (is_network()) {
+    throw Mistake(lasting->place, "'for' measures parallel time, which reactions do not have");
+  }
+  if (text_->document().hold) {
+    throw Mistake(lasting->place, "a file has either 'stop when ... for' or 'hold while'");
+  }
+  lasting_ = resolver.constant(*lasting);
+  if (compare(*lasting_, 0) > 0) return;
+  throw Mistake(lasting->place, fmt::format("{} is no time to last", to_string(*lasting_)));
 }
 
 void Compiled::set_counting() {
@@ -335,11 +380,15 @@ void Compiled::make_network(Resolver& resolver) {
                               Uniformized::most_species));
   }
   const Number n(static_cast<std::int64_t>(n_));
-  volume_ = document.volume ? resolver.constant(*document.volume) : n;
+  const bool is_open = std::ranges::any_of(document.reactions, [](const ReactionText& each) {
+    return each.reactants.size() != each.products.size();
+  });
+  volume_ = document.volume ? resolver.constant(*document.volume) : is_open ? Number(1) : n;
   if (compare(volume_, 0) <= 0) {
     throw Mistake(document.volume->place,
                   fmt::format("the volume is {}, which is not positive", to_string(volume_)));
   }
+  if (is_open) return make_open_network(resolver);
   reactions_ = resolved_reactions(resolver);
   const Uniformized network = uniformized(reactions_, space_->size(), n_, volume_);
   ticks_per_time_ = network.ticks_per_molecule * n;
@@ -359,14 +408,50 @@ std::vector<MassAction> Compiled::resolved_reactions(Resolver& resolver) const {
       reaction.reactants[i] = static_cast<StateIndex>(resolver.state_value(text.reactants[i]));
       reaction.products[i] = static_cast<StateIndex>(resolver.state_value(text.products[i]));
     }
-    reaction.rate = resolver.constant(text.rate);
-    if (compare(reaction.rate, 0) < 0) {
-      throw Mistake(text.rate.place,
-                    fmt::format("the rate {} is negative", to_string(reaction.rate)));
-    }
+    reaction.rate = rate_of(text, resolver);
     all.push_back(std::move(reaction));
   }
   return all;
+}
+
+Number Compiled::rate_of(const ReactionText& reaction, Resolver& resolver) const {
+  const Number rate = resolver.constant(reaction.rate);
+  if (compare(rate, 0) >= 0) return rate;
+  throw Mistake(reaction.rate.place, fmt::format("the rate {} is negative", to_string(rate)));
+}
+
+void Compiled::make_open_network(Resolver& resolver) {
+  const auto numbers = [&](const std::vector<Name>& names) {
+    std::vector<StateIndex> all;
+    for (const Name& name : names) {
+      all.push_back(static_cast<StateIndex>(resolver.state_value(name)));
+    }
+    return all;
+  };
+  std::vector<OpenReaction> reactions;
+  std::vector<Number> rates;
+  for (const ReactionText& text : text_->document().reactions) {
+    reactions.push_back({.reactants = numbers(text.reactants), .products = numbers(text.products)});
+    rates.push_back(rate_of(text, resolver));
+  }
+  open_ =
+      open_network(std::move(reactions), rates, volume_, text_->document().reactions.front().place);
+  const std::size_t species = space_->size();
+  transitions_.emplace(std::vector<Reaction>(species * species), *space_);
+}
+
+// The tally of an open network does not know which reactions are left; its engine does.
+void Compiled::set_silence() {
+  if (!is_open() || !(watches_silence_ || observes_silence_)) return;
+  if (stop_.kind != Node::Kind::silent || (fail_ && mentions_silence(*fail_)) ||
+      observes_silence_) {
+    throw Mistake(text_->document().stop->place,
+                  "where molecules are born or die, 'silent' is a stop condition of its own only");
+  }
+  stops_when_silent_ = true;
+  watches_silence_ = false;
+  stop_ = Node{.type = condition_type};  // never
+  follows_states_ = decisive_sets_ > most_lanes || decisive_aggregates_ > 0;
 }
 
 bool takes_decimals(const Document& document, std::string_view name, Constants known) try {

@@ -56,16 +56,17 @@ class Compiled {
   // or rules depend on n, and for networks.
   static std::shared_ptr<const Compiled> for_every_n(
       const std::shared_ptr<const ProtocolText>& text, const std::vector<Given>& given);
-  // How many molecules the `init` lines of a network speak of, if that does not depend on n;
-  // nothing for other files. Throws Error if a given parameter makes no sense or a number of
-  // molecules is negative.
+  // How many agents the start of this number has, if that does not depend on n. Throws Error if a
+  // given parameter makes no sense or a number of agents is negative.
   static std::optional<AgentCount> fixed_population(const std::shared_ptr<const ProtocolText>& text,
-                                                    const std::vector<Given>& given);
+                                                    const std::vector<Given>& given,
+                                                    std::size_t start = 0);
   Compiled(const Compiled&) = delete;  // its parts look at each other
   Compiled& operator=(const Compiled&) = delete;
   ~Compiled() = default;
 
   const ProtocolText& text() const { return *text_; }
+  const std::shared_ptr<const ProtocolText>& shared_text() const { return text_; }
   AgentCount agents() const { return n_; }
   const StateSpace& space() const { return *space_; }
   const Transitions& transitions() const { return *transitions_; }
@@ -94,6 +95,7 @@ class Compiled {
   std::size_t decisive_aggregates() const { return decisive_aggregates_; }
   // Whether the conditions need more than the counts of the first most_lanes sets.
   static constexpr std::size_t most_lanes = 8;
+  static constexpr const char* hold_parameter = "hold";  // of every file that has none of its own
   bool follows_states() const { return follows_states_; }
   // Whether an observable needs more than these counts.
   bool observes_census() const { return observes_census_; }
@@ -116,6 +118,13 @@ class Compiled {
   bool watches_silence() const { return watches_silence_; }  // the stop or the fail condition
   // The time at which a trial ends, of `stop when ... or time >= 10`; exact and not negative.
   const std::optional<Number>& horizon() const { return horizon_; }
+  // How long the stop condition must hold, in parallel time; positive.
+  const std::optional<Number>& lasting() const { return lasting_; }
+  // The condition that must hold on after the stop, and whether `hold` asks for how long it does.
+  const Node& hold() const { return hold_ ? *hold_ : stop_; }
+  bool measures_holding() const { return measures_holding_; }
+  // Those of the file, and those of holding times where they are measured.
+  const std::vector<Observable>& listed_observables() const { return listed_observables_; }
 
   // For networks of reactions (text/uniformized.hpp): the average number of interactions, there
   // called ticks, per unit of time, and the weights of pairs for engines that jump.
@@ -124,6 +133,10 @@ class Compiled {
   const std::vector<MassAction>& reactions() const { return reactions_; }
   const Number& volume() const { return volume_; }
   const Channels& channels() const { return channels_; }
+  // Whether molecules are born or die. Then there are no ticks, transitions and channels, but this.
+  bool is_open() const { return open_.has_value(); }
+  const OpenNetwork& open() const { return *open_; }
+  bool stops_when_silent() const { return stops_when_silent_; }  // of open networks
   std::uint32_t jump_scale() const { return jump_scale_; }
   const std::uint32_t* jump_weights() const { return jump_weights_.data(); }
 
@@ -136,9 +149,12 @@ class Compiled {
   struct OpenSize {};
   Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<Given>& given, OpenSize);
 
-  std::optional<AgentCount> init_population() const;
+  std::optional<AgentCount> init_population(std::size_t start) const;
   void make_network(Resolver& resolver);
   std::vector<MassAction> resolved_reactions(Resolver& resolver) const;
+  void make_open_network(Resolver& resolver);
+  Number rate_of(const ReactionText& reaction, Resolver& resolver) const;
+  void set_silence();
 
   void check_names() const;
   void set_parameters(const std::vector<Given>& given);
@@ -150,10 +166,14 @@ class Compiled {
   Field field(const FieldText& text, Resolver& resolver) const;
   void set_roles(Resolver& resolver);
   CompiledStart start(const StartText& text, Resolver& resolver) const;
+  AgentCount round_up_shares(CompiledStart& start, const StartText& text, AgentCount left,
+                             Resolver& resolver) const;
   AgentCount item_count(const StartItem& item, AgentCount n, Resolver& resolver) const;
   void spread_evenly(CompiledStart& start, AgentCount agents) const;
   void set_conditions(Resolver& resolver);
   void set_horizon(Resolver& resolver);
+  void set_lasting(Resolver& resolver);
+  void set_holding(const std::vector<Given>& given);
   void set_counting();
   std::size_t lanes() const { return std::min(counted_.size(), most_lanes); }
 
@@ -173,6 +193,10 @@ class Compiled {
   bool observes_census_ = false;
   bool observes_silence_ = false;
   std::optional<Number> horizon_;
+  std::optional<Number> lasting_;
+  std::optional<Node> hold_;
+  bool measures_holding_ = false;
+  std::vector<Observable> listed_observables_;
   std::vector<std::uint64_t> counting_steps_;
   Program counting_program_;  // of packed states
   StateIndex counted_bits_ = ~StateIndex{0};
@@ -184,6 +208,8 @@ class Compiled {
   Number volume_;
   Number ticks_per_time_;
   Channels channels_;
+  std::optional<OpenNetwork> open_;
+  bool stops_when_silent_ = false;
   std::uint32_t jump_scale_ = 1;
   std::vector<std::uint32_t> jump_weights_;  // of a network, by ordered pair of states
 };

@@ -55,6 +55,7 @@ CompiledStart Compiled::start(const StartText& text, Resolver& resolver) const {
     left -= count;
     start.add(state, count);
   }
+  if (rest == nullptr && left > 0) left -= round_up_shares(start, text, left, resolver);
   if (rest != nullptr && left > 0) {
     start.add(start_state(rest->target, resolver), left);
   } else if (left > 0 && start.objection.empty()) {
@@ -63,6 +64,28 @@ CompiledStart Compiled::start(const StartText& text, Resolver& resolver) const {
                                         text.name.text, n_ - left, n_));
   }
   return start;
+}
+
+// Percentages that add up to 100 leave fewer agents than there are items where they are rounded
+// down: those with the largest fractions have one more. Returns how many these are.
+AgentCount Compiled::round_up_shares(CompiledStart& start, const StartText& text, AgentCount left,
+                                     Resolver& resolver) const try {
+  Number sum = 0;
+  std::vector<std::pair<Number, StateIndex>> fractions;
+  for (const StartItem& item : text.items) {
+    if (item.kind != StartItem::Kind::percentage || !start.objection.empty()) return 0;
+    const Number share = resolver.constant(*item.count);
+    const Number agents = share * Number(static_cast<std::int64_t>(n_)) / Number(100);
+    sum = sum + share;
+    fractions.emplace_back(agents - floor(agents), start_state(item.target, resolver));
+  }
+  if (compare(sum, 100) != 0) return 0;
+  std::ranges::stable_sort(
+      fractions, [](const auto& a, const auto& b) { return compare(a.first, b.first) > 0; });
+  for (AgentCount i = 0; i < left; ++i) start.add(fractions[i].second, 1);
+  return left;
+} catch (const NumberError&) {
+  return 0;
 }
 
 AgentCount Compiled::item_count(const StartItem& item, AgentCount n, Resolver& resolver) const {
@@ -138,20 +161,20 @@ Compiled::Compiled(std::shared_ptr<const ProtocolText> text, const std::vector<G
 }
 
 std::optional<AgentCount> Compiled::fixed_population(
-    const std::shared_ptr<const ProtocolText>& text, const std::vector<Given>& given) {
-  if (!text->document().is_network) return std::nullopt;
+    const std::shared_ptr<const ProtocolText>& text, const std::vector<Given>& given,
+    std::size_t start) {
   try {
-    return Compiled(text, given).init_population();
+    return Compiled(text, given).init_population(start);
   } catch (const Mistake& mistake) {
     text->object(mistake);
   }
 }
 
 // Nothing where the number of an item depends on n, which has no value here.
-std::optional<AgentCount> Compiled::init_population() const {
+std::optional<AgentCount> Compiled::init_population(std::size_t start) const {
   Resolver resolver(text_->document(), constants_);
   AgentCount sum = 0;
-  for (const StartItem& item : text_->document().starts.front().items) {
+  for (const StartItem& item : text_->document().starts[start].items) {
     if (item.kind != StartItem::Kind::number) return std::nullopt;
     Number count;
     try {
@@ -160,7 +183,7 @@ std::optional<AgentCount> Compiled::init_population() const {
       return std::nullopt;
     }
     const AgentCount agents = whole_agents(floor(count), item.place);
-    if (agents > (AgentCount{1} << 62) - sum) throw Mistake(item.place, "too many molecules");
+    if (agents > (AgentCount{1} << 62) - sum) throw Mistake(item.place, "too many agents");
     sum += agents;
   }
   return sum;

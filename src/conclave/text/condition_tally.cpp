@@ -241,7 +241,8 @@ void ConditionTally::decide() const try {
                     .aggregates = gathered,
                     .is_silent = asks_silence && is_silent(),
                     .silence_steps = asks_silence ? silence_steps() : 0};
-  const ConditionStability stop = stability_of(protocol_->stop(), scene);
+  const Node& wanted = is_holding_ ? protocol_->hold() : protocol_->stop();
+  const ConditionStability stop = stability_of(wanted, scene);
   calm_ = stop.steps;
   status_ = stop.holds ? Status::converged : Status::open;
   if (protocol_->fail()) {

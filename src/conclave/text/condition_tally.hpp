@@ -119,6 +119,13 @@ class ConditionTally {
   AgentCount changes_to_stop() const;
 
   AgentCount leaders() const { return lane_counts()[0]; }
+  // From now on, what must hold on (Compiled::hold) takes the place of the stop condition.
+  void hold() {
+    is_holding_ = true;
+    status_ = Status::stale;
+    patience_ = calm_ = 0;
+  }
+  bool violated() const { return is_holding_ && !converged(); }
   bool converged() const { return status_ != Status::open && settled() == Status::converged; }
   bool hopeless() const { return status_ != Status::open && settled() == Status::failed; }
 
@@ -194,6 +201,7 @@ class ConditionTally {
   // How many interactions cannot change the status: first those of which only the sum matters, then
   // more.
   std::uint64_t patience_ = 0;
+  bool is_holding_ = false;
   mutable std::uint64_t calm_ = 0;
   mutable std::uint64_t stable_steps_ = 0;  // what calm_ was when the condition was last looked at
   mutable Status status_ = Status::stale;

@@ -13,26 +13,18 @@ namespace conclave::text {
 namespace {
 
 constexpr const char* start_name = "init";
+constexpr std::size_t most_on_a_side = 16;
 constexpr std::array<std::string_view, 3> own_words{"rate", "init", "volume"};
 
-std::string molecules(std::size_t count) {
-  return fmt::format("{} molecule{}", count, count == 1 ? "" : "s");
-}
-
-// The engines know networks that keep the number of their molecules.
-void check_balance(const ReactionText& reaction) {
+void check_sides(const ReactionText& reaction) {
   const std::size_t before = reaction.reactants.size();
-  const std::size_t after = reaction.products.size();
-  if (before == 0 || before > 2) {
-    throw Mistake(reaction.place, fmt::format("a reaction has one or two reactants, this one has "
-                                              "{}",
-                                              before));
+  if (before > 2) {
+    throw Mistake(reaction.place,
+                  fmt::format("a reaction has at most two reactants, this one has {}", before));
   }
-  if (before == after) return;
-  throw Mistake(reaction.place,
-                fmt::format("this reaction makes {} of {}, and a network keeps the number of its "
-                            "molecules: name what is used up or left over, for example as waste",
-                            molecules(after), molecules(before)));
+  if (before == 0 && reaction.products.empty()) {
+    throw Mistake(reaction.place, "this reaction has neither reactants nor products");
+  }
 }
 
 class NetworkParser {
@@ -99,7 +91,7 @@ class NetworkParser {
     throw Mistake(name.place, fmt::format("expected {}, found the word '{}'", wanted, name.text));
   }
 
-  // A + B, 2 A, A; "nothing" and 0 are no molecules, which a balanced reaction does not have.
+  // A + B, 2 A, A; "nothing" and 0 are no molecules: of a birth or a death.
   std::vector<Name> side(const char* where) {
     std::vector<Name> all;
     if (cursor_.is_word("nothing") || cursor_.here().text == "0") return cursor_.take(), all;
@@ -107,16 +99,17 @@ class NetworkParser {
       std::size_t times = 1;
       if (cursor_.here().kind == TokenKind::number) {
         const std::string_view digits = cursor_.here().text;
-        if (digits != "1" && digits != "2" && digits != "3") {
-          throw Mistake(cursor_.place(),
-                        fmt::format("a reaction has one or two molecules on the {}", where));
+        if (digits.size() != 1 || digits == "0") {
+          throw Mistake(
+              cursor_.place(),
+              fmt::format("a reaction has 1 to 9 molecules of a species on the {}", where));
         }
         times = static_cast<std::size_t>(digits[0] - '0');
         cursor_.take();
       }
       const Name name = species("the name of a species");
       all.insert(all.end(), times, name);
-    } while (all.size() < 4 && cursor_.take_if("+"));
+    } while (all.size() < most_on_a_side && cursor_.take_if("+"));
     return all;
   }
 
@@ -128,9 +121,10 @@ class NetworkParser {
     const bool makes_nothing = cursor_.is_word("rate") || cursor_.is("}") || cursor_.is(";") ||
                                cursor_.here().kind == TokenKind::end_of_statement;
     if (!makes_nothing) forth.products = side("right");
-    check_balance(forth);
     ReactionText back{
         .place = forth.place, .reactants = forth.products, .products = forth.reactants};
+    check_sides(forth);
+    if (is_reversible) check_sides(back);
     const bool has_rate = cursor_.take_word_if("rate");
     forth.rate = back.rate =
         has_rate ? parse_sum(cursor_) : Expression{.place = forth.place, .number = 1};
@@ -208,6 +202,9 @@ void complete_network(Document& document, Dialect dialect) {
   collect_species(document);
   if (document.stop) read_as_counts(document, *document.stop);
   if (document.fail) read_as_counts(document, *document.fail);
+  if (document.hold) {
+    throw Mistake(document.hold->place, "'hold while' is for protocol files, not for reactions");
+  }
   for (Definition& each : document.observables) read_as_counts(document, each.value);
 }
 

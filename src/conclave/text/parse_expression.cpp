@@ -25,13 +25,14 @@ struct Function {
   Operator operation;
   std::size_t arguments;
 };
-constexpr std::array<Function, 10> functions{{{"floor", Operator::floor, 1},
+constexpr std::array<Function, 11> functions{{{"floor", Operator::floor, 1},
                                               {"ceil", Operator::ceiling, 1},
                                               {"round", Operator::nearest, 1},
                                               {"sqrt", Operator::square_root, 1},
                                               {"log2", Operator::binary_logarithm, 1},
                                               {"lg", Operator::binary_logarithm, 1},
                                               {"ln", Operator::natural_logarithm, 1},
+                                              {"log", Operator::natural_logarithm, 1},
                                               {"min", Operator::minimum, 2},
                                               {"max", Operator::maximum, 2},
                                               {"abs", Operator::absolute, 1}}};

@@ -38,7 +38,7 @@ class Parser {
     void (Parser::*parse)();
     bool is_late = false;
   };
-  static constexpr std::size_t statement_count = 18;
+  static constexpr std::size_t statement_count = 19;
   static const std::array<Statement, statement_count>& statements();
 
   void statement() {
@@ -166,7 +166,14 @@ class Parser {
     cursor_.need_word("when", "and a condition such as count(leader) == 1");
     const Token& begin = cursor_.here();
     document_.stop = parse_expression(cursor_);
+    if (cursor_.take_word_if("for")) document_.lasting = parse_sum(cursor_);
     document_.stop_text = cursor_.written_since(begin);
+  }
+
+  void hold() {
+    once(document_.hold.has_value(), "what must hold");
+    cursor_.need_word("while", "and a condition such as count(leader) == 1");
+    document_.hold = parse_expression(cursor_);
   }
 
   // `stop when C or time >= 10` stops where C holds, and has a horizon beside it. A file may have a
@@ -313,6 +320,7 @@ const std::array<Parser::Statement, Parser::statement_count>& Parser::statements
        {"step", &Parser::step, true},
        {"fun", &Parser::fun, true},
        {"import", &Parser::import, true},
+       {"hold", &Parser::hold, true},
        {"reactions", &Parser::reactions, true}}};
   return all;
 }

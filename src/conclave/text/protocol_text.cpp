@@ -14,6 +14,31 @@
 namespace conclave::text {
 namespace {
 
+// "A=60,B{x=1}=40%" as "60 of A, 40% of B{x=1}". Throws Error.
+std::string start_text(const std::string& shares) {
+  std::string text;
+  int depth = 0;
+  std::size_t begin = 0;
+  std::size_t equals = std::string::npos;
+  for (std::size_t i = 0; i <= shares.size(); ++i) {
+    const char c = i < shares.size() ? shares[i] : ',';
+    depth += c == '{' || c == '(' ? 1 : c == '}' || c == ')' ? -1 : 0;
+    if (c == '=' && depth == 0) equals = i;
+    if (c != ',' || (depth != 0 && i < shares.size())) continue;
+    const std::string count = equals < i ? shares.substr(equals + 1, i - equals - 1) : "";
+    if (equals == begin || count.empty()) {
+      throw Error(fmt::format("--init takes the name of a start, or how many agents begin in each "
+                              "state, such as A=60,B=40 or A=60%,B=rest, not '{}'",
+                              excerpt(shares)));
+    }
+    text += fmt::format("{}{} of {}", begin == 0 ? "" : ", ", count,
+                        shares.substr(begin, equals - begin));
+    begin = i + 1;
+    equals = std::string::npos;
+  }
+  return text;
+}
+
 // FNV-1a, not cryptographic: it detects accidental differences between files, not attacks.
 std::string fingerprint(std::string_view content) {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -69,6 +94,10 @@ void ProtocolText::complete() {
   if (document_.title.empty()) {
     document_.title = document_.is_network ? "a reaction network" : "a protocol of your own";
   }
+  list_names();
+}
+
+void ProtocolText::list_names() {
   for (const Definition& each : document_.observables) {
     observables_.push_back({each.name.text, each.meaning});
   }
@@ -76,6 +105,33 @@ void ProtocolText::complete() {
     const bool uniform = each.items.size() == 1 && (each.items[0].kind == StartItem::Kind::all ||
                                                     each.items[0].kind == StartItem::Kind::rest);
     starts_.push_back({each.name.text, each.meaning, uniform});
+  }
+}
+
+ProtocolText::ProtocolText(const ProtocolText& other, StartText start, std::string label)
+    : name_(other.name_),
+      content_(other.content_),
+      files_(other.files_),
+      files_read_(other.files_read_),
+      hash_(other.hash_),
+      document_(other.document_) {
+  files_.push_back({std::move(label), {}});
+  document_.starts.push_back(std::move(start));
+  list_names();
+}
+
+std::shared_ptr<const ProtocolText> ProtocolText::with_start(const std::string& shares) const {
+  const std::string label = fmt::format("--init {}", excerpt(shares));
+  const std::string text = start_text(shares);
+  try {
+    Document added =
+        parse("start given: " + text, Dialect::protocol, static_cast<std::uint32_t>(files_.size()));
+    if (added.starts.size() != 1) throw Mistake({}, "this is more than one start");
+    added.starts.front().name.text = shares;
+    return std::shared_ptr<const ProtocolText>(
+        new ProtocolText(*this, std::move(added.starts.front()), label));
+  } catch (const Mistake& mistake) {
+    throw Error(fmt::format("{}: {}", label, mistake.what()));
   }
 }
 
@@ -90,6 +146,8 @@ bool ProtocolText::is_path(std::string_view word) {
 }
 
 std::string ProtocolText::placed(Place place, std::string_view sentence) const {
+  const bool is_option = place.file > 0 && files_[place.file].content.empty();
+  if (is_option) return fmt::format("{}: {}", files_[place.file].name, sentence);
   return fmt::format("{}:{}:{}: {}{}", files_[place.file].name, place.line, place.column, sentence,
                      marked(place));
 }

@@ -22,6 +22,10 @@ class ProtocolText {
   // read.
   static std::shared_ptr<const ProtocolText> read(const std::string& path);
 
+  // The same with one more start, which has these shares as its name: "A=60,B=40", "A=60%,B=rest".
+  // Throws Error if they cannot be read.
+  std::shared_ptr<const ProtocolText> with_start(const std::string& shares) const;
+
   // Whether a user who writes this means a file.
   static bool is_path(std::string_view word);
 
@@ -43,7 +47,9 @@ class ProtocolText {
 
  private:
   ProtocolText(std::string name, Sources sources);
+  ProtocolText(const ProtocolText& other, StartText start, std::string label);
   void complete();
+  void list_names();
   std::string marked(Place place) const;
 
   std::string name_;

@@ -187,7 +187,7 @@ struct StepText {
 // One direction of `A + B -> C + D rate 2.5` or `A <-> B rate 1, 0.5`, in a network.
 struct ReactionText {
   Place place{};
-  std::vector<Name> reactants{}, products{};  // one or two, equally many
+  std::vector<Name> reactants{}, products{};  // at most two reactants
   Expression rate{};
 };
 
@@ -227,12 +227,14 @@ struct Document {
   std::optional<Expression> stop{}, fail{};
   std::string stop_text{};              // as it was written
   std::optional<Expression> horizon{};  // of `time >= ...` in the stop condition
+  std::optional<Expression> lasting{};  // of `stop when ... for T`
+  std::optional<Expression> hold{};     // of `hold while ...`
   std::vector<Definition> observables{};
   std::vector<StepText> steps{};
   std::vector<RuleText> rules{};
   bool is_network = false;  // of reactions, which take the place of rules
   std::vector<ReactionText> reactions{};
-  std::optional<Expression> volume{};  // none: n
+  std::optional<Expression> volume{};  // none: n, or 1 where molecules are born or die
 };
 
 inline constexpr const char* state_field = "state";

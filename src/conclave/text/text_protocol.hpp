@@ -163,6 +163,7 @@ class TextProtocol {
     return std::make_unique<ReactionClock>(name, compiled_->ticks_per_time().as_double());
   }
 
+  bool measures_holding() const { return compiled_->measures_holding(); }
   Interactions state_count() const { return states_; }
   bool is_deterministic() const { return compiled_->transitions().is_deterministic(); }
   bool may_become_null() const { return states_ <= few_states; }

@@ -156,6 +156,32 @@ Uniformized uniformized(const std::vector<MassAction>& network, std::size_t spec
   }
 }
 
+OpenNetwork open_network(std::vector<OpenReaction> reactions, const std::vector<Number>& rates,
+                         const Number& volume, Place place) try {
+  const Number most(std::int64_t{1} << 60);
+  std::vector<Number> weights;
+  Number scale = 1;
+  for (std::size_t i = 0; i < reactions.size(); ++i) {
+    const std::vector<StateIndex>& reactants = reactions[i].reactants;
+    Number weight = rates[i];
+    if (reactants.empty()) weight = weight * volume;
+    if (reactants.size() == 2) weight = weight / volume;
+    if (reactants.size() == 2 && reactants[0] == reactants[1]) weight = weight / Number(2);
+    scale = scale * Number::from_whole((weight * scale).denominator());
+    if (compare(scale, most) > 0) throw NumberError("too many digits");
+    weights.push_back(weight);
+  }
+  for (std::size_t i = 0; i < reactions.size(); ++i) {
+    const Number weight = weights[i] * scale;
+    if (compare(weight, most) > 0) throw NumberError("too many digits");
+    reactions[i].weight = static_cast<std::uint64_t>(weight.numerator());
+  }
+  return {.reactions = std::move(reactions), .scale = scale.as_double()};
+} catch (const NumberError&) {
+  throw Mistake(place, "the rates and the volume have too many digits: the propensities need a "
+                       "common denominator larger than 2^60");
+}
+
 namespace {
 
 // The probability that a tick is a given ordered pair and this reaction, times n (n - 1); of a

@@ -47,6 +47,23 @@ struct MassAction {
   }
 };
 
+// A reaction of a network whose molecules do not stay n: at most two reactants, any products. It
+// has propensity weight * a (a - 1) or weight * a b or weight * a or weight, over the scale of all.
+struct OpenReaction {
+  std::vector<StateIndex> reactants{};
+  std::vector<StateIndex> products{};
+  std::uint64_t weight = 0;
+};
+struct OpenNetwork {
+  std::vector<OpenReaction> reactions{};
+  double scale = 1;  // a whole number below 2^60
+};
+
+// With the propensities above; -> A has k V. Exact: throws Mistake where the rates have no common
+// denominator, or a weight, of at most 2^60. `rates` belong to the reactions, whose weights are 0.
+OpenNetwork open_network(std::vector<OpenReaction> reactions, const std::vector<Number>& rates,
+                         const Number& volume, Place place);
+
 struct Uniformized {
   static constexpr std::uint64_t most_species = 500;
 

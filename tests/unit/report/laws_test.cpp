@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "conclave/base/error.hpp"
 
 namespace conclave::report {
 namespace {
@@ -32,6 +36,45 @@ TEST(Shapes, NeedAllTheirVariables) {
   EXPECT_FALSE(shape(by_groups, {{"n", 1024}}));
   EXPECT_FALSE(shape(log_n, {{"n", 1}}));  // log 1 = 0 fits nothing
   EXPECT_FALSE(shape(linear, {{"n", -2}}));
+}
+
+Law own(const std::string& text, const std::vector<std::string>& variables = {"n"}) {
+  return {.name = text, .own = std::make_shared<const OwnLaw>(text, variables)};
+}
+
+TEST(OwnLaws, HaveTheConstantsOfWhatTheyAreFittedTo) {
+  const auto found = fit(own("a*n*log(n) + b*n + 7"),
+                         points([](double n) { return 2.5 * n * std::log(n) - 3 * n + 7; }));
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->constants.size(), 2u);
+  EXPECT_NEAR(found->constants[0], 2.5, 1e-9);
+  EXPECT_NEAR(found->constants[1], -3, 1e-8);
+  EXPECT_LT(found->left_out_error, 1e-9);
+  EXPECT_NEAR(found->at({{"n", 1000}}).value(), 2500 * std::log(1000.0) - 2993, 1e-6);
+  EXPECT_EQ(found->text(), "a*n*log(n) + b*n + 7 with a = 2.5, b = -3");
+}
+
+TEST(OwnLaws, FitOnlyWhatTheyHaveConstantsFor) {
+  EXPECT_FALSE(fit(own("a*n + b*n"), points([](double n) { return n; })));  // one too many
+  const auto wrong = fit(own("a*n"), points([](double n) { return n * n; }));
+  ASSERT_TRUE(wrong);
+  EXPECT_GT(wrong->left_out_error, 0.5);
+}
+
+TEST(OwnLaws, SayWhatTheyDoNotUnderstand) {
+  const auto complaint = [](const char* text) -> std::string {
+    try {
+      own(text, {"n", "c"});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_NE(complaint("a*m").find("unknown variable 'm'"), std::string::npos);
+  EXPECT_NE(complaint("n + c").find("has no constant"), std::string::npos);
+  EXPECT_NE(complaint("n^2/a").find("not linear"), std::string::npos);
+  EXPECT_NE(complaint("a*n*").find("the law 'a*n*'"), std::string::npos);
+  EXPECT_EQ(complaint("a*n/c"), "");
 }
 
 TEST(Fits, FindTheConstantOfAnExactLaw) {

@@ -241,6 +241,24 @@ std::string complaint(std::string_view content, AgentCount n = 100) {
   return "";
 }
 
+TEST(Network, KnowsBirthsAndDeaths) {
+  for (const char* text : {"A -> 2 A", "A ->", "A -> nothing", "A -> 0", "0 -> A", "-> A",
+                           "2 A -> B", "A + B -> 5 B rate 1/3"}) {
+    const auto read = network(std::string(text) + "\ninit A = n, B = 0", 100);
+    EXPECT_TRUE(read->is_open()) << text;
+    EXPECT_EQ(compare(read->volume(), 1), 0) << text;
+  }
+  const auto read = network("2 A -> A rate 1/3\nA + B -> 3 B rate 0.5\n-> B rate 2\nvolume 4\n"
+                            "init A = n",
+                            100);
+  const text::OpenNetwork& open = read->open();
+  EXPECT_EQ(open.scale, 24);  // of 1/24, 1/8 and 8
+  EXPECT_EQ(open.reactions[0].weight, 1u);
+  EXPECT_EQ(open.reactions[1].weight, 3u);
+  EXPECT_EQ(open.reactions[2].weight, 192u);
+  EXPECT_FALSE(network("A -> B\ninit A = n", 100)->is_open());
+}
+
 TEST(Network, ANegativeNumberOfMoleculesIsNamedAsSuch) {
   const auto text = std::make_shared<const text::ProtocolText>(
       "my.crn", "init A = -5\ninit B = 3\nA + B -> B + B\n");
@@ -254,16 +272,17 @@ TEST(Network, ANegativeNumberOfMoleculesIsNamedAsSuch) {
 
 TEST(Network, RefusesWhatItCannotRun) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"A -> 2 A\ninit A = n", "my.crn:1:1: this reaction makes 2 molecules of 1 molecule, and a "
-                               "network keeps the number of its molecules"},
       {"A -> B\n  A + B -> A", "my.crn:2:3: expected the end"},
-      {"A ->\ninit A = n", "my.crn:1:1: this reaction makes 0 molecules of 1 molecule"},
-      {"A -> nothing\ninit A = n", "my.crn:1:1: this reaction makes 0 molecules of 1 molecule"},
-      {"A -> 0\ninit A = n", "my.crn:1:1: this reaction makes 0 molecules of 1 molecule"},
-      {"0 -> A\ninit A = n", "my.crn:1:1: a reaction has one or two reactants, this one has 0"},
-      {"-> A\ninit A = n", "my.crn:1:1: a reaction has one or two reactants, this one has 0"},
-      {"A + B + C -> A + A + A", "my.crn:1:1: a reaction has one or two reactants, this one has 3"},
-      {"4 A -> 4 B", "my.crn:1:1: a reaction has one or two molecules on the left"},
+      {"-> nothing\ninit A = n", "my.crn:1:1: this reaction has neither reactants nor products"},
+      {"A + B + C -> A + A + A",
+       "my.crn:1:1: a reaction has at most two reactants, this one has 3"},
+      {"4 A -> 4 B", "my.crn:1:1: a reaction has at most two reactants, this one has 4"},
+      {"10 A -> B", "my.crn:1:1: a reaction has 1 to 9 molecules of a species on the left"},
+      {"A -> 2 A\ninit A = n\nstop when silent and A > 2",
+       "my.crn:3:18: where molecules are born or die, 'silent' is a stop condition of its own "
+       "only"},
+      {"-> A rate 1/7340033\nA -> rate 0.123456789123456789\ninit A = n",
+       "my.crn:1:1: the rates and the volume have too many digits"},
       {"A <-> B rate 1",
        "my.crn:1:15: expected ',' and the rate of the reaction from right to left"},
       {"A -> B rate -1\ninit A = n", "my.crn:1:13: the rate -1 is negative"},
@@ -336,9 +355,8 @@ TEST(Networks, InTextsAreRefusedWhereTheyAreMistaken) {
   const std::string start = "start s: all of A\n";
   EXPECT_EQ(objection(start + "reactions { A -> B }\nA + B -> B + B\n"),
             "my.pp:3:1: a file has either rules or reactions, and this one has reactions");
-  EXPECT_EQ(objection(start + "reactions { A -> }\n"),
-            "my.pp:2:13: this reaction makes 0 molecules of 1 molecule, and a network keeps the "
-            "number of its molecules: name what is used up or left over, for example as waste");
+  EXPECT_EQ(objection(start + "reactions { -> }\n"),
+            "my.pp:2:13: this reaction has neither reactants nor products");
   EXPECT_EQ(objection(start + "reactions { A -> B\n"),
             "my.pp:2:19: expected the name of a species, found the end of the statement");
   EXPECT_EQ(objection(start + "fields x: 0..3\nreactions { A -> B }\n"),

@@ -18,13 +18,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "conclave/model/population.hpp"
 #include "conclave/model/steps.hpp"
 #include "conclave/model/values.hpp"
 #include "conclave/protocols/population/detail/pll_common.hpp"
+#include "conclave/protocols/population/detail/pll_names.hpp"
 
 namespace conclave::protocols {
 
@@ -106,7 +110,7 @@ class PllOver {
       detail::synchronization_steps[0],
       detail::synchronization_steps[1],
       detail::synchronization_steps[2],
-      PseudocodeStep{"11-14", detail::epoch_entry_text, "variable, done"},
+      PseudocodeStep{"11-14", detail::epoch_entry_text, "level_Q, rand, level_B, done"},
       detail::quick_elimination_step,
       detail::tournament_step,
       PseudocodeStep{"20-21", "both are in epoch 3: BackUp (lines 50-57)"},
@@ -116,24 +120,24 @@ class PllOver {
       PseudocodeStep{"35-36",
                      "QuickElimination: a leader that is still playing initiates with a follower: "
                      "head, and its level_Q grows",
-                     "variable"},
+                     "level_Q"},
       PseudocodeStep{"35, 37", "QuickElimination: it responds instead: tail, and it is done",
                      "done"},
-      PseudocodeStep{"39-41", detail::larger_level_text, "leader, variable"},
+      PseudocodeStep{"39-41", detail::larger_level_text, "leader, level_Q"},
       PseudocodeStep{
           "43-44",
           "Tournament: a leader with a follower appends a bit to its nonce: 0 as initiator, "
           "1 as responder",
-          "variable"},
-      PseudocodeStep{"46-48", detail::larger_nonce_text, "leader, variable"},
+          "rand"},
+      PseudocodeStep{"46-48", detail::larger_nonce_text, "leader, rand"},
       PseudocodeStep{"50-51",
                      "BackUp: the initiator leads and has ticked: head, and its level_B grows",
-                     "variable"},
+                     "level_B"},
       PseudocodeStep{
           "53-55",
           "BackUp: of two candidates, the one with the smaller level_B takes the larger and "
           "follows",
-          "leader, variable"},
+          "leader, level_B"},
       PseudocodeStep{"57", "BackUp: two leaders are left over: the responder resigns", "leader"},
   };
   static constexpr ProtocolInfo info{
@@ -193,6 +197,21 @@ class PllOver {
 
   constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
   constexpr Reading reading() const { return constants_.reading; }
+
+  // States by name, in files and in tables.
+  static constexpr std::array<detail::PllWord, 3> words{
+      {{" status=0 ", " status=X "}, {" status=1 ", " status=A "}, {" status=2 ", " status=B "}}};
+  std::string name_of(const State& state) const { return detail::pll_name(state, words); }
+  std::optional<State> state_named(std::string_view name) const {
+    return detail::pll_state<State>(name, words);
+  }
+  template <class Column>
+  void table_variables(std::vector<Column>& columns) const {
+    detail::add_pll_columns<State>(words, columns);
+  }
+  void append_values(const State& state, std::vector<double>& values) const {
+    detail::append_pll_values(state, values);
+  }
 
   // The number of reachable states with the corrected reading, for c_max >= 2 and k >= 1 (tinier
   // constants make some of them coincide).

@@ -18,13 +18,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "conclave/model/population.hpp"
 #include "conclave/model/steps.hpp"
 #include "conclave/model/values.hpp"
 #include "conclave/protocols/population/detail/pll_common.hpp"
+#include "conclave/protocols/population/detail/pll_names.hpp"
 
 namespace conclave::protocols {
 
@@ -125,7 +129,8 @@ class PllSymOver {
       detail::synchronization_steps[0],
       detail::synchronization_steps[1],
       detail::synchronization_steps[2],
-      PseudocodeStep{"11-14", detail::epoch_entry_text, "variable, done, ready, status_L"},
+      PseudocodeStep{"11-14", detail::epoch_entry_text,
+                     "level_Q, rand, level_B, done, ready, status_L"},
       detail::quick_elimination_step,
       detail::tournament_step,
       PseudocodeStep{"20-21", "both are in epoch 3: BackUp (Algorithm 6)"},
@@ -135,25 +140,25 @@ class PllSymOver {
       PseudocodeStep{
           "35-36",
           "QuickElimination: a leader that is still playing sees F0: head, and its level_Q grows",
-          "variable"},
+          "level_Q"},
       PseudocodeStep{"35, 37", "QuickElimination: it sees F1 instead: tail, and it is done",
                      "done"},
-      PseudocodeStep{"39-41", detail::larger_level_text, "leader, variable, coin, ready, status_L"},
+      PseudocodeStep{"39-41", detail::larger_level_text, "leader, level_Q, coin, ready, status_L"},
       PseudocodeStep{"43-44",
                      "Tournament: a leader that sees F0 or F1 appends the bit 0 or 1 to its nonce",
-                     "variable"},
-      PseudocodeStep{"46-48", detail::larger_nonce_text, "leader, variable, coin, ready, status_L"},
+                     "rand"},
+      PseudocodeStep{"46-48", detail::larger_nonce_text, "leader, rand, coin, ready, status_L"},
       PseudocodeStep{"6: 1-2", "BackUp: the status_L of a leader alternates", "status_L"},
       PseudocodeStep{"6: 3-4", "BackUp: a leader that has ticked is ready to flip", "ready"},
       PseudocodeStep{"6: 5-7",
                      "BackUp: a leader that is ready sees F0: head, and its level_B grows",
-                     "variable, ready"},
+                     "level_B, ready"},
       PseudocodeStep{"6: 8-10", "BackUp: a leader that is ready sees F1: tail", "ready"},
       PseudocodeStep{
           "6: 12-15",
           "BackUp: of two candidates, the one with the smaller level_B takes the larger and "
           "follows",
-          "leader, variable, coin, ready, status_L"},
+          "leader, level_B, coin, ready, status_L"},
       PseudocodeStep{"6: 16-18",
                      "BackUp: of two leaders whose status_L differ, the one with 1 resigns",
                      "leader, coin, ready, status_L"},
@@ -235,6 +240,27 @@ class PllSymOver {
 
   constexpr Role role(const State& s) const { return s.leader ? Role::leader : Role::follower; }
   constexpr Reading reading() const { return constants_.reading; }
+
+  // States by name, in files and in tables.
+  static constexpr std::array<detail::PllWord, 8> words{{{" status=0 ", " status=X "},
+                                                         {" status=1 ", " status=Y "},
+                                                         {" status=2 ", " status=A "},
+                                                         {" status=3 ", " status=B "},
+                                                         {" coin=0 ", " coin=J "},
+                                                         {" coin=1 ", " coin=K "},
+                                                         {" coin=2 ", " coin=F0 "},
+                                                         {" coin=3 ", " coin=F1 "}}};
+  std::string name_of(const State& state) const { return detail::pll_name(state, words); }
+  std::optional<State> state_named(std::string_view name) const {
+    return detail::pll_state<State>(name, words);
+  }
+  template <class Column>
+  void table_variables(std::vector<Column>& columns) const {
+    detail::add_pll_columns<State>(words, columns);
+  }
+  void append_values(const State& state, std::vector<double>& values) const {
+    detail::append_pll_values(state, values);
+  }
 
   // The number of reachable states with the corrected reading, for c_max >= 2 and k >= 1 (tinier
   // constants make some of them coincide).

@@ -41,6 +41,15 @@ std::vector<std::string_view> all_keys() {
   return keys;
 }
 
+// The option that a key of a plan stands for: --n, --param T, --max-parallel-time.
+std::string flag_of(std::string_view key) {
+  constexpr std::string_view params = "params.";
+  if (key.starts_with(params)) return fmt::format("--param {}", key.substr(params.size()));
+  const auto found = std::ranges::find(experiment::run_options(), key,
+                                       [](const auto& option) { return option.plan_key(); });
+  return found == experiment::run_options().end() ? std::string(key) : found->flag();
+}
+
 }  // namespace
 
 RunTable::RunTable(std::string path, const toml::table& root, const toml::table& own)
@@ -58,7 +67,9 @@ void RunTable::check_keys() const {
 }
 
 void RunTable::object(std::uint32_t line, std::string_view key, std::string_view sentence) const {
-  throw Error(fmt::format("{}:{}: {}{}{}", path_, line, key, key.empty() ? "" : ": ", sentence));
+  const std::string_view separator = key.empty() ? "" : ": ";
+  if (path_.empty()) throw Error(fmt::format("{}{}{}", flag_of(key), separator, sentence));
+  throw Error(fmt::format("{}:{}: {}{}{}", path_, line, key, separator, sentence));
 }
 
 const toml::node* RunTable::find(std::string_view key) const {

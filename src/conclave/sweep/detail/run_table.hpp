@@ -16,7 +16,8 @@ namespace conclave::sweep::detail {
 
 class RunTable {
  public:
-  // `own` may be `root` itself. Throws Error if there is a key that no run has.
+  // `own` may be `root` itself. Errors name options instead of lines where the path is empty.
+  // Throws Error if there is a key that no run has.
   RunTable(std::string path, const toml::table& root, const toml::table& own);
 
   // The node of a key in the run, or else at the top of the plan; null where neither has it.

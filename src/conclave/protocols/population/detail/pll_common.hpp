@@ -179,14 +179,14 @@ inline constexpr std::array synchronization_steps{
     PseudocodeStep{"7-8", "nobody has ticked yet; time goes on (CountUp, lines 23-33)"},
     PseudocodeStep{"9", "an agent that has ticked enters the next epoch", "epoch"},
     PseudocodeStep{"10", "both agents go on in the later epoch", "epoch"},
-    PseudocodeStep{"23-24", "CountUp: a timer (B) counts its interactions", "variable"},
+    PseudocodeStep{"23-24", "CountUp: a timer (B) counts its interactions", "count"},
     PseudocodeStep{"25-27", "CountUp: its count is over, so that its color goes on, and it ticks",
                    "color"},
     PseudocodeStep{
         "30-33",
         "CountUp: the agent whose color is behind takes the other's and ticks; a timer begins to "
         "count anew",
-        "color, variable"},
+        "color, count"},
 };
 
 // Steps that both variants have; where only the text is the same, they set other fields.
