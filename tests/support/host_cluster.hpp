@@ -1,5 +1,5 @@
 // An emulated cluster, on which cluster_loop.hpp runs without a device: what is a thread there
-// (device_cluster.cuh) is an index here.
+// (device_threads.cuh) is an index here.
 #pragma once
 
 #include <array>

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "conclave/gpu/cluster_loop.hpp"
-#include "conclave/gpu/device_cluster.cuh"
 #include "conclave/gpu/device_memory.cuh"
 #include "conclave/gpu/device_tally.hpp"
+#include "conclave/gpu/device_threads.cuh"
 #include "conclave/gpu/device_trial.hpp"
 #include "conclave/gpu/engine.hpp"
 #include "conclave/gpu/stretches.hpp"

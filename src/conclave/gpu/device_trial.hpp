@@ -1,6 +1,6 @@
 // The parts that both loops of the gpu engine share: which protocols a device can run, batches of
 // trials, and the result of a trial. A loop is written once, over the threads that it is given
-// (warp.hpp, device_cluster.cuh); everything here is plain memory that host and device read alike.
+// (warp.hpp, device_threads.cuh); everything here is plain memory that host and device read alike.
 #pragma once
 
 #include <array>

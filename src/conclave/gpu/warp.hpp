@@ -1,6 +1,6 @@
 // A warp: 32 lanes that execute the same code in step, four trials with eight lanes each. The
 // algorithm of the gpu engine (trial_loop.hpp) is written once, over a warp that it is given: on
-// the device a lane is a thread (device_warp.cuh), here it is an index, and `each` is a loop. So
+// the device a lane is a thread (device_threads.cuh), here it is an index, and `each` is a loop. So
 // tests compare what the device will do with the agents engine on machines that have no device.
 #pragma once
 
