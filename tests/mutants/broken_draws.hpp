@@ -56,16 +56,6 @@ inline std::uint64_t by_log_factorials(std::uint64_t total, std::uint64_t marked
   }
 }
 
-// Draws each kind from the whole census instead of from what the kinds before it left.
-inline void forgets_the_total(std::span<const std::uint64_t> counts, std::uint64_t total,
-                              std::uint64_t draws, std::span<std::uint64_t> drawn, Stream& stream) {
-  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-    drawn[kind] = std::min(draws, hypergeometric(total, counts[kind], draws, stream));
-    draws -= drawn[kind];
-  }
-  drawn.back() += draws;
-}
-
 // How many interactions there are before the first with one of the `used` agents that have met
 // somebody: inverts P(T >= t) by log factorials in double, by halving.
 inline std::uint64_t run_by_log_factorials(std::uint64_t n, std::uint64_t used, Stream& stream) {

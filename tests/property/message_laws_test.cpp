@@ -31,6 +31,7 @@
 
 #include "tests/support/naive_messages.hpp"
 #include "tests/support/ring_network.hpp"
+#include "tests/support/two_samples.hpp"
 
 namespace conclave::tests {
 namespace {

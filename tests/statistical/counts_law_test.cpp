@@ -30,6 +30,7 @@
 #include "tests/support/law_cases.hpp"
 #include "tests/support/pll_cases.hpp"
 #include "tests/support/small_protocols.hpp"
+#include "tests/support/two_samples.hpp"
 
 namespace conclave::tests {
 namespace {

@@ -213,25 +213,4 @@ Buckets pool_buckets(std::span<const double> observed, std::span<const double> e
   return pooled;
 }
 
-TestResult chi_square_two_sample(std::span<const double> counts_a,
-                                 std::span<const double> counts_b) {
-  CONCLAVE_CHECK(counts_a.size() == counts_b.size());
-  CONCLAVE_CHECK(are_counts(counts_a));
-  CONCLAVE_CHECK(are_counts(counts_b));
-  const double total_a = total(counts_a);
-  const double total_b = total(counts_b);
-  CONCLAVE_CHECK(total_a > 0);
-  CONCLAVE_CHECK(total_b > 0);
-  double statistic = 0;
-  std::size_t used = 0;
-  for (std::size_t i = 0; i < counts_a.size(); ++i) {
-    const double both = counts_a[i] + counts_b[i];
-    if (both == 0) continue;
-    ++used;
-    statistic += squared_deviation(counts_a[i], both * total_a / (total_a + total_b)) +
-                 squared_deviation(counts_b[i], both * total_b / (total_a + total_b));
-  }
-  return used == 1 ? TestResult{} : chi_square_result(statistic, used - 1);
-}
-
 }  // namespace conclave

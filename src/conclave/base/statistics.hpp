@@ -78,9 +78,4 @@ struct Buckets {
 Buckets pool_buckets(std::span<const double> observed, std::span<const double> expected,
                      double minimum_expected = 10);
 
-// Pearson's test that two rows of counts come from one law. Buckets empty in both rows do not
-// count; with a single bucket left there is nothing to tell apart and the p-value is 1.
-TestResult chi_square_two_sample(std::span<const double> counts_a,
-                                 std::span<const double> counts_b);
-
 }  // namespace conclave

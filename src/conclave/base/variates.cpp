@@ -206,19 +206,6 @@ std::uint64_t hypergeometric(std::uint64_t total, std::uint64_t marked, std::uin
   return count_unmarked ? draws - found : found;
 }
 
-void multivariate_hypergeometric(std::span<const std::uint64_t> counts, std::uint64_t total,
-                                 std::uint64_t draws, std::span<std::uint64_t> drawn,
-                                 Stream& stream) {
-  CONCLAVE_CHECK(counts.size() == drawn.size());
-  CONCLAVE_CHECK(draws <= total);
-  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-    drawn[kind] = draws == 0 ? 0 : hypergeometric(total, counts[kind], draws, stream);
-    total -= counts[kind];
-    draws -= drawn[kind];
-  }
-  CONCLAVE_CHECK(total == 0 && draws == 0);
-}
-
 std::uint64_t binomial(std::uint64_t trials, std::uint64_t numerator, std::uint64_t denominator,
                        Stream& stream) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 62;

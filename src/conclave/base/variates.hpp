@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "conclave/base/random.hpp"
 
@@ -17,12 +16,6 @@ namespace conclave {
 // (docs/explanation/randomness.md). The same bits on every machine.
 std::uint64_t hypergeometric(std::uint64_t total, std::uint64_t marked, std::uint64_t draws,
                              Stream& stream);
-
-// Draws from a census: drawn[i] of the counts[i] agents of kind i, `draws` in all. total is the sum
-// of the counts. One hypergeometric variate per kind, until nothing is left to draw.
-void multivariate_hypergeometric(std::span<const std::uint64_t> counts, std::uint64_t total,
-                                 std::uint64_t draws, std::span<std::uint64_t> drawn,
-                                 Stream& stream);
 
 // How many of `trials` succeed, each with probability numerator/denominator. numerator <=
 // denominator, denominator > 0; trials and denominator are at most 2^62. Expected time O(1);

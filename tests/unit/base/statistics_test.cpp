@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/two_samples.hpp"
+
 namespace conclave {
 namespace {
 
